@@ -1,0 +1,3 @@
+//! The `touchfield` command.
+
+fn main() {}

@@ -1,0 +1,109 @@
+//! Rigid poses, named `a_from_b`: they take coordinates in frame B to coordinates in frame A.
+
+use std::ops::Mul;
+
+use glam::{Quat, Vec3};
+
+/// A rigid motion, named by the frames it joins: `a_from_b`.
+///
+/// ```
+/// use glam::{Quat, Vec3};
+/// use touchfield::geom::Pose;
+/// let world_from_a = Pose::from_translation(Vec3::X);
+/// let world_from_b = Pose { rotation: Quat::from_rotation_z(1.0), translation: Vec3::Y };
+/// let a_from_b = world_from_a.inverse() * world_from_b;
+/// let point_in_a = a_from_b.transform_point(Vec3::ZERO);
+/// assert!((point_in_a - Vec3::new(-1.0, 1.0, 0.0)).length() < 1e-6);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Unit quaternion.
+    pub rotation: Quat,
+    /// Origin of B in frame A \[m\].
+    pub translation: Vec3,
+}
+
+impl Pose {
+    /// Both frames are the same.
+    pub const IDENTITY: Pose = Pose {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+    };
+
+    /// A pose without rotation.
+    pub fn from_translation(translation: Vec3) -> Pose {
+        Pose {
+            rotation: Quat::IDENTITY,
+            translation,
+        }
+    }
+
+    /// `b_from_a` of an `a_from_b`.
+    pub fn inverse(self) -> Pose {
+        let rotation = self.rotation.conjugate();
+        Pose {
+            rotation,
+            translation: -(rotation * self.translation),
+        }
+    }
+
+    /// A point given in B, in A.
+    pub fn transform_point(self, point_in_b: Vec3) -> Vec3 {
+        self.rotation * point_in_b + self.translation
+    }
+
+    /// A direction given in B, in A: rotated, not moved.
+    pub fn transform_vector(self, vector_in_b: Vec3) -> Vec3 {
+        self.rotation * vector_in_b
+    }
+}
+
+impl Mul for Pose {
+    type Output = Pose;
+
+    /// `a_from_b * b_from_c = a_from_c`.
+    fn mul(self, b_from_c: Pose) -> Pose {
+        Pose {
+            // Products of many unit quaternions drift off the unit sphere; one step back keeps lengths true.
+            rotation: (self.rotation * b_from_c.rotation).normalize(),
+            translation: self.transform_point(b_from_c.translation),
+        }
+    }
+}
+
+impl Default for Pose {
+    fn default() -> Pose {
+        Pose::IDENTITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pose() -> impl Strategy<Value = Pose> {
+        (
+            prop::array::uniform4(-1.0f32..1.0),
+            prop::array::uniform3(-5.0f32..5.0),
+        )
+            .prop_filter_map("zero quaternion", |(q, t)| {
+                let q = Quat::from_array(q);
+                (q.length() > 0.1).then(|| Pose {
+                    rotation: q.normalize(),
+                    translation: t.into(),
+                })
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn inverse_undoes_and_composition_chains(a in pose(), b in pose(), p in prop::array::uniform3(-5.0f32..5.0)) {
+            let p = Vec3::from(p);
+            prop_assert!((a.inverse().transform_point(a.transform_point(p)) - p).length() < 1e-4);
+            let chained = a.transform_point(b.transform_point(p));
+            prop_assert!(((a * b).transform_point(p) - chained).length() < 1e-4);
+            prop_assert!((a.transform_vector(p).length() - p.length()).abs() < 1e-4);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Triangles in `f64`, and the point, with its feature, nearest to a given one.
+//!
+//! The feature (face, edge or vertex) decides which pseudonormal tells the sign, so it is part of the answer.
+//! This is the reference that everything faster is tested against; it holds for degenerate triangles too.
+
+use glam::DVec3;
+
+/// Three corners \[m\]; counter-clockwise seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Triangle {
+    /// First corner.
+    pub a: DVec3,
+    /// Second corner.
+    pub b: DVec3,
+    /// Third corner.
+    pub c: DVec3,
+}
+
+/// The part of a triangle that a nearest point lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// The inside of the face.
+    Face,
+    /// The edge from corner `i` to corner `(i + 1) % 3`.
+    Edge(u8),
+    /// Corner `i`.
+    Vertex(u8),
+}
+
+/// The point of a triangle nearest to a given one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClosestPoint {
+    /// The nearest point \[m\].
+    pub point: DVec3,
+    /// What it lies on.
+    pub feature: Feature,
+}
+
+impl Triangle {
+    /// Corners in order.
+    pub fn corners(self) -> [DVec3; 3] {
+        [self.a, self.b, self.c]
+    }
+
+    /// `(b − a) × (c − a)`: twice the area along the outward normal \[m²\].
+    pub fn area_vector(self) -> DVec3 {
+        (self.b - self.a).cross(self.c - self.a)
+    }
+
+    /// Area \[m²\].
+    pub fn area(self) -> f64 {
+        0.5 * self.area_vector().length()
+    }
+
+    /// Unit normal; `None` when the triangle has no area.
+    pub fn normal(self) -> Option<DVec3> {
+        self.area_vector().try_normalize()
+    }
+
+    /// Mean of the corners.
+    pub fn centroid(self) -> DVec3 {
+        (self.a + self.b + self.c) / 3.0
+    }
+
+    /// The nearest point to `point`, and whether it lies on the face, an edge or a corner.
+    ///
+    /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest point lies on
+    /// the nearest edge. Both halves need no barycentric division, so slivers and triangles that are really a
+    /// segment or a point are no special case.
+    pub fn closest_point(self, point: DVec3) -> ClosestPoint {
+        let normal = self.area_vector();
+        let corners = self.corners();
+        let inside = normal != DVec3::ZERO
+            && (0..3).all(|i| {
+                let start = corners[i];
+                let inward = normal.cross(corners[(i + 1) % 3] - start);
+                inward.dot(point - start) > 0.0
+            });
+        if inside {
+            let height = normal.dot(point - self.a) / normal.length_squared();
+            return ClosestPoint {
+                point: point - height * normal,
+                feature: Feature::Face,
+            };
+        }
+        let mut best = ClosestPoint {
+            point: self.a,
+            feature: Feature::Vertex(0),
+        };
+        let mut best_distance = f64::INFINITY;
+        for i in 0..3u8 {
+            let (start, end) = (corners[i as usize], corners[(i as usize + 1) % 3]);
+            let candidate = closest_on_edge(start, end, i, point);
+            let distance = candidate.point.distance_squared(point);
+            // Ties belong to the corner: both edges at it give the same point.
+            if distance < best_distance {
+                best_distance = distance;
+                best = candidate;
+            }
+        }
+        best
+    }
+}
+
+fn closest_on_edge(start: DVec3, end: DVec3, edge: u8, point: DVec3) -> ClosestPoint {
+    let along = end - start;
+    let length_squared = along.length_squared();
+    let t = along.dot(point - start);
+    if t <= 0.0 || length_squared == 0.0 {
+        ClosestPoint {
+            point: start,
+            feature: Feature::Vertex(edge),
+        }
+    } else if t >= length_squared {
+        ClosestPoint {
+            point: end,
+            feature: Feature::Vertex((edge + 1) % 3),
+        }
+    } else {
+        ClosestPoint {
+            point: start + along * (t / length_squared),
+            feature: Feature::Edge(edge),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Nearest of many points spread over the triangle: slow, and obviously right.
+    fn nearest_by_search(t: Triangle, p: DVec3, steps: usize) -> f64 {
+        let mut best = f64::INFINITY;
+        for i in 0..=steps {
+            for j in 0..=steps - i {
+                let (u, v) = (i as f64 / steps as f64, j as f64 / steps as f64);
+                best = best.min((t.a + u * (t.b - t.a) + v * (t.c - t.a)).distance(p));
+            }
+        }
+        best
+    }
+
+    fn point() -> impl Strategy<Value = DVec3> {
+        prop::array::uniform3(-1.0f64..1.0).prop_map(DVec3::from)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_on_the_triangle_is_nearer(a in point(), b in point(), c in point(), p in point()) {
+            let t = Triangle { a, b, c };
+            let found = t.closest_point(p);
+            let distance = found.point.distance(p);
+            let searched = nearest_by_search(t, p, 60);
+            prop_assert!(distance <= searched + 1e-12, "{distance} > {searched}");
+            prop_assert!(searched - distance < 0.06, "{distance} is nearer than any point of the triangle ({searched})");
+        }
+
+        #[test]
+        fn flat_triangles_answer_like_segments(a in point(), b in point(), s in 0.0f64..1.0, p in point()) {
+            let t = Triangle { a, b, c: a + s * (b - a) };
+            let on_segment = closest_on_edge(a, b, 0, p).point.distance(p);
+            prop_assert!((t.closest_point(p).point.distance(p) - on_segment).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn features_are_named() {
+        let t = Triangle {
+            a: DVec3::ZERO,
+            b: DVec3::X,
+            c: DVec3::Y,
+        };
+        let feature = |x, y, z| t.closest_point(DVec3::new(x, y, z)).feature;
+        assert_eq!(feature(0.2, 0.2, 1.0), Feature::Face);
+        assert_eq!(feature(0.5, -1.0, 0.3), Feature::Edge(0));
+        assert_eq!(feature(1.0, 1.0, 0.0), Feature::Edge(1));
+        assert_eq!(feature(-1.0, 0.5, 0.0), Feature::Edge(2));
+        assert_eq!(feature(-1.0, -1.0, 0.0), Feature::Vertex(0));
+        assert_eq!(feature(3.0, 0.0, 0.0), Feature::Vertex(1));
+        assert_eq!(feature(0.0, 3.0, 2.0), Feature::Vertex(2));
+    }
+
+    #[test]
+    fn a_point_is_a_triangle_too() {
+        let t = Triangle {
+            a: DVec3::ONE,
+            b: DVec3::ONE,
+            c: DVec3::ONE,
+        };
+        assert_eq!(t.closest_point(DVec3::ZERO).point, DVec3::ONE);
+    }
+}

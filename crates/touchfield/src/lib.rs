@@ -1,0 +1,9 @@
+//! Touchfield: from any triangle mesh to a signed distance field you can trust.
+#![doc = ""]
+
+pub mod contact;
+pub mod field;
+pub mod geom;
+
+#[cfg(feature = "bake")]
+pub mod mesh;
