@@ -1,5 +1,27 @@
 //! Triangle meshes: reading, judging, mending and making them. Offline; the run time never imports it.
 
+mod box_tree;
+mod predicates;
+mod repair;
+mod self_intersection;
+mod shells;
+#[cfg(test)]
+mod test_meshes;
+mod topology;
 mod triangle_mesh;
+mod validate;
+mod weld;
 
+pub use repair::{
+    DegenerateReport, DuplicateReport, FilledHole, HoleReport, HoleSettings, LeftOpen,
+    OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,
+    fill_holes, orient, remove_unreferenced, repair,
+};
+pub use self_intersection::{SelfIntersections, self_intersections};
+pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
 pub use triangle_mesh::TriangleMesh;
+pub use validate::{
+    Defect, SelfIntersectionCheck, SelfIntersectionList, UnitGuess, ValidateSettings, Validation,
+    validate, validate_with,
+};
+pub use weld::{WeldReport, first_at_same_position, weld};

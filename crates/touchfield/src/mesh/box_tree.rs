@@ -1,0 +1,105 @@
+//! A small box tree over faces, for the checks of this folder.
+//!
+//! Input: face numbers and their boxes. Output: visits of the faces whose box may matter.
+//! Cost: median split, O(n log² n) to build, depth at most 32.
+//! Not for: distances; `bvh` is built for those.
+
+use std::ops::ControlFlow;
+
+use crate::geom::DAabb;
+
+/// Faces to a leaf. Tuned: from 2 to 8 it makes no difference that can be measured.
+const LEAF_SIZE: usize = 4;
+
+pub(super) struct BoxTree {
+    nodes: Vec<Node>,
+    /// Faces in the order of the leaves.
+    pub(super) items: Vec<u32>,
+    /// Their boxes, in the same order.
+    pub(super) boxes: Vec<DAabb>,
+}
+
+struct Node {
+    bounds: DAabb,
+    /// Positions of its items.
+    start: u32,
+    end: u32,
+    /// Its second child, the first follows right behind it; 0 for a leaf.
+    second: u32,
+}
+
+impl BoxTree {
+    pub(super) fn new(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
+        let mut entries: Vec<(u32, DAabb)> = faces.collect();
+        let mut nodes = Vec::with_capacity(entries.len() + 1);
+        if !entries.is_empty() {
+            split(&mut entries, 0, &mut nodes);
+        }
+        let (items, boxes) = entries.into_iter().unzip();
+        BoxTree {
+            nodes,
+            items,
+            boxes,
+        }
+    }
+
+    /// Visits the positions from `first` on whose own and enclosing boxes are wanted, in order.
+    #[inline]
+    pub(super) fn visit(
+        &self,
+        first: usize,
+        wanted: impl Fn(&DAabb) -> bool,
+        mut visitor: impl FnMut(usize) -> ControlFlow<()>,
+    ) {
+        let mut stack = [0u32; 64];
+        let mut depth = usize::from(!self.nodes.is_empty());
+        while depth > 0 {
+            depth -= 1;
+            let index = stack[depth];
+            let node = &self.nodes[index as usize];
+            if node.end as usize <= first || !wanted(&node.bounds) {
+                continue;
+            }
+            if node.second != 0 {
+                stack[depth] = node.second;
+                stack[depth + 1] = index + 1;
+                depth += 2;
+                continue;
+            }
+            for position in (node.start as usize).max(first)..node.end as usize {
+                if wanted(&self.boxes[position]) && visitor(position).is_break() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Adds the node over `entries`, which start at position `start`, and those below it.
+fn split(entries: &mut [(u32, DAabb)], start: usize, nodes: &mut Vec<Node>) {
+    let bounds = entries
+        .iter()
+        .fold(DAabb::EMPTY, |bounds, (_, item)| bounds.union(*item));
+    let index = nodes.len();
+    nodes.push(Node {
+        bounds,
+        start: start as u32,
+        end: (start + entries.len()) as u32,
+        second: 0,
+    });
+    if entries.len() <= LEAF_SIZE {
+        return;
+    }
+    let centers = DAabb::of_points(entries.iter().map(|(_, item)| item.center()));
+    let axis = centers.half_extents().max_position();
+    let middle = entries.len() / 2;
+    // Ties by number: the same tree on every run.
+    entries.select_nth_unstable_by(middle, |(a, box_a), (b, box_b)| {
+        let (x, y) = (box_a.center()[axis], box_b.center()[axis]);
+        x.total_cmp(&y).then(a.cmp(b))
+    });
+    let (low, high) = entries.split_at_mut(middle);
+    split(low, start, nodes);
+    nodes[index].second = nodes.len() as u32;
+    split(high, start + middle, nodes);
+}

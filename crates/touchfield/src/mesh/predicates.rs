@@ -1,0 +1,61 @@
+//! Exact orientation tests over `glam` vectors; signs only, as −1, 0 or 1.
+//!
+//! Input: finite points. Output: on which side one lies of the others; 0 only when they are exactly in line or plane.
+//! Cost: as plain arithmetic, except near 0, where digits are added until the sign is certain.
+//! Not for: coordinates beyond about 1e±100, where products leave the range of `f64`; the answer is then arbitrary.
+//!
+//! Adaptive predicates of [Shewchuk1997], from the crate `robust`.
+
+use glam::{DVec2, DVec3};
+use robust::{Coord, Coord3D};
+
+/// Side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)` points.
+#[inline]
+pub(super) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
+    let coord = |p: DVec3| Coord3D {
+        x: p.x,
+        y: p.y,
+        z: p.z,
+    };
+    // Shewchuk's sign is positive below the plane.
+    -sign(robust::orient3d(coord(a), coord(b), coord(c), coord(d)))
+}
+
+/// Side of the line from `a` to `b` that `c` lies on: 1 on the left.
+#[inline]
+pub(super) fn side_of_line(a: DVec2, b: DVec2, c: DVec2) -> i8 {
+    let coord = |p: DVec2| Coord { x: p.x, y: p.y };
+    sign(robust::orient2d(coord(a), coord(b), coord(c)))
+}
+
+/// Coordinates without those of `axis`, in cyclic order, so that orientation is kept seen along the axis.
+#[inline]
+pub(super) fn without_axis(p: DVec3, axis: usize) -> DVec2 {
+    DVec2::new(p[(axis + 1) % 3], p[(axis + 2) % 3])
+}
+
+#[inline]
+fn sign(x: f64) -> i8 {
+    i8::from(x > 0.0) - i8::from(x < 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_follow_the_right_hand() {
+        assert_eq!(side_of_plane(DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z), 1);
+        assert_eq!(
+            side_of_plane(DVec3::ZERO, DVec3::X, DVec3::Y, -DVec3::Z),
+            -1
+        );
+        assert_eq!(
+            side_of_plane(DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::ONE.with_z(0.0)),
+            0
+        );
+        assert_eq!(side_of_line(DVec2::ZERO, DVec2::X, DVec2::Y), 1);
+        let flat = [DVec3::ZERO, DVec3::X, DVec3::Y].map(|p| without_axis(p, 2));
+        assert_eq!(side_of_line(flat[0], flat[1], flat[2]), 1);
+    }
+}

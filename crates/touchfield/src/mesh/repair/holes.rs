@@ -1,0 +1,291 @@
+//! Filling small holes.
+//!
+//! Input: a mesh, consistently oriented (see [`super::orient`]).
+//! Output: new faces behind the old ones, and an account of every border loop, filled or not.
+//! Cost: O(n³) in the edges of a loop up to [`SMALL_LOOP`], linear beyond.
+//! Not for: guessing a shape. A filled hole is a patch of least area, or a cone for long loops; it may cross other faces.
+//!
+//! Least-area triangulation by dynamic programming after [Barequet1995], with a small price on long edges so that
+//! points in a line do not end up as faces without area.
+
+use std::collections::HashSet;
+
+use glam::DVec3;
+
+use super::super::{Components, Topology, TriangleMesh, weld::welded_faces};
+use crate::geom::Triangle;
+
+/// Loops up to this many edges get a least-area patch, longer ones a cone over their middle. Tuned: 64³ steps
+/// take a millisecond; far above it would be felt, far below it patches of ordinary holes would look like tents.
+const SMALL_LOOP: usize = 64;
+
+/// Which holes to fill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HoleSettings {
+    /// Loops with more edges stay open.
+    pub max_edges: usize,
+    /// Loops that could span more than this share of their component's area stay open. The outline of a flat sheet spans at
+    /// least 1, the rim of a hemisphere 0.5: so sheets stay sheets.
+    pub max_area_share: f64,
+}
+
+impl Default for HoleSettings {
+    fn default() -> HoleSettings {
+        HoleSettings {
+            max_edges: 64,
+            max_area_share: 0.75,
+        }
+    }
+}
+
+/// A loop that was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilledHole {
+    /// A vertex on its rim.
+    pub vertex: u32,
+    /// Edges of the rim.
+    pub edges: u32,
+    /// The first of the new faces; they follow each other.
+    pub first_face: u32,
+    /// Number of new faces.
+    pub faces: u32,
+    /// The new vertex in the middle, if one was needed.
+    pub new_vertex: Option<u32>,
+}
+
+/// Why a border was left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOpen {
+    /// More edges than [`HoleSettings::max_edges`].
+    TooLong,
+    /// Wider than [`HoleSettings::max_area_share`]: probably the outline of a sheet.
+    TooWide,
+    /// The border does not close: faces around it disagree.
+    NotALoop,
+}
+
+/// What [`fill_holes`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HoleReport {
+    /// Filled holes, in the order of their new faces.
+    pub filled: Vec<FilledHole>,
+    /// Borders left open: a vertex, the number of edges, and why.
+    pub left_open: Vec<(u32, u32, LeftOpen)>,
+}
+
+/// Fills the holes that the settings allow, and reports the others.
+pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleReport {
+    let topology = Topology::new(mesh.vertices.len(), &welded_faces(mesh));
+    let components = topology.components_by_edges();
+    let mut area = vec![0.0; components.count];
+    for (face, &component) in components.of_face.iter().enumerate() {
+        if component != Components::NONE {
+            area[component as usize] += mesh.triangle(face).area();
+        }
+    }
+    let mut report = HoleReport::default();
+    let mut new_edges = HashSet::new();
+    for border in borders(&topology, mesh.vertices.len()) {
+        let rim: Vec<DVec3> = border
+            .vertices
+            .iter()
+            .map(|&v| mesh.vertices[v as usize])
+            .collect();
+        let perimeter: f64 = (0..rim.len())
+            .map(|i| rim[i].distance(rim[(i + 1) % rim.len()]))
+            .sum();
+        // No loop of this length spans a larger flat area (isoperimetric inequality).
+        let span = perimeter * perimeter / (4.0 * std::f64::consts::PI);
+        let component = components.of_face[border.face as usize] as usize;
+        let left_open = if !border.closed || rim.len() < 3 {
+            Some(LeftOpen::NotALoop)
+        } else if rim.len() > settings.max_edges {
+            Some(LeftOpen::TooLong)
+        } else if span > settings.max_area_share * area[component] {
+            Some(LeftOpen::TooWide)
+        } else {
+            None
+        };
+        let (vertex, edges) = (border.vertices[0], border.vertices.len() as u32);
+        if let Some(why) = left_open {
+            report.left_open.push((vertex, edges, why));
+            continue;
+        }
+        let taken = |a: usize, b: usize| {
+            let (a, b) = (border.vertices[a], border.vertices[b]);
+            topology.edge_between(a, b).is_some() || new_edges.contains(&[a.min(b), a.max(b)])
+        };
+        let first_face = mesh.faces.len() as u32;
+        let mut new_vertex = None;
+        match least_area(&rim, taken) {
+            Some(patch) => {
+                let named = patch
+                    .into_iter()
+                    .map(|face| face.map(|i| border.vertices[i]));
+                mesh.faces.extend(named);
+            }
+            None => {
+                let middle = mesh.vertices.len() as u32;
+                new_vertex = Some(middle);
+                mesh.vertices
+                    .push(rim.iter().sum::<DVec3>() / rim.len() as f64);
+                let n = border.vertices.len();
+                mesh.faces.extend(
+                    (0..n).map(|i| [border.vertices[i], border.vertices[(i + 1) % n], middle]),
+                );
+            }
+        }
+        for &[a, b, c] in &mesh.faces[first_face as usize..] {
+            new_edges.extend([
+                [a.min(b), a.max(b)],
+                [b.min(c), b.max(c)],
+                [c.min(a), c.max(a)],
+            ]);
+        }
+        report.filled.push(FilledHole {
+            vertex,
+            edges,
+            first_face,
+            faces: mesh.faces.len() as u32 - first_face,
+            new_vertex,
+        });
+    }
+    report
+}
+
+/// A run of open edges, in the direction a patch must have.
+struct Border {
+    vertices: Vec<u32>,
+    closed: bool,
+    /// A face at it.
+    face: u32,
+}
+
+/// Splits the open edges into loops that visit no vertex twice; what does not close is reported as such.
+fn borders(topology: &Topology, vertex_count: usize) -> Vec<Border> {
+    // A patch runs against the face beside it.
+    let mut steps: Vec<(u32, u32, u32)> = topology
+        .edges()
+        .filter_map(|edge| match edge.uses {
+            [only] if only.forward => Some((edge.vertices[1], edge.vertices[0], only.face)),
+            [only] => Some((edge.vertices[0], edge.vertices[1], only.face)),
+            _ => None,
+        })
+        .collect();
+    steps.sort_unstable();
+    // Steps not taken yet from vertex v: next[v]..end[v].
+    let mut next = vec![0usize; vertex_count];
+    let mut end = vec![0usize; vertex_count];
+    for (index, &(from, _, _)) in steps.iter().enumerate() {
+        if end[from as usize] == 0 {
+            next[from as usize] = index;
+        }
+        end[from as usize] = index + 1;
+    }
+
+    let mut borders = Vec::new();
+    let mut place_on_path = vec![usize::MAX; vertex_count];
+    let mut path: Vec<u32> = Vec::new();
+    for &(start, _, _) in &steps {
+        if next[start as usize] == end[start as usize] {
+            continue;
+        }
+        let mut face = u32::MAX;
+        path.push(start);
+        place_on_path[start as usize] = 0;
+        while let Some(&at) = path.last() {
+            if next[at as usize] == end[at as usize] {
+                if path.len() > 1 {
+                    let vertices = path.clone();
+                    borders.push(Border {
+                        vertices,
+                        closed: false,
+                        face,
+                    });
+                }
+                for v in path.drain(..) {
+                    place_on_path[v as usize] = usize::MAX;
+                }
+                break;
+            }
+            let (_, to, beside) = steps[next[at as usize]];
+            next[at as usize] += 1;
+            face = beside;
+            match place_on_path[to as usize] {
+                usize::MAX => {
+                    place_on_path[to as usize] = path.len();
+                    path.push(to);
+                }
+                place => {
+                    let vertices = path[place..].to_vec();
+                    for v in path.drain(place + 1..) {
+                        place_on_path[v as usize] = usize::MAX;
+                    }
+                    borders.push(Border {
+                        vertices,
+                        closed: true,
+                        face,
+                    });
+                }
+            }
+        }
+    }
+    borders
+}
+
+/// Triangles over the rim, by place on it, of least area; `None` for long rims, or where every patch would reuse an edge that is
+/// `taken` or have a face without area.
+fn least_area(rim: &[DVec3], taken: impl Fn(usize, usize) -> bool) -> Option<Vec<[usize; 3]>> {
+    let n = rim.len();
+    if n > SMALL_LOOP {
+        return None;
+    }
+    // cost[i][j]: of the best patch between the chord i–j and the rim from i to j.
+    let mut cost = vec![vec![0.0f64; n]; n];
+    let mut split = vec![vec![0usize; n]; n];
+    for gap in 2..n {
+        for i in 0..n - gap {
+            let j = i + gap;
+            cost[i][j] = f64::INFINITY;
+            // The last chord is an edge of the rim itself.
+            if gap < n - 1 && taken(i, j) {
+                continue;
+            }
+            for k in i + 1..j {
+                let candidate = cost[i][k] + cost[k][j] + price([rim[i], rim[k], rim[j]]);
+                if candidate < cost[i][j] {
+                    cost[i][j] = candidate;
+                    split[i][j] = k;
+                }
+            }
+        }
+    }
+    if !cost[0][n - 1].is_finite() {
+        return None;
+    }
+    let mut patch = Vec::with_capacity(n - 2);
+    let mut chords = vec![(0, n - 1)];
+    while let Some((i, j)) = chords.pop() {
+        if j - i >= 2 {
+            let k = split[i][j];
+            patch.push([i, k, j]);
+            chords.extend([(i, k), (k, j)]);
+        }
+    }
+    Some(patch)
+}
+
+fn price([a, b, c]: [DVec3; 3]) -> f64 {
+    let area = Triangle { a, b, c }.area();
+    let longest_squared = a
+        .distance_squared(b)
+        .max(b.distance_squared(c))
+        .max(c.distance_squared(a));
+    // Flatter than this is a needle that rounding may turn over.
+    if area <= 1e-9 * longest_squared {
+        return f64::INFINITY;
+    }
+    // Tuned: among patches of equal area (a flat hole) the compact one wins; a larger share would prefer compact faces
+    // to small area and bulge over creases.
+    area + 0.01 * longest_squared
+}
