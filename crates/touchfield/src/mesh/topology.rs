@@ -211,9 +211,9 @@ impl Topology {
         self.label(&mut sets)
     }
 
-    /// Vertices whose faces form more than one fan, each touching the others only in that vertex; in order.
-    pub fn bow_tie_vertices(&self) -> Vec<u32> {
-        // Corners are joined when an edge at their vertex joins their faces; what stays apart is another fan.
+    /// Corners, numbered `3 · face + corner`, joined where an edge at their vertex joins their faces: one set for every fan
+    /// of faces around a vertex.
+    pub(super) fn fans(&self) -> DisjointSets {
         let corner_of = |half_edge: &HalfEdge, at_low: bool| {
             let step = u32::from(half_edge.forward != at_low);
             3 * half_edge.face + (u32::from(half_edge.corner) + step) % 3
@@ -226,6 +226,12 @@ impl Topology {
                 }
             }
         }
+        fans
+    }
+
+    /// Vertices whose faces form more than one fan, each touching the others only in that vertex; in order.
+    pub fn bow_tie_vertices(&self) -> Vec<u32> {
+        let mut fans = self.fans();
         let mut fan_at = vec![u32::MAX; self.vertex_starts.len()];
         let mut bow_ties = Vec::new();
         for (index, face) in self.faces.iter().enumerate() {

@@ -76,16 +76,14 @@ pub struct HoleReport {
 /// Fills the holes that the settings allow, and reports the others.
 pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleReport {
     let topology = Topology::new(mesh.vertices.len(), &welded_faces(mesh));
-    let components = topology.components_by_edges();
-    let mut area = vec![0.0; components.count];
-    for (face, &component) in components.of_face.iter().enumerate() {
-        if component != Components::NONE {
-            area[component as usize] += mesh.triangle(face).area();
-        }
-    }
+    let (shells, parts) = (
+        topology.components_by_edges(),
+        topology.components_by_vertices(),
+    );
+    let [shell_area, part_area] = [&shells, &parts].map(|components| areas(mesh, components));
     let mut report = HoleReport::default();
     let mut new_edges = HashSet::new();
-    for border in borders(&topology, mesh.vertices.len()) {
+    for border in borders(&mesh.vertices, &topology) {
         let rim: Vec<DVec3> = border
             .vertices
             .iter()
@@ -96,12 +94,23 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
             .sum();
         // No loop of this length spans a larger flat area (isoperimetric inequality).
         let span = perimeter * perimeter / (4.0 * std::f64::consts::PI);
-        let component = components.of_face[border.face as usize] as usize;
+        // A border along a single shell may be its outline; one along several is a gap between them.
+        let shell_of = |face: &u32| shells.of_face[*face as usize] as usize;
+        let first = border.faces[0];
+        let area = if border
+            .faces
+            .iter()
+            .all(|face| shell_of(face) == shell_of(&first))
+        {
+            shell_area[shell_of(&first)]
+        } else {
+            part_area[parts.of_face[first as usize] as usize]
+        };
         let left_open = if !border.closed || rim.len() < 3 {
             Some(LeftOpen::NotALoop)
         } else if rim.len() > settings.max_edges {
             Some(LeftOpen::TooLong)
-        } else if span > settings.max_area_share * area[component] {
+        } else if span > settings.max_area_share * area {
             Some(LeftOpen::TooWide)
         } else {
             None
@@ -153,84 +162,143 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
     report
 }
 
+/// Area of every component \[m²\].
+fn areas(mesh: &TriangleMesh, components: &Components) -> Vec<f64> {
+    let mut areas = vec![0.0; components.count];
+    for (face, &component) in components.of_face.iter().enumerate() {
+        if component != Components::NONE {
+            areas[component as usize] += mesh.triangle(face).area();
+        }
+    }
+    areas
+}
+
 /// A run of open edges, in the direction a patch must have.
 struct Border {
     vertices: Vec<u32>,
+    /// The faces beside it, one an edge.
+    faces: Vec<u32>,
     closed: bool,
-    /// A face at it.
+}
+
+/// An open edge, against the direction of the face beside it: as a patch runs along it.
+#[derive(Clone, Copy)]
+struct Step {
+    from: u32,
+    to: u32,
     face: u32,
+    /// The fans of faces around its ends that it borders.
+    fan_at_from: u32,
+    fan_at_to: u32,
 }
 
 /// Splits the open edges into loops that visit no vertex twice; what does not close is reported as such.
-fn borders(topology: &Topology, vertex_count: usize) -> Vec<Border> {
-    // A patch runs against the face beside it.
-    let mut steps: Vec<(u32, u32, u32)> = topology
-        .edges()
-        .filter_map(|edge| match edge.uses {
-            [only] if only.forward => Some((edge.vertices[1], edge.vertices[0], only.face)),
-            [only] => Some((edge.vertices[0], edge.vertices[1], only.face)),
-            _ => None,
-        })
-        .collect();
-    steps.sort_unstable();
+fn borders(vertices: &[DVec3], topology: &Topology) -> Vec<Border> {
+    let mut steps = steps(topology);
     // Steps not taken yet from vertex v: next[v]..end[v].
-    let mut next = vec![0usize; vertex_count];
-    let mut end = vec![0usize; vertex_count];
-    for (index, &(from, _, _)) in steps.iter().enumerate() {
-        if end[from as usize] == 0 {
-            next[from as usize] = index;
+    let mut next = vec![0usize; vertices.len()];
+    let mut end = vec![0usize; vertices.len()];
+    for (index, step) in steps.iter().enumerate() {
+        if end[step.from as usize] == 0 {
+            next[step.from as usize] = index;
         }
-        end[from as usize] = index + 1;
+        end[step.from as usize] = index + 1;
     }
 
     let mut borders = Vec::new();
-    let mut place_on_path = vec![usize::MAX; vertex_count];
-    let mut path: Vec<u32> = Vec::new();
-    for &(start, _, _) in &steps {
-        if next[start as usize] == end[start as usize] {
-            continue;
-        }
-        let mut face = u32::MAX;
-        path.push(start);
-        place_on_path[start as usize] = 0;
-        while let Some(&at) = path.last() {
-            if next[at as usize] == end[at as usize] {
-                if path.len() > 1 {
-                    let vertices = path.clone();
+    let mut place_on_path = vec![usize::MAX; vertices.len()];
+    let mut path: Vec<Step> = Vec::new();
+    for start in 0..vertices.len() {
+        let mut at = start;
+        loop {
+            if next[at] == end[at] {
+                if !path.is_empty() {
                     borders.push(Border {
-                        vertices,
+                        vertices: path
+                            .iter()
+                            .map(|step| step.from)
+                            .chain([at as u32])
+                            .collect(),
+                        faces: path.iter().map(|step| step.face).collect(),
                         closed: false,
-                        face,
                     });
                 }
-                for v in path.drain(..) {
-                    place_on_path[v as usize] = usize::MAX;
+                for step in path.drain(..) {
+                    place_on_path[step.from as usize] = usize::MAX;
                 }
                 break;
             }
-            let (_, to, beside) = steps[next[at as usize]];
-            next[at as usize] += 1;
-            face = beside;
-            match place_on_path[to as usize] {
-                usize::MAX => {
-                    place_on_path[to as usize] = path.len();
-                    path.push(to);
+            let ahead = &mut steps[next[at]..end[at]];
+            let best = path
+                .last()
+                .map_or(0, |last| best_turn(vertices, last, ahead));
+            ahead.swap(0, best);
+            let step = ahead[0];
+            next[at] += 1;
+            place_on_path[at] = path.len();
+            path.push(step);
+            at = step.to as usize;
+            if place_on_path[at] != usize::MAX {
+                let round: Vec<Step> = path.drain(place_on_path[at]..).collect();
+                for step in &round {
+                    place_on_path[step.from as usize] = usize::MAX;
                 }
-                place => {
-                    let vertices = path[place..].to_vec();
-                    for v in path.drain(place + 1..) {
-                        place_on_path[v as usize] = usize::MAX;
-                    }
-                    borders.push(Border {
-                        vertices,
-                        closed: true,
-                        face,
-                    });
-                }
+                borders.push(Border {
+                    vertices: round.iter().map(|step| step.from).collect(),
+                    faces: round.iter().map(|step| step.face).collect(),
+                    closed: true,
+                });
             }
         }
     }
     borders
+}
+
+fn steps(topology: &Topology) -> Vec<Step> {
+    let mut fans = topology.fans();
+    let mut steps: Vec<Step> = topology
+        .edges()
+        .filter_map(|edge| match edge.uses {
+            [only] => Some(*only),
+            _ => None,
+        })
+        .map(|only| {
+            let corners = topology.faces()[only.face as usize];
+            let [start, end] = [only.corner, (only.corner + 1) % 3];
+            let mut fan_at = |corner: u8| fans.root(3 * only.face + u32::from(corner));
+            Step {
+                from: corners[end as usize],
+                to: corners[start as usize],
+                face: only.face,
+                fan_at_from: fan_at(end),
+                fan_at_to: fan_at(start),
+            }
+        })
+        .collect();
+    steps.sort_unstable_by_key(|step| (step.from, step.to, step.face));
+    steps
+}
+
+/// Where fans of faces touch in a vertex, a hole lies between two of them: go on along another fan than the one we came along,
+/// and the one with the sharpest turn if there are several.
+fn best_turn(vertices: &[DVec3], last: &Step, ahead: &[Step]) -> usize {
+    // A vertex with more fans is noise; looking at them all would take time with the square of their number.
+    const LOOK_AT: usize = 64;
+    let at = vertices[last.to as usize];
+    let back = (vertices[last.from as usize] - at).normalize_or_zero();
+    let cosine = |step: &Step| back.dot((vertices[step.to as usize] - at).normalize_or_zero());
+    let rank = |step: &Step| {
+        let same_fan = step.fan_at_from == last.fan_at_to;
+        if same_fan { -2.0 } else { cosine(step) }
+    };
+    let candidates = &ahead[..ahead.len().min(LOOK_AT)];
+    (1..candidates.len()).fold(0, |best, i| {
+        if rank(&candidates[i]) > rank(&candidates[best]) {
+            i
+        } else {
+            best
+        }
+    })
 }
 
 /// Triangles over the rim, by place on it, of least area; `None` for long rims, or where every patch would reuse an edge that is
