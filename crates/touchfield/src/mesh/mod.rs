@@ -1,6 +1,8 @@
 //! Triangle meshes: reading, judging, mending and making them. Offline; the run time never imports it.
 
 mod box_tree;
+#[cfg(test)]
+mod model_tests;
 mod predicates;
 mod repair;
 mod self_intersection;

@@ -12,6 +12,10 @@ use robust::{Coord, Coord3D};
 /// Side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)` points.
 #[inline]
 pub(super) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
+    // Planes along the axes are common in designed parts, and would all take the slow exact path.
+    if (a.cmpeq(b) & a.cmpeq(c) & a.cmpeq(d)).any() {
+        return 0;
+    }
     let coord = |p: DVec3| Coord3D {
         x: p.x,
         y: p.y,

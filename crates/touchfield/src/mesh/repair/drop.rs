@@ -72,32 +72,43 @@ pub struct DegenerateReport {
 }
 
 /// Rounds of splitting before what is left is dropped; each can uncover another face without area behind it.
-const SPLIT_ROUNDS: usize = 8;
+/// A border of 64 points in a line takes seven.
+const SPLIT_ROUNDS: usize = 16;
 
 /// Removes faces without area. Those with two corners at one place are dropped; in those with three corners in a line, the long
 /// side is opened at the corner between, so that dropping them leaves no crack. Where that is impossible they are dropped.
 pub fn drop_degenerate(mesh: &mut TriangleMesh) -> DegenerateReport {
-    let mut report = DegenerateReport::default();
-    for round in 0..=SPLIT_ROUNDS {
+    let split = split_flat_faces(mesh, 0);
+    let dropped = flat_faces(mesh, &welded_faces(mesh), 0);
+    remove_numbers(&mut mesh.faces, &dropped);
+    DegenerateReport { dropped, split }
+}
+
+/// Faces without area, from number `first` on.
+fn flat_faces(mesh: &TriangleMesh, welded: &[[u32; 3]], first: usize) -> Vec<u32> {
+    (first..welded.len())
+        .filter(|&face| welded[face] != NO_FACE && is_degenerate(mesh, face))
+        .map(|face| face as u32)
+        .collect()
+}
+
+/// Opens the long sides of faces without area from number `first` on; `[face, neighbour]` of each.
+pub(super) fn split_flat_faces(mesh: &mut TriangleMesh, first: usize) -> Vec<[u32; 2]> {
+    let mut all = Vec::new();
+    for _ in 0..SPLIT_ROUNDS {
         let welded = welded_faces(mesh);
-        let flat: Vec<u32> = (0..welded.len())
-            .filter(|&face| welded[face] != NO_FACE && is_degenerate(mesh, face))
-            .map(|face| face as u32)
-            .collect();
-        let topology = Topology::new(mesh.vertices.len(), &welded);
-        let splits = if round < SPLIT_ROUNDS {
-            split_long_sides(mesh, &topology, &flat)
-        } else {
-            Vec::new()
-        };
-        if splits.is_empty() {
-            report.dropped = flat;
+        let flat = flat_faces(mesh, &welded, first);
+        if flat.is_empty() {
             break;
         }
-        report.split.extend(splits);
+        let topology = Topology::new(mesh.vertices.len(), &welded);
+        let splits = split_long_sides(mesh, &topology, &flat);
+        if splits.is_empty() {
+            break;
+        }
+        all.extend(splits);
     }
-    remove_numbers(&mut mesh.faces, &report.dropped);
-    report
+    all
 }
 
 /// Splits the neighbours of flat faces where it can; `[face, neighbour]` of each.

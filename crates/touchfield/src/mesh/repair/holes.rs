@@ -12,7 +12,10 @@ use std::collections::HashSet;
 
 use glam::DVec3;
 
-use super::super::{Components, Topology, TriangleMesh, weld::welded_faces};
+use super::{
+    super::{Components, Topology, TriangleMesh, weld::welded_faces},
+    drop::split_flat_faces,
+};
 use crate::geom::Triangle;
 
 /// Loops up to this many edges get a least-area patch, longer ones a cone over their middle. Tuned: 64³ steps
@@ -71,6 +74,9 @@ pub struct HoleReport {
     pub filled: Vec<FilledHole>,
     /// Borders left open: a vertex, the number of edges, and why.
     pub left_open: Vec<(u32, u32, LeftOpen)>,
+    /// `[face, neighbour]`: new faces along a crack without width, which became the second half of the neighbour on their long
+    /// side: the neighbour was cut where the other border of the crack has a vertex.
+    pub split: Vec<[u32; 2]>,
 }
 
 /// Fills the holes that the settings allow, and reports the others.
@@ -82,6 +88,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
     );
     let [shell_area, part_area] = [&shells, &parts].map(|components| areas(mesh, components));
     let mut report = HoleReport::default();
+    let old_faces = mesh.faces.len();
     let mut new_edges = HashSet::new();
     for border in borders(&mesh.vertices, &topology) {
         let rim: Vec<DVec3> = border
@@ -110,7 +117,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
             Some(LeftOpen::NotALoop)
         } else if rim.len() > settings.max_edges {
             Some(LeftOpen::TooLong)
-        } else if span > settings.max_area_share * area {
+        } else if span > settings.max_area_share * area || border.is_a_single_face() {
             Some(LeftOpen::TooWide)
         } else {
             None
@@ -159,6 +166,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
             new_vertex,
         });
     }
+    report.split = split_flat_faces(mesh, old_faces);
     report
 }
 
@@ -179,6 +187,13 @@ struct Border {
     /// The faces beside it, one an edge.
     faces: Vec<u32>,
     closed: bool,
+}
+
+impl Border {
+    /// Whether filling it would only cover the back of one face.
+    fn is_a_single_face(&self) -> bool {
+        self.faces.len() == 3 && self.faces.iter().all(|&face| face == self.faces[0])
+    }
 }
 
 /// An open edge, against the direction of the face beside it: as a patch runs along it.
@@ -301,8 +316,7 @@ fn best_turn(vertices: &[DVec3], last: &Step, ahead: &[Step]) -> usize {
     })
 }
 
-/// Triangles over the rim, by place on it, of least area; `None` for long rims, or where every patch would reuse an edge that is
-/// `taken` or have a face without area.
+/// Triangles over the rim, by place on it, of least area; `None` for long rims, or where every patch would reuse an edge that is `taken`.
 fn least_area(rim: &[DVec3], taken: impl Fn(usize, usize) -> bool) -> Option<Vec<[usize; 3]>> {
     let n = rim.len();
     if n > SMALL_LOOP {
@@ -349,9 +363,9 @@ fn price([a, b, c]: [DVec3; 3]) -> f64 {
         .distance_squared(b)
         .max(b.distance_squared(c))
         .max(c.distance_squared(a));
-    // Flatter than this is a needle that rounding may turn over.
+    // Flatter than this is a needle that rounding may turn over: only where nothing else fits, as in a crack of no width.
     if area <= 1e-9 * longest_squared {
-        return f64::INFINITY;
+        return 1e3 * longest_squared;
     }
     // Tuned: among patches of equal area (a flat hole) the compact one wins; a larger share would prefer compact faces
     // to small area and bulge over creases.

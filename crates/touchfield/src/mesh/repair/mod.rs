@@ -60,6 +60,8 @@ pub struct RepairReport {
     pub unorientable: usize,
     /// Holes that were filled. Numbers are those of the *new* mesh.
     pub filled: Vec<FilledHole>,
+    /// `[face, neighbour]`: the two halves of a face cut at a vertex in a crack of no width. Numbers are those of the *new* mesh.
+    pub split_at_cracks: Vec<[u32; 2]>,
     /// Borders that stay: a vertex of the *new* mesh, the number of edges, and why.
     pub left_open: Vec<(u32, u32, LeftOpen)>,
     /// Vertices that were removed because no face uses them (any more).
@@ -134,6 +136,10 @@ pub fn repair(mesh: &TriangleMesh, settings: &RepairSettings) -> (TriangleMesh, 
     report.left_open = holes.left_open;
     report.original_face = original.into_iter().map(Some).collect();
     report.original_face.resize(mesh.faces.len(), None);
+    for [face, neighbour] in holes.split {
+        report.original_face[face as usize] = report.original_face[neighbour as usize];
+        report.split_at_cracks.push([face, neighbour]);
+    }
 
     report.original_vertex = (0..vertex_count as u32).map(Some).collect();
     report.original_vertex.resize(mesh.vertices.len(), None);

@@ -63,6 +63,9 @@ fn separate_faces_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     if all_on_one_side(&b_sides) {
         return false;
     }
+    if b_sides == [0; 3] {
+        return flat_triangles_meet(a, b);
+    }
     let a_sides = sides(b, a);
     if all_on_one_side(&a_sides) {
         return false;
@@ -142,6 +145,20 @@ fn projection_axis(t: [DVec3; 3]) -> usize {
         .into_iter()
         .find(visible)
         .unwrap_or(axis)
+}
+
+/// Two triangles in one plane: apart if and only if a side of one has the other wholly beyond it.
+fn flat_triangles_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
+    let axis = projection_axis(a);
+    let [a, b] = [a, b].map(|t| t.map(|p| without_axis(p, axis)));
+    let separates = |t: [DVec2; 3], other: [DVec2; 3]| {
+        let inner = side_of_line(t[0], t[1], t[2]);
+        (0..3).any(|i| {
+            let is_beyond = |&p: &DVec2| side_of_line(t[i], t[(i + 1) % 3], p) == -inner;
+            inner != 0 && other.iter().all(is_beyond)
+        })
+    };
+    !separates(a, b) && !separates(b, a)
 }
 
 fn flat_segment_meets_triangle(segment: [DVec2; 2], t: [DVec2; 3]) -> bool {
