@@ -7,3 +7,6 @@ pub mod geom;
 
 #[cfg(feature = "bake")]
 pub mod mesh;
+
+#[cfg(feature = "bake")]
+pub mod bake;

@@ -1,5 +1,6 @@
 //! Results of contact queries: types only, no algorithms.
 
+#[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod contact;
 mod impact;
 

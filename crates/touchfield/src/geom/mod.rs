@@ -4,6 +4,7 @@
 
 mod aabb;
 mod interval;
+pub(crate) mod lanes;
 mod pose;
 mod sphere;
 mod tolerance;

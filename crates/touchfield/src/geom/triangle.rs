@@ -67,43 +67,43 @@ impl Triangle {
     /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest point lies on
     /// the nearest edge. Both halves need no barycentric division, so slivers and triangles that are really a
     /// segment or a point are no special case.
+    #[inline]
     pub fn closest_point(self, point: DVec3) -> ClosestPoint {
-        let normal = self.area_vector();
-        let corners = self.corners();
-        let inside = normal != DVec3::ZERO
-            && (0..3).all(|i| {
-                let start = corners[i];
-                let inward = normal.cross(corners[(i + 1) % 3] - start);
-                inward.dot(point - start) > 0.0
-            });
+        let (ab, bc, ca) = (self.b - self.a, self.c - self.b, self.a - self.c);
+        let (ap, bp, cp) = (point - self.a, point - self.b, point - self.c);
+        let normal = ca.cross(ab);
+        // `normal × edge` points inward in the plane; all are 0 for a triangle without area.
+        let inside = normal.cross(ab).dot(ap) > 0.0
+            && normal.cross(bc).dot(bp) > 0.0
+            && normal.cross(ca).dot(cp) > 0.0;
         if inside {
-            let height = normal.dot(point - self.a) / normal.length_squared();
+            let height = normal.dot(ap) / normal.length_squared();
             return ClosestPoint {
                 point: point - height * normal,
                 feature: Feature::Face,
             };
         }
-        let mut best = ClosestPoint {
-            point: self.a,
-            feature: Feature::Vertex(0),
-        };
-        let mut best_distance = f64::INFINITY;
-        for i in 0..3u8 {
-            let (start, end) = (corners[i as usize], corners[(i as usize + 1) % 3]);
-            let candidate = closest_on_edge(start, end, i, point);
+        let candidates = [
+            closest_on_edge(self.a, self.b, ab, 0, point),
+            closest_on_edge(self.b, self.c, bc, 1, point),
+            closest_on_edge(self.c, self.a, ca, 2, point),
+        ];
+        // Ties belong to the first edge: two edges that meet in a corner give that corner.
+        let mut best = candidates[0];
+        let mut best_distance = best.point.distance_squared(point);
+        for candidate in &candidates[1..] {
             let distance = candidate.point.distance_squared(point);
-            // Ties belong to the corner: both edges at it give the same point.
             if distance < best_distance {
                 best_distance = distance;
-                best = candidate;
+                best = *candidate;
             }
         }
         best
     }
 }
 
-fn closest_on_edge(start: DVec3, end: DVec3, edge: u8, point: DVec3) -> ClosestPoint {
-    let along = end - start;
+#[inline]
+fn closest_on_edge(start: DVec3, end: DVec3, along: DVec3, edge: u8, point: DVec3) -> ClosestPoint {
     let length_squared = along.length_squared();
     let t = along.dot(point - start);
     if t <= 0.0 || length_squared == 0.0 {
@@ -159,7 +159,7 @@ mod tests {
         #[test]
         fn flat_triangles_answer_like_segments(a in point(), b in point(), s in 0.0f64..1.0, p in point()) {
             let t = Triangle { a, b, c: a + s * (b - a) };
-            let on_segment = closest_on_edge(a, b, 0, p).point.distance(p);
+            let on_segment = closest_on_edge(a, b, b - a, 0, p).point.distance(p);
             prop_assert!((t.closest_point(p).point.distance(p) - on_segment).abs() < 1e-9);
         }
     }

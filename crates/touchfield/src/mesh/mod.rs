@@ -1,9 +1,11 @@
 //! Triangle meshes: reading, judging, mending and making them. Offline; the run time never imports it.
 
 mod box_tree;
-#[cfg(test)]
-mod model_tests;
+mod bvh;
+mod bvh_build;
+mod parity;
 mod predicates;
+mod pseudonormal;
 mod repair;
 mod self_intersection;
 mod shells;
@@ -13,7 +15,11 @@ mod topology;
 mod triangle_mesh;
 mod validate;
 mod weld;
+mod winding_number;
 
+pub use bvh::{Bvh, Candidates, Nearest};
+pub use parity::{Parity, Votes};
+pub use pseudonormal::Pseudonormals;
 pub use repair::{
     DegenerateReport, DuplicateReport, FilledHole, HoleReport, HoleSettings, LeftOpen,
     OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,
@@ -27,3 +33,4 @@ pub use validate::{
     validate, validate_with,
 };
 pub use weld::{WeldReport, first_at_same_position, weld};
+pub use winding_number::{Winding, WindingNumber, winding_number_brute_force};

@@ -1,0 +1,380 @@
+//! The entry: a mesh and settings in, a field and a report out.
+//!
+//! Input: any mesh whose faces name finite vertices; closed or not, clean or not.
+//! Output: a dense grid with a proven error bound, a measured error, the sign method and what was wrong with the mesh.
+//! Cost: see `exact_bvh`; the memory is known before the work starts and refused above a limit.
+//! Not for: run time; load the result with `field::file`.
+
+use std::time::{Duration, Instant};
+
+use glam::{DVec3, UVec3};
+
+use super::blocks::for_each_layer;
+use super::exact_distance::ExactDistance;
+use super::settings::{BakeSettings, Method, Progress, Stage, Step};
+use super::sign::{Sign, Signs, by_winding};
+use super::{brute_force, check, exact_bvh};
+use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
+use crate::mesh::{TriangleMesh, WindingNumber};
+
+/// A field and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Baked {
+    /// The field.
+    pub grid: DenseGrid,
+    /// What is stored with it.
+    pub provenance: Provenance,
+    /// What is known only now.
+    pub report: BakeReport,
+}
+
+/// What a bake took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakeReport {
+    /// From the call to the result.
+    pub time: Duration,
+    /// Nodes whose sign a second method was asked about.
+    pub cross_checked: usize,
+    /// Nodes where the second method disagreed.
+    pub disagreements: usize,
+}
+
+/// Why there is no field.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BakeError {
+    /// Nothing to measure to.
+    #[error("the mesh has no faces; a field needs a surface")]
+    NoFaces,
+    /// A face names a vertex that does not exist.
+    #[error(
+        "face {face} uses vertex {vertex}, but there are only {vertices}; repair the mesh first"
+    )]
+    MissingVertex {
+        /// The face.
+        face: usize,
+        /// The index it names.
+        vertex: u32,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A vertex is NaN or infinite.
+    #[error(
+        "face {face} uses vertex {vertex} at {position}; repair the mesh first (it drops such faces)"
+    )]
+    NonFiniteVertex {
+        /// The face.
+        face: usize,
+        /// Its vertex.
+        vertex: u32,
+        /// Where that is.
+        position: DVec3,
+    },
+    /// The mesh is a single point, or larger than numbers go.
+    #[error("the mesh measures {extents} m; a grid needs a finite, positive size")]
+    NoExtent {
+        /// Sides of its box.
+        extents: DVec3,
+    },
+    /// Padding leaves no cell for the mesh.
+    #[error(
+        "{nodes} nodes along the longest side leave no cell for the mesh after {padding} cells of padding on both sides; \
+         use at least {least}", least = 2 * padding + 2
+    )]
+    TooCoarse {
+        /// Asked for.
+        nodes: u32,
+        /// Asked for.
+        padding: u32,
+    },
+    /// Not a length.
+    #[error("a cell size of {cell_size} m is not usable; it must be positive and finite")]
+    BadCellSize {
+        /// Asked for \[m\].
+        cell_size: f64,
+    },
+    /// A side would need more nodes than can be counted.
+    #[error("{cells:.3e} cells along one side are too many to count; use a larger cell size")]
+    TooManyNodes {
+        /// Along the longest side.
+        cells: f64,
+    },
+    /// The grid is impossible.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// More memory than allowed.
+    #[error(
+        "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
+         lower the resolution to about {fitting} or raise the limit"
+    )]
+    TooMuchMemory {
+        /// Nodes along x, y and z.
+        nodes: UVec3,
+        /// What it would take.
+        needed: u64,
+        /// The limit.
+        allowed: u64,
+        /// Nodes along the longest side that fit.
+        fitting: u32,
+    },
+    /// Pseudonormals were asked for.
+    #[error("{open_edges} open edges; pseudonormal signs need a closed surface (try `winding`)")]
+    OpenSurface {
+        /// Edges with one face only.
+        open_edges: usize,
+    },
+    /// Pseudonormals were asked for.
+    #[error(
+        "{faces} faces lie back to back on another; pseudonormal signs need a surface with two sides (try `winding`)"
+    )]
+    OppositePairs {
+        /// Faces that have an opposite twin.
+        faces: usize,
+    },
+    /// The progress callback said stop.
+    #[error("the bake was cancelled")]
+    Cancelled,
+}
+
+impl BakeError {
+    /// Whether a limit was hit, rather than the input being bad.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, BakeError::TooMuchMemory { .. })
+    }
+}
+
+/// Bytes that baking a mesh of so many faces on this grid takes at its peak.
+pub(super) fn estimated_memory(layout: &GridLayout, faces: usize) -> u64 {
+    /// Measured: hierarchy, pseudonormals, a welded copy and the topology for validation.
+    const BYTES_PER_FACE: u64 = 600;
+    layout
+        .node_count()
+        .saturating_mul(size_of::<f32>() as u64)
+        .saturating_add(faces as u64 * BYTES_PER_FACE)
+}
+
+/// Bakes a mesh into a dense grid. `progress` is called from any thread and may cancel.
+pub fn bake(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
+) -> Result<Baked, BakeError> {
+    let start = Instant::now();
+    let begin = |stage| match progress(Step {
+        stage,
+        done: 0,
+        total: 1,
+    }) {
+        std::ops::ControlFlow::Break(()) => Err(BakeError::Cancelled),
+        std::ops::ControlFlow::Continue(()) => Ok(()),
+    };
+    super::exact_distance::check_faces(mesh)?;
+    let layout = settings.layout(mesh.bounds())?;
+    check_memory(&layout, mesh.faces.len(), settings.max_memory)?;
+    begin(Stage::Preparing)?;
+    let exact = ExactDistance::new(mesh, settings.sign)?;
+    let mut values = vec![0.0f32; layout.node_count() as usize];
+    let mut doubts = Doubts::default();
+    begin(Stage::Distances)?;
+    match settings.method {
+        Method::Exact => {
+            fill_exact(&exact, &layout, &mut values, &mut doubts, progress)?;
+        }
+        Method::BruteForce => {
+            brute_force::fill(mesh, &layout, &mut values, progress).ok_or(BakeError::Cancelled)?
+        }
+    }
+    begin(Stage::Checking)?;
+    let sign_method = match settings.method {
+        Method::Exact => exact.sign_method(),
+        Method::BruteForce => SignMethod::Winding,
+    };
+    if settings.method == Method::Exact && sign_method == SignMethod::Pseudonormal {
+        cross_check(&exact, &layout, &values, &mut doubts);
+    }
+    let torn = check::torn_cells(&layout, &values);
+    let error_bound = check::error_bound(&layout, &values, &torn);
+    let mut doubtful_cells: Vec<u32> = doubts
+        .nodes
+        .iter()
+        .flat_map(|&node| check::cells_of_node(&layout, node))
+        .chain(torn)
+        .collect();
+    doubtful_cells.sort_unstable();
+    doubtful_cells.dedup();
+    let mut notes = exact.notes().to_vec();
+    if values.iter().all(|&value| value >= 0.0) {
+        notes.push(
+            "no node is inside: the surface is open, or everywhere thinner than a cell".to_owned(),
+        );
+    }
+    let grid = DenseGrid::new(layout, values, check::solid(mesh.bounds()), error_bound)?;
+    let measured_error = check::measured_error(&grid, &exact, mesh);
+    Ok(Baked {
+        grid,
+        provenance: Provenance {
+            sign_method,
+            measured_error,
+            doubtful_cells,
+            notes,
+        },
+        report: BakeReport {
+            time: start.elapsed(),
+            cross_checked: doubts.cross_checked,
+            disagreements: doubts.disagreements,
+        },
+    })
+}
+
+fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), BakeError> {
+    let needed = estimated_memory(layout, faces);
+    if needed <= allowed {
+        return Ok(());
+    }
+    let shrink = (allowed as f64 / needed as f64).cbrt();
+    Err(BakeError::TooMuchMemory {
+        nodes: layout.nodes,
+        needed,
+        allowed,
+        fitting: (shrink * f64::from(layout.nodes.max_element())) as u32,
+    })
+}
+
+/// Nodes whose sign is not to be trusted, and how the second opinion went.
+#[derive(Default)]
+struct Doubts {
+    nodes: Vec<UVec3>,
+    cross_checked: usize,
+    disagreements: usize,
+}
+
+fn fill_exact(
+    exact: &ExactDistance,
+    layout: &GridLayout,
+    values: &mut [f32],
+    doubts: &mut Doubts,
+    progress: Progress<'_>,
+) -> Result<(), BakeError> {
+    let plan = exact.plan();
+    let patches = match &plan.signs {
+        Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches, _) => Some(patches),
+        Signs::OpenWinding(_) | Signs::Parity(_) => None,
+    };
+    let unclear = exact_bvh::fill(&plan.bvh, patches, layout, values, progress)
+        .ok_or(BakeError::Cancelled)?;
+    match &plan.signs {
+        Signs::Pseudonormal(_) if unclear.is_empty() => {}
+        Signs::Pseudonormal(_) => {
+            let winding = WindingNumber::of(plan.sign_bvh.clone());
+            settle(&winding, layout, values, &unclear, doubts);
+        }
+        Signs::ClosedWinding(_, winding) => settle(winding, layout, values, &unclear, doubts),
+        Signs::OpenWinding(winding) => {
+            let block = |center, radius| {
+                let winding = winding.within(center, radius);
+                let margin = winding.change + 2.0 * WindingNumber::ACCURACY;
+                ((winding.number - 0.5).abs() > margin).then(|| by_winding(winding.number))
+            };
+            let node = |point| by_winding(winding.at(point));
+            doubts.nodes = fill_signs(layout, values, progress, block, node)?;
+        }
+        Signs::Parity(parity) => {
+            let node = |point| {
+                let votes = parity.votes(point);
+                Sign {
+                    inside: votes.says_inside(),
+                    doubtful: votes.is_split(),
+                }
+            };
+            doubts.nodes = fill_signs(layout, values, progress, |_, _| None, node)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives every distance its sign: a whole block at once where `block` is sure of it, else node by node. Returns doubtful nodes.
+fn fill_signs(
+    layout: &GridLayout,
+    values: &mut [f32],
+    progress: Progress<'_>,
+    block_sign: impl Fn(DVec3, f64) -> Option<Sign> + Sync,
+    node_sign: impl Fn(DVec3) -> Sign + Sync,
+) -> Result<Vec<UVec3>, BakeError> {
+    let doubtful = for_each_layer(layout, values, Stage::Signs, progress, |layer| {
+        let mut doubtful = Vec::new();
+        for block in layer.blocks() {
+            let whole = block_sign(block.center, block.radius);
+            for node in block.nodes() {
+                let sign = whole.unwrap_or_else(|| node_sign(layout.node_position(node)));
+                let value = &mut layer.values[layer.slot(node)];
+                if sign.inside {
+                    *value = -*value;
+                }
+                // On the surface itself every sign is right.
+                if sign.doubtful && value.abs() > layout.cell_size {
+                    doubtful.push(node);
+                }
+            }
+        }
+        doubtful
+    })
+    .ok_or(BakeError::Cancelled)?;
+    Ok(doubtful.into_iter().flatten().collect())
+}
+
+/// Asks the winding number about nodes that their nearest feature tells nothing about.
+fn settle(
+    winding: &WindingNumber,
+    layout: &GridLayout,
+    values: &mut [f32],
+    unclear: &[UVec3],
+    doubts: &mut Doubts,
+) {
+    let ask = |node: &UVec3| by_winding(winding.at(layout.node_position(*node)));
+    #[cfg(feature = "parallel")]
+    let signs: Vec<Sign> = {
+        use rayon::prelude::*;
+        unclear.par_iter().map(ask).collect()
+    };
+    #[cfg(not(feature = "parallel"))]
+    let signs: Vec<Sign> = unclear.iter().map(ask).collect();
+    for (&node, sign) in unclear.iter().zip(signs) {
+        let value = &mut values[layout.node_index(node)];
+        *value = if sign.inside {
+            -value.abs()
+        } else {
+            value.abs()
+        };
+        if sign.doubtful && value.abs() > layout.cell_size {
+            doubts.nodes.push(node);
+        }
+    }
+}
+
+/// Compares the signs of nodes near the surface with winding numbers.
+fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubts: &mut Doubts) {
+    /// Spread evenly over all that are near: a fault that concerns a thousandth of the surface is hit twice.
+    const NODES: usize = 2048;
+    let near = |&index: &usize| {
+        let distance = values[index].abs();
+        distance < layout.cell_size && distance > 1e-3 * layout.cell_size
+    };
+    let near_surface: Vec<usize> = (0..values.len()).filter(near).collect();
+    let winding = WindingNumber::of(exact.plan().sign_bvh.clone());
+    let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
+    for &index in near_surface
+        .iter()
+        .step_by(near_surface.len().div_ceil(NODES).max(1))
+    {
+        let node = UVec3::new(
+            (index % nx) as u32,
+            (index / nx % ny) as u32,
+            (index / nx / ny) as u32,
+        );
+        let sign = by_winding(winding.at(layout.node_position(node)));
+        doubts.cross_checked += 1;
+        if sign.inside != (values[index] < 0.0) {
+            doubts.disagreements += 1;
+            doubts.nodes.push(node);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Baking: from a triangle mesh to a distance field whose error is known. Offline; the run time never imports it.
+
+#[expect(clippy::module_inception, reason = "the entry is the module's subject")]
+mod bake;
+mod blocks;
+mod brute_force;
+mod check;
+mod exact_bvh;
+mod exact_distance;
+mod patches;
+mod settings;
+mod sign;
+
+pub use bake::{BakeError, BakeReport, Baked, bake};
+pub use exact_distance::ExactDistance;
+pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
+pub use sign::SignChoice;

@@ -1,0 +1,129 @@
+//! What a bake is asked for, and the grid that follows from it.
+
+use std::ops::ControlFlow;
+
+use glam::{DVec3, UVec3};
+
+use super::SignChoice;
+use super::bake::BakeError;
+use crate::field::GridLayout;
+use crate::geom::DAabb;
+
+/// How to bake. `BakeSettings { resolution: …, ..Default::default() }`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BakeSettings {
+    /// How fine.
+    pub resolution: Resolution,
+    /// Empty cells between the mesh and the border of the grid.
+    pub padding: u32,
+    /// How to tell inside from outside.
+    pub sign: SignChoice,
+    /// How to find distances.
+    pub method: Method,
+    /// A bake that would take more than this is refused before it starts \[bytes\].
+    pub max_memory: u64,
+}
+
+impl Default for BakeSettings {
+    fn default() -> BakeSettings {
+        BakeSettings {
+            resolution: Resolution::Nodes(128),
+            padding: 2,
+            sign: SignChoice::Auto,
+            method: Method::Exact,
+            max_memory: 8 << 30,
+        }
+    }
+}
+
+/// How fine a grid is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resolution {
+    /// Nodes along the longest side, padding included.
+    Nodes(u32),
+    /// Distance between nodes \[m\].
+    CellSize(f64),
+}
+
+/// How distances are found. Both give the same values; one of them takes its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Hierarchy and block coherence; exact to `f64` rounding.
+    Exact,
+    /// Every triangle for every node in `f64`, signs by the exact winding number: the oracle. Hours on large models.
+    BruteForce,
+}
+
+/// What a bake is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Looking for defects and building the search structures.
+    Preparing,
+    /// Distances of all nodes.
+    Distances,
+    /// Inside or outside, where distances do not tell.
+    Signs,
+    /// Cross-checks and sampled error.
+    Checking,
+}
+
+/// Progress of a bake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is being done.
+    pub stage: Stage,
+    /// Parts of the stage that are done.
+    pub done: u64,
+    /// Parts of the stage in all.
+    pub total: u64,
+}
+
+/// Called from any thread; [`ControlFlow::Break`] cancels.
+pub(super) type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
+
+impl BakeSettings {
+    /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
+    pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {
+        let extents = bounds.extents();
+        let longest = extents.max_element();
+        if !(longest > 0.0 && longest.is_finite()) {
+            return Err(BakeError::NoExtent { extents });
+        }
+        let padding = u64::from(self.padding);
+        let cell_size = match self.resolution {
+            Resolution::Nodes(nodes) => {
+                let cells = u64::from(nodes).saturating_sub(2 * padding + 1);
+                if cells < 1 {
+                    return Err(BakeError::TooCoarse {
+                        nodes,
+                        padding: self.padding,
+                    });
+                }
+                longest / cells as f64
+            }
+            Resolution::CellSize(size) => size,
+        };
+        if !(cell_size > 0.0 && cell_size.is_finite()) {
+            return Err(BakeError::BadCellSize { cell_size });
+        }
+        // Rounded up, so that the cells asked for still span the mesh; padding 0 would otherwise lose its last node.
+        let cell_size = (cell_size as f32).next_up();
+        let step = f64::from(cell_size);
+        let cells = (extents / step).ceil() + 2.0 * f64::from(self.padding);
+        // One cell at least, for flat meshes without padding.
+        let cells = cells.max(DVec3::ONE);
+        if cells.max_element() >= f64::from(u32::MAX) {
+            return Err(BakeError::TooManyNodes {
+                cells: cells.max_element(),
+            });
+        }
+        let origin = (bounds.center() - 0.5 * step * cells).as_vec3();
+        let layout = GridLayout {
+            origin,
+            cell_size,
+            nodes: cells.as_uvec3() + UVec3::ONE,
+        };
+        layout.check().map_err(BakeError::Grid)?;
+        Ok(layout)
+    }
+}

@@ -1,0 +1,390 @@
+//! Distances on a regular grid of nodes, interpolated trilinearly.
+//!
+//! Input: node values, as [`crate::bake`] computes them from a mesh, or anybody's.
+//! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven lower bound.
+//! Cost: one lookup of eight neighbours a sample; four bytes a node; no allocation.
+//! Not for: fine resolutions over large volumes, which want a sparse field.
+
+use glam::{UVec3, Vec3};
+
+use super::{Field, Sample};
+use crate::geom::{Aabb, Interval};
+
+/// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DenseGrid {
+    layout: GridLayout,
+    values: Vec<f32>,
+    solid: Aabb,
+    error_bound: f32,
+}
+
+/// Where the nodes of a grid lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridLayout {
+    /// Position of node (0, 0, 0) \[m\].
+    pub origin: Vec3,
+    /// Distance between neighbouring nodes, the same along every axis \[m\].
+    pub cell_size: f32,
+    /// Nodes along x, y and z; at least two each.
+    pub nodes: UVec3,
+}
+
+/// Why a grid cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GridError {
+    /// A side has fewer than two nodes.
+    #[error("a grid of {nodes} nodes has no cell; every side needs at least 2")]
+    TooFewNodes {
+        /// Nodes along x, y and z.
+        nodes: UVec3,
+    },
+    /// Values and layout disagree.
+    #[error("a grid of {nodes} nodes holds {expected} values, but {found} were given")]
+    WrongCount {
+        /// Nodes along x, y and z.
+        nodes: UVec3,
+        /// Their product.
+        expected: u64,
+        /// Values given.
+        found: usize,
+    },
+    /// The geometry is not a number, or `f32` cannot tell neighbouring nodes apart.
+    #[error(
+        "cell size {cell_size} m at {origin} is not usable: it must be positive, finite, and large enough that \
+         neighbouring nodes differ in f32 (move the model towards the origin or use larger cells)"
+    )]
+    BadGeometry {
+        /// Position of the first node.
+        origin: Vec3,
+        /// Distance between nodes.
+        cell_size: f32,
+    },
+    /// A stored number is NaN or infinite, or a bound is negative.
+    #[error("the value of node {node} is {value}; distances must be finite")]
+    BadValue {
+        /// Index of the node, x fastest.
+        node: usize,
+        /// What it holds.
+        value: f32,
+    },
+    /// The error bound is NaN, infinite or negative.
+    #[error("an error bound of {0} m proves nothing; it must be finite and not negative")]
+    BadErrorBound(f32),
+}
+
+impl GridLayout {
+    /// Number of nodes. `u64`: the product of three counts from a file need not fit anything smaller.
+    pub fn node_count(&self) -> u64 {
+        // Saturating: three huge counts overflow even u64.
+        self.nodes
+            .to_array()
+            .into_iter()
+            .fold(1u64, |product, n| product.saturating_mul(n.into()))
+    }
+
+    /// Number of cells along each axis.
+    pub fn cells(&self) -> UVec3 {
+        self.nodes - UVec3::ONE
+    }
+
+    /// Position of a node \[m\], in `f64`: exact, so that baking and lookup agree on it.
+    pub fn node_position(&self, node: UVec3) -> glam::DVec3 {
+        self.origin.as_dvec3() + f64::from(self.cell_size) * node.as_dvec3()
+    }
+
+    /// Index of a node, x fastest.
+    pub fn node_index(&self, node: UVec3) -> usize {
+        let [nx, ny, _] = self.nodes.to_array().map(|n| n as usize);
+        let [x, y, z] = node.to_array().map(|n| n as usize);
+        (z * ny + y) * nx + x
+    }
+
+    /// The box from the first node to the last.
+    pub fn bounds(&self) -> Aabb {
+        Aabb::new(
+            self.origin,
+            self.node_position(self.nodes - UVec3::ONE).as_vec3(),
+        )
+    }
+
+    /// Whether the nodes can be told apart and counted.
+    pub fn check(&self) -> Result<(), GridError> {
+        if self.nodes.min_element() < 2 {
+            return Err(GridError::TooFewNodes { nodes: self.nodes });
+        }
+        let bounds = self.bounds();
+        let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
+        // Eight steps of f32 a cell, or the fractions of interpolation are noise.
+        let usable = self.origin.is_finite()
+            && self.cell_size > 0.0
+            && self.cell_size.is_finite()
+            && largest.is_finite()
+            && self.cell_size >= 8.0 * f32::EPSILON * largest;
+        if !usable {
+            return Err(GridError::BadGeometry {
+                origin: self.origin,
+                cell_size: self.cell_size,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A point's cell and its place in it, from 0 to 1 along each axis.
+struct Place {
+    corner: usize,
+    fraction: Vec3,
+}
+
+impl DenseGrid {
+    /// A grid from its values, x fastest. `solid` is a box that holds the surface; `error_bound` promises
+    /// |interpolated − true| at most that, inside the grid \[m\].
+    pub fn new(
+        layout: GridLayout,
+        values: Vec<f32>,
+        solid: Aabb,
+        error_bound: f32,
+    ) -> Result<DenseGrid, GridError> {
+        layout.check()?;
+        if layout.node_count() != values.len() as u64 {
+            return Err(GridError::WrongCount {
+                nodes: layout.nodes,
+                expected: layout.node_count(),
+                found: values.len(),
+            });
+        }
+        if let Some(node) = values.iter().position(|value| !value.is_finite()) {
+            return Err(GridError::BadValue {
+                node,
+                value: values[node],
+            });
+        }
+        if !(error_bound >= 0.0 && error_bound.is_finite()) {
+            return Err(GridError::BadErrorBound(error_bound));
+        }
+        let solid = if solid.is_empty() {
+            layout.bounds()
+        } else {
+            solid
+        };
+        Ok(DenseGrid {
+            layout,
+            values,
+            solid,
+            error_bound,
+        })
+    }
+
+    /// Where the nodes lie.
+    pub fn layout(&self) -> &GridLayout {
+        &self.layout
+    }
+
+    /// All node values, x fastest \[m\].
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// A box that holds the surface \[m\].
+    pub fn solid(&self) -> Aabb {
+        self.solid
+    }
+
+    /// Bytes of the values.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.values.as_slice())
+    }
+
+    /// The point's cell. Points outside are taken at the nearest border; NaN counts as the lower one.
+    #[inline(always)]
+    fn locate(&self, point: Vec3) -> Place {
+        let cells = self.layout.cells();
+        let scaled = (point - self.layout.origin) / self.layout.cell_size;
+        let along = |axis: usize| {
+            // `if` rather than `clamp`: it turns NaN into 0.
+            let at_least_zero = if scaled[axis] > 0.0 {
+                scaled[axis]
+            } else {
+                0.0
+            };
+            let last = cells[axis] - 1;
+            let cell = (at_least_zero as u32).min(last);
+            (cell, (at_least_zero - cell as f32).min(1.0))
+        };
+        let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
+        Place {
+            corner: self.layout.node_index(UVec3::new(i, j, k)),
+            fraction: Vec3::new(u, v, w),
+        }
+    }
+
+    /// The eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
+    #[inline(always)]
+    fn corners(&self, corner: usize) -> [f32; 8] {
+        let row = self.layout.nodes.x as usize;
+        let plane = row * self.layout.nodes.y as usize;
+        let pair = |start: usize| {
+            let pair = &self.values[start..start + 2];
+            (pair[0], pair[1])
+        };
+        let (a, b) = pair(corner);
+        let (c, d) = pair(corner + row);
+        let (e, f) = pair(corner + plane);
+        let (g, h) = pair(corner + plane + row);
+        [a, b, c, d, e, f, g, h]
+    }
+
+    #[inline(always)]
+    fn interpolate(&self, place: &Place) -> f32 {
+        let c = self.corners(place.corner);
+        let Vec3 { x, y, z } = place.fraction;
+        let low = mix(mix(c[0], c[1], x), mix(c[2], c[3], x), y);
+        let high = mix(mix(c[4], c[5], x), mix(c[6], c[7], x), y);
+        mix(low, high, z)
+    }
+
+    /// Value and exact gradient of the trilinear interpolant.
+    #[inline(always)]
+    fn interpolate_with_gradient(&self, place: &Place) -> Sample {
+        let c = self.corners(place.corner);
+        let Vec3 { x, y, z } = place.fraction;
+        let (y0z0, y1z0) = (mix(c[0], c[1], x), mix(c[2], c[3], x));
+        let (y0z1, y1z1) = (mix(c[4], c[5], x), mix(c[6], c[7], x));
+        let (z0, z1) = (mix(y0z0, y1z0, y), mix(y0z1, y1z1, y));
+        let dx_z0 = mix(c[1] - c[0], c[3] - c[2], y);
+        let dx_z1 = mix(c[5] - c[4], c[7] - c[6], y);
+        let gradient = Vec3::new(
+            mix(dx_z0, dx_z1, z),
+            mix(y1z0 - y0z0, y1z1 - y0z1, z),
+            z1 - z0,
+        );
+        Sample {
+            distance: mix(z0, z1, z),
+            gradient: gradient / self.layout.cell_size,
+        }
+    }
+
+    /// Outside the grid: a proven lower bound of the distance, and its gradient.
+    ///
+    /// Let c be the nearest point of the grid's box and q the nearest point of the surface, which lies in the box.
+    /// The box is convex, so the angle at c is obtuse and |p − q|² ≥ |p − c|² + |c − q|²; and |c − q| is at least
+    /// φ(c) less its error. The distance to the box around the surface is a bound as well, and the larger one counts.
+    #[cold]
+    #[inline(never)]
+    fn lower_bound_outside(&self, point: Vec3) -> Sample {
+        let border = self.layout.bounds().closest_point(point);
+        let at_border = self.interpolate_with_gradient(&self.locate(border));
+        let off = point - border;
+        let proven = (at_border.distance - self.error_bound).max(0.0);
+        let by_border = off.length().hypot(proven);
+        let from_solid = point - self.solid.closest_point(point);
+        let by_solid = from_solid.length();
+        // Shrunk by the rounding of these few operations, so that the bound stays one.
+        let shrink = 1.0 - 8.0 * f32::EPSILON;
+        if by_solid >= by_border {
+            return Sample {
+                distance: by_solid * shrink,
+                gradient: from_solid.try_normalize().unwrap_or(at_border.gradient),
+            };
+        }
+        // d/dp of hypot(|p − c|, φ(c)): c moves with p only along the axes on which p is within the box.
+        let within = off.cmpeq(Vec3::ZERO);
+        let along = Vec3::select(within, proven * at_border.gradient, off);
+        Sample {
+            distance: by_border * shrink,
+            gradient: along / by_border,
+        }
+    }
+}
+
+#[inline(always)]
+fn mix(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+impl Field for DenseGrid {
+    fn bounds(&self) -> Aabb {
+        self.layout.bounds()
+    }
+
+    fn error_bound(&self) -> f32 {
+        self.error_bound
+    }
+
+    #[inline]
+    fn distance(&self, point: Vec3) -> f32 {
+        if self.layout.bounds().contains(point) {
+            self.interpolate(&self.locate(point))
+        } else {
+            self.lower_bound_outside(point).distance
+        }
+    }
+
+    #[inline]
+    fn sample(&self, point: Vec3) -> Sample {
+        if self.layout.bounds().contains(point) {
+            self.interpolate_with_gradient(&self.locate(point))
+        } else {
+            self.lower_bound_outside(point)
+        }
+    }
+
+    /// Two proofs, and the tighter end of each: the Lipschitz bound about the middle, and, over a few cells, the range of
+    /// their corner values, which holds every interpolated value.
+    fn interval(&self, cell: Aabb) -> Interval {
+        let bounds = self.layout.bounds();
+        let middle = cell.center();
+        let reach = 0.5 * cell.diagonal();
+        let inside = bounds.closest_point(middle);
+        let beyond = middle.distance(inside);
+        let at_border = self.interpolate(&self.locate(inside));
+        let upper = at_border + self.error_bound + beyond;
+        let lower = if beyond > 0.0 {
+            self.lower_bound_outside(middle).distance
+        } else {
+            at_border - self.error_bound
+        };
+        // Rounding of the few sums above, relative to the numbers in them.
+        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
+        let lipschitz = Interval::new(lower, upper).grown(reach + rounding);
+        if !bounds.contains(cell.min) || !bounds.contains(cell.max) {
+            return lipschitz;
+        }
+        match self.corner_range(cell) {
+            Some(range) => lipschitz.intersection(range.grown(self.error_bound + rounding)),
+            None => lipschitz,
+        }
+    }
+}
+
+impl DenseGrid {
+    /// Smallest and largest node value around the grid cells that `cell` overlaps; `None` when they are too many to look at.
+    fn corner_range(&self, cell: Aabb) -> Option<Interval> {
+        /// Along each axis. Beyond this the Lipschitz bound is about as tight and cheaper.
+        const MOST: u32 = 4;
+        let origin = self.layout.origin;
+        let to_cell = |point: Vec3| (point - origin) / self.layout.cell_size;
+        // A thousandth of a cell outward, so that rounding cannot leave out a neighbour.
+        let first = (to_cell(cell.min) - 1e-3)
+            .floor()
+            .max(Vec3::ZERO)
+            .as_uvec3();
+        let last = (to_cell(cell.max) + 1e-3).ceil().as_uvec3();
+        let last = last.min(self.layout.cells());
+        if (last - first.min(last)).max_element() > MOST {
+            return None;
+        }
+        let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);
+        for k in first.z..=last.z {
+            for j in first.y..=last.y {
+                let start = self.layout.node_index(UVec3::new(first.x, j, k));
+                for &value in &self.values[start..=start + (last.x - first.x) as usize] {
+                    range.lower = range.lower.min(value);
+                    range.upper = range.upper.max(value);
+                }
+            }
+        }
+        Some(range)
+    }
+}

@@ -1,0 +1,44 @@
+//! Where a baked field comes from and how far it can be trusted.
+
+/// How inside was told from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SignMethod {
+    /// Angle-weighted pseudonormals of the nearest feature [Baerentzen2005]; for closed, clean meshes.
+    Pseudonormal = 1,
+    /// Generalised winding number above one half [Jacobson2013, Barill2018]; for holes, overlaps, soups.
+    Winding = 2,
+    /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
+    Parity = 3,
+}
+
+impl SignMethod {
+    /// Every method, in the order of their file codes.
+    pub const ALL: [SignMethod; 3] = [
+        SignMethod::Pseudonormal,
+        SignMethod::Winding,
+        SignMethod::Parity,
+    ];
+
+    /// The word used on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignMethod::Pseudonormal => "pseudonormal",
+            SignMethod::Winding => "winding",
+            SignMethod::Parity => "parity",
+        }
+    }
+}
+
+/// What is known about a field beside its values; stored with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provenance {
+    /// How inside was told from outside.
+    pub sign_method: SignMethod,
+    /// Largest |interpolated − exact| over random samples \[m\]; at most the field's error bound.
+    pub measured_error: f32,
+    /// Cells whose sign is doubtful, by index (x fastest, cells not nodes), ascending.
+    pub doubtful_cells: Vec<u32>,
+    /// What was wrong with the mesh and what was done about it, a sentence each.
+    pub notes: Vec<String>,
+}

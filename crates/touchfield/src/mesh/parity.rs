@@ -1,0 +1,169 @@
+//! Inside or outside by counting how often rays leave through the surface.
+//!
+//! Input: a [`Bvh`] over the mesh, in any orientation, even a random one.
+//! Output: how many of several rays in fixed generic directions say "inside" (an odd number of crossings).
+//! Cost: a microsecond or two a ray.
+//! Not for: meshes with large holes (see [`super::WindingNumber`]); self-intersecting ones, whose overlaps come out as outside.
+//!
+//! A ray that passes within rounding of an edge, a vertex or the plane of a triangle is thrown away and another one is
+//! taken, so that no crossing is counted twice or missed.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+
+use super::Bvh;
+use super::bvh::LEAF_FLAG;
+
+/// Odd-even test against one mesh.
+pub struct Parity {
+    bvh: Arc<Bvh>,
+}
+
+/// What the rays said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Votes {
+    /// Rays with an odd number of crossings.
+    pub inside: u32,
+    /// Rays that could be counted.
+    pub rays: u32,
+}
+
+impl Votes {
+    /// Majority; a tie, or no ray at all, counts as outside.
+    pub fn says_inside(self) -> bool {
+        2 * self.inside > self.rays
+    }
+
+    /// Whether at least a quarter of the rays disagree.
+    pub fn is_split(self) -> bool {
+        4 * self.inside.min(self.rays - self.inside) >= self.rays
+    }
+}
+
+impl Parity {
+    /// Rays for a clear answer; they stop early when they agree.
+    const FEWEST: u32 = 3;
+    /// Rays for an unclear one. Fixed directions, so the answer is the same on every run.
+    const MOST: u32 = 25;
+
+    /// Over the faces of `bvh`.
+    pub fn of(bvh: Arc<Bvh>) -> Parity {
+        Parity { bvh }
+    }
+
+    /// Lets rays vote until [`Self::FEWEST`] agree, or else [`Self::MOST`] have been counted.
+    pub fn votes(&self, point: DVec3) -> Votes {
+        let mut votes = Votes { inside: 0, rays: 0 };
+        // Twice as many tries as rays: enough for meshes in which half of all rays graze something.
+        for attempt in 0..2 * Self::MOST {
+            let Some(crossings) = self.crossings(point, direction(attempt)) else {
+                continue;
+            };
+            votes.rays += 1;
+            votes.inside += crossings % 2;
+            let unanimous = votes.inside == 0 || votes.inside == votes.rays;
+            if (unanimous && votes.rays >= Self::FEWEST) || votes.rays >= Self::MOST {
+                break;
+            }
+        }
+        votes
+    }
+
+    /// Triangles that the ray crosses; `None` when it grazes one.
+    fn crossings(&self, point: DVec3, direction: DVec3) -> Option<u32> {
+        let mut count = 0;
+        let mut stack = vec![0u32];
+        let (local, local_direction) = (self.bvh.to_local(point), direction.as_vec3());
+        if self.bvh.node_count() == 0 {
+            return Some(0);
+        }
+        while let Some(node) = stack.pop() {
+            for (child, bounds) in self.bvh.children(node as usize) {
+                if !bounds.is_hit(local, local_direction) {
+                    continue;
+                }
+                if child & LEAF_FLAG == 0 {
+                    stack.push(child);
+                    continue;
+                }
+                for face in self.bvh.leaf_faces(child & !LEAF_FLAG) {
+                    count += u32::from(crosses(
+                        self.bvh.triangles()[face as usize].corners(),
+                        point,
+                        direction,
+                    )?);
+                }
+            }
+        }
+        Some(count)
+    }
+}
+
+impl super::bvh::BoundsLane {
+    /// Whether a ray may meet the box: separating axes for a line, then the half that lies ahead.
+    fn is_hit(&self, point: Vec3, direction: Vec3) -> bool {
+        /// Covers the rounding of `f32` in local coordinates, where everything is of the order of 1.
+        const MARGIN: f32 = 1e-5;
+        let margin = MARGIN * (1.0 + point.length());
+        let along = |v: Vec3| Vec3::from(self.axes.map(|axis| axis.dot(v)));
+        let (o, d) = (along(point) - self.offset, along(direction));
+        let half = self.half + margin;
+        let moment = d.cross(o).abs();
+        let reach = Vec3::new(
+            half.y * d.z.abs() + half.z * d.y.abs(),
+            half.z * d.x.abs() + half.x * d.z.abs(),
+            half.x * d.y.abs() + half.y * d.x.abs(),
+        );
+        moment.cmple(reach + margin).all()
+            && (0..3).all(|i| o[i].abs() <= half[i] || o[i] * d[i] < margin)
+    }
+}
+
+/// Whether the ray crosses the triangle; `None` when that is within rounding of its border or the ray starts on it.
+fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool> {
+    /// Relative rounding of a triple product, with a margin of ten.
+    const ROUNDING: f64 = 1e-14;
+    let (a, b, c) = (a - point, b - point, c - point);
+    // Which side of each edge the line passes; the products are twice the projected areas.
+    let side = |u: DVec3, v: DVec3| {
+        let product = direction.dot(u.cross(v));
+        let unsure = ROUNDING * u.length() * v.length();
+        if product > unsure {
+            1
+        } else if product < -unsure {
+            -1
+        } else {
+            0
+        }
+    };
+    let sides = [side(a, b), side(b, c), side(c, a)];
+    if sides.contains(&1) && sides.contains(&-1) {
+        return Some(false);
+    }
+    let normal = (b - a).cross(c - a);
+    let toward = normal.dot(direction);
+    let height = normal.dot(a);
+    if sides.contains(&0) {
+        // Degenerate triangles have no inside to cross.
+        return if normal == DVec3::ZERO {
+            Some(false)
+        } else {
+            None
+        };
+    }
+    if height.abs() <= ROUNDING * normal.length() * (a.length() + b.length() + c.length()) {
+        return None;
+    }
+    Some((height > 0.0) == (toward > 0.0))
+}
+
+/// Directions spread evenly over the sphere by the golden ratio, turned off every axis.
+fn direction(index: u32) -> DVec3 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    const SILVER: f64 = 0.754_877_666_246_692_7;
+    let z = 2.0 * ((f64::from(index) + 0.37) * SILVER).fract() - 1.0;
+    let angle = std::f64::consts::TAU * ((f64::from(index) + 0.21) * GOLDEN).fract();
+    let radius = (1.0 - z * z).max(0.0).sqrt();
+    DVec3::new(radius * angle.cos(), radius * angle.sin(), z)
+}

@@ -1,0 +1,113 @@
+//! Angle-weighted pseudonormals: the sign of the distance from the nearest feature alone.
+//!
+//! Input: a closed, consistently oriented mesh whose vertices are shared, and a [`Nearest`] point on it.
+//! Output: which side the query point is on, and how clearly.
+//! Cost: one dot product a query; 24 bytes a vertex, 96 a face.
+//! Not for: open, self-intersecting or soup meshes (see [`super::WindingNumber`]).
+//!
+//! After [Baerentzen2005] (docs/BIBLIOGRAPHY.md): with vertex normals weighted by the angle of each face at the vertex,
+//! and edge normals the sum of both faces', the sign of (p − nearest) · normal is right for every p, also when the
+//! nearest point is a vertex or lies on an edge, where any single face normal can be wrong.
+
+use glam::DVec3;
+
+use super::{Nearest, TriangleMesh};
+use crate::geom::Feature;
+
+/// One normal for every face, edge and vertex of a mesh.
+pub struct Pseudonormals {
+    faces: Vec<FaceNormals>,
+    vertices: Vec<DVec3>,
+    corners: Vec<[u32; 3]>,
+}
+
+struct FaceNormals {
+    face: DVec3,
+    edges: [DVec3; 3],
+}
+
+impl Pseudonormals {
+    /// Of a mesh whose faces are valid and share their vertices.
+    pub fn of(mesh: &TriangleMesh) -> Pseudonormals {
+        let normals: Vec<DVec3> = mesh
+            .triangles()
+            .map(|triangle| triangle.normal().unwrap_or(DVec3::ZERO))
+            .collect();
+        let mut vertices = vec![DVec3::ZERO; mesh.vertices.len()];
+        for (face, triangle) in mesh.triangles().enumerate() {
+            let corners = triangle.corners();
+            for i in 0..3 {
+                let to_next = corners[(i + 1) % 3] - corners[i];
+                let to_last = corners[(i + 2) % 3] - corners[i];
+                // atan2 keeps its digits for the tiny angles of slivers, where acos has none.
+                let angle = to_next.cross(to_last).length().atan2(to_next.dot(to_last));
+                vertices[mesh.faces[face][i] as usize] += angle * normals[face];
+            }
+        }
+        let mut faces: Vec<FaceNormals> = normals
+            .iter()
+            .map(|&face| FaceNormals {
+                face,
+                edges: [DVec3::ZERO; 3],
+            })
+            .collect();
+        for group in edges(mesh).chunk_by(|a, b| a.0 == b.0) {
+            let sum: DVec3 = group
+                .iter()
+                .map(|&(_, face, _)| normals[face as usize])
+                .sum();
+            for &(_, face, edge) in group {
+                faces[face as usize].edges[edge as usize] = sum;
+            }
+        }
+        Pseudonormals {
+            faces,
+            vertices,
+            corners: mesh.faces.clone(),
+        }
+    }
+
+    /// Cosine of the angle between the way from the surface to `point` and the outward pseudonormal: positive outside,
+    /// negative inside; near 0 the sign is not to be trusted. 0 on the surface itself.
+    #[inline]
+    pub fn side(&self, point: DVec3, nearest: &Nearest) -> f64 {
+        let normals = &self.faces[nearest.face as usize];
+        let normal = match nearest.closest.feature {
+            Feature::Face => normals.face,
+            Feature::Edge(edge) => normals.edges[edge as usize],
+            Feature::Vertex(corner) => {
+                let vertex = self.corners[nearest.face as usize][corner as usize];
+                self.vertices[vertex as usize]
+            }
+        };
+        let off = point - nearest.closest.point;
+        let scale = (normal.length_squared() * off.length_squared()).sqrt();
+        if scale > 0.0 {
+            normal.dot(off) / scale
+        } else {
+            0.0
+        }
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.faces.as_slice())
+            + size_of_val(self.vertices.as_slice())
+            + size_of_val(self.corners.as_slice())
+    }
+}
+
+/// Every edge of every face as (smaller vertex, larger vertex), face, index in the face; sorted, so that faces that share an edge
+/// stand together.
+fn edges(mesh: &TriangleMesh) -> Vec<([u32; 2], u32, u8)> {
+    let mut edges: Vec<([u32; 2], u32, u8)> = (mesh.faces.iter().enumerate())
+        .flat_map(|(face, corners)| {
+            (0..3).map(move |i| {
+                let (a, b) = (corners[i], corners[(i + 1) % 3]);
+                ([a.min(b), a.max(b)], face as u32, i as u8)
+            })
+        })
+        .collect();
+    edges.sort_unstable();
+    edges
+}

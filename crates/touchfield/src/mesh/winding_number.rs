@@ -1,0 +1,308 @@
+//! Generalised winding numbers: how many times a mesh, however broken, wraps around a point.
+//!
+//! Input: a [`Bvh`] over the mesh; faces may be missing, duplicated or intersect, but should mostly be oriented alike.
+//! Output: about 1 inside, 0 outside, in between near holes; and how much it can change within a ball.
+//! Cost: a few dozen multipole terms and some exact triangles a query; ~220 bytes a child of the hierarchy.
+//! Not for: meshes whose orientation is random (see [`super::Parity`]).
+//!
+//! After [Barill2018] (docs/BIBLIOGRAPHY.md): the solid angle of a far cluster of triangles by its moments up to second order, in
+//! `f64`, that of near triangles exactly [VanOosterom1983]. We differ in adding up near solid angles as a product of complex numbers,
+//! one arctangent for eight triangles; and in a proven bound of the change within a ball, which settles whole blocks of a
+//! grid at once.
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::Bvh;
+use super::bvh::{LEAF_FLAG, NO_CHILD};
+use crate::geom::Triangle;
+use crate::geom::lanes::LANES;
+
+/// A cluster counts as far from this many radii on. [Barill2018] takes 2; at 2.3 the error stays below
+/// [`WindingNumber::ACCURACY`] on every model we have, for a tenth more time.
+const FAR: f64 = 2.3;
+
+/// Moments of every cluster of a [`Bvh`].
+pub struct WindingNumber {
+    bvh: Arc<Bvh>,
+    clusters: Vec<[Cluster; LANES]>,
+}
+
+/// Moments of a patch of surface about its area centre.
+#[derive(Clone, Copy, Default)]
+struct Cluster {
+    center: DVec3,
+    /// No part is farther from the centre.
+    radius: f64,
+    area: f64,
+    /// N = Σ n a.
+    normal: DVec3,
+    /// Symmetric part of Σ n a ⊗ m, as xx, yy, zz, xy, xz, yz, with m from the centre.
+    first: [f64; 6],
+    /// What Σ n a ⊗ m ⊗ m leaves when one index pair is contracted, over the three ways to do it.
+    second_trace: DVec3,
+    /// The fully symmetric part of Σ n a ⊗ m ⊗ m, as xxx, yyy, zzz, xxy, xxz, xyy, yyz, xzz, yzz, xyz with
+    /// multiplicities folded in.
+    second: [f64; 10],
+}
+
+/// A winding number and how far it can be from those nearby.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Winding {
+    /// At the point itself.
+    pub number: f64,
+    /// Within the ball asked for, the number differs from `number` by at most this. Infinite when the ball may touch the mesh.
+    pub change: f64,
+}
+
+impl WindingNumber {
+    /// Largest error of the approximation that was seen, rounded up; the tests enforce it.
+    pub const ACCURACY: f64 = 0.01;
+
+    /// Moments over the clusters of `bvh`.
+    pub fn of(bvh: Arc<Bvh>) -> WindingNumber {
+        let mut clusters = vec![[Cluster::default(); LANES]; bvh.node_count()];
+        // Children come after their parents, so going backwards every child's faces are known.
+        let mut faces_below: Vec<Vec<u32>> = vec![Vec::new(); bvh.node_count()];
+        for node in (0..bvh.node_count()).rev() {
+            for lane in 0..LANES {
+                let child = bvh.child(node, lane);
+                if child == NO_CHILD {
+                    continue;
+                }
+                let faces = if child & LEAF_FLAG != 0 {
+                    bvh.leaf_faces(child & !LEAF_FLAG).collect()
+                } else {
+                    std::mem::take(&mut faces_below[child as usize])
+                };
+                clusters[node][lane] = Cluster::of(bvh.triangles(), &faces);
+                faces_below[node].extend_from_slice(&faces);
+            }
+        }
+        WindingNumber { bvh, clusters }
+    }
+
+    /// The winding number of `point`.
+    pub fn at(&self, point: DVec3) -> f64 {
+        self.within(point, 0.0).number
+    }
+
+    /// The winding number of `center` and a bound of its change within `radius` \[m\] of it.
+    pub fn within(&self, center: DVec3, radius: f64) -> Winding {
+        let mut sum = Winding {
+            number: 0.0,
+            change: 0.0,
+        };
+        if self.clusters.is_empty() {
+            return sum;
+        }
+        let mut stack = vec![0u32];
+        while let Some(node) = stack.pop() {
+            for (lane, cluster) in self.clusters[node as usize].iter().enumerate() {
+                let child = self.bvh.child(node as usize, lane);
+                if child == NO_CHILD {
+                    continue;
+                }
+                let off = cluster.center - center;
+                let distance = off.length();
+                let clear = distance - cluster.radius - radius;
+                if distance > FAR * cluster.radius && (radius == 0.0 || clear > 0.0) {
+                    sum.number += cluster.solid_angle(off, distance);
+                    sum.change += largest_slope(cluster.area, clear) * radius;
+                } else if child & LEAF_FLAG != 0 {
+                    self.add_leaf(child & !LEAF_FLAG, center, radius, &mut sum);
+                } else {
+                    stack.push(child);
+                }
+            }
+        }
+        Winding {
+            number: sum.number / (4.0 * PI),
+            change: sum.change / (4.0 * PI),
+        }
+    }
+
+    fn add_leaf(&self, leaf: u32, center: DVec3, radius: f64, sum: &mut Winding) {
+        let mut angles = AngleSum::default();
+        for face in self.bvh.leaf_faces(leaf) {
+            let triangle = self.bvh.triangles()[face as usize];
+            angles.add_half_solid_angle(triangle, center);
+            if radius > 0.0 {
+                let clear = triangle.closest_point(center).point.distance(center) - radius;
+                sum.change += largest_slope(triangle.area(), clear) * radius;
+            }
+        }
+        sum.number += 2.0 * angles.total();
+    }
+}
+
+/// Largest gradient of the solid angle of a surface of that area, no part nearer than `distance`: a dipole field falls with
+/// the cube, and its gradient matrix has norm 2/r³.
+fn largest_slope(area: f64, distance: f64) -> f64 {
+    if distance > 0.0 {
+        2.0 * area / distance.powi(3)
+    } else {
+        f64::INFINITY
+    }
+}
+
+impl Cluster {
+    fn of(triangles: &[Triangle], faces: &[u32]) -> Cluster {
+        let triangles = || faces.iter().map(|&face| triangles[face as usize]);
+        let area: f64 = triangles().map(Triangle::area).sum();
+        let weighted: DVec3 = triangles().map(|t| t.area() * t.centroid()).sum();
+        let center = if area > 0.0 {
+            weighted / area
+        } else {
+            triangles().map(Triangle::centroid).sum::<DVec3>() / faces.len().max(1) as f64
+        };
+        let mut cluster = Cluster {
+            center,
+            area,
+            ..Cluster::default()
+        };
+        for triangle in triangles() {
+            cluster.add(triangle);
+        }
+        cluster
+    }
+
+    fn add(&mut self, triangle: Triangle) {
+        let n = 0.5 * triangle.area_vector();
+        let m = triangle.centroid() - self.center;
+        // Mean of x ⊗ x over the triangle, x from the cluster's centre: m ⊗ m plus the spread about the centroid.
+        let mut mm = [[0.0; 3]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                mm[i][j] = m[i] * m[j];
+            }
+        }
+        for corner in triangle.corners() {
+            self.radius = self.radius.max(corner.distance(self.center));
+            let d = corner - triangle.centroid();
+            for i in 0..3 {
+                for j in 0..3 {
+                    mm[i][j] += d[i] * d[j] / 12.0;
+                }
+            }
+        }
+        self.normal += n;
+        let pairs = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
+        for (slot, (i, j)) in self.first.iter_mut().zip(pairs) {
+            *slot += if i == j {
+                n[i] * m[i]
+            } else {
+                n[i] * m[j] + n[j] * m[i]
+            };
+        }
+        for k in 0..3 {
+            let contracted: f64 = (0..3)
+                .map(|i| 2.0 * n[i] * mm[i][k] + n[k] * mm[i][i])
+                .sum();
+            self.second_trace[k] += contracted;
+        }
+        let s = |i: usize, j: usize, k: usize| n[i] * mm[j][k] + n[j] * mm[i][k] + n[k] * mm[i][j];
+        // s sums three arrangements; a term with multiplicity μ of the 6 permutations weighs μ/3 of it.
+        let symmetric = [
+            s(0, 0, 0) / 3.0,
+            s(1, 1, 1) / 3.0,
+            s(2, 2, 2) / 3.0,
+            s(0, 0, 1),
+            s(0, 0, 2),
+            s(0, 1, 1),
+            s(1, 1, 2),
+            s(0, 2, 2),
+            s(1, 2, 2),
+            2.0 * s(0, 1, 2),
+        ];
+        for (slot, value) in self.second.iter_mut().zip(symmetric) {
+            *slot += value;
+        }
+    }
+
+    /// Solid angle seen from a point that is `off` away from the centre, [Barill2018] Eq. 11–15.
+    #[inline]
+    fn solid_angle(&self, off: DVec3, distance: f64) -> f64 {
+        let DVec3 { x, y, z } = off;
+        let per = 1.0 / distance;
+        let per_2 = per * per;
+        let per_3 = per * per_2;
+        let per_5 = per_3 * per_2;
+        let per_7 = per_5 * per_2;
+        let f = &self.first;
+        let trace = f[0] + f[1] + f[2];
+        let first =
+            f[0] * x * x + f[1] * y * y + f[2] * z * z + f[3] * x * y + f[4] * x * z + f[5] * y * z;
+        let s = &self.second;
+        let second = x
+            * (x * (s[0] * x + s[3] * y + s[4] * z) + s[5] * y * y + s[7] * z * z + s[9] * y * z)
+            + y * (y * (s[1] * y + s[6] * z) + s[8] * z * z)
+            + s[2] * z * z * z;
+        self.normal.dot(off) * per_3 + trace * per_3 - 3.0 * first * per_5
+            + 0.5 * (15.0 * second * per_7 - 3.0 * self.second_trace.dot(off) * per_5)
+    }
+}
+
+/// A sum of angles in (−π, π], kept as the product of their complex numbers and the full turns it went round.
+struct AngleSum {
+    re: f64,
+    im: f64,
+    turns: f64,
+}
+
+impl Default for AngleSum {
+    fn default() -> AngleSum {
+        AngleSum {
+            re: 1.0,
+            im: 0.0,
+            turns: 0.0,
+        }
+    }
+}
+
+impl AngleSum {
+    /// `tan(Ω/2) = det(a,b,c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)`  [VanOosterom1983]
+    #[inline]
+    fn add_half_solid_angle(&mut self, triangle: Triangle, from: DVec3) {
+        let (a, b, c) = (triangle.a - from, triangle.b - from, triangle.c - from);
+        let (la, lb, lc) = (a.length(), b.length(), c.length());
+        let im = a.dot(b.cross(c));
+        let re = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+        // On the triangle's plane the side is undecided; 0 is the mean of both.
+        let size = (re * re + im * im).sqrt();
+        if im == 0.0 || size == 0.0 {
+            return;
+        }
+        let (re, im) = (re / size, im / size);
+        let product = (self.re * re - self.im * im, self.re * im + self.im * re);
+        if self.im >= 0.0 && im > 0.0 && product.1 < 0.0 {
+            self.turns += 1.0;
+        } else if self.im < 0.0 && im < 0.0 && product.1 >= 0.0 {
+            self.turns -= 1.0;
+        }
+        (self.re, self.im) = product;
+    }
+
+    fn total(&self) -> f64 {
+        self.im.atan2(self.re) + 2.0 * PI * self.turns
+    }
+}
+
+/// The exact winding number, adding up every triangle: the oracle.
+pub fn winding_number_brute_force(
+    triangles: impl IntoIterator<Item = Triangle>,
+    point: DVec3,
+) -> f64 {
+    let half_angles: f64 = triangles
+        .into_iter()
+        .map(|triangle| {
+            let (a, b, c) = (triangle.a - point, triangle.b - point, triangle.c - point);
+            let (la, lb, lc) = (a.length(), b.length(), c.length());
+            // `atan2`, not `atan`: the denominator turns negative once Ω exceeds π.
+            (a.dot(b.cross(c))).atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
+        })
+        .sum();
+    half_angles / (2.0 * PI)
+}
