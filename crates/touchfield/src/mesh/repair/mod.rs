@@ -107,6 +107,10 @@ pub fn repair(mesh: &TriangleMesh, settings: &RepairSettings) -> (TriangleMesh, 
         .weld_distance
         .unwrap_or_else(|| default_weld_distance(mesh.bounds()));
     report.welded = weld(&mut mesh, report.weld_distance);
+    // Early, because the steps that follow look at every vertex, and a soup has six for each that stays.
+    report.original_vertex = (0..mesh.vertices.len() as u32).map(Some).collect();
+    report.removed_vertices = remove_unreferenced(&mut mesh);
+    remove_numbers(&mut report.original_vertex, &report.removed_vertices);
 
     let degenerate = drop_degenerate(&mut mesh);
     for &[face, neighbour] in &degenerate.split {
@@ -130,7 +134,6 @@ pub fn repair(mesh: &TriangleMesh, settings: &RepairSettings) -> (TriangleMesh, 
     report.inside_out_components = oriented.inside_out_components;
     report.unorientable = oriented.unorientable;
 
-    let vertex_count = mesh.vertices.len();
     let holes = fill_holes(&mut mesh, &settings.holes);
     report.filled = holes.filled;
     report.left_open = holes.left_open;
@@ -141,16 +144,15 @@ pub fn repair(mesh: &TriangleMesh, settings: &RepairSettings) -> (TriangleMesh, 
         report.split_at_cracks.push([face, neighbour]);
     }
 
-    report.original_vertex = (0..vertex_count as u32).map(Some).collect();
     report.original_vertex.resize(mesh.vertices.len(), None);
-    report.removed_vertices = remove_unreferenced(&mut mesh);
-    remove_numbers(&mut report.original_vertex, &report.removed_vertices);
-    let new_number = |vertex: u32| {
-        let before = report
-            .removed_vertices
-            .partition_point(|&removed| removed < vertex);
-        vertex - before as u32
-    };
+    let removed = remove_unreferenced(&mut mesh);
+    let originals = removed
+        .iter()
+        .filter_map(|&v| report.original_vertex[v as usize]);
+    report.removed_vertices.extend(originals);
+    report.removed_vertices.sort_unstable();
+    remove_numbers(&mut report.original_vertex, &removed);
+    let new_number = |vertex: u32| vertex - removed.partition_point(|&gone| gone < vertex) as u32;
     for hole in &mut report.filled {
         hole.vertex = new_number(hole.vertex);
         hole.new_vertex = hole.new_vertex.map(new_number);

@@ -85,12 +85,30 @@ fn faces_at_a_vertex_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     if all_on_one_side(&b_sides) {
         return false;
     }
+    if b_sides == [0, 0] && flat_fans_are_apart(a, b) {
+        return false;
+    }
     let a_sides = [plane_b(a[1]), plane_b(a[2])];
     if all_on_one_side(&a_sides) {
         return false;
     }
     segment_meets_triangle([a[1], a[2]], a_sides, b)
         || segment_meets_triangle([b[1], b[2]], b_sides, a)
+}
+
+/// A quick no for two triangles in one plane that start at the same corner, the common case in flat parts: one of the
+/// sides at that corner has the other triangle wholly beyond it.
+fn flat_fans_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
+    let axis = projection_axis(a);
+    let [a, b] = [a, b].map(|t| t.map(|p| without_axis(p, axis)));
+    let separates = |t: [DVec2; 3], other: [DVec2; 3]| {
+        [(1, 2), (2, 1)].into_iter().any(|(side, inside)| {
+            let inner = side_of_line(t[0], t[side], t[inside]);
+            let is_beyond = |&p: &DVec2| side_of_line(t[0], t[side], p) == -inner;
+            inner != 0 && other[1..].iter().all(is_beyond)
+        })
+    };
+    separates(a, b) || separates(b, a)
 }
 
 fn faces_at_an_edge_fold(start: DVec3, end: DVec3, apex_a: DVec3, apex_b: DVec3) -> bool {
