@@ -278,6 +278,43 @@ fn a_face_without_area_goes_without_opening_the_surface() {
 }
 
 #[test]
+fn a_crack_of_no_width_is_closed_by_cutting_the_face_beside_it() {
+    for points in [1u32, 2, 5, 13] {
+        // One side of the edge from 0 to 1 is cut into short edges, the other is not.
+        let mut cracked = cube([0.0; 3], 1.0);
+        let beside = cracked
+            .faces
+            .iter()
+            .position(|f| f.contains(&0) && f.contains(&1))
+            .unwrap();
+        let face = cracked.faces.remove(beside);
+        let apex = face.into_iter().find(|v| *v > 1).unwrap();
+        let forward = (0..3).any(|i| face[i] == 0 && face[(i + 1) % 3] == 1);
+        let mut chain = vec![0];
+        for k in 1..=points {
+            cracked
+                .vertices
+                .push(DVec3::X * f64::from(k) / f64::from(points + 1));
+            chain.push(cracked.vertices.len() as u32 - 1);
+        }
+        chain.push(1);
+        for pair in chain.windows(2) {
+            cracked.faces.push(if forward {
+                [pair[0], pair[1], apex]
+            } else {
+                [pair[1], pair[0], apex]
+            });
+        }
+        assert_eq!(validate(&cracked).count("open_edge"), points as usize + 2);
+        let (mended, report) = mend(&cracked);
+        assert_eq!(validate(&mended).defects, [], "{points} points");
+        assert!((mended.signed_volume() - 1.0).abs() < 1e-12);
+        assert_eq!(report.split_at_cracks.len(), points as usize);
+        assert!(report.original_face.iter().all(Option::is_some));
+    }
+}
+
+#[test]
 fn copies_go_and_reversed_pairs_are_judged_by_what_is_around() {
     // A copy, and a reversed copy of a surface face: the surface stays.
     let mut twice = icosphere(2, 1.0);
