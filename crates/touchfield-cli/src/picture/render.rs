@@ -1,0 +1,508 @@
+//! A lit picture of bodies by sphere tracing.
+//!
+//! Input: fields with finite boxes, their poses and colours; a direction to look from.
+//! Output: a picture on a light backdrop, with a ground that catches soft shadows.
+//! Cost: some fifty distances a pixel that a body covers, and nine times that along edges; all cores.
+//! Not for: hair-thin bodies (see [`super::trace`]), transparency, mirrors.
+//!
+//! Pixels are traced once; those that differ from a neighbour are traced again with nine rays. Each is its own slot, so the
+//! picture does not depend on the number of threads.
+
+use glam::{Vec2, Vec3};
+use rayon::prelude::*;
+use thiserror::Error;
+use touchfield::{
+    field::Field,
+    geom::{Aabb, Pose},
+};
+
+use super::{
+    canvas::{Canvas, Rgb, SizeError, linear_from_srgb, srgb_from_linear},
+    ticks::round_below,
+    trace::{Body, Ray, Scene},
+};
+
+/// Colours for the first bodies of a scene.
+pub(crate) const PALETTE: [Rgb; 6] = [
+    [78, 128, 188],
+    [236, 160, 62],
+    [70, 158, 146],
+    [212, 98, 84],
+    [140, 108, 172],
+    [150, 156, 164],
+];
+
+/// Tangent of half the vertical opening angle: a long lens, little distortion.
+const HALF_OPENING: f32 = 0.26;
+/// Part of the frame that bodies fill.
+const FILL: f32 = 0.86;
+/// Rays a side of a pixel on an edge.
+const EDGE_RAYS: u32 = 3;
+/// Difference of two 8-bit channels that makes an edge.
+const EDGE_CONTRAST: u8 = 9;
+/// Surface number of the backdrop; bodies are counted from 0.
+const BACKDROP: u16 = u16::MAX;
+
+const CONTACT: Rgb = [214, 0, 90];
+const HALO: Rgb = [255, 255, 255];
+
+/// One body of a scene.
+#[derive(Clone, Copy)]
+pub(crate) struct RenderBody<'a> {
+    /// The shape, in its own frame.
+    pub(crate) field: &'a dyn Field,
+    /// Where it is.
+    pub(crate) world_from_field: Pose,
+    /// What colour it has; see [`PALETTE`].
+    pub(crate) colour: Rgb,
+    /// Least length over which normals are taken \[m\]: about a cell of a grid, whose facets it hides; 0 for smooth fields.
+    pub(crate) smoothing: f32,
+}
+
+/// A contact to draw over the bodies, in the world frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ContactMark {
+    /// Where \[m\].
+    pub(crate) point: Vec3,
+    /// Unit; drawn as an arrow.
+    pub(crate) normal: Vec3,
+}
+
+/// How to look at a scene; z is up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RenderSettings {
+    /// Columns.
+    pub(crate) width: u32,
+    /// Rows.
+    pub(crate) height: u32,
+    /// Direction of the camera from the scene, counted from x towards y \[rad\].
+    pub(crate) azimuth: f32,
+    /// Height of the camera over the horizon \[rad\], from −π/2 to π/2.
+    pub(crate) elevation: f32,
+    /// 1 fits the bodies into the frame; 2 shows them twice as large.
+    pub(crate) zoom: f32,
+    /// Draw a ground with shadows and a grid.
+    pub(crate) ground: bool,
+}
+
+impl Default for RenderSettings {
+    fn default() -> RenderSettings {
+        RenderSettings {
+            width: 1200,
+            height: 900,
+            azimuth: -0.95,
+            elevation: 0.45,
+            zoom: 1.0,
+            ground: true,
+        }
+    }
+}
+
+/// Why there is no picture.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub(crate) enum RenderError {
+    /// Nothing to show, or more than surface numbers can count.
+    #[error("{count} bodies given; a picture shows 1 to {}", BACKDROP - 1)]
+    Bodies { count: usize },
+    /// A body's box has no finite, positive size.
+    #[error("the box of body {body}, from {} to {}, cannot be framed; a picture needs a finite box of positive size (intersect the field with one)", .bounds.min, .bounds.max)]
+    Bounds { body: usize, bounds: Aabb },
+    /// A body's pose is not a rigid motion.
+    #[error("the pose of body {body} holds values that are not finite, or a zero quaternion")]
+    Pose { body: usize },
+    /// The camera's settings make no view.
+    #[error(
+        "azimuth {azimuth} rad, elevation {elevation} rad and zoom {zoom} make no view; elevation is from −π/2 to π/2 and zoom from 0.01 to 100"
+    )]
+    Camera {
+        azimuth: f32,
+        elevation: f32,
+        zoom: f32,
+    },
+    /// The picture cannot be made.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+}
+
+/// Draws `bodies`, and `contacts` over them.
+pub(crate) fn render(
+    bodies: &[RenderBody],
+    contacts: &[ContactMark],
+    settings: &RenderSettings,
+) -> Result<Canvas, RenderError> {
+    let mut canvas = Canvas::new(settings.width, settings.height, HALO)?;
+    let view = View::new(bodies, settings)?;
+    let columns = settings.width as usize;
+
+    let mut surfaces = vec![BACKDROP; canvas.pixels().len()];
+    let rows = canvas
+        .pixels_mut()
+        .par_chunks_mut(columns)
+        .zip(surfaces.par_chunks_mut(columns));
+    rows.enumerate().for_each(|(y, (row, surface_row))| {
+        for (x, (pixel, surface)) in row.iter_mut().zip(surface_row).enumerate() {
+            let (light, hit) = view.shade(Vec2::new(x as f32 + 0.5, y as f32 + 0.5));
+            *pixel = light.to_array().map(srgb_from_linear);
+            *surface = hit;
+        }
+    });
+
+    let first = canvas.pixels().to_vec();
+    let rows = canvas.pixels_mut().par_chunks_mut(columns);
+    rows.enumerate().for_each(|(y, row)| {
+        for (x, pixel) in row.iter_mut().enumerate() {
+            if is_edge(&first, &surfaces, columns, x, y) {
+                let light = view.shade_finely(Vec2::new(x as f32, y as f32));
+                *pixel = light.to_array().map(srgb_from_linear);
+            }
+        }
+    });
+
+    for contact in contacts {
+        view.draw_contact(&mut canvas, contact);
+    }
+    Ok(canvas)
+}
+
+/// Whether a pixel shows another surface or another brightness than one beside, above or below it.
+fn is_edge(pixels: &[Rgb], surfaces: &[u16], columns: usize, x: usize, y: usize) -> bool {
+    let here = y * columns + x;
+    let differs = |there: usize| {
+        surfaces[here] != surfaces[there]
+            || (0..3).any(|i| pixels[here][i].abs_diff(pixels[there][i]) > EDGE_CONTRAST)
+    };
+    (x > 0 && differs(here - 1))
+        || (x + 1 < columns && differs(here + 1))
+        || (y > 0 && differs(here - columns))
+        || (here + columns < pixels.len() && differs(here + columns))
+}
+
+/// A pinhole camera.
+struct Camera {
+    origin: Vec3,
+    right: Vec3,
+    up: Vec3,
+    forward: Vec3,
+    /// Width of a pixel at distance 1.
+    pixel: f32,
+    /// Middle of the picture \[px\].
+    centre: Vec2,
+}
+
+impl Camera {
+    /// Looks at `points` such that all of them fit.
+    fn framing(points: &[Vec3], settings: &RenderSettings) -> Camera {
+        let (sin_a, cos_a) = settings.azimuth.sin_cos();
+        let (sin_e, cos_e) = settings.elevation.sin_cos();
+        let forward = -Vec3::new(cos_e * cos_a, cos_e * sin_a, sin_e);
+        // Not from the world's up: looking straight down would leave no direction.
+        let right = Vec3::new(-sin_a, cos_a, 0.0);
+        let up = right.cross(forward);
+        let size = Vec2::new(settings.width as f32, settings.height as f32);
+        // The shorter side has the opening angle, so that portrait and landscape are alike.
+        let pixel = 2.0 * HALF_OPENING / size.min_element();
+        let half = 0.5 * pixel * size * FILL;
+
+        let mut target = Vec3::ZERO;
+        let mut distance = 0.0;
+        // Perspective makes the near side larger: centre the outline, then measure again.
+        for _ in 0..4 {
+            distance = points
+                .iter()
+                .map(|&p| {
+                    let p = p - target;
+                    let needed = Vec2::new(p.dot(right), p.dot(up)).abs() / half;
+                    needed.max_element() - p.dot(forward)
+                })
+                .fold(0.0, f32::max);
+            let seen = points.iter().map(|&p| {
+                let p = p - target;
+                Vec2::new(p.dot(right), p.dot(up))
+                    / (p.dot(forward) + distance).max(1e-6 * distance)
+            });
+            let (min, max) = seen.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(min, max), p| {
+                (min.min(p), max.max(p))
+            });
+            let shift = 0.5 * (min + max) * distance;
+            target += shift.x * right + shift.y * up;
+        }
+        Camera {
+            origin: target - distance * forward,
+            right,
+            up,
+            forward,
+            pixel: pixel / settings.zoom,
+            centre: 0.5 * size,
+        }
+    }
+
+    /// The ray through a place on the picture \[px\].
+    fn ray(&self, place: Vec2) -> Ray {
+        let offset = (place - self.centre) * self.pixel;
+        let direction = self.forward + offset.x * self.right - offset.y * self.up;
+        Ray {
+            origin: self.origin,
+            direction: direction.normalize_or(self.forward),
+        }
+    }
+
+    /// The place on the picture of a point \[px\]; `None` behind the camera.
+    fn place(&self, point: Vec3) -> Option<Vec2> {
+        let p = point - self.origin;
+        let depth = p.dot(self.forward);
+        (depth > 0.0).then(|| {
+            let offset = Vec2::new(p.dot(self.right), -p.dot(self.up)) / (depth * self.pixel);
+            self.centre + offset
+        })
+    }
+}
+
+/// Everything a pixel needs to know. The scene's frame has the world's axes, and its origin amid the bodies: far from
+/// the world's origin `f32` would be too coarse.
+struct View<'a> {
+    scene: Scene<'a>,
+    camera: Camera,
+    scene_from_world: Vec3,
+    to_light: Vec3,
+    grid_step: f32,
+    height: f32,
+}
+
+impl<'a> View<'a> {
+    fn new(bodies: &[RenderBody<'a>], settings: &RenderSettings) -> Result<View<'a>, RenderError> {
+        let &RenderSettings {
+            azimuth,
+            elevation,
+            zoom,
+            ..
+        } = settings;
+        let half_turn = std::f32::consts::FRAC_PI_2 + 1e-3;
+        if !(azimuth.is_finite() && elevation.abs() <= half_turn && (0.01..=100.0).contains(&zoom))
+        {
+            return Err(RenderError::Camera {
+                azimuth,
+                elevation,
+                zoom,
+            });
+        }
+        if bodies.is_empty() || bodies.len() >= usize::from(BACKDROP) {
+            return Err(RenderError::Bodies {
+                count: bodies.len(),
+            });
+        }
+        let mut world_box = Aabb::EMPTY;
+        for (index, body) in bodies.iter().enumerate() {
+            let bounds = body.field.bounds();
+            if bounds.is_empty() || !(bounds.diagonal().is_normal() && bounds.center().is_finite())
+            {
+                return Err(RenderError::Bounds {
+                    body: index,
+                    bounds,
+                });
+            }
+            let Pose {
+                rotation,
+                translation,
+            } = body.world_from_field;
+            let length = rotation.length();
+            if !(translation.is_finite() && length.is_normal()) {
+                return Err(RenderError::Pose { body: index });
+            }
+            let corners = bounds
+                .corners()
+                .map(|corner| rotation.normalize() * corner + translation);
+            world_box = world_box.union(Aabb::of_points(corners));
+        }
+        let size = world_box.diagonal();
+        if !size.is_normal() {
+            return Err(RenderError::Bounds {
+                body: 0,
+                bounds: world_box,
+            });
+        }
+
+        let scene_from_world = -world_box.center();
+        let traced = bodies.iter().map(|body| {
+            let scene_from_field = Pose {
+                rotation: body.world_from_field.rotation.normalize(),
+                translation: body.world_from_field.translation + scene_from_world,
+            };
+            Body {
+                field: body.field,
+                bounds: body.field.bounds(),
+                field_from_scene: scene_from_field.inverse(),
+                scene_from_field,
+                albedo: Vec3::from(body.colour.map(linear_from_srgb)),
+                smoothing: if body.smoothing.is_finite() {
+                    body.smoothing.max(0.0)
+                } else {
+                    0.0
+                },
+            }
+        });
+        let mut scene = Scene {
+            bodies: traced.collect(),
+            ground: None,
+            size,
+        };
+        if settings.ground {
+            scene.ground = scene.lowest();
+        }
+        let corners: Vec<Vec3> = scene
+            .bodies
+            .iter()
+            .flat_map(|body| {
+                body.bounds
+                    .corners()
+                    .map(|c| body.scene_from_field.transform_point(c))
+            })
+            .collect();
+        let (light_azimuth, light_elevation) = (azimuth - 0.85, 0.92_f32);
+        Ok(View {
+            camera: Camera::framing(&corners, settings),
+            scene,
+            scene_from_world,
+            to_light: Vec3::new(
+                light_elevation.cos() * light_azimuth.cos(),
+                light_elevation.cos() * light_azimuth.sin(),
+                light_elevation.sin(),
+            ),
+            grid_step: round_below(f64::from(size) / 5.0) as f32,
+            height: settings.height as f32,
+        })
+    }
+
+    /// Linear light through a place on the picture \[px\], and which surface sends it.
+    fn shade(&self, place: Vec2) -> (Vec3, u16) {
+        let ray = self.camera.ray(place);
+        match self.scene.hit(ray, self.camera.pixel) {
+            Some((body, t)) => (self.shade_body(ray, body, t), body as u16),
+            None => (self.shade_backdrop(ray, place), BACKDROP),
+        }
+    }
+
+    /// The mean of several rays in the pixel whose first corner is `corner`.
+    fn shade_finely(&self, corner: Vec2) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        for i in 0..EDGE_RAYS * EDGE_RAYS {
+            let inside = Vec2::new((i % EDGE_RAYS) as f32, (i / EDGE_RAYS) as f32);
+            sum += self
+                .shade(corner + (inside + 0.5) / EDGE_RAYS as f32)
+                .0
+                .min(Vec3::ONE);
+        }
+        sum / (EDGE_RAYS * EDGE_RAYS) as f32
+    }
+
+    fn shade_body(&self, ray: Ray, body: usize, t: f32) -> Vec3 {
+        let point = ray.at(t);
+        let footprint = t * self.camera.pixel;
+        let body = &self.scene.bodies[body];
+        let normal = body.normal(point, 0.75 * footprint, -ray.direction);
+        let lifted = point + (footprint + 0.3 * body.smoothing) * normal;
+
+        let facing = normal.dot(self.to_light).max(0.0);
+        let key = if facing > 0.0 {
+            self.scene.light(lifted, self.to_light)
+        } else {
+            0.0
+        };
+        let sky = self.scene.sky(point, normal);
+        let upward = 0.5 + 0.5 * normal.z;
+
+        let key_light = 0.98 * key * facing * Vec3::new(1.0, 0.965, 0.90);
+        let sky_light = 0.42 * sky * upward * Vec3::new(0.86, 0.94, 1.06);
+        let ground_light = 0.26 * sky * (1.0 - upward) * Vec3::new(1.0, 0.96, 0.92);
+        let diffuse = body.albedo * (key_light + sky_light + ground_light);
+
+        let half_way = (self.to_light - ray.direction).normalize_or_zero();
+        let gloss = 0.16 * key * normal.dot(half_way).max(0.0).powi(48);
+        let grazing = (1.0 + ray.direction.dot(normal)).clamp(0.0, 1.0).powi(4);
+        diffuse + Vec3::splat(gloss + 0.10 * sky * grazing * upward)
+    }
+
+    /// The backdrop, darkened where the ground is shadowed; it fades into the backdrop, so that there is no horizon.
+    fn shade_backdrop(&self, ray: Ray, place: Vec2) -> Vec3 {
+        let backdrop = backdrop(place.y / self.height);
+        let Some((point, ground)) = self
+            .scene
+            .ground
+            .and_then(|ground| Some((self.ground_point(ray, ground)?, ground)))
+        else {
+            return backdrop;
+        };
+        let size = self.scene.size;
+        let fade = 1.0 - smooth_step(0.55 * size, 1.7 * size, point.truncate().length());
+        if fade <= 0.0 {
+            return backdrop;
+        }
+        let lifted = point + Vec3::Z * 1e-3 * size;
+        let key = self.scene.light(lifted, self.to_light);
+        let sky = self.scene.sky(point, Vec3::Z);
+        let shadow = (1.0 - 0.50 * (1.0 - key)) * (1.0 - 0.55 * (1.0 - sky));
+        let lines = 1.0 - 0.13 * self.grid_line(point, place, ground);
+        backdrop * (1.0 + (shadow * lines - 1.0) * fade)
+    }
+
+    /// Where a ray from above meets the ground.
+    fn ground_point(&self, ray: Ray, ground: f32) -> Option<Vec3> {
+        let height = ray.origin.z - ground;
+        let t = -height / ray.direction.z;
+        (height > 0.0 && t > 0.0 && t.is_finite()).then(|| ray.at(t))
+    }
+
+    /// How far lines of the ground's grid cover the pixel at `place`.
+    fn grid_line(&self, point: Vec3, place: Vec2, ground: f32) -> f32 {
+        let beside = |offset: Vec2| {
+            let neighbour = self.ground_point(self.camera.ray(place + offset), ground)?;
+            Some((neighbour - point).truncate())
+        };
+        let (Some(dx), Some(dy)) = (beside(Vec2::X), beside(Vec2::Y)) else {
+            return 0.0;
+        };
+        // Ground covered by a pixel, along each axis.
+        let footprint = (dx * dx + dy * dy).map(f32::sqrt);
+        // Lines stay where they are in the world when the scene's origin does not.
+        let at = (point - self.scene_from_world).truncate() / self.grid_step;
+        let from_line = (at - at.round()).abs() * self.grid_step;
+        let coverage = (Vec2::splat(1.0) - from_line / footprint).clamp(Vec2::ZERO, Vec2::ONE);
+        // Far away lines merge into grey; fade them out before.
+        let room = ((self.grid_step / footprint - 4.0) / 8.0).clamp(Vec2::ZERO, Vec2::ONE);
+        let covered = (coverage * room).max_element();
+        if covered.is_nan() { 0.0 } else { covered }
+    }
+
+    /// A dot and an arrow; paler where a body hides the point.
+    fn draw_contact(&self, canvas: &mut Canvas, contact: &ContactMark) {
+        let point = contact.point + self.scene_from_world;
+        let Some(place) = self.camera.place(point) else {
+            return;
+        };
+        let ray = self.camera.ray(place);
+        let depth = (point - ray.origin).length();
+        let hit = self.scene.hit(ray, self.camera.pixel);
+        let hidden = hit.is_some_and(|(_, t)| t < depth - 0.01 * self.scene.size);
+        let opacity = if hidden { 0.75 } else { 1.0 };
+        let dot = (self.height / 130.0).max(2.5);
+        let tip = point + 0.11 * self.scene.size * contact.normal;
+        if let Some(tip) = self.camera.place(tip) {
+            canvas.arrow(place, tip, 0.85 * dot, HALO, 0.9 * opacity);
+            canvas.arrow(place, tip, 0.45 * dot, CONTACT, opacity);
+        }
+        canvas.disc(place, dot + 0.3 * dot, HALO, 0.9 * opacity);
+        canvas.disc(place, dot, CONTACT, opacity);
+    }
+}
+
+/// Linear light of the backdrop, from the top (0) to the bottom (1) of the picture.
+fn backdrop(height: f32) -> Vec3 {
+    let top = Vec3::new(0.70, 0.775, 0.86);
+    let bottom = Vec3::new(0.955, 0.96, 0.965);
+    top.lerp(bottom, smooth_step(0.0, 0.85, height))
+}
+
+/// 0 below `from`, 1 above `to`, smooth between.
+fn smooth_step(from: f32, to: f32, value: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}

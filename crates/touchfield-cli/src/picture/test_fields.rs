@@ -1,0 +1,61 @@
+//! Small analytic fields for the tests of this folder.
+
+use glam::{Vec2, Vec3};
+use touchfield::{
+    field::{Field, Sample},
+    geom::{Aabb, Interval},
+};
+
+/// A field from a closure and a box; differences give the gradient.
+pub(super) struct TestField<F> {
+    pub(super) bounds: Aabb,
+    pub(super) distance: F,
+}
+
+impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for TestField<F> {
+    fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+    fn error_bound(&self) -> f32 {
+        0.0
+    }
+    fn distance(&self, point: Vec3) -> f32 {
+        (self.distance)(point)
+    }
+    fn sample(&self, point: Vec3) -> Sample {
+        let h = 1e-3 * self.bounds.diagonal();
+        let slope = |axis: Vec3| {
+            (self.distance(point + h * axis) - self.distance(point - h * axis)) / (2.0 * h)
+        };
+        Sample {
+            distance: self.distance(point),
+            gradient: Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z)),
+        }
+    }
+    fn interval(&self, cell: Aabb) -> Interval {
+        Interval::around(self.distance(cell.center()), 0.5 * cell.diagonal())
+    }
+}
+
+/// A sphere in a box that leaves `padding` of its radius free.
+pub(super) fn sphere(
+    center: Vec3,
+    radius: f32,
+    padding: f32,
+) -> TestField<impl Fn(Vec3) -> f32 + Send + Sync> {
+    TestField {
+        bounds: Aabb::from_center(center, Vec3::splat(radius * (1.0 + padding))),
+        distance: move |p: Vec3| (p - center).length() - radius,
+    }
+}
+
+/// Distance to a box with rounded edges.
+pub(super) fn box_distance(p: Vec3, half: Vec3, rounding: f32) -> f32 {
+    let q = p.abs() - (half - Vec3::splat(rounding));
+    q.max(Vec3::ZERO).length() + q.max_element().min(0.0) - rounding
+}
+
+/// Distance to a torus about z.
+pub(super) fn torus_distance(p: Vec3, major: f32, minor: f32) -> f32 {
+    Vec2::new(p.truncate().length() - major, p.z).length() - minor
+}
