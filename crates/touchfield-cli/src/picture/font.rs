@@ -16,7 +16,7 @@ const CAP_UNITS: f32 = 9.0;
 /// Where the baseline lies on the grid.
 const BASELINE: f32 = 3.0;
 /// Space between two glyphs, in grid units.
-const SPACING: f32 = 2.6;
+const SPACING: f32 = 2.9;
 /// Parts into which a piece of a spline is cut: at the largest text a part is about three pixels.
 const SPLINE_PARTS: usize = 5;
 

@@ -35,15 +35,16 @@ pub(crate) const PALETTE: [Rgb; 6] = [
 /// Tangent of half the vertical opening angle: a long lens, little distortion.
 const HALF_OPENING: f32 = 0.26;
 /// Part of the frame that bodies fill.
-const FILL: f32 = 0.86;
+const FILL: f32 = 0.78;
 /// Rays a side of a pixel on an edge.
 const EDGE_RAYS: u32 = 3;
-/// Difference of two 8-bit channels that makes an edge.
-const EDGE_CONTRAST: u8 = 9;
+/// Difference of two 8-bit channels that makes an edge: above the lines of the ground, which are smooth already, and below
+/// what the eye sees as a stair.
+const EDGE_CONTRAST: u8 = 22;
 /// Surface number of the backdrop; bodies are counted from 0.
 const BACKDROP: u16 = u16::MAX;
 
-const CONTACT: Rgb = [214, 0, 90];
+const CONTACT: Rgb = [26, 24, 36];
 const HALO: Rgb = [255, 255, 255];
 
 /// One body of a scene.
@@ -236,6 +237,23 @@ impl Camera {
         }
     }
 
+    /// Where a coarse raster of rays meets the bodies.
+    fn visible_points(&self, scene: &Scene, settings: &RenderSettings) -> Vec<Vec3> {
+        const RASTER: u32 = 96;
+        // The whole frame, whatever the zoom.
+        let size = 2.0 * self.centre * settings.zoom;
+        let corner = self.centre - 0.5 * size;
+        let places = (0..RASTER * RASTER).into_par_iter();
+        let hits = places.filter_map(|i| {
+            let part =
+                Vec2::new((i % RASTER) as f32 + 0.5, (i / RASTER) as f32 + 0.5) / RASTER as f32;
+            let ray = self.ray(corner + size * part);
+            let (_, t) = scene.hit(ray, self.pixel)?;
+            Some(ray.at(t))
+        });
+        hits.collect()
+    }
+
     /// The ray through a place on the picture \[px\].
     fn ray(&self, place: Vec2) -> Ray {
         let offset = (place - self.centre) * self.pixel;
@@ -358,8 +376,16 @@ impl<'a> View<'a> {
             })
             .collect();
         let (light_azimuth, light_elevation) = (azimuth - 0.85, 0.92_f32);
+        let camera = Camera::framing(&corners, settings);
+        // Boxes have corners that round bodies do not reach: frame again what is really seen.
+        let seen = camera.visible_points(&scene, settings);
+        let camera = if seen.is_empty() {
+            camera
+        } else {
+            Camera::framing(&seen, settings)
+        };
         Ok(View {
-            camera: Camera::framing(&corners, settings),
+            camera,
             scene,
             scene_from_world,
             to_light: Vec3::new(
@@ -472,7 +498,7 @@ impl<'a> View<'a> {
         if covered.is_nan() { 0.0 } else { covered }
     }
 
-    /// A dot and an arrow; paler where a body hides the point.
+    /// A dot and an arrow; the dot is a ring where a body hides the point.
     fn draw_contact(&self, canvas: &mut Canvas, contact: &ContactMark) {
         let point = contact.point + self.scene_from_world;
         let Some(place) = self.camera.place(point) else {
@@ -482,15 +508,20 @@ impl<'a> View<'a> {
         let depth = (point - ray.origin).length();
         let hit = self.scene.hit(ray, self.camera.pixel);
         let hidden = hit.is_some_and(|(_, t)| t < depth - 0.01 * self.scene.size);
-        let opacity = if hidden { 0.75 } else { 1.0 };
-        let dot = (self.height / 130.0).max(2.5);
-        let tip = point + 0.11 * self.scene.size * contact.normal;
-        if let Some(tip) = self.camera.place(tip) {
-            canvas.arrow(place, tip, 0.85 * dot, HALO, 0.9 * opacity);
-            canvas.arrow(place, tip, 0.45 * dot, CONTACT, opacity);
+        let dot = (self.height / 120.0).max(2.5);
+        let halo = 0.3 * dot;
+        let tip = self
+            .camera
+            .place(point + 0.11 * self.scene.size * contact.normal);
+        for (outset, colour) in [(halo, HALO), (0.0, CONTACT)] {
+            if let Some(tip) = tip {
+                canvas.arrow(place, tip, 0.5 * dot, outset, colour);
+            }
+            canvas.disc(place, dot + outset, colour, 1.0);
         }
-        canvas.disc(place, dot + 0.3 * dot, HALO, 0.9 * opacity);
-        canvas.disc(place, dot, CONTACT, opacity);
+        if hidden {
+            canvas.disc(place, 0.55 * dot, HALO, 1.0);
+        }
     }
 }
 

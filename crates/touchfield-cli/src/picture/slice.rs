@@ -178,10 +178,10 @@ impl Layout {
         Layout {
             text,
             title,
-            left: (7.0 * text).round(),
+            left: (6.2 * text).round(),
             right: (10.5 * text).round(),
             top: (1.6 * text + title + 2.2 * text * caption_lines + 3.2 * text).round(),
-            bottom: (9.0 * text).round(),
+            bottom: (9.6 * text).round(),
         }
     }
 }
@@ -237,13 +237,13 @@ struct Scale {
 
 impl Scale {
     /// The same reach on both sides, so that equal colours are equal distances; where the solid is thin the
-    /// outside is cut at twice its depth, for else the inside would be white.
+    /// outside is cut at one and a half times its depth, for else the inside would be white.
     fn of(values: &Values, plot: &Plot) -> Scale {
         let finite = || values.distances.iter().copied().filter(|d| d.is_finite());
         let deepest = f64::from(-finite().fold(0.0, f32::min));
         let farthest = f64::from(finite().fold(0.0, f32::max));
         let reach = if deepest > 0.0 {
-            deepest.max(farthest.min(2.0 * deepest))
+            deepest.max(farthest.min(1.5 * deepest))
         } else {
             farthest
         };
@@ -420,7 +420,7 @@ fn draw_map(
                 colour = mix(colour, SURFACE, 0.3 * room * contour);
             }
             if !bounds.contains(plot.point(x as f32 + 0.5, y as f32 + 0.5)) {
-                colour = mix(colour, PAPER, 0.5);
+                colour = tinted(colour);
             }
             colour = mix(
                 colour,
@@ -433,6 +433,11 @@ fn draw_map(
             row[first_column + x] = colour;
         }
     });
+}
+
+/// Half as strong. Averaged as the eye judges brightness, not in linear light, which would turn browns grey.
+fn tinted(colour: Rgb) -> Rgb {
+    colour.map(|channel| channel / 2 + 128)
 }
 
 /// How far a line of half width `half` \[px\] covers a pixel whose value is `offset` \[m\] from the line's level.
@@ -524,9 +529,10 @@ fn draw_colour_bar(
     unit: &Unit,
 ) {
     let text = layout.text;
-    let x0 = plot.max().x + 1.8 * text;
-    let x1 = x0 + 1.7 * text;
-    let head = 1.5 * text;
+    // Whole pixels: half-covered rows would show as stripes.
+    let x0 = (plot.max().x + 1.8 * text).round();
+    let x1 = (x0 + 1.7 * text).round();
+    let head = (1.5 * text).round();
     let (top, bottom) = (plot.min().y + head, plot.max().y - head);
     if bottom - top < 4.0 * text {
         return;
@@ -566,7 +572,7 @@ fn draw_colour_bar(
         }
     }
     let style = TextStyle::new(text, SOFT_INK);
-    let fits = f64::from((bottom - top) / (2.4 * text)).max(2.0);
+    let fits = f64::from((bottom - top) / (3.2 * text)).max(2.0);
     let every = (2.0 * scale.limit / scale.step / fits).ceil().max(1.0);
     let label_step = if every > 1.0 {
         scale.step * round_below(every * 1.999).max(2.0)
@@ -594,7 +600,7 @@ fn draw_colour_bar(
                 style
             };
             let sign = if value > 0.0 { "+" } else { "" };
-            let number = unit.number(value, scale.step);
+            let number = unit.number(value, label_step);
             let label = if zero {
                 format!("0 {}", unit.name)
             } else {
@@ -668,7 +674,7 @@ fn draw_footer(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit: &Unit, d
     let text = layout.text;
     let (min, max) = (plot.min(), plot.max());
     let style = TextStyle::new(text, SOFT_INK);
-    let y = max.y + 7.0 * text;
+    let y = max.y + 7.6 * text;
 
     let length = round_below(f64::from(plot.pixel * (max.x - min.x)) / 4.0);
     let end = min.x + (length / f64::from(plot.pixel)) as f32;
