@@ -14,6 +14,7 @@ mod png_file;
 mod render;
 mod sheet;
 mod slice;
+mod slice_labels;
 #[cfg(test)]
 mod test_fields;
 mod ticks;

@@ -537,3 +537,313 @@ fn smooth_step(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::test_fields::{TestField, box_distance, sphere, torus_distance};
+    use glam::Quat;
+
+    const SMALL: RenderSettings = RenderSettings {
+        width: 160,
+        height: 120,
+        azimuth: 0.7,
+        elevation: 0.4,
+        zoom: 1.0,
+        ground: true,
+    };
+
+    fn body(field: &dyn Field) -> RenderBody<'_> {
+        RenderBody {
+            field,
+            world_from_field: Pose::IDENTITY,
+            colour: PALETTE[0],
+            smoothing: 0.0,
+        }
+    }
+
+    /// A sphere at depth D before the camera is seen under the angle `asin(r / D)`: amid the picture a disc of radius
+    /// `r / √(D² − r²)` at distance 1.
+    #[test]
+    fn a_sphere_covers_the_pixels_of_its_outline_at_every_scale() {
+        for radius in [1e-6f32, 1e-2, 1.0, 1e5] {
+            let centre = radius * Vec3::new(3.0, -2.0, 5.0);
+            let field = sphere(centre, radius, 0.1);
+            let settings = RenderSettings {
+                width: 320,
+                height: 240,
+                ground: false,
+                ..SMALL
+            };
+            let view = View::new(&[body(&field)], &settings).unwrap();
+            let place = |x: u32, y: u32| Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
+            let covered = (0..320 * 240)
+                .filter(|i| view.shade(place(i % 320, i / 320)).1 != BACKDROP)
+                .count() as f32;
+            let depth = (centre + view.scene_from_world - view.camera.origin).length();
+            let outline = radius / (depth * depth - radius * radius).sqrt() / view.camera.pixel;
+            let expected = std::f32::consts::PI * outline * outline;
+            assert!(
+                (covered / expected - 1.0).abs() < 0.005,
+                "{radius}: {covered} of {expected}"
+            );
+            // And it fills the frame as it should.
+            assert!(
+                (outline / (FILL * 120.0) - 1.0).abs() < 0.03,
+                "{radius}: outline {outline}"
+            );
+        }
+    }
+
+    #[test]
+    fn normals_and_depths_are_those_of_the_sphere_in_any_pose() {
+        let field = sphere(Vec3::new(0.2, 0.1, -0.3), 1.0, 0.3);
+        let pose = Pose {
+            rotation: Quat::from_euler(glam::EulerRot::XYZ, 0.4, 1.1, -2.0),
+            translation: Vec3::new(4.0, 5.0, -6.0),
+        };
+        let turned = RenderBody {
+            world_from_field: pose,
+            ..body(&field)
+        };
+        let view = View::new(&[turned], &SMALL).unwrap();
+        let centre = pose.transform_point(Vec3::new(0.2, 0.1, -0.3)) + view.scene_from_world;
+        let mut hits = 0;
+        for i in 0..40 * 30 {
+            let ray = view
+                .camera
+                .ray(Vec2::new((i % 40) as f32, (i / 40) as f32) * 4.0 + 2.0);
+            if let Some((_, t)) = view.scene.hit(ray, view.camera.pixel) {
+                let point = ray.at(t);
+                assert!(((point - centre).length() - 1.0).abs() < 2e-5, "{point}");
+                let normal = view.scene.bodies[0].normal(point, 1e-3, Vec3::X);
+                assert!((normal - (point - centre)).length() < 2e-3, "{normal}");
+                hits += 1;
+            }
+        }
+        assert!(hits > 200, "{hits}");
+    }
+
+    #[test]
+    fn the_ground_lies_under_the_lowest_body() {
+        let ball = sphere(Vec3::ZERO, 1.0, 0.4);
+        let cube = TestField {
+            bounds: Aabb::from_center(Vec3::ZERO, Vec3::splat(2.0)),
+            distance: |p: Vec3| box_distance(p, Vec3::ONE, 0.1),
+        };
+        let raised = |field, z| RenderBody {
+            world_from_field: Pose::from_translation(Vec3::new(z, 0.0, z)),
+            ..body(field)
+        };
+        let view = View::new(&[raised(&ball, 3.0), raised(&cube, 2.5)], &SMALL).unwrap();
+        let ground = view.scene.ground.unwrap() - view.scene_from_world.z;
+        assert!((ground - 1.5).abs() < 1e-3, "{ground}");
+    }
+
+    #[test]
+    fn shadows_fall_away_from_the_light() {
+        let ball = sphere(Vec3::ZERO, 1.0, 0.05);
+        let view = View::new(&[body(&ball)], &SMALL).unwrap();
+        let ground = view.scene.ground.unwrap();
+        let along = view.to_light / view.to_light.z;
+        let under_centre =
+            (Vec3::ZERO + view.scene_from_world) - along * (view.scene_from_world.z - ground);
+        let dark = view.scene.light(under_centre, view.to_light);
+        let lit = view
+            .scene
+            .light(under_centre + 4.0 * view.to_light, view.to_light);
+        assert!(dark < 0.01 && lit > 0.99, "{dark} {lit}");
+        // Away from the shadow's middle the light never falls again: no rings where the field's box ends.
+        let side = along.cross(Vec3::Z).normalize();
+        let mut last = dark;
+        for i in 0..200 {
+            let light = view
+                .scene
+                .light(under_centre + side * (0.015 * i as f32), view.to_light);
+            assert!(light >= last - 0.02, "step {i}: {light} after {last}");
+            last = light;
+        }
+        assert!(last > 0.99, "{last}");
+    }
+
+    #[test]
+    fn a_picture_has_the_same_bytes_on_any_number_of_threads() {
+        let torus = TestField {
+            bounds: Aabb::from_center(Vec3::ZERO, Vec3::new(1.5, 1.5, 0.5)),
+            distance: |p: Vec3| torus_distance(p, 1.0, 0.4),
+        };
+        let ball = sphere(Vec3::Z * 0.5, 0.7, 0.0);
+        let contacts = [ContactMark {
+            point: Vec3::Z,
+            normal: Vec3::Z,
+        }];
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| render(&[body(&torus), body(&ball)], &contacts, &SMALL).unwrap())
+        };
+        let one = on(1);
+        assert_eq!(one, on(2));
+        assert_eq!(one, on(3));
+    }
+
+    #[test]
+    fn a_coarse_interpolated_field_has_no_holes() {
+        // Steps of the field, not only of the surface: values too large by the error, and a bent interpolant.
+        let field = TestField {
+            bounds: Aabb::from_center(Vec3::ZERO, Vec3::splat(1.2)),
+            distance: |p: Vec3| p.length() - 1.0 + 0.02 * (40.0 * p.x).sin() * (40.0 * p.y).cos(),
+        };
+        let view = View::new(&[body(&field)], &SMALL).unwrap();
+        let middle = view.camera.place(view.scene_from_world).unwrap();
+        for i in 0..1600 {
+            let offset = Vec2::new((i % 40) as f32 - 20.0, (i / 40) as f32 - 20.0);
+            assert_ne!(view.shade(middle + offset).1, BACKDROP, "{offset}");
+        }
+    }
+
+    #[test]
+    fn scenes_that_cannot_be_framed_are_refused() {
+        let boxed = |bounds| TestField {
+            bounds,
+            distance: |p: Vec3| p.length() - 1.0,
+        };
+        let inverted = Aabb::new(Vec3::ONE, -Vec3::ONE);
+        let huge = Aabb::new(Vec3::splat(f32::MIN), Vec3::splat(f32::MAX));
+        let point = Aabb::new(Vec3::ONE, Vec3::ONE);
+        for bounds in [
+            Aabb::EMPTY,
+            Aabb::EVERYTHING,
+            inverted,
+            huge,
+            point,
+            Aabb::new(Vec3::NAN, Vec3::ONE),
+        ] {
+            let error = render(&[body(&boxed(bounds))], &[], &SMALL);
+            assert!(
+                matches!(error, Err(RenderError::Bounds { body: 0, .. })),
+                "{bounds:?}: {error:?}"
+            );
+        }
+        let ball = sphere(Vec3::ZERO, 1.0, 0.1);
+        assert_eq!(
+            render(&[], &[], &SMALL),
+            Err(RenderError::Bodies { count: 0 })
+        );
+        let lost = [
+            Pose {
+                rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+                translation: Vec3::ZERO,
+            },
+            Pose::from_translation(Vec3::NAN),
+        ];
+        for world_from_field in lost {
+            let error = render(
+                &[
+                    body(&ball),
+                    RenderBody {
+                        world_from_field,
+                        ..body(&ball)
+                    },
+                ],
+                &[],
+                &SMALL,
+            );
+            assert_eq!(error, Err(RenderError::Pose { body: 1 }));
+        }
+        for (azimuth, elevation, zoom) in [
+            (f32::NAN, 0.0, 1.0),
+            (0.0, 2.0, 1.0),
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, f32::INFINITY),
+        ] {
+            let error = render(
+                &[body(&ball)],
+                &[],
+                &RenderSettings {
+                    azimuth,
+                    elevation,
+                    zoom,
+                    ..SMALL
+                },
+            );
+            assert!(
+                matches!(error, Err(RenderError::Camera { .. })),
+                "{error:?}"
+            );
+        }
+        for (width, height) in [(0, 10), (10, 0), (u32::MAX, 2)] {
+            let error = render(
+                &[body(&ball)],
+                &[],
+                &RenderSettings {
+                    width,
+                    height,
+                    ..SMALL
+                },
+            );
+            assert!(matches!(error, Err(RenderError::Size(_))), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn odd_fields_views_and_marks_still_make_a_picture() {
+        let bounds = Aabb::from_center(Vec3::ZERO, Vec3::ONE);
+        let flat = Aabb::from_center(Vec3::ZERO, Vec3::new(1.0, 1.0, 0.0));
+        let values: [fn(Vec3) -> f32; 7] = [
+            |_| f32::NAN,
+            |_| f32::INFINITY,
+            |_| f32::NEG_INFINITY,
+            |_| 0.0,
+            |_| f32::MIN_POSITIVE,
+            |p| if p.x > 0.0 { f32::NAN } else { p.y },
+            |p| (1e9 * p.x).sin(),
+        ];
+        let marks =
+            [Vec3::NAN, Vec3::INFINITY, Vec3::ZERO, Vec3::splat(1e30)].map(|point| ContactMark {
+                point,
+                normal: point,
+            });
+        for distance in values {
+            for bounds in [bounds, flat] {
+                for elevation in [
+                    -std::f32::consts::FRAC_PI_2,
+                    0.0,
+                    std::f32::consts::FRAC_PI_2,
+                ] {
+                    let settings = RenderSettings {
+                        width: 40,
+                        height: 30,
+                        elevation,
+                        ..SMALL
+                    };
+                    let field = TestField { bounds, distance };
+                    render(
+                        &[RenderBody {
+                            smoothing: f32::NAN,
+                            ..body(&field)
+                        }],
+                        &marks,
+                        &settings,
+                    )
+                    .unwrap();
+                }
+            }
+        }
+        let ball = sphere(Vec3::ZERO, 1.0, 0.1);
+        for (width, height) in [(1, 1), (1, 50), (50, 1)] {
+            render(
+                &[body(&ball)],
+                &marks,
+                &RenderSettings {
+                    width,
+                    height,
+                    ..SMALL
+                },
+            )
+            .unwrap();
+        }
+    }
+}

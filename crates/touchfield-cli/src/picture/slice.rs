@@ -15,18 +15,18 @@ use thiserror::Error;
 use touchfield::{field::Field, geom::Aabb};
 
 use super::{
-    canvas::{Anchor, Canvas, Rgb, SizeError, TextStyle, mix},
+    canvas::{Canvas, Rgb, SizeError, mix},
     colormap::DivergingMap,
-    sheet::fitted,
-    ticks::{Unit, multiples, round_below},
+    slice_labels::{Layout, draw_axes, draw_colour_bar, draw_footer, draw_heading},
+    ticks::{Unit, round_below},
 };
 
 const PAPER: Rgb = [255, 255, 255];
-const INK: Rgb = [28, 32, 40];
-const SOFT_INK: Rgb = [92, 98, 108];
-const SURFACE: Rgb = [10, 12, 16];
+pub(super) const INK: Rgb = [28, 32, 40];
+pub(super) const SOFT_INK: Rgb = [92, 98, 108];
+pub(super) const SURFACE: Rgb = [10, 12, 16];
 const UNKNOWN: Rgb = [168, 168, 172];
-const DOUBT: Rgb = [200, 0, 110];
+pub(super) const DOUBT: Rgb = [200, 0, 110];
 
 /// Narrowest picture \[px\]: below it the labels would cover each other.
 const MIN_WIDTH: u32 = 240;
@@ -47,9 +47,9 @@ pub(crate) enum Axis {
 }
 
 impl Axis {
-    const NAMES: [&'static str; 3] = ["x", "y", "z"];
+    pub(super) const NAMES: [&'static str; 3] = ["x", "y", "z"];
 
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self as usize
     }
 
@@ -116,24 +116,24 @@ pub(crate) enum SliceError {
 }
 
 /// The part of the plane that is drawn, and where on the picture.
-struct Plot {
+pub(super) struct Plot {
     /// Axes to the right and up.
-    axes: (usize, usize),
+    pub(super) axes: (usize, usize),
     /// A point in the plane; the in-plane coordinates do not matter.
-    base: Vec3,
+    pub(super) base: Vec3,
     /// Lower left corner of the map in the plane \[m\].
-    origin: Vec2,
+    pub(super) origin: Vec2,
     /// Side of a pixel \[m\].
-    pixel: f32,
+    pub(super) pixel: f32,
     /// First column and row of the map on the picture.
-    corner: (u32, u32),
+    pub(super) corner: (u32, u32),
     /// Columns and rows of the map.
-    size: (u32, u32),
+    pub(super) size: (u32, u32),
 }
 
 impl Plot {
     /// The point of the field's frame at pixel coordinates of the map, x right and y down.
-    fn point(&self, x: f32, y: f32) -> Vec3 {
+    pub(super) fn point(&self, x: f32, y: f32) -> Vec3 {
         let mut point = self.base;
         point[self.axes.0] = self.origin.x + x * self.pixel;
         point[self.axes.1] = self.origin.y + (self.size.1 as f32 - y) * self.pixel;
@@ -141,48 +141,18 @@ impl Plot {
     }
 
     /// The place on the picture of in-plane coordinates \[m\].
-    fn place(&self, right: f32, up: f32) -> Vec2 {
+    pub(super) fn place(&self, right: f32, up: f32) -> Vec2 {
         let x = (right - self.origin.x) / self.pixel;
         let y = self.size.1 as f32 - (up - self.origin.y) / self.pixel;
         Vec2::new(x + self.corner.0 as f32, y + self.corner.1 as f32)
     }
 
-    fn min(&self) -> Vec2 {
+    pub(super) fn min(&self) -> Vec2 {
         Vec2::new(self.corner.0 as f32, self.corner.1 as f32)
     }
 
-    fn max(&self) -> Vec2 {
+    pub(super) fn max(&self) -> Vec2 {
         self.min() + Vec2::new(self.size.0 as f32, self.size.1 as f32)
-    }
-}
-
-/// The picture's measures, all from the height of its small capitals.
-struct Layout {
-    text: f32,
-    title: f32,
-    left: f32,
-    right: f32,
-    top: f32,
-    bottom: f32,
-}
-
-impl Layout {
-    fn new(settings: &SliceSettings) -> Layout {
-        let text = (settings.width as f32 / 84.0).clamp(6.0, 60.0).round();
-        let title = (1.35 * text).round();
-        let caption_lines = if settings.caption.is_empty() {
-            0.0
-        } else {
-            1.0
-        };
-        Layout {
-            text,
-            title,
-            left: (6.2 * text).round(),
-            right: (10.5 * text).round(),
-            top: (1.6 * text + title + 2.2 * text * caption_lines + 3.2 * text).round(),
-            bottom: (9.6 * text).round(),
-        }
     }
 }
 
@@ -228,11 +198,11 @@ impl Values {
 }
 
 /// What the colours mean: `±limit` \[m\] is the end of the map, contour lines lie `step` \[m\] apart.
-struct Scale {
-    limit: f64,
-    step: f64,
+pub(super) struct Scale {
+    pub(super) limit: f64,
+    pub(super) step: f64,
     /// Some values lie beyond the ends.
-    overflow: (bool, bool),
+    pub(super) overflow: (bool, bool),
 }
 
 impl Scale {
@@ -466,277 +436,255 @@ fn draw_box(canvas: &mut Canvas, plot: &Plot, bounds: Aabb, layout: &Layout) {
     canvas.stroke_rect(plot.min(), plot.max(), 1.0, SOFT_INK);
 }
 
-/// Ticks and coordinates along the lower and left side, and the names of the axes.
-fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit: &Unit) {
-    let text = layout.text;
-    let style = TextStyle::new(text, SOFT_INK);
-    let (min, max) = (plot.min(), plot.max());
-    let upper = plot.origin + plot.pixel * (max - min);
-    let step = round_below(f64::from(upper.x - plot.origin.x) / 4.0);
-    let width = (0.09 * text).max(1.0);
-    let tick = 0.55 * text;
-    for value in multiples(plot.origin.x.into(), upper.x.into(), step) {
-        let x = plot.place(value as f32, 0.0).x;
-        canvas.line(
-            Vec2::new(x, max.y),
-            Vec2::new(x, max.y + tick),
-            width,
-            SOFT_INK,
-            1.0,
-        );
-        let at = Vec2::new(x, max.y + tick + 1.6 * text);
-        canvas.text(at, Anchor::Middle, style, &unit.number(value, step));
-    }
-    for value in multiples(plot.origin.y.into(), upper.y.into(), step) {
-        let y = plot.place(0.0, value as f32).y;
-        canvas.line(
-            Vec2::new(min.x - tick, y),
-            Vec2::new(min.x, y),
-            width,
-            SOFT_INK,
-            1.0,
-        );
-        let at = Vec2::new(min.x - 1.7 * tick, y + 0.5 * text);
-        canvas.text(at, Anchor::End, style, &unit.number(value, step));
-    }
-    let name = TextStyle {
-        bold: true,
-        ..TextStyle::new(text, INK)
-    };
-    let label = format!("{} [{}] →", Axis::NAMES[plot.axes.0], unit.name);
-    canvas.text(
-        Vec2::new(max.x, max.y + tick + 4.2 * text),
-        Anchor::End,
-        name,
-        &label,
-    );
-    let label = format!("↑ {} [{}]", Axis::NAMES[plot.axes.1], unit.name);
-    canvas.text(
-        Vec2::new(min.x, min.y - 0.9 * text),
-        Anchor::Start,
-        name,
-        &label,
-    );
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::test_fields::{TestField, box_distance, sphere};
 
-/// The key to the colours, right of the map.
-fn draw_colour_bar(
-    canvas: &mut Canvas,
-    plot: &Plot,
-    layout: &Layout,
-    scale: &Scale,
-    map: &DivergingMap,
-    unit: &Unit,
-) {
-    let text = layout.text;
-    // Whole pixels: half-covered rows would show as stripes.
-    let x0 = (plot.max().x + 1.8 * text).round();
-    let x1 = (x0 + 1.7 * text).round();
-    let head = (1.5 * text).round();
-    let (top, bottom) = (plot.min().y + head, plot.max().y - head);
-    if bottom - top < 4.0 * text {
-        return;
+    /// The map's place for a field and settings, as `slice` computes it.
+    fn plot_of(field: &dyn Field, settings: &SliceSettings) -> Plot {
+        let at = settings
+            .at
+            .unwrap_or(field.bounds().center()[settings.axis.index()]);
+        place_plot(field.bounds(), settings, at, &Layout::new(settings)).unwrap()
     }
-    let rows = (bottom - top) as u32;
-    for row in 0..rows {
-        let value = 1.0 - 2.0 * (row as f32 + 0.5) / rows as f32;
-        let y = top + row as f32;
-        canvas.fill_rect(
-            Vec2::new(x0, y),
-            Vec2::new(x1, y + 1.0),
-            map.colour(value),
-            1.0,
-        );
+
+    fn pixel_at(canvas: &Canvas, plot: &Plot, right: f32, up: f32) -> Rgb {
+        let place = plot.place(right, up);
+        canvas.pixel(place.x as u32, place.y as u32).unwrap()
     }
-    let middle = 0.5 * (x0 + x1);
-    let half = (0.05 * text).max(0.5);
-    canvas.stroke_rect(
-        Vec2::new(x0, top),
-        Vec2::new(x1, bottom),
-        2.0 * half,
-        SOFT_INK,
-    );
-    // An arrow head: colours end here, distances go on.
-    let heads = [
-        (scale.overflow.1, top, -1.0, 1.0),
-        (scale.overflow.0, bottom, 1.0, -1.0),
-    ];
-    for (shown, y, direction, value) in heads {
-        if shown {
-            let tip = Vec2::new(middle, y + direction * 1.1 * text);
-            let corners = [tip, Vec2::new(x0, y), Vec2::new(x1, y)];
-            canvas.triangle(corners, map.colour(value), 1.0);
-            for side in [corners[1], corners[2]] {
-                canvas.line(tip, side, 2.0 * half, SOFT_INK, 1.0);
-            }
-        }
-    }
-    let style = TextStyle::new(text, SOFT_INK);
-    let fits = f64::from((bottom - top) / (3.2 * text)).max(2.0);
-    let every = (2.0 * scale.limit / scale.step / fits).ceil().max(1.0);
-    let label_step = if every > 1.0 {
-        scale.step * round_below(every * 1.999).max(2.0)
-    } else {
-        scale.step
-    };
-    for value in multiples(-scale.limit, scale.limit, scale.step) {
-        let y = bottom - (bottom - top) * (0.5 + 0.5 * value / scale.limit) as f32;
-        let zero = value == 0.0;
-        let width = if zero {
-            (0.22 * text).max(1.5)
-        } else {
-            2.0 * half
+
+    #[test]
+    fn blue_is_inside_and_orange_outside_on_every_axis() {
+        // Different along each axis and off the centre, so that a swapped or flipped axis shows.
+        let field = TestField {
+            bounds: Aabb::new(Vec3::new(-1.0, -2.0, -3.0), Vec3::new(2.0, 3.0, 4.0)),
+            distance: |p: Vec3| {
+                let corner = (p - Vec3::new(1.0, 2.0, 3.0)).length() - 0.7;
+                box_distance(p - Vec3::new(0.2, -0.4, 0.1), Vec3::new(0.5, 0.9, 1.4), 0.1)
+                    .min(corner)
+            },
         };
-        let opacity = if zero { 1.0 } else { 0.45 };
-        canvas.line(Vec2::new(x0, y), Vec2::new(x1, y), width, SURFACE, opacity);
-        let labelled = (value / label_step - (value / label_step).round()).abs() < 1e-6;
-        if labelled {
-            let style = if zero {
-                TextStyle {
-                    bold: true,
-                    ..TextStyle::new(text, INK)
+        for (axis, at) in [
+            (Axis::X, 0.3),
+            (Axis::Y, 0.1),
+            (Axis::Z, 0.4),
+            (Axis::X, 1.0),
+            (Axis::Z, 3.0),
+        ] {
+            let settings = SliceSettings {
+                axis,
+                at: Some(at),
+                width: 500,
+                ..Default::default()
+            };
+            let plot = plot_of(&field, &settings);
+            let canvas = slice(&field, &settings).unwrap();
+            let mut seen = (0, 0);
+            for i in 0..40 * 40 {
+                let (u, v) = ((i % 40) as f32 / 39.0, (i / 40) as f32 / 39.0);
+                let (low, high) = (field.bounds.min, field.bounds.max);
+                let mut point = plot.base;
+                point[plot.axes.0] =
+                    low[plot.axes.0] + (0.05 + 0.9 * u) * (high - low)[plot.axes.0];
+                point[plot.axes.1] =
+                    low[plot.axes.1] + (0.05 + 0.9 * v) * (high - low)[plot.axes.1];
+                let distance = field.distance(point);
+                if distance.abs() < 0.1 {
+                    continue; // near white, or under the line
                 }
-            } else {
-                style
-            };
-            let sign = if value > 0.0 { "+" } else { "" };
-            let number = unit.number(value, label_step);
-            let label = if zero {
-                format!("0 {}", unit.name)
-            } else {
-                format!("{sign}{number}")
-            };
-            let at = Vec2::new(x1 + 0.7 * text, y + 0.5 * text);
-            canvas.text(at, Anchor::Start, style, &label);
-        }
-    }
-    let name = TextStyle {
-        bold: true,
-        ..TextStyle::new(text, INK)
-    };
-    let at = Vec2::new(x0, plot.min().y - 0.9 * text);
-    canvas.text(at, Anchor::Start, name, "distance");
-    let style = TextStyle::new(0.9 * text, SOFT_INK);
-    let at = plot.max().y + 2.15 * text;
-    canvas.text(Vec2::new(x0, at), Anchor::Start, style, "− inside");
-    canvas.text(
-        Vec2::new(x0, at + 1.8 * text),
-        Anchor::Start,
-        style,
-        "+ outside",
-    );
-}
-
-/// Title, caption and the plane's position.
-fn draw_heading(
-    canvas: &mut Canvas,
-    settings: &SliceSettings,
-    layout: &Layout,
-    plot: &Plot,
-    unit: &Unit,
-    at: f32,
-) {
-    let text = layout.text;
-    let right = canvas.width() as f32 - 1.8 * text;
-    let title = TextStyle {
-        bold: true,
-        ..TextStyle::new(layout.title, INK)
-    };
-    let baseline = 1.6 * text + layout.title;
-    let fine = f64::from(plot.pixel);
-    let plane = format!(
-        "plane {} = {}",
-        Axis::NAMES[settings.axis.index()],
-        unit.label(at.into(), round_below(fine))
-    );
-    let plane_style = TextStyle::new(text, INK);
-    canvas.text(Vec2::new(right, baseline), Anchor::End, plane_style, &plane);
-    let left = plot.min().x;
-    let room = right - plane_style.width(&plane) - 2.0 * text - left;
-    canvas.text(
-        Vec2::new(left, baseline),
-        Anchor::Start,
-        title,
-        &fitted(&settings.title, title, room),
-    );
-    let caption = TextStyle::new(text, SOFT_INK);
-    let line = fitted(&settings.caption, caption, right - left);
-    canvas.text(
-        Vec2::new(left, baseline + 2.2 * text),
-        Anchor::Start,
-        caption,
-        &line,
-    );
-}
-
-/// Scale bar and the key to the lines, below the map.
-fn draw_footer(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit: &Unit, doubtful: bool) {
-    let text = layout.text;
-    let (min, max) = (plot.min(), plot.max());
-    let style = TextStyle::new(text, SOFT_INK);
-    let y = max.y + 7.6 * text;
-
-    let length = round_below(f64::from(plot.pixel * (max.x - min.x)) / 4.0);
-    let end = min.x + (length / f64::from(plot.pixel)) as f32;
-    let width = (0.22 * text).max(1.5);
-    let bar = y - 0.5 * text;
-    canvas.line(Vec2::new(min.x, bar), Vec2::new(end, bar), width, INK, 1.0);
-    for x in [min.x, end] {
-        let cap = Vec2::new(0.0, 0.5 * text);
-        canvas.line(
-            Vec2::new(x, bar) - cap,
-            Vec2::new(x, bar) + cap,
-            width,
-            INK,
-            1.0,
-        );
-    }
-    let ink = TextStyle::new(text, INK);
-    let label = unit.label(length, length);
-    canvas.text(Vec2::new(end + 0.9 * text, y), Anchor::Start, ink, &label);
-
-    // The key, from the right end leftwards, as far as there is room.
-    let mut right = canvas.width() as f32 - 1.8 * text;
-    let left_end = end + 0.9 * text + ink.width(&label) + 2.0 * text;
-    let mut entries = vec![(KeyMark::Box, "field's box"), (KeyMark::Surface, "surface")];
-    if doubtful {
-        entries.insert(0, (KeyMark::Doubt, "doubtful sign"));
-    }
-    for (mark, name) in entries {
-        let start = right - style.width(name) - 2.8 * text;
-        if start < left_end {
-            break;
-        }
-        canvas.text(Vec2::new(right, y), Anchor::End, style, name);
-        let (from, to) = (Vec2::new(start, bar), Vec2::new(start + 2.0 * text, bar));
-        match mark {
-            KeyMark::Surface => canvas.line(from, to, (0.22 * text).max(1.8), SURFACE, 1.0),
-            KeyMark::Box => {
-                canvas.dashed_line(from, to, (0.1 * text).max(1.0), 0.4 * text, SOFT_INK)
-            }
-            KeyMark::Doubt => {
-                let half = Vec2::new(0.0, 0.5 * text);
-                canvas.fill_rect(from - half, to + half, DOUBT, 0.3);
-                for i in 0..3 {
-                    let x = start + (0.35 + 0.5 * i as f32) * text;
-                    canvas.line(
-                        Vec2::new(x, bar + 0.4 * text),
-                        Vec2::new(x + 0.4 * text, bar - 0.4 * text),
-                        1.2,
-                        DOUBT,
-                        1.0,
-                    );
+                let [r, _, b] = pixel_at(&canvas, &plot, point[plot.axes.0], point[plot.axes.1]);
+                assert_eq!(
+                    b > r,
+                    distance < 0.0,
+                    "{axis:?} {point} {distance} red {r} blue {b}"
+                );
+                if distance < 0.0 {
+                    seen.0 += 1
+                } else {
+                    seen.1 += 1
                 }
             }
+            assert!(seen.0 > 5 && seen.1 > 500, "{axis:?} {seen:?}");
         }
-        right = start - 2.0 * text;
     }
-}
 
-/// A line of the key.
-#[derive(Clone, Copy)]
-enum KeyMark {
-    Surface,
-    Box,
-    Doubt,
+    /// Darkness-weighted mean radius of the line that a horizontal scan meets right of the centre \[m\].
+    fn line_radius(canvas: &Canvas, plot: &Plot, centre: Vec2, near: f32) -> f32 {
+        let middle = plot.place(centre.x, centre.y);
+        let (mut weight, mut sum) = (0.0, 0.0);
+        let from = middle.x + 0.9 * near / plot.pixel;
+        let to = middle.x + 1.1 * near / plot.pixel;
+        for x in from as u32..to as u32 {
+            let [_, g, _] = canvas.pixel(x, middle.y as u32).unwrap();
+            let dark = (200.0 - f32::from(g)).max(0.0);
+            weight += dark;
+            sum += dark * (x as f32 + 0.5 - middle.x);
+        }
+        assert!(weight > 100.0, "no line");
+        sum / weight * plot.pixel
+    }
+
+    #[test]
+    fn the_zero_line_lies_on_the_sphere_at_every_scale_and_height() {
+        for size in [1e-6f32, 1e-3, 1.0, 1e5] {
+            let centre = size * Vec3::new(0.3, -0.2, 0.1);
+            let field = sphere(centre, size, 0.2);
+            for height in [0.0f32, 0.5, 0.8] {
+                let settings = SliceSettings {
+                    at: Some(centre.z + height * size),
+                    width: 700,
+                    ..Default::default()
+                };
+                let plot = plot_of(&field, &settings);
+                let canvas = slice(&field, &settings).unwrap();
+                let expected = size * (1.0 - height * height).sqrt();
+                let radius = line_radius(&canvas, &plot, centre.truncate(), expected);
+                let off = (radius - expected).abs() / plot.pixel;
+                assert!(off < 0.5, "size {size} height {height}: {off} pixels off");
+            }
+        }
+    }
+
+    #[test]
+    fn a_face_in_the_plane_is_not_painted_black() {
+        let field = TestField {
+            bounds: Aabb::from_center(Vec3::ZERO, Vec3::splat(1.5)),
+            distance: |p: Vec3| box_distance(p, Vec3::ONE, 0.0),
+        };
+        let settings = SliceSettings {
+            at: Some(1.0),
+            width: 400,
+            ..Default::default()
+        };
+        let canvas = slice(&field, &settings).unwrap();
+        let [r, g, b] = pixel_at(&canvas, &plot_of(&field, &settings), 0.3, 0.2);
+        assert!(r.min(g).min(b) > 230, "{r} {g} {b}");
+    }
+
+    #[test]
+    fn doubtful_cells_show_only_in_their_plane() {
+        let field = sphere(Vec3::ZERO, 1.0, 0.2);
+        let cell = Aabb::from_center(Vec3::new(0.5, 0.0, 0.3), Vec3::splat(0.06));
+        let tiny = Aabb::from_center(Vec3::new(-0.5, 0.0, 0.3), Vec3::splat(1e-6));
+        let everything = [cell, tiny, Aabb::EMPTY, Aabb::new(Vec3::NAN, Vec3::ONE)];
+        let picture = |at, doubtful: &[Aabb]| {
+            slice(
+                &field,
+                &SliceSettings {
+                    at: Some(at),
+                    width: 500,
+                    doubtful,
+                    ..Default::default()
+                },
+            )
+            .unwrap()
+        };
+        assert_eq!(picture(0.0, &everything), picture(0.0, &[]));
+        assert_ne!(picture(0.3, &[cell]), picture(0.3, &[]));
+        assert_ne!(picture(0.3, &[tiny]), picture(0.3, &[]));
+    }
+
+    #[test]
+    fn boxes_planes_and_sizes_that_make_no_slice_are_refused() {
+        let boxed = |bounds| TestField {
+            bounds,
+            distance: |p: Vec3| p.length() - 1.0,
+        };
+        let inverted = Aabb::new(Vec3::ONE, -Vec3::ONE);
+        let point = Aabb::new(Vec3::ONE, Vec3::ONE);
+        let huge = Aabb::new(Vec3::splat(f32::MIN), Vec3::splat(f32::MAX));
+        for bounds in [
+            Aabb::EMPTY,
+            Aabb::EVERYTHING,
+            inverted,
+            point,
+            huge,
+            Aabb::new(Vec3::NAN, Vec3::ONE),
+        ] {
+            let error = slice(&boxed(bounds), &SliceSettings::default());
+            assert!(
+                matches!(error, Err(SliceError::Bounds(_))),
+                "{bounds:?}: {error:?}"
+            );
+        }
+        let field = sphere(Vec3::ZERO, 1.0, 0.0);
+        for at in [1.5, f32::NAN, f32::INFINITY] {
+            let error = slice(
+                &field,
+                &SliceSettings {
+                    at: Some(at),
+                    ..Default::default()
+                },
+            );
+            assert!(
+                matches!(error, Err(SliceError::OutsideBounds { .. })),
+                "{at}: {error:?}"
+            );
+        }
+        let sized = |width| {
+            slice(
+                &field,
+                &SliceSettings {
+                    width,
+                    ..Default::default()
+                },
+            )
+        };
+        assert_eq!(sized(0), Err(SliceError::TooNarrow { width: 0 }));
+        for width in [100_000, u32::MAX] {
+            assert!(matches!(
+                sized(width),
+                Err(SliceError::Size(SizeError::TooLarge { .. }))
+            ));
+        }
+    }
+
+    #[test]
+    fn odd_values_and_flat_boxes_still_make_a_picture() {
+        let bounds = Aabb::from_center(Vec3::ZERO, Vec3::ONE);
+        let flat = Aabb::from_center(Vec3::ZERO, Vec3::new(1.0, 1e-3, 0.0));
+        let values: [fn(Vec3) -> f32; 6] = [
+            |_| f32::NAN,
+            |_| f32::INFINITY,
+            |_| f32::NEG_INFINITY,
+            |_| 0.0,
+            |p| if p.x > 0.0 { f32::NAN } else { p.y },
+            |p| 1e30 * p.x,
+        ];
+        for distance in values {
+            for bounds in [bounds, flat] {
+                for (axis, width) in [(Axis::X, 240), (Axis::Y, 241), (Axis::Z, 300)] {
+                    let settings = SliceSettings {
+                        axis,
+                        width,
+                        title: "a title that is much longer than the picture is wide, to be cut"
+                            .to_owned(),
+                        unit: Some("furlongs".to_owned()),
+                        ..Default::default()
+                    };
+                    let canvas = slice(&TestField { bounds, distance }, &settings).unwrap();
+                    assert!(canvas.height() < 2 * canvas.width());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_slice_has_the_same_bytes_on_any_number_of_threads() {
+        let field = sphere(Vec3::ZERO, 1.0, 0.2);
+        let settings = SliceSettings {
+            width: 333,
+            ..Default::default()
+        };
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| slice(&field, &settings).unwrap())
+        };
+        assert_eq!(on(1), on(2));
+        assert_eq!(on(1), on(3));
+    }
 }

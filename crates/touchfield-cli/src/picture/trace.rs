@@ -87,7 +87,8 @@ impl Body<'_> {
         if nearest == point_in_field {
             inside
         } else {
-            inside.max(0.0).hypot((point_in_field - nearest).length())
+            let inside = inside.max(0.0);
+            (inside * inside + (point_in_field - nearest).length_squared()).sqrt()
         }
     }
 
@@ -203,21 +204,30 @@ impl Scene<'_> {
 
     /// Share of the sky that `point` sees: samples along `normal` that come closer to anything than to `point`.
     pub(super) fn sky(&self, point: Vec3, normal: Vec3) -> f32 {
-        const SAMPLES: u32 = 5;
-        let (mut hidden, mut total) = (0.0, 0.0);
-        let mut weight = 1.0;
-        for i in 1..=SAMPLES {
-            let height = 0.14 * self.size * (i as f32 / SAMPLES as f32).powi(2);
-            let sample = point + height * normal;
-            let mut free = height;
-            for body in &self.bodies {
-                let p = body.field_from_scene.transform_point(sample);
-                if body.bounds.distance_squared(p) < free * free {
-                    free = free.min(body.distance(p));
+        const SAMPLES: usize = 5;
+        let reach = 0.14 * self.size;
+        let heights: [f32; SAMPLES] =
+            std::array::from_fn(|i| reach * ((i + 1) as f32 / SAMPLES as f32).powi(2));
+        let mut free = heights;
+        for body in &self.bodies {
+            let start = body.field_from_scene.transform_point(point);
+            // A sample at height h is farther than h from all that lies farther than 2h from the start.
+            if body.bounds.distance_squared(start) >= 4.0 * reach * reach {
+                continue;
+            }
+            let direction = body.field_from_scene.transform_vector(normal);
+            for (free, height) in free.iter_mut().zip(heights) {
+                let sample = start + height * direction;
+                if body.bounds.distance_squared(sample) < *free * *free {
+                    *free = free.min(body.distance(sample));
                 }
             }
+        }
+        let (mut hidden, mut total) = (0.0, 0.0);
+        let mut weight = 1.0;
+        for (mut free, height) in free.into_iter().zip(heights) {
             if let Some(ground) = self.ground {
-                free = free.min(sample.z - ground);
+                free = free.min(point.z + height * normal.z - ground);
             }
             hidden += weight * (1.0 - free.max(0.0) / height);
             total += weight;
