@@ -17,6 +17,7 @@ use touchfield::{
 };
 
 use super::{
+    camera::Camera,
     canvas::{Canvas, Rgb, SizeError, linear_from_srgb, srgb_from_linear},
     ticks::round_below,
     trace::{Body, Ray, Scene},
@@ -32,10 +33,8 @@ pub(crate) const PALETTE: [Rgb; 6] = [
     [150, 156, 164],
 ];
 
-/// Tangent of half the vertical opening angle: a long lens, little distortion.
-const HALF_OPENING: f32 = 0.26;
 /// Part of the frame that bodies fill.
-const FILL: f32 = 0.78;
+pub(super) const FILL: f32 = 0.78;
 /// Rays a side of a pixel on an edge.
 const EDGE_RAYS: u32 = 3;
 /// Difference of two 8-bit channels that makes an edge: above the lines of the ground, which are smooth already, and below
@@ -56,7 +55,7 @@ pub(crate) struct RenderBody<'a> {
     pub(crate) world_from_field: Pose,
     /// What colour it has; see [`PALETTE`].
     pub(crate) colour: Rgb,
-    /// Least length over which normals are taken \[m\]: about a cell of a grid, whose facets it hides; 0 for smooth fields.
+    /// Least length over which normals are taken \[m\]: about half a cell of a grid, whose facets it hides; 0 for smooth fields.
     pub(crate) smoothing: f32,
 }
 
@@ -176,103 +175,6 @@ fn is_edge(pixels: &[Rgb], surfaces: &[u16], columns: usize, x: usize, y: usize)
         || (x + 1 < columns && differs(here + 1))
         || (y > 0 && differs(here - columns))
         || (here + columns < pixels.len() && differs(here + columns))
-}
-
-/// A pinhole camera.
-struct Camera {
-    origin: Vec3,
-    right: Vec3,
-    up: Vec3,
-    forward: Vec3,
-    /// Width of a pixel at distance 1.
-    pixel: f32,
-    /// Middle of the picture \[px\].
-    centre: Vec2,
-}
-
-impl Camera {
-    /// Looks at `points` such that all of them fit.
-    fn framing(points: &[Vec3], settings: &RenderSettings) -> Camera {
-        let (sin_a, cos_a) = settings.azimuth.sin_cos();
-        let (sin_e, cos_e) = settings.elevation.sin_cos();
-        let forward = -Vec3::new(cos_e * cos_a, cos_e * sin_a, sin_e);
-        // Not from the world's up: looking straight down would leave no direction.
-        let right = Vec3::new(-sin_a, cos_a, 0.0);
-        let up = right.cross(forward);
-        let size = Vec2::new(settings.width as f32, settings.height as f32);
-        // The shorter side has the opening angle, so that portrait and landscape are alike.
-        let pixel = 2.0 * HALF_OPENING / size.min_element();
-        let half = 0.5 * pixel * size * FILL;
-
-        let mut target = Vec3::ZERO;
-        let mut distance = 0.0;
-        // Perspective makes the near side larger: centre the outline, then measure again.
-        for _ in 0..4 {
-            distance = points
-                .iter()
-                .map(|&p| {
-                    let p = p - target;
-                    let needed = Vec2::new(p.dot(right), p.dot(up)).abs() / half;
-                    needed.max_element() - p.dot(forward)
-                })
-                .fold(0.0, f32::max);
-            let seen = points.iter().map(|&p| {
-                let p = p - target;
-                Vec2::new(p.dot(right), p.dot(up))
-                    / (p.dot(forward) + distance).max(1e-6 * distance)
-            });
-            let (min, max) = seen.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(min, max), p| {
-                (min.min(p), max.max(p))
-            });
-            let shift = 0.5 * (min + max) * distance;
-            target += shift.x * right + shift.y * up;
-        }
-        Camera {
-            origin: target - distance * forward,
-            right,
-            up,
-            forward,
-            pixel: pixel / settings.zoom,
-            centre: 0.5 * size,
-        }
-    }
-
-    /// Where a coarse raster of rays meets the bodies.
-    fn visible_points(&self, scene: &Scene, settings: &RenderSettings) -> Vec<Vec3> {
-        const RASTER: u32 = 96;
-        // The whole frame, whatever the zoom.
-        let size = 2.0 * self.centre * settings.zoom;
-        let corner = self.centre - 0.5 * size;
-        let places = (0..RASTER * RASTER).into_par_iter();
-        let hits = places.filter_map(|i| {
-            let part =
-                Vec2::new((i % RASTER) as f32 + 0.5, (i / RASTER) as f32 + 0.5) / RASTER as f32;
-            let ray = self.ray(corner + size * part);
-            let (_, t) = scene.hit(ray, self.pixel)?;
-            Some(ray.at(t))
-        });
-        hits.collect()
-    }
-
-    /// The ray through a place on the picture \[px\].
-    fn ray(&self, place: Vec2) -> Ray {
-        let offset = (place - self.centre) * self.pixel;
-        let direction = self.forward + offset.x * self.right - offset.y * self.up;
-        Ray {
-            origin: self.origin,
-            direction: direction.normalize_or(self.forward),
-        }
-    }
-
-    /// The place on the picture of a point \[px\]; `None` behind the camera.
-    fn place(&self, point: Vec3) -> Option<Vec2> {
-        let p = point - self.origin;
-        let depth = p.dot(self.forward);
-        (depth > 0.0).then(|| {
-            let offset = Vec2::new(p.dot(self.right), -p.dot(self.up)) / (depth * self.pixel);
-            self.centre + offset
-        })
-    }
 }
 
 /// Everything a pixel needs to know. The scene's frame has the world's axes, and its origin amid the bodies: far from

@@ -59,3 +59,35 @@ pub(super) fn box_distance(p: Vec3, half: Vec3, rounding: f32) -> f32 {
 pub(super) fn torus_distance(p: Vec3, major: f32, minor: f32) -> f32 {
     Vec2::new(p.truncate().length() - major, p.z).length() - minor
 }
+
+/// A trilinear grid of `distance` with `cells` along the longest side of `bounds`.
+pub(super) fn grid_of(
+    bounds: Aabb,
+    cells: usize,
+    distance: impl Fn(Vec3) -> f32,
+) -> TestField<impl Fn(Vec3) -> f32 + Send + Sync> {
+    let cell = bounds.extents().max_element() / cells as f32;
+    let [nx, ny, nz] = (bounds.extents() / cell)
+        .ceil()
+        .to_array()
+        .map(|n| n as usize + 1);
+    let mut nodes = Vec::with_capacity(nx * ny * nz);
+    for i in 0..nx * ny * nz {
+        let node = Vec3::new((i % nx) as f32, (i / nx % ny) as f32, (i / nx / ny) as f32);
+        nodes.push(distance(bounds.min + cell * node));
+    }
+    let interpolate = move |p: Vec3| {
+        let last = Vec3::new(nx as f32 - 1.0, ny as f32 - 1.0, nz as f32 - 1.0);
+        let at = ((p - bounds.min) / cell).clamp(Vec3::ZERO, last - 1e-3);
+        let (low, part) = (at.floor(), at - at.floor());
+        let first = low.x as usize + nx * (low.y as usize + ny * low.z as usize);
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        let row = |i: usize| mix(nodes[i], nodes[i + 1], part.x);
+        let layer = |i: usize| mix(row(i), row(i + nx), part.y);
+        mix(layer(first), layer(first + nx * ny), part.z)
+    };
+    TestField {
+        bounds,
+        distance: interpolate,
+    }
+}
