@@ -41,6 +41,7 @@ fn gallery() {
     renders(folder, [&torus, &block, &ball]);
     grids(folder);
     slices(folder, &torus, &block);
+    corner_cases(folder);
     letters(folder);
 }
 
@@ -165,6 +166,50 @@ fn slices(
         ..settings
     };
     write(&slice(block, &settings).unwrap(), folder, "slice_small.png");
+}
+
+/// Far from the origin, thin, tiny, and large and flat: where labels are apt to collide.
+fn corner_cases(folder: &Path) {
+    let far = Vec3::new(1234.5, -987.25, 3.0);
+    let boxed = |center: Vec3, half: Vec3| TestField {
+        bounds: Aabb::from_center(center, 1.1 * half),
+        distance: move |p: Vec3| box_distance(p - center, half, 0.3 * half.min_element()),
+    };
+    let fields = [
+        ("far", boxed(far, Vec3::new(0.2, 0.15, 0.1))),
+        ("needle", boxed(Vec3::ZERO, Vec3::new(1e-7, 1e-7, 2e-6))),
+        ("plate", boxed(Vec3::ZERO, Vec3::new(4e4, 3e4, 2e2))),
+    ];
+    for (name, field) in fields {
+        let settings = SliceSettings {
+            title: format!("{name} with a title that is much too long for the room it has beside the plane.stl"),
+            caption: "sparse 256 × 256 × 4, cell 312 m, error at most 12 m; sign: winding number, 17 doubtful cells".to_owned(),
+            axis: if name == "far" { Axis::Z } else { Axis::Y },
+            width: 640,
+            ..Default::default()
+        };
+        write(
+            &slice(&field, &settings).unwrap(),
+            folder,
+            &format!("slice_{name}.png"),
+        );
+        let body = RenderBody {
+            field: &field,
+            world_from_field: Pose::IDENTITY,
+            colour: PALETTE[4],
+            smoothing: 0.0,
+        };
+        let settings = RenderSettings {
+            width: 640,
+            height: 480,
+            ..Default::default()
+        };
+        write(
+            &render(&[body], &[], &settings).unwrap(),
+            folder,
+            &format!("render_{name}.png"),
+        );
+    }
 }
 
 fn letters(folder: &Path) {

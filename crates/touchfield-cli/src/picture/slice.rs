@@ -207,13 +207,14 @@ pub(super) struct Scale {
 
 impl Scale {
     /// The same reach on both sides, so that equal colours are equal distances; where the solid is thin the
-    /// outside is cut at one and a half times its depth, for else the inside would be white.
+    /// outside is cut, for else the inside would be white: at one and a half times its depth, but not below a third of
+    /// the way out, for else the outside would be of one colour.
     fn of(values: &Values, plot: &Plot) -> Scale {
         let finite = || values.distances.iter().copied().filter(|d| d.is_finite());
         let deepest = f64::from(-finite().fold(0.0, f32::min));
         let farthest = f64::from(finite().fold(0.0, f32::max));
         let reach = if deepest > 0.0 {
-            deepest.max(farthest.min(1.5 * deepest))
+            deepest.max(farthest.min((1.5 * deepest).max(0.3 * farthest)))
         } else {
             farthest
         };
@@ -251,7 +252,12 @@ pub(crate) fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canva
         });
     }
 
-    let layout = Layout::new(settings);
+    let unit = match &settings.unit {
+        Some(name) => Unit::plain(name),
+        None => Unit::metric(f64::from(extents.max_element()) / 2.0),
+    };
+    let up = settings.axis.in_plane().1;
+    let layout = Layout::new(settings, &unit, (bounds.min[up], bounds.max[up]));
     let plot = place_plot(bounds, settings, at, &layout)?;
     let height = plot.corner.1 + plot.size.1 + layout.bottom as u32;
     let mut canvas = Canvas::new(settings.width, height, PAPER)?;
@@ -271,10 +277,6 @@ pub(crate) fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canva
         layout.text,
     );
     draw_box(&mut canvas, &plot, bounds, &layout);
-    let unit = match &settings.unit {
-        Some(name) => Unit::plain(name),
-        None => Unit::metric(f64::from(extents.max_element()) / 2.0),
-    };
     draw_axes(&mut canvas, &plot, &layout, &unit);
     draw_colour_bar(&mut canvas, &plot, &layout, &scale, &map, &unit);
     draw_heading(&mut canvas, settings, &layout, &plot, &unit, at);
@@ -301,7 +303,6 @@ fn place_plot(
     sides.x = sides.x.max(sides.y / ASPECT.1);
     let columns = (settings.width as f32 - layout.left - layout.right).max(1.0);
     let pixel = sides.x / columns;
-    // A pixel too small to be told from its neighbour so far from the origin would draw stripes only.
     if !(pixel.is_normal() && sides.y.is_finite()) {
         return Err(SliceError::Bounds(bounds));
     }
@@ -446,7 +447,11 @@ mod tests {
         let at = settings
             .at
             .unwrap_or(field.bounds().center()[settings.axis.index()]);
-        place_plot(field.bounds(), settings, at, &Layout::new(settings)).unwrap()
+        let bounds = field.bounds();
+        let up = settings.axis.in_plane().1;
+        let unit = Unit::metric(f64::from(bounds.extents().max_element()) / 2.0);
+        let layout = Layout::new(settings, &unit, (bounds.min[up], bounds.max[up]));
+        place_plot(bounds, settings, at, &layout).unwrap()
     }
 
     fn pixel_at(canvas: &Canvas, plot: &Plot, right: f32, up: f32) -> Rgb {

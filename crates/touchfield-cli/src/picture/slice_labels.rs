@@ -27,8 +27,16 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(settings: &SliceSettings) -> Layout {
+    /// `up` is what the box spans along the vertical axis \[m\]: its labels decide how wide the left margin is.
+    pub(super) fn new(settings: &SliceSettings, unit: &Unit, up: (f32, f32)) -> Layout {
         let text = (settings.width as f32 / 84.0).clamp(6.0, 60.0).round();
+        let step = round_below(f64::from(up.1 - up.0) / 4.0);
+        let widest = [up.0, up.1]
+            .map(|end| TextStyle::new(text, SOFT_INK).width(&unit.number(end.into(), step)))
+            .into_iter()
+            .fold(0.0, f32::max);
+        // A number without end must not push the map off the paper.
+        let labels = widest.min(0.25 * settings.width as f32);
         let title = (1.35 * text).round();
         let caption_lines = if settings.caption.is_empty() {
             0.0
@@ -38,7 +46,7 @@ impl Layout {
         Layout {
             text,
             title,
-            left: (6.2 * text).round(),
+            left: (labels + 2.6 * text).max(4.5 * text).round(),
             right: (10.5 * text).round(),
             top: (1.6 * text + title + 2.2 * text * caption_lines + 3.2 * text).round(),
             bottom: (9.6 * text).round(),
@@ -52,7 +60,16 @@ pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit:
     let style = TextStyle::new(text, SOFT_INK);
     let (min, max) = (plot.min(), plot.max());
     let upper = plot.origin + plot.pixel * (max - min);
-    let step = round_below(f64::from(upper.x - plot.origin.x) / 4.0);
+    let range = f64::from(upper.x - plot.origin.x);
+    let fine = round_below(range / 4.0);
+    let label_width = |end: f32| style.width(&unit.number(end.into(), fine));
+    let room = (fine / f64::from(plot.pixel)) as f32 - 1.5 * text;
+    let crowded = label_width(plot.origin.x).max(label_width(upper.x)) > room;
+    let step = if crowded {
+        round_below(range / 2.0)
+    } else {
+        fine
+    };
     let width = (0.09 * text).max(1.0);
     let tick = 0.55 * text;
     for value in multiples(plot.origin.x.into(), upper.x.into(), step) {
