@@ -406,9 +406,9 @@ fn draw_map(
     });
 }
 
-/// Half as strong. Averaged as the eye judges brightness, not in linear light, which would turn browns grey.
+/// A third as strong. Averaged as the eye judges brightness, not in linear light, which would turn browns grey.
 fn tinted(colour: Rgb) -> Rgb {
-    colour.map(|channel| channel / 2 + 128)
+    colour.map(|channel| channel / 3 + 170)
 }
 
 /// How far a line of half width `half` \[px\] covers a pixel whose value is `offset` \[m\] from the line's level.
