@@ -4,7 +4,7 @@
 //! Not for: sequential data.
 //!
 //! Blue against orange is the pair that every common colour blindness keeps apart; stops are joined in Oklab
-//! ([Ottosson2020]), in which equal steps look equally large, and lightness falls evenly to both ends.
+//! (\[Ottosson2020\]), in which equal steps look equally large, and lightness falls evenly to both ends.
 
 use glam::{Mat3, Vec3};
 
@@ -58,7 +58,7 @@ impl DivergingMap {
     }
 }
 
-/// Cone responses from linear sRGB [Ottosson2020].
+/// Cone responses from linear sRGB \[Ottosson2020\].
 const LMS_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.412_221_46,
     0.211_903_5,
@@ -70,7 +70,7 @@ const LMS_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.107_396_96,
     0.629_978_7,
 ]);
-/// Oklab from the cube roots of the cone responses [Ottosson2020].
+/// Oklab from the cube roots of the cone responses \[Ottosson2020\].
 const OKLAB_FROM_ROOTS: Mat3 = Mat3::from_cols_array(&[
     0.210_454_26,
     1.977_998_5,

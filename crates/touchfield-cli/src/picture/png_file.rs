@@ -8,11 +8,15 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use thiserror::Error;
 
 use super::canvas::Canvas;
+
+/// Drafts begun by this process.
+static DRAFTS: AtomicU32 = AtomicU32::new(0);
 
 /// Why a picture is not on disk. What stood at the path before still stands there.
 #[derive(Debug, Error)]
@@ -38,7 +42,9 @@ pub(crate) fn write_png(picture: &Canvas, path: &Path) -> Result<(), WritePngErr
     };
     let mut draft_name = std::ffi::OsString::from(".");
     draft_name.push(name);
-    draft_name.push(format!(".{}.tmp", std::process::id()));
+    // Two writers of one picture, in this process or another, must not share a draft.
+    let ticket = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    draft_name.push(format!(".{}-{ticket}.tmp", std::process::id()));
     let draft = path.with_file_name(draft_name);
 
     let written = write_draft(picture, &draft)

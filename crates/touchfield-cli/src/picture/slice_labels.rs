@@ -1,7 +1,7 @@
 //! Everything around the map of a slice: title, coordinates, colour bar, scale bar, key.
 //!
 //! Input: where the map lies and what its colours mean. Output: ink on the margins of a [`Canvas`].
-//! Cost: a few thousand strokes. Not for: the map itself (see [`super::slice`]).
+//! Cost: a few thousand strokes. Not for: the map itself (see [`mod@super::slice`]).
 //!
 //! All measures are multiples of the height of small capitals, so a picture looks the same at every width; text that
 //! has no room is cut with an ellipsis, and entries of the key are left out, rather than overlap.

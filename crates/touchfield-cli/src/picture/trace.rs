@@ -1,13 +1,13 @@
 //! Rays through bodies made of fields: first hit, normal, shadow, ambient occlusion.
 //!
 //! Input: bodies with finite boxes, rays in the scene's frame.
-//! Output: numbers for the shading of [`super::render`].
+//! Output: numbers for the shading of [`mod@super::render`].
 //! Cost: some twenty distances a ray that crosses a body's box, none otherwise.
 //! Not for: proofs. A picture may miss what is thinner than a quarter of a pixel.
 //!
-//! Sphere tracing after [Hart1996]. We differ in the end of the march: a ray stops at a change of sign, refined by bisection,
+//! Sphere tracing after \[Hart1996\]. We differ in the end of the march: a ray stops at a change of sign, refined by bisection,
 //! not at a small value, so that silhouettes are exact and interpolated fields need no tuned threshold; the least step is a
-//! part of a pixel and grows, so that every march ends. Soft shadows after [Quilez2010].
+//! part of a pixel and grows, so that every march ends. Soft shadows after \[Quilez2010\].
 
 use glam::Vec3;
 use touchfield::{
