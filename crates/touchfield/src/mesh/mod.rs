@@ -16,6 +16,9 @@ mod triangle_mesh;
 mod validate;
 mod weld;
 mod winding_number;
+pub mod read;
+mod triangle_mesh;
+pub mod write;
 
 pub use bvh::{Bvh, Candidates, Nearest};
 pub use parity::{Parity, Votes};

@@ -1,0 +1,167 @@
+//! The part of the glTF 2.0 JSON document that geometry needs; serde skips the rest.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::super::{Cause, ReadError};
+
+/// Extensions that are used, by name.
+pub(super) type Extensions = BTreeMap<String, IgnoredAny>;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Document {
+    pub(super) asset: Asset,
+    pub(super) scene: Option<usize>,
+    pub(super) scenes: Vec<Scene>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) meshes: Vec<Mesh>,
+    pub(super) accessors: Vec<Accessor>,
+    pub(super) buffer_views: Vec<BufferView>,
+    pub(super) buffers: Vec<Buffer>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Asset {
+    pub(super) version: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Scene {
+    pub(super) nodes: Vec<usize>,
+}
+
+/// Boxed where rarely given: a file may hold many nodes of three bytes each.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Node {
+    pub(super) children: Vec<usize>,
+    pub(super) mesh: Option<usize>,
+    pub(super) matrix: Option<Box<[f64; 16]>>,
+    pub(super) translation: Option<Box<[f64; 3]>>,
+    pub(super) rotation: Option<Box<[f64; 4]>>,
+    pub(super) scale: Option<Box<[f64; 3]>>,
+    pub(super) extensions: Extensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Mesh {
+    pub(super) primitives: Vec<Primitive>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Primitive {
+    pub(super) attributes: Attributes,
+    pub(super) indices: Option<usize>,
+    pub(super) mode: Option<u64>,
+    pub(super) extensions: Extensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Attributes {
+    #[serde(rename = "POSITION")]
+    pub(super) position: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: Option<usize>,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) component_type: u32,
+    #[serde(default)]
+    pub(super) normalized: bool,
+    pub(super) count: usize,
+    #[serde(rename = "type")]
+    pub(super) shape: String,
+    pub(super) sparse: Option<Box<Sparse>>,
+}
+
+/// Elements that replace some of an accessor's.
+#[derive(Deserialize)]
+pub(super) struct Sparse {
+    pub(super) count: usize,
+    pub(super) indices: SparseIndices,
+    pub(super) values: SparseValues,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseIndices {
+    pub(super) buffer_view: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) component_type: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseValues {
+    pub(super) buffer_view: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub(super) buffer: usize,
+    #[serde(default)]
+    pub(super) byte_offset: usize,
+    pub(super) byte_length: usize,
+    pub(super) byte_stride: Option<usize>,
+    #[serde(default)]
+    pub(super) extensions: Extensions,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    pub(super) uri: Option<String>,
+    pub(super) byte_length: usize,
+}
+
+/// Parses the JSON text, which begins at byte `start` of the file.
+pub(super) fn parse(json: &[u8], start: usize) -> Result<Document, ReadError> {
+    let document: Document = serde_json::from_slice(json).map_err(|error| {
+        let cause = Cause::Json(error.to_string());
+        if start == 0 {
+            cause.at_line(error.line().max(1))
+        } else {
+            cause.at_byte(start)
+        }
+    })?;
+    if !document.asset.version.starts_with("2.") {
+        let version = document.asset.version.chars().take(8).collect::<String>();
+        return Err(Cause::Unsupported {
+            what: format!("glTF version `{}`", version.escape_debug()),
+            instead: "export as glTF 2.0",
+        }
+        .at_json("asset.version"));
+    }
+    Ok(document)
+}
+
+/// The element of an array that an index names.
+pub(super) fn element<'a, T>(
+    array: &'a [T],
+    index: usize,
+    array_name: &str,
+    named_by: impl Fn() -> String,
+) -> Result<&'a T, ReadError> {
+    array.get(index).ok_or_else(|| {
+        let length = array.len();
+        Cause::Gltf(format!(
+            "names {array_name}[{index}], but there are {length} {array_name}"
+        ))
+        .at_json(named_by())
+    })
+}

@@ -1,0 +1,171 @@
+//! Polygons into triangles: a fan where the polygon is convex, ear clipping where it is not.
+//!
+//! Input: vertices and the corners of one polygon, counter-clockwise seen from outside.
+//! Output: always `corners − 2` triangles with the polygon's orientation.
+//! Cost: linear when convex, corners × reflex corners otherwise; no allocation once the scratch has grown.
+//! Not for: polygons that cross themselves or are NaN; they get some triangles over the same corners.
+//!
+//! Ears after [Meisters1975]. The polygon is projected along the largest component of its area vector, which copies two
+//! coordinates of each corner and rounds nothing, so that the exact predicate of `robust` decides on the input itself.
+
+use glam::DVec3;
+use robust::{Coord, orient2d};
+
+use super::Cause;
+
+/// Most corners of a concave polygon. Tuned: clipping takes about a second there and grows with the square; real
+/// models stay under a few thousand.
+const MAX_CONCAVE_CORNERS: usize = 16_384;
+
+/// Cuts polygons; keeps its scratch memory between them.
+#[derive(Default)]
+pub(super) struct Triangulator {
+    /// Corners in the plane, counter-clockwise.
+    points: Vec<Coord<f64>>,
+    /// The corners not yet cut off form a ring.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    is_ear: Vec<bool>,
+    /// Corners that turn right or straight on; only these can lie in an ear.
+    reflex: Vec<u32>,
+}
+
+impl Triangulator {
+    /// Appends the triangles of a polygon of at least three corners, all in range.
+    pub(super) fn triangulate(
+        &mut self,
+        vertices: &[DVec3],
+        corners: &[u32],
+        faces: &mut Vec<[u32; 3]>,
+    ) -> Result<(), Cause> {
+        self.project(vertices, corners);
+        let count = corners.len();
+        let is_plain = (0..count).all(|i| {
+            let turn = self.turn((i + count - 1) % count, i, (i + 1) % count);
+            // NaN: no way of cutting is better than another.
+            turn > 0.0 || turn.is_nan()
+        });
+        if is_plain {
+            faces.extend((1..count - 1).map(|i| [corners[0], corners[i], corners[i + 1]]));
+            return Ok(());
+        }
+        if count > MAX_CONCAVE_CORNERS {
+            return Err(Cause::PolygonTooLarge {
+                corners: count,
+                limit: MAX_CONCAVE_CORNERS,
+            });
+        }
+        self.clip_ears(corners, faces);
+        Ok(())
+    }
+
+    /// Drops the axis along which the polygon shows most of its area; keeps it counter-clockwise.
+    fn project(&mut self, vertices: &[DVec3], corners: &[u32]) {
+        let origin = vertices[corners[0] as usize];
+        let mut area_vector = DVec3::ZERO;
+        for pair in corners[1..].windows(2) {
+            let [b, c] = [pair[0], pair[1]].map(|v| vertices[v as usize] - origin);
+            area_vector += b.cross(c);
+        }
+        let size = area_vector.abs();
+        self.points.clear();
+        self.points.extend(corners.iter().map(|&v| {
+            let p = vertices[v as usize];
+            let (x, y, along) = if size.x >= size.y && size.x >= size.z {
+                (p.y, p.z, area_vector.x)
+            } else if size.y >= size.z {
+                (p.z, p.x, area_vector.y)
+            } else {
+                (p.x, p.y, area_vector.z)
+            };
+            if along < 0.0 {
+                Coord { x: y, y: x }
+            } else {
+                Coord { x, y }
+            }
+        }));
+    }
+
+    /// Positive when the path through three corners turns left. NaN when a coordinate is not finite.
+    fn turn(&self, a: usize, b: usize, c: usize) -> f64 {
+        let corners = [a, b, c].map(|i| self.points[i]);
+        if corners.iter().any(|p| !(p.x + p.y).is_finite()) {
+            return f64::NAN;
+        }
+        orient2d(corners[0], corners[1], corners[2])
+    }
+
+    fn clip_ears(&mut self, corners: &[u32], faces: &mut Vec<[u32; 3]>) {
+        let count = corners.len();
+        let ring = count as u32;
+        self.next.clear();
+        self.next.extend((0..ring).map(|i| (i + 1) % ring));
+        self.previous.clear();
+        self.previous
+            .extend((0..ring).map(|i| (i + ring - 1) % ring));
+        self.reflex.clear();
+        for i in 0..count {
+            let turn = self.turn((i + count - 1) % count, i, (i + 1) % count);
+            if turn <= 0.0 {
+                self.reflex.push(i as u32);
+            }
+        }
+        self.is_ear.clear();
+        for i in 0..count {
+            let is_ear = self.ear_at(i);
+            self.is_ear.push(is_ear);
+        }
+        let (mut left, mut at, mut tries) = (count, 0, 0);
+        while left > 3 {
+            if !self.is_ear[at] {
+                at = self.next[at] as usize;
+                tries += 1;
+                if tries > left {
+                    break; // no ear: the polygon crosses itself, or is flat
+                }
+                continue;
+            }
+            let (before, after) = (self.previous[at] as usize, self.next[at] as usize);
+            faces.push([corners[before], corners[at], corners[after]]);
+            self.next[before] = after as u32;
+            self.previous[after] = before as u32;
+            left -= 1;
+            tries = 0;
+            // A reflex corner may have become convex, never the other way round.
+            self.reflex.retain(|&i| i as usize != at);
+            for neighbour in [before, after] {
+                self.is_ear[neighbour] = self.ear_at(neighbour);
+            }
+            // Skipping one spreads the ears instead of cutting a fan of slivers.
+            at = self.next[after] as usize;
+        }
+        let start = at;
+        let mut b = self.next[start] as usize;
+        for _ in 2..left {
+            let c = self.next[b] as usize;
+            faces.push([corners[start], corners[b], corners[c]]);
+            b = c;
+        }
+    }
+
+    /// Whether the corner can be cut off: it turns left and no other corner lies in or on its triangle.
+    fn ear_at(&self, at: usize) -> bool {
+        let (before, after) = (self.previous[at] as usize, self.next[at] as usize);
+        if self.turn(before, at, after).partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
+            return false;
+        }
+        let ear = [before, at, after];
+        !self.reflex.iter().any(|&i| {
+            let i = i as usize;
+            // Bridges to holes visit a point twice: it does not block its own ear.
+            let is_corner = ear.iter().any(|&corner| {
+                let (p, q) = (self.points[corner], self.points[i]);
+                p.x == q.x && p.y == q.y
+            });
+            !is_corner
+                && self.turn(before, at, i) >= 0.0
+                && self.turn(at, after, i) >= 0.0
+                && self.turn(after, before, i) >= 0.0
+        })
+    }
+}

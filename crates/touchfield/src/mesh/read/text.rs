@@ -1,0 +1,246 @@
+//! Words and numbers of a text file, with the line they stand on.
+
+use super::{Cause, ReadError};
+
+/// Walks over the words of a text, counting lines.
+///
+/// Lines end in LF, CR LF or CR. No allocation; no line is copied.
+#[derive(Clone)]
+pub(super) struct Words<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    /// From this byte on the rest of a line is a comment.
+    comment: Option<u8>,
+    /// Whether `\` at the end of a line joins the next one to it.
+    joins_lines: bool,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Words<'a> {
+        Words {
+            bytes,
+            at: 0,
+            line: 1,
+            comment: None,
+            joins_lines: false,
+        }
+    }
+
+    pub(super) fn with_comments(mut self, start: u8) -> Words<'a> {
+        self.comment = Some(start);
+        self
+    }
+
+    pub(super) fn with_joined_lines(mut self) -> Words<'a> {
+        self.joins_lines = true;
+        self
+    }
+
+    /// The line of the word read last, counted from 1.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn bytes_left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// The next word of this line; `None` at its end.
+    #[inline]
+    pub(super) fn next_in_line(&mut self) -> Option<&'a [u8]> {
+        loop {
+            match *self.bytes.get(self.at)? {
+                b'\n' => return None,
+                b'\r' if !self.at_crlf() => return None,
+                byte if is_blank(byte) => self.at += 1,
+                b'\\' if self.joins_lines => match self.line_end_at(self.at + 1) {
+                    Some(length) => {
+                        self.at += 1 + length;
+                        self.line += 1;
+                    }
+                    None => return Some(self.word()),
+                },
+                byte if self.comment == Some(byte) => {
+                    self.at = self.end_of_line();
+                    return None;
+                }
+                _ => return Some(self.word()),
+            }
+        }
+    }
+
+    /// The next word, on this line or a later one; `None` at the end of the file.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            if let Some(word) = self.next_in_line() {
+                return Some(word);
+            }
+            if !self.next_line() {
+                return None;
+            }
+        }
+    }
+
+    /// Skips what is left of this line without joining others to it; whether there is a next one.
+    pub(super) fn next_line(&mut self) -> bool {
+        self.at = self.end_of_line();
+        match self.line_end_at(self.at) {
+            Some(length) => {
+                self.at += length;
+                self.line += 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A number that must follow, on this line or a later one.
+    pub(super) fn number(&mut self, expected: &'static str) -> Result<f64, ReadError> {
+        let word = self.next();
+        self.required(word, expected)
+            .and_then(|word| parse_number(word, expected).map_err(|cause| cause.at_line(self.line)))
+    }
+
+    /// A count or index that must follow, on this line or a later one.
+    pub(super) fn integer(&mut self, expected: &'static str) -> Result<i64, ReadError> {
+        let word = self.next();
+        self.required(word, expected).and_then(|word| {
+            parse_integer(word, expected).map_err(|cause| cause.at_line(self.line))
+        })
+    }
+
+    pub(super) fn required(
+        &self,
+        word: Option<&'a [u8]>,
+        expected: &'static str,
+    ) -> Result<&'a [u8], ReadError> {
+        word.ok_or_else(|| Cause::UnexpectedEnd { expected }.at_line(self.line))
+    }
+
+    fn word(&mut self) -> &'a [u8] {
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let length = rest
+            .iter()
+            .position(|&byte| is_blank(byte) || byte == b'\n')
+            .unwrap_or(rest.len());
+        let mut word = &rest[..length];
+        if let Some(comment) = self.comment
+            && let Some(end) = word.iter().position(|&byte| byte == comment)
+        {
+            word = &word[..end];
+        }
+        // `f 1 2 3\` joins as well when no blank precedes the backslash.
+        if self.joins_lines
+            && word.len() > 1
+            && word.ends_with(b"\\")
+            && self.line_end_at(start + word.len()).is_some()
+        {
+            word = &word[..word.len() - 1];
+        }
+        self.at = start + word.len();
+        word
+    }
+
+    fn end_of_line(&self) -> usize {
+        let rest = &self.bytes[self.at..];
+        let length = rest
+            .iter()
+            .position(|&byte| byte == b'\n' || byte == b'\r')
+            .unwrap_or(rest.len());
+        self.at + length
+    }
+
+    /// Length of the line end at a position, if there is one.
+    fn line_end_at(&self, at: usize) -> Option<usize> {
+        match self.bytes.get(at..)? {
+            [b'\n', ..] => Some(1),
+            [b'\r', b'\n', ..] => Some(2),
+            [b'\r', ..] => Some(1),
+            _ => None,
+        }
+    }
+
+    fn at_crlf(&self) -> bool {
+        self.bytes.get(self.at + 1) == Some(&b'\n')
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+}
+
+/// A decimal number, NaN or infinity, also as C libraries print them.
+#[inline]
+pub(super) fn parse_number(word: &[u8], expected: &'static str) -> Result<f64, Cause> {
+    let text = std::str::from_utf8(word).ok();
+    text.and_then(|text| text.parse().ok())
+        .or_else(|| text.and_then(parse_odd_number))
+        .ok_or_else(|| Cause::expected(expected, word))
+}
+
+/// `-nan(ind)`, `1.#INF` and their like.
+#[cold]
+fn parse_odd_number(text: &str) -> Option<f64> {
+    let lower = text.to_ascii_lowercase();
+    let unsigned = lower.trim_start_matches(['-', '+']);
+    if unsigned.starts_with("nan(") || unsigned == "1.#ind" || unsigned == "1.#qnan" {
+        Some(f64::NAN)
+    } else if unsigned == "1.#inf" {
+        Some(if lower.starts_with('-') {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        })
+    } else {
+        None
+    }
+}
+
+/// A whole number; what `i64` cannot hold is no index of anything.
+#[inline]
+pub(super) fn parse_integer(word: &[u8], expected: &'static str) -> Result<i64, Cause> {
+    let (is_negative, digits) = match word {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, word),
+    };
+    let mut value = 0i64;
+    for &byte in digits {
+        let digit = i64::from(byte.wrapping_sub(b'0'));
+        value = match value.checked_mul(10).and_then(|v| v.checked_add(digit)) {
+            Some(value) if digit <= 9 => value,
+            _ => return Err(Cause::expected(expected, word)),
+        };
+    }
+    if digits.is_empty() {
+        return Err(Cause::expected(expected, word));
+    }
+    Ok(if is_negative { -value } else { value })
+}
+
+/// A declared count, if each of its things can have `bytes_each` of the bytes left.
+pub(super) fn plausible_count(
+    declared: i64,
+    bytes_each: usize,
+    bytes_left: usize,
+    what: &'static str,
+) -> Result<usize, Cause> {
+    // One byte more: the last line may lack its end.
+    let most = (bytes_left + 1) / bytes_each.max(1);
+    match usize::try_from(declared) {
+        Ok(count) if count <= most => Ok(count),
+        Ok(count) => Err(Cause::CountTooLarge {
+            what,
+            declared: count as u64,
+            bytes_left,
+        }),
+        Err(_) => Err(Cause::expected("a count", declared.to_string().as_bytes())),
+    }
+}

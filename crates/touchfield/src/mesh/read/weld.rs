@@ -1,0 +1,97 @@
+//! One vertex for bit-identical positions, in the order of their first appearance.
+//!
+//! An open-addressing table of vertex numbers; the positions themselves stay in the mesh. The hash is seeded per
+//! run so that no file can be made to collide; vertex numbers do not depend on it.
+
+use std::hash::{BuildHasher, RandomState};
+
+use glam::DVec3;
+
+use super::Cause;
+use super::builder::MeshBuilder;
+
+const FREE: u32 = u32::MAX;
+
+/// Finds vertices by position among those added through it.
+pub(super) struct Welder {
+    /// Vertex numbers, [`FREE`] where there is none; a power of two long, at most half full.
+    slots: Vec<u32>,
+    used: usize,
+    seed: u64,
+}
+
+impl Welder {
+    pub(super) fn new() -> Welder {
+        Welder {
+            slots: vec![FREE; 64],
+            used: 0,
+            seed: RandomState::new().hash_one(0u64),
+        }
+    }
+
+    /// Forgets all vertices: later ones are not merged with earlier ones.
+    pub(super) fn clear(&mut self) {
+        if self.used > 0 {
+            self.slots.truncate(64);
+            self.slots.fill(FREE);
+            self.used = 0;
+        }
+    }
+
+    /// The vertex at `position`: an earlier one, or a new one. −0 equals 0; NaN equals nothing.
+    pub(super) fn vertex(
+        &mut self,
+        builder: &mut MeshBuilder,
+        position: DVec3,
+    ) -> Result<u32, Cause> {
+        let number = builder.vertices().len() as u32;
+        if position.is_nan() {
+            builder.push_vertex(position)?;
+            return Ok(number);
+        }
+        if 2 * self.used >= self.slots.len() {
+            self.grow(builder.vertices());
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hash(position) as usize & mask;
+        loop {
+            match self.slots[slot] {
+                FREE => break,
+                // `==` on floats is just what is wanted: −0 == 0, and there is no NaN here.
+                other if builder.vertices()[other as usize] == position => return Ok(other),
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        builder.push_vertex(position)?;
+        self.slots[slot] = number;
+        self.used += 1;
+        Ok(number)
+    }
+
+    fn grow(&mut self, vertices: &[DVec3]) {
+        let mask = 2 * self.slots.len() - 1;
+        let old = std::mem::replace(&mut self.slots, vec![FREE; mask + 1]);
+        for number in old.into_iter().filter(|&number| number != FREE) {
+            let mut slot = self.hash(vertices[number as usize]) as usize & mask;
+            while self.slots[slot] != FREE {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = number;
+        }
+    }
+
+    fn hash(&self, position: DVec3) -> u64 {
+        // Adding zero turns −0 into 0.
+        let [x, y, z] = (position + DVec3::ZERO).to_array().map(f64::to_bits);
+        fold(fold(x ^ self.seed, y ^ ODD), z ^ self.seed.rotate_left(32))
+    }
+}
+
+/// Digits of π, odd.
+const ODD: u64 = 0x243F_6A88_85A3_08D3;
+
+/// Both halves of a 128-bit product: every input bit reaches every output bit.
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ ODD) * u128::from(b ^ ODD.rotate_left(17));
+    (product as u64) ^ ((product >> 64) as u64)
+}
