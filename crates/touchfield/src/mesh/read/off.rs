@@ -73,7 +73,7 @@ fn read_header(words: &mut Words) -> Result<(), ReadError> {
     let mut ahead = words.clone();
     let word = ahead.next();
     let word = ahead.required(word, "`OFF`")?;
-    if word[0].is_ascii_digit() {
+    if word.iter().all(u8::is_ascii_digit) {
         return Ok(());
     }
     let unsupported = |what: &str| Cause::Unsupported {

@@ -169,3 +169,163 @@ impl Triangulator {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cut(vertices: &[DVec3], corners: &[u32]) -> Vec<[u32; 3]> {
+        let mut faces = Vec::new();
+        Triangulator::default()
+            .triangulate(vertices, corners, &mut faces)
+            .unwrap();
+        faces
+    }
+
+    fn area_vector(vertices: &[DVec3], face: [u32; 3]) -> DVec3 {
+        let [a, b, c] = face.map(|v| vertices[v as usize]);
+        0.5 * (b - a).cross(c - a)
+    }
+
+    /// Triangles that all have the polygon's orientation and whose areas add up to its area cover it exactly once.
+    fn assert_covers(
+        vertices: &[DVec3],
+        faces: &[[u32; 3]],
+        area: DVec3,
+    ) -> Result<(), TestCaseError> {
+        prop_assert_eq!(faces.len(), vertices.len() - 2);
+        let normal = area.normalize();
+        let mut sum = 0.0;
+        for &face in faces {
+            let part = area_vector(vertices, face).dot(normal);
+            prop_assert!(
+                part > -1e-12 * area.length(),
+                "{face:?} is turned over: {part}"
+            );
+            sum += part;
+        }
+        prop_assert!(
+            (sum - area.length()).abs() < 1e-9 * area.length(),
+            "{sum} is not {}",
+            area.length()
+        );
+        Ok(())
+    }
+
+    fn newell(vertices: &[DVec3]) -> DVec3 {
+        let next = vertices.iter().cycle().skip(1);
+        0.5 * vertices
+            .iter()
+            .zip(next)
+            .map(|(a, b)| a.cross(*b))
+            .sum::<DVec3>()
+    }
+
+    proptest! {
+        #[test]
+        fn star_shaped_polygons_are_covered_once(
+            radii in prop::collection::vec(0.1f64..1.0, 4..60),
+            axis in prop::array::uniform3(-1.0f64..1.0),
+            angle in 0.0f64..6.0,
+        ) {
+            let axis = DVec3::from(axis).try_normalize().unwrap_or(DVec3::X);
+            let turned = glam::DQuat::from_axis_angle(axis, angle);
+            let step = std::f64::consts::TAU / radii.len() as f64;
+            let vertices: Vec<DVec3> = radii.iter().enumerate()
+                .map(|(i, r)| turned * (*r * DVec3::new((i as f64 * step).cos(), (i as f64 * step).sin(), 0.0)))
+                .collect();
+            let corners: Vec<u32> = (0..vertices.len() as u32).collect();
+            assert_covers(&vertices, &cut(&vertices, &corners), newell(&vertices))?;
+        }
+
+        #[test]
+        fn combs_on_a_grid_are_covered_once(depths in prop::collection::vec(0u8..5, 2..40)) {
+            // Teeth with equal depths put corners exactly on each other's lines.
+            let mut vertices = Vec::new();
+            for (i, depth) in depths.iter().enumerate() {
+                vertices.push(DVec3::new(2.0 * i as f64, 10.0, 0.0));
+                vertices.push(DVec3::new(2.0 * i as f64 + 1.0, f64::from(*depth), 0.0));
+            }
+            vertices.push(DVec3::new(2.0 * depths.len() as f64, 10.0, 0.0));
+            vertices.push(DVec3::new(2.0 * depths.len() as f64, -1.0, 0.0));
+            vertices.push(DVec3::new(0.0, -1.0, 0.0));
+            let corners: Vec<u32> = (0..vertices.len() as u32).collect();
+            assert_covers(&vertices, &cut(&vertices, &corners), newell(&vertices))?;
+        }
+
+        #[test]
+        fn any_polygon_gives_two_triangles_less_than_corners(
+            points in prop::collection::vec(prop::array::uniform3(prop::sample::select(vec![
+                0.0, 1.0, 2.0, -0.0, 1e308, -1e308, 5e-324, f64::NAN, f64::INFINITY,
+            ])), 3..30),
+        ) {
+            let vertices: Vec<DVec3> = points.into_iter().map(DVec3::from).collect();
+            let corners: Vec<u32> = (0..vertices.len() as u32).collect();
+            prop_assert_eq!(cut(&vertices, &corners).len(), vertices.len() - 2);
+        }
+    }
+
+    #[test]
+    fn a_dart_is_cut_at_its_reflex_corner() {
+        let vertices =
+            [(0.0, 0.0), (4.0, 0.0), (1.0, 1.0), (0.0, 4.0)].map(|(x, y)| DVec3::new(x, y, 0.0));
+        for turned in 0..4 {
+            let corners: Vec<u32> = (0..4).map(|i| (i + turned) % 4).collect();
+            for face in cut(&vertices, &corners) {
+                assert!(
+                    face.contains(&2) && area_vector(&vertices, face).z > 0.0,
+                    "{face:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn corners_along_a_side_make_no_flat_triangle() {
+        let vertices = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 1.0)]
+            .map(|(x, y)| DVec3::new(x, y, 0.0));
+        for face in cut(&vertices, &[0, 1, 2, 3, 4]) {
+            assert!(area_vector(&vertices, face).z > 0.0, "{face:?}");
+        }
+    }
+
+    #[test]
+    fn a_hole_reached_by_a_bridge_stays_a_hole() {
+        let outer = [(0.0, 0.0), (3.0, 0.0), (3.0, 3.0), (0.0, 3.0)];
+        let inner = [(1.0, 1.0), (1.0, 2.0), (2.0, 2.0), (2.0, 1.0)];
+        let vertices: Vec<DVec3> = outer
+            .into_iter()
+            .chain(inner)
+            .map(|(x, y)| DVec3::new(x, y, 0.0))
+            .collect();
+        let faces = cut(&vertices, &[0, 1, 2, 3, 0, 4, 5, 6, 7, 4]);
+        assert_eq!(faces.len(), 8);
+        let areas: Vec<f64> = faces
+            .iter()
+            .map(|&face| area_vector(&vertices, face).z)
+            .collect();
+        assert!(areas.iter().all(|&area| area > 0.0), "{areas:?}");
+        assert_eq!(areas.iter().sum::<f64>(), 8.0);
+    }
+
+    #[test]
+    fn a_large_concave_polygon_is_refused_with_its_size() {
+        let vertices: Vec<DVec3> = (0..20_000)
+            .map(|i| {
+                let angle = f64::from(i) * std::f64::consts::TAU / 20_000.0;
+                let radius = if i % 2 == 0 { 1.0 } else { 0.5 };
+                DVec3::new(radius * angle.cos(), radius * angle.sin(), 0.0)
+            })
+            .collect();
+        let corners: Vec<u32> = (0..20_000).collect();
+        let refused = Triangulator::default().triangulate(&vertices, &corners, &mut Vec::new());
+        assert!(matches!(
+            refused,
+            Err(Cause::PolygonTooLarge {
+                corners: 20_000,
+                ..
+            })
+        ));
+    }
+}

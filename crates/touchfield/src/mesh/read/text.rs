@@ -131,10 +131,11 @@ impl<'a> Words<'a> {
             .position(|&byte| is_blank(byte) || byte == b'\n')
             .unwrap_or(rest.len());
         let mut word = &rest[..length];
-        if let Some(comment) = self.comment
-            && let Some(end) = word.iter().position(|&byte| byte == comment)
-        {
-            word = &word[..end];
+        if let Some(comment) = self.comment {
+            // `1.#INF` is a number that C libraries print, not a comment.
+            let starts = |at: &usize| word[*at] == comment && (*at == 0 || word[at - 1] != b'.');
+            let end = (0..word.len()).find(starts);
+            word = &word[..end.unwrap_or(word.len())];
         }
         // `f 1 2 3\` joins as well when no blank precedes the backslash.
         if self.joins_lines
