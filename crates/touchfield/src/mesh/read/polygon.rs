@@ -13,7 +13,7 @@ use robust::{Coord, orient2d};
 
 use super::Cause;
 
-/// Most corners of a concave polygon. Tuned: clipping takes about a second there and grows with the square; real
+/// Most corners of a concave polygon. Tuned: clipping takes part of a second there and grows with the square; real
 /// models stay under a few thousand.
 const MAX_CONCAVE_CORNERS: usize = 16_384;
 
@@ -154,15 +154,20 @@ impl Triangulator {
         if self.turn(before, at, after).partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
             return false;
         }
-        let ear = [before, at, after];
+        let ear = [before, at, after].map(|i| self.points[i]);
+        let bounds = |axis: fn(&Coord<f64>) -> f64| {
+            let [a, b, c] = [axis(&ear[0]), axis(&ear[1]), axis(&ear[2])];
+            a.min(b).min(c)..=a.max(b).max(c)
+        };
+        let (width, height) = (bounds(|p| p.x), bounds(|p| p.y));
         !self.reflex.iter().any(|&i| {
             let i = i as usize;
-            // Bridges to holes visit a point twice: it does not block its own ear.
-            let is_corner = ear.iter().any(|&corner| {
-                let (p, q) = (self.points[corner], self.points[i]);
-                p.x == q.x && p.y == q.y
-            });
-            !is_corner
+            let point = self.points[i];
+            // Most corners are far away: no need to ask the exact predicate.
+            width.contains(&point.x)
+                && height.contains(&point.y)
+                // Bridges to holes visit a point twice: it does not block its own ear.
+                && !ear.iter().any(|corner| *corner == point)
                 && self.turn(before, at, i) >= 0.0
                 && self.turn(at, after, i) >= 0.0
                 && self.turn(after, before, i) >= 0.0

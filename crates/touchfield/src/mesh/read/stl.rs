@@ -89,7 +89,8 @@ fn read_binary(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError>
     builder
         .reserve_faces(declared as usize)
         .map_err(|cause| cause.at_byte(HEADER - 4))?;
-    let mut welder = Welder::new();
+    // A closed surface has half as many vertices as faces.
+    let mut welder = Welder::new(declared as usize / 2);
     for (number, facet) in facets
         .chunks_exact(FACET)
         .take(declared as usize)
@@ -125,7 +126,7 @@ fn read_text(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError> {
     let mut words = Words::new(bytes);
     let mut text = TextStl {
         builder: MeshBuilder::new(limits),
-        welder: Welder::new(),
+        welder: Welder::new(0),
         corners: Vec::new(),
         facet: 0,
     };

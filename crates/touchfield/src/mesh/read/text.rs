@@ -180,10 +180,46 @@ fn is_blank(byte: u8) -> bool {
 /// A decimal number, NaN or infinity, also as C libraries print them.
 #[inline]
 pub(super) fn parse_number(word: &[u8], expected: &'static str) -> Result<f64, Cause> {
+    if let Some(number) = parse_short_decimal(word) {
+        return Ok(number);
+    }
     let text = std::str::from_utf8(word).ok();
     text.and_then(|text| text.parse().ok())
         .or_else(|| text.and_then(parse_odd_number))
         .ok_or_else(|| Cause::expected(expected, word))
+}
+
+/// Numbers like `-12.345`, which nearly all are: the digits and the power of ten are both exact in `f64`, so that one
+/// division rounds correctly [Clinger1990].
+#[inline]
+fn parse_short_decimal(word: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 16] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
+    let (sign, digits) = match word {
+        [b'-', rest @ ..] => (-1.0, rest),
+        _ => (1.0, word),
+    };
+    // Fifteen digits stay below 2⁵³.
+    if digits.len() > POWERS.len() {
+        return None;
+    }
+    let (mut value, mut digit_count, mut point) = (0u64, 0, None);
+    for &byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                value = 10 * value + u64::from(byte - b'0');
+                digit_count += 1;
+            }
+            b'.' if point.is_none() => point = Some(digit_count),
+            _ => return None,
+        }
+    }
+    if digit_count == 0 || digit_count >= POWERS.len() {
+        return None;
+    }
+    let decimals = digit_count - point.unwrap_or(digit_count);
+    Some(sign * (value as f64 / POWERS[decimals]))
 }
 
 /// `-nan(ind)`, `1.#INF` and their like.
@@ -243,5 +279,37 @@ pub(super) fn plausible_count(
             bytes_left,
         }),
         Err(_) => Err(Cause::expected("a count", declared.to_string().as_bytes())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn decimals_are_read_as_the_standard_library_reads_them(text in "[-+]?[0-9]{0,18}\\.?[0-9]{0,18}(e-?[0-9]{1,3})?") {
+            let ours = parse_number(text.as_bytes(), "a number").ok().map(f64::to_bits);
+            prop_assert_eq!(ours, text.parse::<f64>().ok().map(f64::to_bits));
+        }
+
+        #[test]
+        fn integers_are_read_as_the_standard_library_reads_them(text in "[-+]?[0-9]{0,22}x?") {
+            let ours = parse_integer(text.as_bytes(), "an integer").ok();
+            // One value has no positive counterpart; nothing is ever that large.
+            prop_assert_eq!(ours, text.parse::<i64>().ok().filter(|&x| x != i64::MIN));
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        let mut words = Words::new(b"a\nb\r\nc\rd\n\r\n\r\re").with_comments(b'#');
+        let mut seen = Vec::new();
+        while let Some(word) = words.next() {
+            seen.push((word, words.line()));
+        }
+        let expected: [(&[u8], usize); 5] = [(b"a", 1), (b"b", 2), (b"c", 3), (b"d", 4), (b"e", 8)];
+        assert_eq!(seen, expected);
     }
 }

@@ -21,9 +21,10 @@ pub(super) struct Welder {
 }
 
 impl Welder {
-    pub(super) fn new() -> Welder {
+    /// With room for about `expected` vertices, a number that the bytes at hand allow for.
+    pub(super) fn new(expected: usize) -> Welder {
         Welder {
-            slots: vec![FREE; 64],
+            slots: vec![FREE; (2 * expected).next_power_of_two().max(64)],
             used: 0,
             seed: RandomState::new().hash_one(0u64),
         }

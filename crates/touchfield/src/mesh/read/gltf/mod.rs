@@ -42,7 +42,7 @@ pub(super) fn read(
             buffers: &buffers,
         },
         builder: MeshBuilder::new(limits),
-        welder: Welder::new(),
+        welder: Welder::new(0),
         primitives_left: limits.faces,
         max_faces: limits.faces,
     };
