@@ -113,6 +113,20 @@ fn limits_are_named_and_told_apart() {
     }
 }
 
+#[test]
+fn a_byte_order_mark_hides_no_line() {
+    for (name, format, bytes) in mesh_files::all() {
+        if name.contains("binary") || name.contains("endian") || name == "glb" {
+            continue;
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        // Without the comment the first line is one that counts.
+        let text = format!("\u{feff}{}", text.trim_start_matches("# tetrahedron\n"));
+        let mesh = read(format, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((mesh.vertices.len(), mesh.faces.len()), (4, 4), "{name}");
+    }
+}
+
 // OBJ
 
 #[test]

@@ -15,6 +15,8 @@ use crate::mesh::TriangleMesh;
 const HEADER: usize = 84;
 /// Normal, three corners and attribute of a binary facet \[bytes\].
 const FACET: usize = 50;
+/// Facets whose corners are looked up together: enough to hide memory latency, few enough for the first cache.
+const BATCH: usize = 32;
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     has_binary_size(bytes) || is_text(bytes)
@@ -91,35 +93,52 @@ fn read_binary(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError>
         .map_err(|cause| cause.at_byte(HEADER - 4))?;
     // A closed surface has half as many vertices as faces.
     let mut welder = Welder::new(declared as usize / 2);
-    for (number, facet) in facets
-        .chunks_exact(FACET)
-        .take(declared as usize)
-        .enumerate()
-    {
-        let coordinate = |i: usize| {
-            let at = 12 + 4 * i;
-            let bytes = [facet[at], facet[at + 1], facet[at + 2], facet[at + 3]];
-            f64::from(f32::from_le_bytes(bytes))
-        };
-        let mut corners = [0; 3];
-        let added = (0..3)
-            .try_for_each(|i| {
-                let [x, y, z] = [3 * i, 3 * i + 1, 3 * i + 2].map(coordinate);
-                corners[i] = welder.vertex(&mut builder, DVec3::new(x, y, z))?;
-                Ok(())
-            })
-            .and_then(|()| builder.push_polygon(&corners));
-        added.map_err(|cause| {
-            cause.at(Place::Byte {
-                byte: HEADER + number * FACET,
-                element: Some(Element {
-                    kind: "facet",
-                    number,
-                }),
-            })
-        })?;
+    let mut positions = [DVec3::ZERO; 3 * BATCH];
+    let facets = facets[..FACET * declared as usize].chunks(FACET * BATCH);
+    for (batch, facets) in facets.enumerate() {
+        let facets = facets.chunks_exact(FACET);
+        let positions = &mut positions[..3 * facets.len()];
+        for (corners, facet) in positions.chunks_exact_mut(3).zip(facets) {
+            for (i, corner) in corners.iter_mut().enumerate() {
+                *corner = corner_position(facet, i);
+            }
+        }
+        welder.prefetch(positions);
+        for (i, corners) in positions.chunks_exact(3).enumerate() {
+            add_facet(&mut builder, &mut welder, corners).map_err(|cause| {
+                let number = batch * BATCH + i;
+                cause.at(Place::Byte {
+                    byte: HEADER + number * FACET,
+                    element: Some(Element {
+                        kind: "facet",
+                        number,
+                    }),
+                })
+            })?;
+        }
     }
     Ok(builder.finish())
+}
+
+fn corner_position(facet: &[u8], corner: usize) -> DVec3 {
+    let coordinate = |axis: usize| {
+        let at = 12 * (corner + 1) + 4 * axis;
+        let bytes = [facet[at], facet[at + 1], facet[at + 2], facet[at + 3]];
+        f64::from(f32::from_le_bytes(bytes))
+    };
+    DVec3::new(coordinate(0), coordinate(1), coordinate(2))
+}
+
+fn add_facet(
+    builder: &mut MeshBuilder,
+    welder: &mut Welder,
+    corners: &[DVec3],
+) -> Result<(), Cause> {
+    let mut face = [0; 3];
+    for (vertex, &corner) in face.iter_mut().zip(corners) {
+        *vertex = welder.vertex(builder, corner)?;
+    }
+    builder.push_polygon(&face)
 }
 
 fn read_text(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError> {

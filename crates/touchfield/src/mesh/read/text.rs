@@ -20,7 +20,12 @@ impl<'a> Words<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Words<'a> {
         Words {
             bytes,
-            at: 0,
+            // A byte order mark, which some editors put first, is no part of the first word.
+            at: if bytes.starts_with(b"\xEF\xBB\xBF") {
+                3
+            } else {
+                0
+            },
             line: 1,
             comment: None,
             joins_lines: false,

@@ -69,6 +69,16 @@ impl Welder {
         Ok(number)
     }
 
+    /// Reads the slots of positions that are looked up next. The table is far larger than the caches, and a look-up
+    /// waits for memory; these reads do not depend on each other, so the waits overlap.
+    pub(super) fn prefetch(&self, positions: &[DVec3]) {
+        let mask = self.slots.len() - 1;
+        let read = positions.iter().fold(0, |read, &position| {
+            read ^ self.slots[self.hash(position) as usize & mask]
+        });
+        std::hint::black_box(read);
+    }
+
     fn grow(&mut self, vertices: &[DVec3]) {
         let mask = 2 * self.slots.len() - 1;
         let old = std::mem::replace(&mut self.slots, vec![FREE; mask + 1]);
