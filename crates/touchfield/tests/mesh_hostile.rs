@@ -80,6 +80,16 @@ fn hostile_files_give_a_mesh_or_a_located_error() {
             }
         }
     }
+    for (name, format, text) in [
+        ("off", Format::Off, mesh_files::off()),
+        ("text ply", Format::Ply, mesh_files::ply_text()),
+        ("gltf", Format::Gltf, mesh_files::gltf_with(TREE)),
+    ] {
+        let text = String::from_utf8(text).unwrap();
+        for (change, changed) in with_other_numbers(&text) {
+            attempt(&format!("{name} with {change}"), format, changed.as_bytes());
+        }
+    }
     for (name, format, bytes) in crafted() {
         assert!(
             bytes.len() <= SMALL || name.starts_with("long"),
@@ -91,6 +101,58 @@ fn hostile_files_give_a_mesh_or_a_located_error() {
     if let (Some(before), Some(after)) = (before, peak_memory()) {
         assert!(after - before < MEMORY, "{} MiB", (after - before) >> 20);
     }
+}
+
+const TREE: &str = r#""scene":0,"scenes":[{"nodes":[0,3]}],"nodes":[{"children":[1,2],"scale":[1,2,3]},{"mesh":0},
+    {"mesh":0,"rotation":[0,0,0,1]},{"mesh":0,"translation":[4,5,6]}]"#;
+
+/// The text with each of its numbers replaced by telling ones, and each two neighbours by the same.
+fn with_other_numbers(text: &str) -> Vec<(String, String)> {
+    let is_digit = |at: usize| text.as_bytes()[at].is_ascii_digit();
+    let starts: Vec<usize> = (0..text.len())
+        .filter(|&at| is_digit(at) && (at == 0 || !is_digit(at - 1)))
+        .collect();
+    let end = |start: usize| {
+        (start..text.len())
+            .find(|&at| !is_digit(at))
+            .unwrap_or(text.len())
+    };
+    let mut changed = Vec::new();
+    for (i, &start) in starts.iter().enumerate() {
+        for number in [
+            "0",
+            "1",
+            "2",
+            "3",
+            "5",
+            "12",
+            "255",
+            "5125",
+            "4294967295",
+            "9223372036854775807",
+            "18446744073709551615",
+            "-1",
+            "1e308",
+            "1e400",
+            "0.5",
+            "nan",
+            "",
+        ] {
+            let before = &text[..start];
+            let after = &text[end(start)..];
+            changed.push((
+                format!("{number} at {start}"),
+                format!("{before}{number}{after}"),
+            ));
+            if let Some(&next) = starts.get(i + 1) {
+                let between = &text[end(start)..next];
+                let after = &text[end(next)..];
+                let both = format!("{before}{number}{between}{number}{after}");
+                changed.push((format!("{number} at {start} and {next}"), both));
+            }
+        }
+    }
+    changed
 }
 
 fn crafted() -> Vec<(&'static str, Format, Vec<u8>)> {

@@ -1,6 +1,7 @@
-//! The same tetrahedron in every format, each file of at most a few hundred bytes.
+//! The same tetrahedron in every format, each file of at most a few hundred bytes; and how tests read it.
 
-use touchfield::mesh::read::Format;
+use touchfield::mesh::TriangleMesh;
+use touchfield::mesh::read::{Format, Limits, ReadError, read_bytes};
 
 pub(crate) const CORNERS: [[f32; 3]; 4] = [[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.]];
 pub(crate) const FACES: [[u8; 3]; 4] = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
@@ -158,4 +159,22 @@ pub(crate) fn all() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("gltf", Format::Gltf, gltf()),
         ("glb", Format::Glb, glb()),
     ]
+}
+
+pub(crate) fn read(format: Format, bytes: impl AsRef<[u8]>) -> Result<TriangleMesh, ReadError> {
+    read_bytes(bytes.as_ref(), format, &Limits::default())
+}
+
+#[track_caller]
+pub(crate) fn message(format: Format, bytes: impl AsRef<[u8]>) -> String {
+    read(format, bytes)
+        .expect_err("should be refused")
+        .to_string()
+}
+
+#[track_caller]
+pub(crate) fn assert_says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is missing in: {message}");
+    }
 }

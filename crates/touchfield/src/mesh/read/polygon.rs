@@ -167,7 +167,7 @@ impl Triangulator {
             width.contains(&point.x)
                 && height.contains(&point.y)
                 // Bridges to holes visit a point twice: it does not block its own ear.
-                && !ear.iter().any(|corner| *corner == point)
+                && !ear.contains(&point)
                 && self.turn(before, at, i) >= 0.0
                 && self.turn(at, after, i) >= 0.0
                 && self.turn(after, before, i) >= 0.0
