@@ -427,6 +427,8 @@ fn gltf_buffers_lie_in_the_folder_and_nowhere_else() {
     )
     .unwrap_err();
     assert!(error.is_limit(), "{error}");
+    let (found, limit) = ((size + 60).to_string(), (size + 59).to_string());
+    assert_says(&error.to_string(), &["buffers[0].uri", &found, &limit]);
     assert!(
         read_file(
             &file,

@@ -10,6 +10,8 @@ use super::document::Document;
 pub(in super::super) const GLB_MAGIC: &[u8] = b"glTF";
 const CHUNK_JSON: u32 = 0x4E4F_534A;
 const CHUNK_BIN: u32 = 0x004E_4942;
+/// What URIs that hold their bytes themselves begin with.
+const DATA_URI: &str = "data:";
 
 /// The JSON text with the byte it begins at, and the binary chunk if there is one.
 pub(super) struct Chunks<'a> {
@@ -90,19 +92,33 @@ pub(super) fn load<'a>(
     folder: Option<&Path>,
     limits: &Limits,
 ) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
-    let mut allowance = limits.bytes.saturating_sub(bytes_so_far);
+    let mut bytes_read = bytes_so_far;
     let mut buffers = Vec::new();
     for (number, buffer) in document.buffers.iter().enumerate() {
         let path = || format!("buffers[{number}]");
-        let mut bytes = match &buffer.uri {
-            None if number == 0 && binary.is_some() => Cow::Borrowed(binary.unwrap_or_default()),
-            None => {
+        let mut bytes = match (&buffer.uri, binary) {
+            (None, Some(binary)) if number == 0 => Cow::Borrowed(binary),
+            (None, _) => {
                 let problem = "it has no `uri` and the file no binary chunk for it";
                 return Err(Cause::Gltf(problem.to_owned()).at_json(path()));
             }
-            Some(uri) => Cow::Owned(
-                resolve(uri, folder, allowance).map_err(|cause| cause.at_json(path() + ".uri"))?,
-            ),
+            (Some(uri), _) => {
+                let allowance = limits.bytes.saturating_sub(bytes_read);
+                let bytes = resolve(uri, folder, allowance).map_err(|cause| {
+                    match cause {
+                        Cause::Limit { found, .. } => {
+                            byte_limit(bytes_read.saturating_add(found), limits.bytes)
+                        }
+                        cause => cause,
+                    }
+                    .at_json(path() + ".uri")
+                })?;
+                // Embedded bytes have been counted as part of the document.
+                if !uri.starts_with(DATA_URI) {
+                    bytes_read += bytes.len() as u64;
+                }
+                Cow::Owned(bytes)
+            }
         };
         if buffer.byte_length > bytes.len() {
             let (declared, there) = (buffer.byte_length, bytes.len());
@@ -111,10 +127,7 @@ pub(super) fn load<'a>(
         }
         match &mut bytes {
             Cow::Borrowed(bytes) => *bytes = &bytes[..buffer.byte_length],
-            Cow::Owned(bytes) => {
-                allowance = allowance.saturating_sub(bytes.len() as u64);
-                bytes.truncate(buffer.byte_length);
-            }
+            Cow::Owned(bytes) => bytes.truncate(buffer.byte_length),
         }
         buffers.push(bytes);
     }
@@ -123,7 +136,7 @@ pub(super) fn load<'a>(
 
 /// The bytes that a URI names, at most `allowance` of them.
 fn resolve(uri: &str, folder: Option<&Path>, allowance: u64) -> Result<Vec<u8>, Cause> {
-    if let Some(data) = uri.strip_prefix("data:") {
+    if let Some(data) = uri.strip_prefix(DATA_URI) {
         let Some((_, payload)) = data.split_once(";base64,") else {
             return Err(Cause::Unsupported {
                 what: "a data URI other than base64".to_owned(),
@@ -162,10 +175,7 @@ fn resolve(uri: &str, folder: Option<&Path>, allowance: u64) -> Result<Vec<u8>, 
         let problem = std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file");
         return Err(Cause::Io(problem));
     }
-    file_bytes(&path, allowance).map_err(|cause| match cause {
-        Cause::Limit { found, .. } => byte_limit(found, allowance),
-        cause => cause,
-    })
+    file_bytes(&path, allowance)
 }
 
 /// `%20` and the like, once; `None` when the result is not text.
@@ -198,7 +208,7 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Cause> {
     let unpadded = unpadded.strip_suffix(b"=").unwrap_or(unpadded);
     let unpadded = unpadded.strip_suffix(b"=").unwrap_or(unpadded);
     let mut bytes = Vec::with_capacity(unpadded.len() / 4 * 3 + 3);
-    for (number, group) in unpadded.chunks(4).enumerate() {
+    for group in unpadded.chunks(4) {
         let mut bits = 0u32;
         for &digit in group {
             let value = match digit {
@@ -207,10 +217,7 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Cause> {
                 b'0'..=b'9' => digit - b'0' + 52,
                 b'+' => 62,
                 b'/' => 63,
-                _ => {
-                    let problem = format!("character {} is no base64", 4 * number);
-                    return Err(Cause::Gltf(format!("{problem} nor one of the next three")));
-                }
+                _ => return Err(Cause::expected("base64", group)),
             };
             bits = bits << 6 | u32::from(value);
         }
