@@ -12,6 +12,7 @@ mod shells;
 #[cfg(test)]
 mod test_meshes;
 mod topology;
+pub mod generate;
 mod triangle_mesh;
 mod validate;
 mod weld;

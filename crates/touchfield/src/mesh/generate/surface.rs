@@ -1,0 +1,229 @@
+//! Vertices, rings and the bands between them: what every model is put together from.
+//!
+//! Input: rings of vertices, counter-clockwise seen from the direction in which they follow one another.
+//! Output: a [`TriangleMesh`] whose faces look outward; [`GenerateError`] when a parameter makes no sense.
+//! Cost: linear in the faces, which are counted and refused *before* memory is taken.
+//! Not for: meshes that come from files; those go through `validate` and `repair`.
+
+use std::f64::consts::TAU;
+
+use glam::{DVec2, DVec3};
+
+use super::GenerateError;
+use crate::mesh::TriangleMesh;
+
+/// Most faces a model may have: about 600 MB of mesh, far beyond what a model needs.
+pub const MAX_FACES: u64 = 1 << 24;
+
+/// Shortest and longest length a parameter may have \[m\]: areas and volumes stay well inside `f64`.
+pub const LENGTH_RANGE: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
+
+/// A mesh under construction.
+pub(super) struct Surface {
+    model: &'static str,
+    mesh: TriangleMesh,
+}
+
+impl Surface {
+    /// Room for `faces`, or an error when that is too much to ask.
+    pub(super) fn new(model: &'static str, faces: u64) -> Result<Surface, GenerateError> {
+        if faces > MAX_FACES {
+            return Err(GenerateError::TooManyFaces {
+                model,
+                faces,
+                limit: MAX_FACES,
+            });
+        }
+        let mesh = TriangleMesh {
+            vertices: Vec::with_capacity(faces as usize / 2 + 2),
+            faces: Vec::with_capacity(faces as usize),
+        };
+        Ok(Surface { model, mesh })
+    }
+
+    pub(super) fn vertex(&mut self, position: DVec3) -> u32 {
+        self.mesh.vertices.push(position);
+        (self.mesh.vertices.len() - 1) as u32
+    }
+
+    pub(super) fn position(&self, vertex: u32) -> DVec3 {
+        self.mesh.vertices[vertex as usize]
+    }
+
+    /// New vertices, in order.
+    pub(super) fn ring(&mut self, positions: impl IntoIterator<Item = DVec3>) -> Vec<u32> {
+        positions.into_iter().map(|p| self.vertex(p)).collect()
+    }
+
+    /// A circle about the z axis with its first vertex at angle 0.
+    pub(super) fn circle(&mut self, radius: f64, z: f64, segments: u32) -> Vec<u32> {
+        self.ring((0..segments).map(|i| polar(radius, angle(i, segments), z)))
+    }
+
+    pub(super) fn triangle(&mut self, a: u32, b: u32, c: u32) {
+        self.mesh.faces.push([a, b, c]);
+    }
+
+    /// Two triangles; the corners counter-clockwise seen from outside.
+    pub(super) fn quad(&mut self, a: u32, b: u32, c: u32, d: u32) {
+        self.triangle(a, b, c);
+        self.triangle(a, c, d);
+    }
+
+    /// Joins two rings of equal length; outward when they turn counter-clockwise seen from `upper`.
+    pub(super) fn band(&mut self, lower: &[u32], upper: &[u32]) {
+        let count = lower.len();
+        for i in 0..count {
+            let next = (i + 1) % count;
+            self.quad(lower[i], lower[next], upper[next], upper[i]);
+        }
+    }
+
+    /// Closes the surface below its first ring.
+    pub(super) fn bottom_fan(&mut self, pole: u32, ring: &[u32]) {
+        for i in 0..ring.len() {
+            self.triangle(pole, ring[(i + 1) % ring.len()], ring[i]);
+        }
+    }
+
+    /// Closes the surface above its last ring.
+    pub(super) fn top_fan(&mut self, ring: &[u32], pole: u32) {
+        for i in 0..ring.len() {
+            self.triangle(ring[i], ring[(i + 1) % ring.len()], pole);
+        }
+    }
+
+    /// Bands along a sequence of rings.
+    pub(super) fn loft(&mut self, rings: &[Vec<u32>]) {
+        for pair in rings.windows(2) {
+            self.band(&pair[0], &pair[1]);
+        }
+    }
+
+    /// Bands along a sequence of rings and from the last back to the first.
+    pub(super) fn loft_closed(&mut self, rings: &[Vec<u32>]) {
+        self.loft(rings);
+        if let (Some(first), Some(last)) = (rings.first(), rings.last()) {
+            self.band(last, first);
+        }
+    }
+
+    /// Turns a profile of (radius, z) about the z axis. It starts and ends on the axis (radius 0) and has the
+    /// solid on its left: up along the outside, back down along the inside of a hollow.
+    pub(super) fn revolve(&mut self, profile: &[DVec2], segments: u32) {
+        let [first, between @ .., last] = profile else {
+            return;
+        };
+        let rings: Vec<_> = between
+            .iter()
+            .map(|point| self.circle(point.x, point.y, segments))
+            .collect();
+        let (bottom, top) = (
+            self.vertex(DVec3::Z * first.y),
+            self.vertex(DVec3::Z * last.y),
+        );
+        self.loft(&rings);
+        if let (Some(lowest), Some(highest)) = (rings.first(), rings.last()) {
+            self.bottom_fan(bottom, lowest);
+            self.top_fan(highest, top);
+        }
+    }
+
+    /// The mesh, unless rounding has flattened a face.
+    pub(super) fn finish(self) -> Result<TriangleMesh, GenerateError> {
+        let flat = self.mesh.triangles().position(|t| {
+            let area_squared = t.area_vector().length_squared();
+            !area_squared.is_finite() || area_squared <= 0.0
+        });
+        match flat {
+            Some(face) => Err(GenerateError::FlatFace {
+                model: self.model,
+                face,
+            }),
+            None => Ok(self.mesh),
+        }
+    }
+}
+
+/// Faces of a revolved profile of `points` (radius, z).
+pub(super) fn revolved_faces(points: u64, segments: u32) -> u64 {
+    u64::from(segments).saturating_mul(2 * points.saturating_sub(2))
+}
+
+/// Angle of step `i` of `count` around a circle \[rad\].
+pub(super) fn angle(i: u32, count: u32) -> f64 {
+    TAU * f64::from(i) / f64::from(count)
+}
+
+/// Cylinder coordinates to Cartesian ones.
+pub(super) fn polar(radius: f64, angle: f64, z: f64) -> DVec3 {
+    let (sin, cos) = angle.sin_cos();
+    DVec3::new(radius * cos, radius * sin, z)
+}
+
+/// Judges the parameters of one model.
+#[derive(Clone, Copy)]
+pub(super) struct Check(pub(super) &'static str);
+
+impl Check {
+    /// `wanted` says what the parameter must be, and so the way out.
+    pub(super) fn require(
+        self,
+        holds: bool,
+        parameter: &'static str,
+        value: f64,
+        wanted: impl Into<String>,
+    ) -> Result<(), GenerateError> {
+        if holds {
+            return Ok(());
+        }
+        Err(GenerateError::OutOfRange {
+            model: self.0,
+            parameter,
+            value,
+            wanted: wanted.into(),
+        })
+    }
+
+    /// A length \[m\] in [`LENGTH_RANGE`].
+    pub(super) fn length(self, parameter: &'static str, value: f64) -> Result<(), GenerateError> {
+        let (least, most) = (LENGTH_RANGE.start(), LENGTH_RANGE.end());
+        self.require(
+            LENGTH_RANGE.contains(&value),
+            parameter,
+            value,
+            format!("it must lie between {least:e} and {most:e} metres"),
+        )
+    }
+
+    /// A strict upper limit that another parameter sets.
+    pub(super) fn below(
+        self,
+        parameter: &'static str,
+        value: f64,
+        limit: f64,
+        what: &str,
+    ) -> Result<(), GenerateError> {
+        self.require(
+            value < limit,
+            parameter,
+            value,
+            format!("it must be below {limit} ({what})"),
+        )
+    }
+
+    /// A count of at least `least`; the upper limit is [`MAX_FACES`].
+    pub(super) fn count(
+        self,
+        parameter: &'static str,
+        value: u32,
+        least: u32,
+    ) -> Result<(), GenerateError> {
+        self.require(
+            value >= least,
+            parameter,
+            f64::from(value),
+            format!("it must be at least {least}"),
+        )
+    }
+}

@@ -1,0 +1,459 @@
+//! Tubes along curves: torus, torus knot, chain link, winding pipe.
+//!
+//! Input: a curve by its sizes \[m\], the radius of the tube, counts of segments.
+//! Output: a closed mesh; rings stand at right angles to the curve, their vertices on the true tube.
+//! Cost: linear in the faces, plus a quadratic check over at most [`THICKNESS_SAMPLES`] points of the curve.
+//! Not for: tubes that touch themselves; they are refused.
+//!
+//! A tube is free of self-intersections as long as its radius stays below the curve's thickness: the smallest
+//! circle that touches the curve at one point and passes through another \[Gonzalez1999\]. One number covers
+//! both tight bends and strands that pass close by. We take it over samples, and keep [`THICKNESS_MARGIN`].
+
+use std::f64::consts::{PI, TAU};
+
+use glam::{DVec2, DVec3};
+
+use super::GenerateError;
+use super::surface::{Check, Surface, angle};
+use crate::mesh::TriangleMesh;
+
+/// Points of a curve that its thickness is measured over.
+const THICKNESS_SAMPLES: usize = 1024;
+
+/// The part of a curve's thickness that a tube may fill. Above, the chords of a coarse tube could touch where the
+/// smooth tube does not; the sampled thickness itself is off by less than a percent.
+const THICKNESS_MARGIN: f64 = 0.95;
+
+/// A point of a curve with two axes across it; `across`, `above` and the direction of travel are right-handed.
+#[derive(Clone, Copy)]
+struct Station {
+    center: DVec3,
+    across: DVec3,
+    above: DVec3,
+}
+
+impl Station {
+    /// From any direction of travel and an axis that is not parallel to it.
+    fn new(center: DVec3, travel: DVec3, across: DVec3) -> Station {
+        let travel = travel.normalize_or_zero();
+        let across = across.reject_from_normalized(travel).normalize_or_zero();
+        Station {
+            center,
+            across,
+            above: travel.cross(across),
+        }
+    }
+
+    fn travel(self) -> DVec3 {
+        self.across.cross(self.above)
+    }
+
+    fn circle(self, radius: f64, sides: u32) -> impl Iterator<Item = DVec3> {
+        (0..sides).map(move |i| {
+            let (sin, cos) = angle(i, sides).sin_cos();
+            self.center + radius * (cos * self.across + sin * self.above)
+        })
+    }
+}
+
+/// The largest radius of a tube about the curve \[m\]: the least `|x − y|² / (2 |(x − y) × t|)`, t the tangent at y.
+fn thickness(stations: &[Station]) -> f64 {
+    let step = stations.len().div_ceil(THICKNESS_SAMPLES).max(1);
+    let samples: Vec<_> = stations
+        .iter()
+        .step_by(step)
+        .map(|s| (s.center, s.travel()))
+        .collect();
+    let mut least = f64::INFINITY;
+    for (i, &(x, _)) in samples.iter().enumerate() {
+        for (j, &(y, tangent)) in samples.iter().enumerate() {
+            if i != j {
+                let chord = x - y;
+                let lever = chord.cross(tangent).length();
+                // No lever: straight on, a circle without end. NaN (coinciding points) is no thickness at all.
+                let radius = if chord == DVec3::ZERO {
+                    0.0
+                } else {
+                    chord.length_squared() / (2.0 * lever)
+                };
+                least = least.min(radius);
+            }
+        }
+    }
+    least
+}
+
+fn check_thickness(
+    check: Check,
+    parameter: &'static str,
+    radius: f64,
+    stations: &[Station],
+) -> Result<(), GenerateError> {
+    let limit = THICKNESS_MARGIN * thickness(stations);
+    check.below(
+        parameter,
+        radius,
+        limit,
+        "else the tube would cut itself: make it thinner or the curve wider",
+    )
+}
+
+/// A tube around a closed curve.
+fn closed_tube(
+    model: &'static str,
+    stations: &[Station],
+    radius: f64,
+    sides: u32,
+) -> Result<TriangleMesh, GenerateError> {
+    let faces = 2 * stations.len() as u64 * u64::from(sides);
+    let mut surface = Surface::new(model, faces)?;
+    let rings: Vec<_> = stations
+        .iter()
+        .map(|station| surface.ring(station.circle(radius, sides)))
+        .collect();
+    surface.loft_closed(&rings);
+    surface.finish()
+}
+
+/// Refuses a tube that is too fine before even its stations are computed.
+fn check_faces(model: &'static str, steps: u64, sides: u32) -> Result<(), GenerateError> {
+    let faces = steps.saturating_mul(2 * u64::from(sides));
+    Surface::new(model, if faces > super::MAX_FACES { faces } else { 0 }).map(|_| ())
+}
+
+/// A ring about the z axis, see [`torus`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Torus {
+    /// Radius of the circle that the tube follows \[m\].
+    pub major_radius: f64,
+    /// Radius of the tube \[m\].
+    pub minor_radius: f64,
+    /// Segments around the z axis.
+    pub major_segments: u32,
+    /// Segments around the tube.
+    pub minor_segments: u32,
+}
+
+impl Default for Torus {
+    fn default() -> Torus {
+        Torus {
+            major_radius: 0.04,
+            minor_radius: 0.015,
+            major_segments: 96,
+            minor_segments: 48,
+        }
+    }
+}
+
+/// A torus.
+pub fn torus(parameters: Torus) -> Result<TriangleMesh, GenerateError> {
+    let Torus {
+        major_radius,
+        minor_radius,
+        major_segments,
+        minor_segments,
+    } = parameters;
+    let check = Check("torus");
+    check.length("major_radius", major_radius)?;
+    check.length("minor_radius", minor_radius)?;
+    check.below("minor_radius", minor_radius, major_radius, "`major_radius`")?;
+    check.count("major_segments", major_segments, 3)?;
+    check.count("minor_segments", minor_segments, 3)?;
+    check_faces("torus", major_segments.into(), minor_segments)?;
+    let stations: Vec<_> = (0..major_segments)
+        .map(|i| {
+            let outward = DVec2::from_angle(angle(i, major_segments)).extend(0.0);
+            Station::new(major_radius * outward, DVec3::Z.cross(outward), outward)
+        })
+        .collect();
+    closed_tube("torus", &stations, minor_radius, minor_segments)
+}
+
+/// A tube knotted around a torus about the z axis, see [`torus_knot`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TorusKnot {
+    /// Turns around the z axis; shares no divisor with `q`.
+    pub p: u32,
+    /// Turns around the tube of the torus.
+    pub q: u32,
+    /// Major radius of the torus that the knot lies on \[m\].
+    pub radius: f64,
+    /// Minor radius of the torus that the knot lies on \[m\].
+    pub winding_radius: f64,
+    /// Radius of the knotted tube \[m\].
+    pub tube_radius: f64,
+    /// Segments along the knot.
+    pub segments: u32,
+    /// Segments around the tube.
+    pub sides: u32,
+}
+
+impl Default for TorusKnot {
+    fn default() -> TorusKnot {
+        TorusKnot {
+            p: 2,
+            q: 3,
+            radius: 0.05,
+            winding_radius: 0.022,
+            tube_radius: 0.01,
+            segments: 320,
+            sides: 32,
+        }
+    }
+}
+
+/// A (p, q) torus knot. The frame along it is the torus' own normal, which closes by itself.
+pub fn torus_knot(parameters: TorusKnot) -> Result<TriangleMesh, GenerateError> {
+    let TorusKnot {
+        p,
+        q,
+        radius,
+        winding_radius,
+        tube_radius,
+        segments,
+        sides,
+    } = parameters;
+    let check = Check("torus_knot");
+    check.length("radius", radius)?;
+    check.length("winding_radius", winding_radius)?;
+    check.below("winding_radius", winding_radius, radius, "`radius`")?;
+    check.length("tube_radius", tube_radius)?;
+    for (name, turns) in [("p", p), ("q", q)] {
+        let few = (1..=32).contains(&turns);
+        check.require(few, name, turns.into(), "it must lie between 1 and 32")?;
+    }
+    check.require(
+        greatest_common_divisor(p, q) == 1,
+        "q",
+        q.into(),
+        format!("it must share no divisor with `p` ({p}), else the knot falls apart into loops"),
+    )?;
+    check.count("segments", segments, 16 * p.max(q))?;
+    check.count("sides", sides, 3)?;
+    check_faces("torus_knot", segments.into(), sides)?;
+    let (p, q) = (f64::from(p), f64::from(q));
+    let stations: Vec<_> = (0..segments)
+        .map(|i| {
+            let (sin_u, cos_u) = (p * angle(i, segments)).sin_cos();
+            let (sin_v, cos_v) = (q * angle(i, segments)).sin_cos();
+            let outward = DVec3::new(cos_u, sin_u, 0.0);
+            let around = DVec3::new(-sin_u, cos_u, 0.0);
+            let normal = cos_v * outward + sin_v * DVec3::Z;
+            let up = -sin_v * outward + cos_v * DVec3::Z;
+            let travel = p * (radius + winding_radius * cos_v) * around + q * winding_radius * up;
+            Station::new(radius * outward + winding_radius * normal, travel, normal)
+        })
+        .collect();
+    check_thickness(check, "tube_radius", tube_radius, &stations)?;
+    closed_tube("torus_knot", &stations, tube_radius, sides)
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}
+
+/// A link of a chain in the xy plane, long along x, see [`chain_link`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainLink {
+    /// Length of each straight side \[m\]; 0 for a round ring.
+    pub straight_length: f64,
+    /// Radius of the bends, to the middle of the wire \[m\].
+    pub bend_radius: f64,
+    /// Radius of the wire \[m\].
+    pub wire_radius: f64,
+    /// Segments along each bend.
+    pub bend_segments: u32,
+    /// Segments along each straight side.
+    pub straight_segments: u32,
+    /// Segments around the wire.
+    pub sides: u32,
+}
+
+impl Default for ChainLink {
+    fn default() -> ChainLink {
+        ChainLink {
+            straight_length: 0.02,
+            bend_radius: 0.01,
+            wire_radius: 0.004,
+            bend_segments: 32,
+            straight_segments: 12,
+            sides: 32,
+        }
+    }
+}
+
+/// A chain link: a wire along a stadium.
+pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> {
+    let ChainLink {
+        straight_length,
+        bend_radius,
+        wire_radius,
+        bend_segments,
+        straight_segments,
+        sides,
+    } = parameters;
+    let check = Check("chain_link");
+    if straight_length != 0.0 {
+        check.length("straight_length", straight_length)?;
+    }
+    check.length("bend_radius", bend_radius)?;
+    check.length("wire_radius", wire_radius)?;
+    check.below("wire_radius", wire_radius, bend_radius, "`bend_radius`")?;
+    check.count("bend_segments", bend_segments, 2)?;
+    check.count("straight_segments", straight_segments, 1)?;
+    check.count("sides", sides, 3)?;
+    let steps = 2 * (u64::from(bend_segments) + u64::from(straight_segments));
+    check_faces("chain_link", steps, sides)?;
+    let mut stations = Vec::with_capacity(steps as usize);
+    for side in [1.0, -1.0] {
+        // The bend at +x, then the straight side at +y; both again, turned by half a turn.
+        let half = 0.5 * straight_length * DVec3::X;
+        let mut station = |center: DVec3, outward: DVec3| {
+            let outward = side * outward;
+            stations.push(Station::new(
+                side * center,
+                DVec3::Z.cross(outward),
+                outward,
+            ));
+        };
+        for i in 0..bend_segments {
+            let turn = PI * (f64::from(i) / f64::from(bend_segments) - 0.5);
+            let outward = DVec2::from_angle(turn).extend(0.0);
+            station(half + bend_radius * outward, outward);
+        }
+        let (straight_from, straight_to) = (half, -half);
+        let steps = if straight_length == 0.0 {
+            1
+        } else {
+            straight_segments
+        };
+        for i in 0..steps {
+            let t = f64::from(i) / f64::from(steps);
+            let center = straight_from.lerp(straight_to, t) + bend_radius * DVec3::Y;
+            station(center, DVec3::Y);
+        }
+    }
+    closed_tube("chain_link", &stations, wire_radius, sides)
+}
+
+/// A hollow pipe that winds along x, see [`winding_pipe`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindingPipe {
+    /// Distance between its ends \[m\].
+    pub length: f64,
+    /// How far its middle line swings to each side \[m\].
+    pub amplitude: f64,
+    /// Full swings over the length.
+    pub windings: f64,
+    /// Outer radius \[m\].
+    pub radius: f64,
+    /// Thickness of the wall \[m\].
+    pub wall: f64,
+    /// Segments along the pipe.
+    pub segments: u32,
+    /// Segments around it.
+    pub sides: u32,
+}
+
+impl Default for WindingPipe {
+    fn default() -> WindingPipe {
+        WindingPipe {
+            length: 0.6,
+            amplitude: 0.06,
+            windings: 1.5,
+            radius: 0.03,
+            wall: 0.003,
+            segments: 160,
+            sides: 40,
+        }
+    }
+}
+
+/// A pipe with open ends and a closed wall along `(l (t − ½), a sin φ, ½ a sin 2φ)`, φ = 2π · windings · t.
+///
+/// The frame is carried along by double reflection \[Wang2008\], so the rings do not twist against one another.
+pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateError> {
+    let WindingPipe {
+        length,
+        amplitude,
+        windings,
+        radius,
+        wall,
+        segments,
+        sides,
+    } = parameters;
+    let check = Check("winding_pipe");
+    check.length("length", length)?;
+    let swings = (0.0..=1e9).contains(&amplitude);
+    check.require(
+        swings,
+        "amplitude",
+        amplitude,
+        "it must lie between 0 and 1e9 metres",
+    )?;
+    let turns = (0.0..=64.0).contains(&windings);
+    check.require(turns, "windings", windings, "it must lie between 0 and 64")?;
+    check.length("radius", radius)?;
+    check.length("wall", wall)?;
+    check.below("wall", wall, radius, "`radius`, or the pipe has no hole")?;
+    check.count("segments", segments, (16.0 * windings).ceil() as u32 + 1)?;
+    check.count("sides", sides, 3)?;
+    let steps = 2 * (u64::from(segments) + 1);
+    check_faces("winding_pipe", steps, sides)?;
+
+    let point = |t: f64| {
+        let phase = TAU * windings * t;
+        DVec3::new(
+            length * (t - 0.5),
+            amplitude * phase.sin(),
+            0.5 * amplitude * (2.0 * phase).sin(),
+        )
+    };
+    let travel = |t: f64| {
+        let (phase, rate) = (TAU * windings * t, TAU * windings);
+        DVec3::new(
+            length,
+            amplitude * rate * phase.cos(),
+            amplitude * rate * (2.0 * phase).cos(),
+        )
+    };
+    let mut stations: Vec<Station> = Vec::with_capacity(segments as usize + 1);
+    for i in 0..=segments {
+        let t = f64::from(i) / f64::from(segments);
+        let across = match stations.last() {
+            None => DVec3::Z,
+            Some(last) => reflect_twice(*last, point(t), travel(t).normalize_or_zero()),
+        };
+        stations.push(Station::new(point(t), travel(t), across));
+    }
+    check_thickness(check, "radius", radius, &stations)?;
+
+    let mut surface = Surface::new("winding_pipe", steps * 2 * u64::from(sides))?;
+    let outside = stations.iter().map(|station| (station, radius));
+    let inside = stations
+        .iter()
+        .rev()
+        .map(|station| (station, radius - wall));
+    let rings: Vec<_> = outside
+        .chain(inside)
+        .map(|(station, radius)| surface.ring(station.circle(radius, sides)))
+        .collect();
+    surface.loft_closed(&rings);
+    surface.finish()
+}
+
+/// The axis `last.across` carried to the next point: reflected in the plane halfway between the two points, then
+/// in the one that takes the reflected direction of travel to the true one.
+fn reflect_twice(last: Station, center: DVec3, travel: DVec3) -> DVec3 {
+    let reflect = |v: DVec3, across: DVec3| match across.try_normalize() {
+        Some(normal) => v - 2.0 * normal.dot(v) * normal,
+        None => v,
+    };
+    let chord = center - last.center;
+    let reflected_travel = reflect(last.travel(), chord);
+    reflect(reflect(last.across, chord), travel - reflected_travel)
+}
