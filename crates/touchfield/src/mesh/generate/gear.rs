@@ -107,7 +107,7 @@ fn outline(gear: Gear) -> Result<Vec<DVec2>, GenerateError> {
         format!("it must lie between 0 and half the module ({most_backlash})"),
     )?;
     let faces = u64::from(gear.teeth).saturating_mul(8 * 5 * u64::from(gear.segments));
-    Surface::new("gear", if faces > super::MAX_FACES { faces } else { 0 })?;
+    check.faces(faces)?;
 
     let pitch_radius = 0.5 * gear.module * f64::from(gear.teeth);
     let base_radius = pitch_radius * gear.pressure_angle.cos();

@@ -291,6 +291,8 @@ impl MugPlan {
 
         // About square cells between the openings, within reason.
         let cell = (mug.radius * step).max(mug.height / f64::from(mug.segments));
+        let rows = mug.height / cell;
+        check.faces((4.0 * rows * f64::from(mug.segments)) as u64)?;
         let mut levels = vec![foot];
         let mut opening_rows = [0; 2];
         let cells = 2 * half_cells as usize;

@@ -18,6 +18,9 @@ pub const MAX_FACES: u64 = 1 << 24;
 /// Shortest and longest length a parameter may have \[m\]: areas and volumes stay well inside `f64`.
 pub const LENGTH_RANGE: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 
+/// Least height of a face as a share of the largest coordinate: some fifty units in the last place of it.
+const FLATNESS: f64 = 1e-14;
+
 /// A mesh under construction.
 pub(super) struct Surface {
     model: &'static str,
@@ -27,13 +30,7 @@ pub(super) struct Surface {
 impl Surface {
     /// Room for `faces`, or an error when that is too much to ask.
     pub(super) fn new(model: &'static str, faces: u64) -> Result<Surface, GenerateError> {
-        if faces > MAX_FACES {
-            return Err(GenerateError::TooManyFaces {
-                model,
-                faces,
-                limit: MAX_FACES,
-            });
-        }
+        Check(model).faces(faces)?;
         let mesh = TriangleMesh {
             vertices: Vec::with_capacity(faces as usize / 2 + 2),
             faces: Vec::with_capacity(faces as usize),
@@ -129,11 +126,18 @@ impl Surface {
         }
     }
 
-    /// The mesh, unless rounding has flattened a face.
+    /// The mesh, unless a face is so flat that rounding decides which way it looks.
     pub(super) fn finish(self) -> Result<TriangleMesh, GenerateError> {
+        let bounds = self.mesh.bounds();
+        let reach = bounds.min.abs().max(bounds.max.abs()).max_element();
         let flat = self.mesh.triangles().position(|t| {
-            let area_squared = t.area_vector().length_squared();
-            !area_squared.is_finite() || area_squared <= 0.0
+            let longest =
+                t.a.distance(t.b)
+                    .max(t.b.distance(t.c))
+                    .max(t.c.distance(t.a));
+            let height = 2.0 * t.area() / longest;
+            // Also true of NaN, when all corners coincide.
+            !height.is_finite() || height <= FLATNESS * reach
         });
         match flat {
             Some(face) => Err(GenerateError::FlatFace {
@@ -210,6 +214,18 @@ impl Check {
             value,
             format!("it must be below {limit} ({what})"),
         )
+    }
+
+    /// At most [`MAX_FACES`].
+    pub(super) fn faces(self, faces: u64) -> Result<(), GenerateError> {
+        if faces <= MAX_FACES {
+            return Ok(());
+        }
+        Err(GenerateError::TooManyFaces {
+            model: self.0,
+            faces,
+            limit: MAX_FACES,
+        })
     }
 
     /// A count of at least `least`; the upper limit is [`MAX_FACES`].

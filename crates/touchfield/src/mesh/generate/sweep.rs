@@ -7,7 +7,7 @@
 //!
 //! A tube is free of self-intersections as long as its radius stays below the curve's thickness: the smallest
 //! circle that touches the curve at one point and passes through another \[Gonzalez1999\]. One number covers
-//! both tight bends and strands that pass close by. We take it over samples, and keep [`THICKNESS_MARGIN`].
+//! both tight bends and strands that pass close by. We take it over samples and allow for what they miss.
 
 use std::f64::consts::{PI, TAU};
 
@@ -20,8 +20,7 @@ use crate::mesh::TriangleMesh;
 /// Points of a curve that its thickness is measured over.
 const THICKNESS_SAMPLES: usize = 1024;
 
-/// The part of a curve's thickness that a tube may fill. Above, the chords of a coarse tube could touch where the
-/// smooth tube does not; the sampled thickness itself is off by less than a percent.
+/// The part of a curve's thickness that a tube may fill: a little air is left between strands and inside bends.
 const THICKNESS_MARGIN: f64 = 0.95;
 
 /// A point of a curve with two axes across it; `across`, `above` and the direction of travel are right-handed.
@@ -56,46 +55,53 @@ impl Station {
     }
 }
 
-/// The largest radius of a tube about the curve \[m\]: the least `|x − y|² / (2 |(x − y) × t|)`, t the tangent at y.
-fn thickness(stations: &[Station]) -> f64 {
-    let step = stations.len().div_ceil(THICKNESS_SAMPLES).max(1);
-    let samples: Vec<_> = stations
-        .iter()
-        .step_by(step)
-        .map(|s| (s.center, s.travel()))
+/// Refuses a tube that would cut itself. `curve` gives place and direction of travel at a share 0 to 1 of the way.
+///
+/// The thickness is the least `|x − y|² / (2 |(x − y) × t|)` over samples x and y, t the unit tangent at y. Where two
+/// strands pass, samples a step h apart can miss the nearest points by h/2 on each: with d² the square of the
+/// distance too large by up to h²/2. A mesh of segments s long also cuts bends short, by up to s² / (8 · thickness).
+fn check_thickness(
+    check: Check,
+    (parameter, radius): (&'static str, f64),
+    curve: impl Fn(f64) -> (DVec3, DVec3),
+    stations: &[Station],
+) -> Result<(), GenerateError> {
+    let samples: Vec<(DVec3, DVec3)> = (0..=THICKNESS_SAMPLES)
+        .map(|i| curve(i as f64 / THICKNESS_SAMPLES as f64))
+        .map(|(center, travel)| (center, travel.normalize_or_zero()))
         .collect();
-    let mut least = f64::INFINITY;
-    for (i, &(x, _)) in samples.iter().enumerate() {
-        for (j, &(y, tangent)) in samples.iter().enumerate() {
-            if i != j {
-                let chord = x - y;
+    // The end of a closed curve is its start, up to rounding; two samples in one place say nothing.
+    let steps = samples.windows(2).map(|pair| pair[0].0.distance(pair[1].0));
+    let longest = steps.fold(0.0, f64::max);
+    let mut thickness = f64::INFINITY;
+    for &(x, _) in &samples {
+        for &(y, tangent) in &samples {
+            let chord = x - y;
+            if chord.length_squared() > 1e-12 * longest * longest {
+                // Straight on there is no lever, and the circle has no end.
                 let lever = chord.cross(tangent).length();
-                // No lever: straight on, a circle without end. NaN (coinciding points) is no thickness at all.
-                let radius = if chord == DVec3::ZERO {
-                    0.0
-                } else {
-                    chord.length_squared() / (2.0 * lever)
-                };
-                least = least.min(radius);
+                thickness = thickness.min(chord.length_squared() / (2.0 * lever));
             }
         }
     }
-    least
-}
-
-fn check_thickness(
-    check: Check,
-    parameter: &'static str,
-    radius: f64,
-    stations: &[Station],
-) -> Result<(), GenerateError> {
-    let limit = THICKNESS_MARGIN * thickness(stations);
+    let segment = stations
+        .windows(2)
+        .map(|pair| pair[0].center.distance(pair[1].center))
+        .fold(0.0, f64::max);
+    let missed = longest * longest / 8.0;
+    let safe = (thickness * thickness - missed).max(0.0).sqrt();
+    let limit = THICKNESS_MARGIN * safe - segment * segment / (8.0 * thickness);
     check.below(
         parameter,
         radius,
         limit,
-        "else the tube would cut itself: make it thinner or the curve wider",
+        "else the tube would cut itself: make it thinner, the curve wider, or raise `segments`",
     )
+}
+
+/// Faces of a closed tube of `steps` rings; asked for before even the rings' places are computed.
+fn tube_faces(steps: u64, sides: u32) -> u64 {
+    steps.saturating_mul(2 * u64::from(sides))
 }
 
 /// A tube around a closed curve.
@@ -105,20 +111,13 @@ fn closed_tube(
     radius: f64,
     sides: u32,
 ) -> Result<TriangleMesh, GenerateError> {
-    let faces = 2 * stations.len() as u64 * u64::from(sides);
-    let mut surface = Surface::new(model, faces)?;
+    let mut surface = Surface::new(model, tube_faces(stations.len() as u64, sides))?;
     let rings: Vec<_> = stations
         .iter()
         .map(|station| surface.ring(station.circle(radius, sides)))
         .collect();
     surface.loft_closed(&rings);
     surface.finish()
-}
-
-/// Refuses a tube that is too fine before even its stations are computed.
-fn check_faces(model: &'static str, steps: u64, sides: u32) -> Result<(), GenerateError> {
-    let faces = steps.saturating_mul(2 * u64::from(sides));
-    Surface::new(model, if faces > super::MAX_FACES { faces } else { 0 }).map(|_| ())
 }
 
 /// A ring about the z axis, see [`torus`].
@@ -159,7 +158,7 @@ pub fn torus(parameters: Torus) -> Result<TriangleMesh, GenerateError> {
     check.below("minor_radius", minor_radius, major_radius, "`major_radius`")?;
     check.count("major_segments", major_segments, 3)?;
     check.count("minor_segments", minor_segments, 3)?;
-    check_faces("torus", major_segments.into(), minor_segments)?;
+    check.faces(tube_faces(major_segments.into(), minor_segments))?;
     let stations: Vec<_> = (0..major_segments)
         .map(|i| {
             let outward = DVec2::from_angle(angle(i, major_segments)).extend(0.0);
@@ -230,21 +229,29 @@ pub fn torus_knot(parameters: TorusKnot) -> Result<TriangleMesh, GenerateError> 
     )?;
     check.count("segments", segments, 16 * p.max(q))?;
     check.count("sides", sides, 3)?;
-    check_faces("torus_knot", segments.into(), sides)?;
+    check.faces(tube_faces(segments.into(), sides))?;
     let (p, q) = (f64::from(p), f64::from(q));
+    let frame = |t: f64| {
+        let (sin_u, cos_u) = (p * TAU * t).sin_cos();
+        let (sin_v, cos_v) = (q * TAU * t).sin_cos();
+        let outward = DVec3::new(cos_u, sin_u, 0.0);
+        let around = DVec3::new(-sin_u, cos_u, 0.0);
+        let normal = cos_v * outward + sin_v * DVec3::Z;
+        let up = -sin_v * outward + cos_v * DVec3::Z;
+        let travel = p * (radius + winding_radius * cos_v) * around + q * winding_radius * up;
+        (radius * outward + winding_radius * normal, travel, normal)
+    };
     let stations: Vec<_> = (0..segments)
         .map(|i| {
-            let (sin_u, cos_u) = (p * angle(i, segments)).sin_cos();
-            let (sin_v, cos_v) = (q * angle(i, segments)).sin_cos();
-            let outward = DVec3::new(cos_u, sin_u, 0.0);
-            let around = DVec3::new(-sin_u, cos_u, 0.0);
-            let normal = cos_v * outward + sin_v * DVec3::Z;
-            let up = -sin_v * outward + cos_v * DVec3::Z;
-            let travel = p * (radius + winding_radius * cos_v) * around + q * winding_radius * up;
-            Station::new(radius * outward + winding_radius * normal, travel, normal)
+            let (center, travel, normal) = frame(f64::from(i) / f64::from(segments));
+            Station::new(center, travel, normal)
         })
         .collect();
-    check_thickness(check, "tube_radius", tube_radius, &stations)?;
+    let curve = |t: f64| {
+        let (center, travel, _) = frame(t);
+        (center, travel)
+    };
+    check_thickness(check, ("tube_radius", tube_radius), curve, &stations)?;
     closed_tube("torus_knot", &stations, tube_radius, sides)
 }
 
@@ -307,7 +314,7 @@ pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> 
     check.count("straight_segments", straight_segments, 1)?;
     check.count("sides", sides, 3)?;
     let steps = 2 * (u64::from(bend_segments) + u64::from(straight_segments));
-    check_faces("chain_link", steps, sides)?;
+    check.faces(tube_faces(steps, sides))?;
     let mut stations = Vec::with_capacity(steps as usize);
     for side in [1.0, -1.0] {
         // The bend at +x, then the straight side at +y; both again, turned by half a turn.
@@ -326,8 +333,9 @@ pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> 
             station(half + bend_radius * outward, outward);
         }
         let (straight_from, straight_to) = (half, -half);
+        // A round ring goes from bend to bend.
         let steps = if straight_length == 0.0 {
-            1
+            0
         } else {
             straight_segments
         };
@@ -403,36 +411,33 @@ pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateErr
     check.count("segments", segments, (16.0 * windings).ceil() as u32 + 1)?;
     check.count("sides", sides, 3)?;
     let steps = 2 * (u64::from(segments) + 1);
-    check_faces("winding_pipe", steps, sides)?;
+    check.faces(tube_faces(steps, sides))?;
 
-    let point = |t: f64| {
-        let phase = TAU * windings * t;
-        DVec3::new(
-            length * (t - 0.5),
-            amplitude * phase.sin(),
-            0.5 * amplitude * (2.0 * phase).sin(),
-        )
-    };
-    let travel = |t: f64| {
-        let (phase, rate) = (TAU * windings * t, TAU * windings);
-        DVec3::new(
-            length,
-            amplitude * rate * phase.cos(),
-            amplitude * rate * (2.0 * phase).cos(),
+    let rate = TAU * windings;
+    let curve = |t: f64| {
+        let (sin, cos) = (rate * t).sin_cos();
+        let (sin_twice, cos_twice) = (2.0 * rate * t).sin_cos();
+        (
+            DVec3::new(
+                length * (t - 0.5),
+                amplitude * sin,
+                0.5 * amplitude * sin_twice,
+            ),
+            DVec3::new(length, amplitude * rate * cos, amplitude * rate * cos_twice),
         )
     };
     let mut stations: Vec<Station> = Vec::with_capacity(segments as usize + 1);
     for i in 0..=segments {
-        let t = f64::from(i) / f64::from(segments);
+        let (center, travel) = curve(f64::from(i) / f64::from(segments));
         let across = match stations.last() {
             None => DVec3::Z,
-            Some(last) => reflect_twice(*last, point(t), travel(t).normalize_or_zero()),
+            Some(last) => reflect_twice(*last, center, travel.normalize_or_zero()),
         };
-        stations.push(Station::new(point(t), travel(t), across));
+        stations.push(Station::new(center, travel, across));
     }
-    check_thickness(check, "radius", radius, &stations)?;
+    check_thickness(check, ("radius", radius), curve, &stations)?;
 
-    let mut surface = Surface::new("winding_pipe", steps * 2 * u64::from(sides))?;
+    let mut surface = Surface::new("winding_pipe", tube_faces(steps, sides))?;
     let outside = stations.iter().map(|station| (station, radius));
     let inside = stations
         .iter()

@@ -73,6 +73,12 @@ fn segment_meets_triangle([p, q]: [DVec3; 2], t: [DVec3; 3]) -> bool {
 fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh: bool) -> bool {
     let (fa, fb) = (a.faces[i], b.faces[j]);
     let (ta, tb) = (a.triangle(i).corners(), b.triangle(j).corners());
+    if DAabb::of_points(ta)
+        .intersection(DAabb::of_points(tb))
+        .is_empty()
+    {
+        return false;
+    }
     let shared: Vec<usize> = (0..3)
         .filter(|&k| same_mesh && fb.contains(&fa[k]))
         .collect();
@@ -152,13 +158,29 @@ fn visit(a: &Node, b: &Node, found: &mut impl FnMut(usize, usize)) {
     }
 }
 
+/// Each pair of faces of one tree once.
+fn visit_within(node: &Node, found: &mut impl FnMut(usize, usize)) {
+    match node {
+        Node::Leaf(_, faces) => {
+            for (k, &i) in faces.iter().enumerate() {
+                faces[..k].iter().for_each(|&j| found(i, j));
+            }
+        }
+        Node::Split(_, children) => {
+            visit_within(&children[0], found);
+            visit_within(&children[1], found);
+            visit(&children[0], &children[1], found);
+        }
+    }
+}
+
 /// The first pair of faces of one mesh that cross, fold or coincide.
 pub(super) fn self_crossing(mesh: &TriangleMesh) -> Option<(usize, usize)> {
     let tree = Node::new(mesh, (0..mesh.faces.len()).collect());
     let mut first = None;
-    visit(&tree, &tree, &mut |i, j| {
-        if i < j && first.is_none() && faces_cross(mesh, i, mesh, j, true) {
-            first = Some((i, j));
+    visit_within(&tree, &mut |i, j| {
+        if first.is_none() && faces_cross(mesh, i, mesh, j, true) {
+            first = Some((i.min(j), i.max(j)));
         }
     });
     first

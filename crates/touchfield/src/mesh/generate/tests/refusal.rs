@@ -188,6 +188,7 @@ fn senseless_parameters_are_named() {
     assert_eq!(
         refused(winding_pipe(WindingPipe {
             amplitude: 0.5,
+            windings: 6.0,
             ..Default::default()
         })),
         "radius"
