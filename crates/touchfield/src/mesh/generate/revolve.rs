@@ -41,6 +41,7 @@ impl Default for Bowl {
 }
 
 /// An open bowl about the origin, the centre of its spheres; its rim is part of a cone with the tip there.
+/// Inner and outer facets are parallel, so the wall may be as thin as one likes.
 pub fn bowl(parameters: Bowl) -> Result<TriangleMesh, GenerateError> {
     let Bowl {
         radius,
@@ -62,15 +63,6 @@ pub fn bowl(parameters: Bowl) -> Result<TriangleMesh, GenerateError> {
     )?;
     check.count("segments", segments, 3)?;
     check.count("rows", rows, 1)?;
-    // Chords of the outer polyline must stay outside the inner one.
-    let deepest =
-        radius * (0.5 * opening / f64::from(rows)).cos() * (PI / f64::from(segments)).cos();
-    check.below(
-        "wall",
-        radius - wall,
-        deepest,
-        "thinner than the facets are deep: raise `rows` and `segments`",
-    )?;
     let faces = revolved_faces(2 * u64::from(rows) + 2, segments);
     let mut surface = Surface::new("bowl", faces)?;
     let at = |radius: f64, row: u32| {
@@ -253,6 +245,16 @@ impl MugPlan {
         let room = 0.25 * mug.radius.min(mug.height);
         check.below("wall", mug.wall, room, "a quarter of `radius` and `height`")?;
 
+        // Near an opening the outer facets span up to two columns, and must not reach the inner wall.
+        let step = 2.0 * PI / f64::from(mug.segments);
+        let facet_depth = mug.radius * (1.0 - step.cos());
+        check.require(
+            mug.wall > facet_depth,
+            "wall",
+            mug.wall,
+            format!("the facets are {facet_depth} deep: make it thicker or raise `segments`"),
+        )?;
+
         // The handle bends along half an ellipse: its sharpest bends are at the joints and farthest out.
         let (reach, half) = (mug.handle_reach, 0.5 * mug.handle_height);
         let opening_radius = (1.0 + FLARE) * mug.handle_radius;
@@ -279,7 +281,6 @@ impl MugPlan {
         )?;
 
         // Openings are whole cells wide; a coarse wall has no cell that small.
-        let step = 2.0 * PI / f64::from(mug.segments);
         let half_cells = (opening_radius / (mug.radius * step)).round().max(1.0);
         let half_angle = half_cells * step;
         check.require(

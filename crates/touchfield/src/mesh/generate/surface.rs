@@ -76,6 +76,15 @@ impl Surface {
         }
     }
 
+    /// The same two triangles per quad as [`Self::band`], looking the other way: the inside of a thin wall.
+    pub(super) fn inner_band(&mut self, lower: &[u32], upper: &[u32]) {
+        let count = lower.len();
+        for i in 0..count {
+            let next = (i + 1) % count;
+            self.quad(upper[next], lower[next], lower[i], upper[i]);
+        }
+    }
+
     /// Closes the surface below its first ring.
     pub(super) fn bottom_fan(&mut self, pole: u32, ring: &[u32]) {
         for i in 0..ring.len() {

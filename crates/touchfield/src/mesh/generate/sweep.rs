@@ -438,16 +438,19 @@ pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateErr
     check_thickness(check, ("radius", radius), curve, &stations)?;
 
     let mut surface = Surface::new("winding_pipe", tube_faces(steps, sides))?;
-    let outside = stations.iter().map(|station| (station, radius));
-    let inside = stations
-        .iter()
-        .rev()
-        .map(|station| (station, radius - wall));
-    let rings: Vec<_> = outside
-        .chain(inside)
-        .map(|(station, radius)| surface.ring(station.circle(radius, sides)))
-        .collect();
-    surface.loft_closed(&rings);
+    let mut rings = |radius: f64| -> Vec<Vec<u32>> {
+        let ring = |station: &Station| surface.ring(station.circle(radius, sides));
+        stations.iter().map(ring).collect()
+    };
+    let (outside, inside) = (rings(radius), rings(radius - wall));
+    surface.loft(&outside);
+    // Quads of a winding pipe are not flat; split alike inside and outside, even a thin wall has no thickness below 0.
+    for pair in inside.windows(2) {
+        surface.inner_band(&pair[0], &pair[1]);
+    }
+    surface.band(&inside[0], &outside[0]);
+    let end = segments as usize;
+    surface.band(&outside[end], &inside[end]);
     surface.finish()
 }
 

@@ -153,6 +153,26 @@ fn the_coarsest_models_are_sound() {
             0,
         ),
         (
+            "foil bowl",
+            bowl(Bowl {
+                wall: 1e-6,
+                segments: 9,
+                rows: 3,
+                ..Default::default()
+            }),
+            0,
+        ),
+        (
+            "foil pipe",
+            winding_pipe(WindingPipe {
+                wall: 1e-6,
+                segments: 25,
+                sides: 7,
+                ..Default::default()
+            }),
+            1,
+        ),
+        (
             "torus",
             torus(Torus {
                 major_segments: 3,
@@ -246,6 +266,53 @@ fn the_coarsest_models_are_sound() {
     ];
     for (name, mesh, genus) in coarse {
         assert_eq!(assert_sound(name, &mesh.unwrap()), genus, "{name}");
+    }
+}
+
+/// The random tests below may refuse; these must not, or nothing would be tested.
+#[test]
+fn sensible_variants_are_made() {
+    for (p, q) in [(1, 1), (1, 4), (3, 2), (2, 5), (3, 4), (5, 2), (4, 5)] {
+        let knot = TorusKnot {
+            p,
+            q,
+            tube_radius: 0.004,
+            sides: 10,
+            ..Default::default()
+        };
+        assert_eq!(assert_sound("knot", &torus_knot(knot).unwrap()), 1);
+    }
+    for (handle_radius, handle_reach, handle_height) in [
+        (0.003, 0.02, 0.05),
+        (0.006, 0.04, 0.06),
+        (0.008, 0.03, 0.045),
+    ] {
+        let variant = Mug {
+            handle_radius,
+            handle_reach,
+            handle_height,
+            segments: 64,
+            ..Default::default()
+        };
+        assert_eq!(assert_sound("mug", &mug(variant).unwrap()), 1);
+    }
+    for (teeth, degrees) in [(12, 20.0f64), (17, 25.0), (30, 14.5), (60, 20.0)] {
+        let variant = Gear {
+            teeth,
+            pressure_angle: degrees.to_radians(),
+            segments: 4,
+            ..Default::default()
+        };
+        assert_eq!(assert_sound("gear", &gear(variant).unwrap()), 1);
+    }
+    for (windings, amplitude) in [(0.5, 0.2), (2.0, 0.04), (1.0, 0.1)] {
+        let variant = WindingPipe {
+            windings,
+            amplitude,
+            sides: 12,
+            ..Default::default()
+        };
+        assert_eq!(assert_sound("pipe", &winding_pipe(variant).unwrap()), 1);
     }
 }
 

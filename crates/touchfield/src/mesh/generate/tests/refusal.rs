@@ -93,8 +93,8 @@ fn senseless_parameters_are_named() {
         "wall"
     );
     assert_eq!(
-        refused(bowl(Bowl {
-            wall: 1e-6,
+        refused(mug(Mug {
+            wall: 1e-5,
             ..Default::default()
         })),
         "wall"
