@@ -69,6 +69,19 @@ fn segment_meets_triangle([p, q]: [DVec3; 2], t: [DVec3; 3]) -> bool {
     turns.iter().all(|&t| t >= 0.0) || turns.iter().all(|&t| t <= 0.0)
 }
 
+/// Whether a plane along an edge of one separates the two by far more than rounding: spares most exact tests.
+fn clearly_apart(ta: [DVec3; 3], tb: [DVec3; 3]) -> bool {
+    let along_edge = |t: [DVec3; 3], other: [DVec3; 3]| {
+        let normal = (t[1] - t[0]).cross(t[2] - t[0]);
+        (0..3).any(|k| {
+            let outward = (t[(k + 1) % 3] - t[k]).cross(normal);
+            let reach = outward.length() * (t[k] - other[0]).length();
+            other.iter().all(|&p| outward.dot(p - t[k]) > 1e-9 * reach)
+        })
+    };
+    along_edge(ta, tb) || along_edge(tb, ta)
+}
+
 /// Whether two triangles share more than the vertices and edges they are meant to share.
 fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh: bool) -> bool {
     let (fa, fb) = (a.faces[i], b.faces[j]);
@@ -84,6 +97,7 @@ fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh
         .collect();
     let other = |k: usize| fb.iter().position(|v| *v == fa[k]).unwrap();
     match shared[..] {
+        [] if clearly_apart(ta, tb) => false,
         [] => (0..3).any(|k| {
             segment_meets_triangle([ta[k], ta[(k + 1) % 3]], tb)
                 || segment_meets_triangle([tb[k], tb[(k + 1) % 3]], ta)

@@ -317,6 +317,20 @@ fn sensible_variants_are_made() {
 }
 
 #[test]
+fn a_bolt_threaded_up_to_its_head_needs_no_shank() {
+    let length = 0.03;
+    for thread_length in [length, length - 4e-18, 0.1 * 0.3, length - 1e-7] {
+        let parameters = Bolt {
+            length,
+            thread_length: f64::min(thread_length, length),
+            segments: 24,
+            ..Default::default()
+        };
+        assert_eq!(assert_sound("bolt", &bolt(parameters).unwrap()), 0);
+    }
+}
+
+#[test]
 fn all_metric_sizes_are_sound() {
     for size in MetricSize::ALL {
         let bolt = bolt(Bolt {
