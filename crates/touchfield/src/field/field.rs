@@ -1,5 +1,7 @@
 //! The one trait that every shape answers to.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 
 use crate::geom::{Aabb, Interval};
@@ -63,29 +65,38 @@ pub trait Field: Send + Sync {
     fn interval(&self, cell: Aabb) -> Interval;
 }
 
-impl<F: Field + ?Sized> Field for &F {
-    fn bounds(&self) -> Aabb {
-        (**self).bounds()
-    }
-    fn error_bound(&self) -> f32 {
-        (**self).error_bound()
-    }
-    fn meaning(&self) -> Meaning {
-        (**self).meaning()
-    }
-    fn distance(&self, point: Vec3) -> f32 {
-        (**self).distance(point)
-    }
-    fn sample(&self, point: Vec3) -> Sample {
-        (**self).sample(point)
-    }
-    fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
-        (**self).distance_many(points, out)
-    }
-    fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
-        (**self).sample_many(points, out)
-    }
-    fn interval(&self, cell: Aabb) -> Interval {
-        (**self).interval(cell)
-    }
+/// A pointer to a field is a field: every call goes to what it points at, the batched ones too.
+macro_rules! field_behind {
+    ($pointer:ty) => {
+        impl<F: Field + ?Sized> Field for $pointer {
+            fn bounds(&self) -> Aabb {
+                (**self).bounds()
+            }
+            fn error_bound(&self) -> f32 {
+                (**self).error_bound()
+            }
+            fn meaning(&self) -> Meaning {
+                (**self).meaning()
+            }
+            fn distance(&self, point: Vec3) -> f32 {
+                (**self).distance(point)
+            }
+            fn sample(&self, point: Vec3) -> Sample {
+                (**self).sample(point)
+            }
+            fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
+                (**self).distance_many(points, out)
+            }
+            fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
+                (**self).sample_many(points, out)
+            }
+            fn interval(&self, cell: Aabb) -> Interval {
+                (**self).interval(cell)
+            }
+        }
+    };
 }
+
+field_behind!(&F);
+field_behind!(Box<F>);
+field_behind!(Arc<F>);

@@ -1,4 +1,7 @@
 //! Signed distance fields: what the run time knows of a shape.
+//!
+//! A type that holds a number is built by a constructor that refuses what makes no shape ([`ParameterError`]);
+//! one that only joins other fields ([`Union`], [`Intersection`], [`Difference`]) has public fields.
 
 mod dense_grid;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
@@ -8,3 +11,22 @@ mod provenance;
 pub use dense_grid::{DenseGrid, GridError, GridLayout};
 pub use field::{Field, Meaning, Sample};
 pub use provenance::{Provenance, SignMethod};
+mod closure;
+mod csg;
+#[expect(clippy::module_inception, reason = "the trait is the module's subject")]
+mod field;
+mod height_field;
+mod level_set;
+mod outside;
+mod parameter;
+pub mod primitive;
+mod rounding;
+mod transform;
+
+pub use closure::{Closure, Declared};
+pub use csg::{Difference, Intersection, Union};
+pub use field::{Field, Meaning, Sample};
+pub use height_field::{HeightField, HeightFieldError};
+pub use level_set::{Offset, Shell};
+pub use parameter::ParameterError;
+pub use transform::Transformed;
