@@ -4,8 +4,8 @@
 //! Cost: one value of the operand and a distance to its box. Not for: a constant wall inside sharp concave corners
 //! of an operand that is itself only a bound: its level sets are not parallel surfaces.
 //!
-//! `φ* = max(φ, distance to the bounds)`: outside its box an operand promises only a lower bound, and so is the box;
-//! their maximum is one too, keeps the new solid inside the box grown by `r`, and stays 1-Lipschitz.
+//! `φ*` is φ in the operand's box and `max(φ, distance to the box)` outside, where the operand promises only a lower
+//! bound, and so is the box: their maximum is one too, keeps the new solid inside the box grown by `r`, and stays 1-Lipschitz.
 //!
 //! What remains of a true distance `a`, grown by `r ≥ 0` (the solid `a ≤ r`, with true signed distance `g`):
 //! - outside, `g = a − r` exactly: all points within `r` of the solid lie on the way to it;
@@ -33,7 +33,7 @@ fn sample_or_box(field: &impl Field, point: Vec3, of_field: Sample) -> Sample {
     }
     let way_out = point - bounds.closest_point(point);
     let to_box = rounding::length(way_out);
-    if to_box > of_field.distance {
+    if to_box > 0.0 && to_box > of_field.distance {
         Sample {
             distance: to_box,
             gradient: rounding::direction(way_out).unwrap_or(of_field.gradient),

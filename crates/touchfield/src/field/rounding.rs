@@ -13,7 +13,7 @@ use crate::geom::{Aabb, Interval};
 
 /// Worst rounding error of a closed form whose numbers stay below `magnitude` \[m\]: 16 `u`.
 ///
-/// The longest, the cone's, does three for the radius, four for the foot on the slant, three for the length.
+/// The longest, the cone's, does three for the radius and three for its corner, five for the line of its side.
 pub(crate) fn error_of(magnitude: f32) -> f32 {
     8.0 * f32::EPSILON * magnitude + f32::MIN_POSITIVE
 }

@@ -77,28 +77,43 @@ impl Cone {
         self.side_normal.dot(profile - wide)
     }
 
-    /// From the nearest point of the surface to a point outside, as (away from the axis, up).
-    fn beyond_surface(self, profile: Vec2) -> Vec2 {
-        let (end_radius, end_height) = if profile.y < 0.0 {
-            (self.base_radius, -self.half_height)
+    /// Distance from a point of the profile plane to the surface, and the way outward, as (away from the axis, up).
+    ///
+    /// The profile is convex: inside, the nearest of its lines is the nearest surface. Outside, the plane falls into a
+    /// strip before each side, where the side's line decides, and a wedge at each corner. Lines give the sign and
+    /// the direction without a difference of nearly equal points, so both stay right at the surface and for flat cones.
+    fn distance_and_direction(self, profile: Vec2) -> (f32, Vec2) {
+        let (end_radius, to_end) = if profile.y < 0.0 {
+            (self.base_radius, Vec2::NEG_Y)
         } else {
-            (self.top_radius, self.half_height)
+            (self.top_radius, Vec2::Y)
         };
-        let from_end = profile - Vec2::new(profile.x.min(end_radius), end_height);
-
+        let side = self.beyond_side(profile);
+        let end = profile.y.abs() - self.half_height;
+        let nearest_line = if side >= end {
+            (side, self.side_normal)
+        } else {
+            (end, to_end)
+        };
+        if nearest_line.0 <= 0.0 {
+            return nearest_line;
+        }
         let base = Vec2::new(self.base_radius, -self.half_height);
-        let slant = Vec2::new(self.top_radius, self.half_height) - base;
-        let length = rounding::length2(slant);
-        let along = if length > 0.0 {
-            ((profile - base).dot(slant / length) / length).clamp(0.0, 1.0)
+        let top = Vec2::new(self.top_radius, self.half_height);
+        let slant = rounding::length2(top - base);
+        // NaN for a disc, which has no side to be before.
+        let along = (profile - base).dot((top - base) / slant) / slant;
+        if side > 0.0 && (0.0..=1.0).contains(&along) {
+            (side, self.side_normal)
+        } else if end > 0.0 && profile.x <= end_radius {
+            (end, to_end)
         } else {
-            0.0
-        };
-        let from_side = profile - (base + slant * along);
-        if rounding::length2(from_side) <= rounding::length2(from_end) {
-            from_side
-        } else {
-            from_end
+            let from_corner = profile - if along < 0.5 { base } else { top };
+            let direction = rounding::direction(from_corner.extend(0.0));
+            (
+                rounding::length2(from_corner),
+                direction.map_or(nearest_line.1, Vec3::truncate),
+            )
         }
     }
 }
@@ -114,40 +129,14 @@ impl Field for Cone {
     }
 
     fn distance(&self, point: Vec3) -> f32 {
-        let profile = profile(point);
-        // Convex: inside, the nearest line is the nearest surface; outside, at least one line is in front.
-        let line = f32::max(
-            self.beyond_side(profile),
-            profile.y.abs() - self.half_height,
-        );
-        if line <= 0.0 {
-            line
-        } else {
-            rounding::length2(self.beyond_surface(profile))
-        }
+        self.distance_and_direction(profile(point)).0
     }
 
     fn sample(&self, point: Vec3) -> Sample {
-        let profile = profile(point);
-        let side = self.beyond_side(profile);
-        let end = profile.y.abs() - self.half_height;
-        let to_end = Vec2::new(0.0, if profile.y < 0.0 { -1.0 } else { 1.0 });
-        let to_surface = if side >= end {
-            self.side_normal
-        } else {
-            to_end
-        };
-        let away = radial(point);
-        let gradient = if f32::max(side, end) <= 0.0 {
-            None
-        } else {
-            let from_surface = self.beyond_surface(profile);
-            rounding::direction(from_surface.extend(0.0))
-        };
-        let outward = gradient.map_or(to_surface, Vec3::truncate);
+        let (distance, outward) = self.distance_and_direction(profile(point));
         Sample {
-            distance: self.distance(point),
-            gradient: away * outward.x + Vec3::Z * outward.y,
+            distance,
+            gradient: radial(point) * outward.x + Vec3::Z * outward.y,
         }
     }
 

@@ -1,0 +1,510 @@
+//! What every [`Field`] must keep: values, signs, gradients, batches, Lipschitz continuity, intervals, no NaN.
+//!
+//! Input: a field, its true signed distance in `f64` if known, a seed and a number of points.
+//! Output: the worst error measured, or the first promise found broken, with the numbers to see it again.
+//! Cost: about twenty values a point and a dozen truths. Not for: proving; a bound that holds at every point
+//! tried may still be wrong, one that fails is.
+
+use std::fmt;
+
+use glam::{DVec3, Vec3};
+use touchfield::field::{Field, Meaning, Sample};
+use touchfield::geom::{Aabb, DAabb};
+
+use crate::random::Random;
+
+/// What was measured while nothing failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldReport {
+    /// Name of the field.
+    pub name: String,
+    /// Whether it calls itself a distance or a bound.
+    pub meaning: Meaning,
+    /// What it promises \[m\].
+    pub error_bound: f32,
+    /// Worst error found inside its bounds \[m\]: |value − truth| of a distance, |value| − |truth| of a bound.
+    pub worst_error: f64,
+    /// How far a bound stays behind the truth inside its bounds, at worst \[m\]; infinite for an empty solid.
+    pub worst_shortfall: f64,
+    /// Worst excess over the true distance outside its bounds \[m\]; rounding.
+    pub worst_excess_outside: f64,
+    /// Mean width of the finite intervals that were asked for, in diagonals of their cells (2 is what a Lipschitz
+    /// constant gives away for free; 1 or less is tight).
+    pub mean_interval_width: f64,
+    /// Share of the intervals with an infinite end.
+    pub endless_intervals: f64,
+    /// Points tried.
+    pub points: usize,
+    /// Cells tried.
+    pub cells: usize,
+}
+
+impl fmt::Display for FieldReport {
+    /// One row of a Markdown table; see [`FieldReport::HEADER`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "| {} | {:?} | {:.1e} | {:.1e} | {:.1e} | {:.1e} | {:.2} | {:.0} % | {} |",
+            self.name,
+            self.meaning,
+            self.error_bound,
+            self.worst_error,
+            self.worst_shortfall,
+            self.worst_excess_outside,
+            self.mean_interval_width,
+            100.0 * self.endless_intervals,
+            self.points,
+        )
+    }
+}
+
+impl FieldReport {
+    /// Head of the table whose rows are reports.
+    pub const HEADER: &'static str = "| field | meaning | promised [m] | worst error [m] | shortfall [m] | excess outside [m] | interval / diagonal | endless | points |\n|---|---|---|---|---|---|---|---|---|";
+}
+
+/// Half side of the part of a field without end that is looked at \[m\].
+const PROBE: f32 = 10.0;
+/// Last places that rounding may cost outside the bounds, where no error is promised.
+const OUTSIDE_ULPS: f64 = 32.0;
+/// Points tried in each cell, besides its corners and centre.
+const POINTS_A_CELL: usize = 6;
+/// A field that promises less than this share of its size claims to be a closed form: its gradients must be unit.
+const CLOSED_FORM_ERROR: f64 = 1e-5;
+/// How far a gradient may be from the central difference: the differences' own error, as accepted in [`Suite::slope`].
+const GRADIENT_TOLERANCE: f64 = 0.02;
+
+/// Tries all promises of `field` on `points` random points, a quarter as many cells, and extreme values.
+///
+/// `truth` is the true signed distance in `f64`; without it values are only held against each other. The error
+/// names the promise, the place and the numbers.
+pub fn check_field(
+    field: &dyn Field,
+    truth: Option<&dyn Fn(DVec3) -> f64>,
+    name: &str,
+    seed: u64,
+    points: usize,
+) -> Result<FieldReport, String> {
+    let mut suite = Suite::new(field, truth, name, seed, points);
+    suite
+        .run(points)
+        .map_err(|broken| format!("{name} (seed {seed}): {broken}"))?;
+    Ok(suite.report)
+}
+
+struct Suite<'a> {
+    field: &'a dyn Field,
+    truth: Option<&'a dyn Fn(DVec3) -> f64>,
+    bounds: Aabb,
+    /// The finite part of the bounds that points are drawn from.
+    probe: DAabb,
+    /// Half diagonal of `probe`, or 1 for a point \[m\].
+    size: f64,
+    /// Largest coordinate of `probe` \[m\].
+    magnitude: f64,
+    error: f64,
+    random: Random,
+    report: FieldReport,
+}
+
+impl<'a> Suite<'a> {
+    fn new(
+        field: &'a dyn Field,
+        truth: Option<&'a dyn Fn(DVec3) -> f64>,
+        name: &str,
+        seed: u64,
+        points: usize,
+    ) -> Suite<'a> {
+        let bounds = field.bounds();
+        let around = |near: Vec3, far: Vec3, side: f32| {
+            // An endless side is looked at up to PROBE beyond the other, or the origin.
+            Vec3::select(
+                near.is_finite_mask(),
+                near,
+                Vec3::select(far.is_finite_mask(), far, Vec3::ZERO) + side * PROBE,
+            )
+        };
+        let probe = if bounds.is_empty() {
+            Aabb::from_center(Vec3::ZERO, Vec3::ONE)
+        } else {
+            Aabb::new(
+                around(bounds.min, bounds.max, -1.0),
+                around(bounds.max, bounds.min, 1.0),
+            )
+        }
+        .as_daabb();
+        let half_diagonal = 0.5 * probe.diagonal();
+        Suite {
+            field,
+            truth,
+            bounds,
+            probe,
+            size: if half_diagonal > 0.0 {
+                half_diagonal
+            } else {
+                1.0
+            },
+            magnitude: probe.min.abs().max(probe.max.abs()).max_element(),
+            error: f64::from(field.error_bound()),
+            random: Random::new(seed),
+            report: FieldReport {
+                name: name.to_owned(),
+                meaning: field.meaning(),
+                error_bound: field.error_bound(),
+                worst_error: 0.0,
+                worst_shortfall: 0.0,
+                worst_excess_outside: 0.0,
+                mean_interval_width: 0.0,
+                endless_intervals: 0.0,
+                points,
+                cells: points / 4,
+            },
+        }
+    }
+
+    fn run(&mut self, points: usize) -> Result<(), String> {
+        if !(self.error > 0.0 && self.error.is_finite()) {
+            return Err(format!("error bound {} is no error", self.error));
+        }
+        let mut tried = self.special_points();
+        for _ in 0..points {
+            let point = self.any_point();
+            tried.push(point);
+        }
+        let mut samples = Vec::with_capacity(tried.len());
+        for &point in &tried {
+            samples.push(self.value(point)?);
+        }
+        for (&point, &sample) in tried.iter().zip(&samples) {
+            self.gradient(point, sample)?;
+            self.continuity(point, sample)?;
+        }
+        self.batches(&tried)?;
+        self.extreme_points()?;
+        self.cells(self.report.cells)
+    }
+
+    /// Where closed forms have their kinks: centre, corners, middles of edges and faces, with zeros of both signs.
+    fn special_points(&self) -> Vec<Vec3> {
+        let mut points = vec![Vec3::ZERO, -Vec3::ZERO];
+        for share in [0.0, 0.5, 1.0, 1.5] {
+            for code in 0..27 {
+                let side = DVec3::new(
+                    f64::from(code % 3 - 1),
+                    f64::from(code / 3 % 3 - 1),
+                    f64::from(code / 9 - 1),
+                );
+                let point = self.probe.center() + share * side * self.probe.half_extents();
+                points.push(point.as_vec3());
+            }
+        }
+        points
+    }
+
+    /// Inside, near the surface, around, or far away.
+    fn any_point(&mut self) -> Vec3 {
+        let within = self.random.in_box(self.probe.min, self.probe.max);
+        match self.random.below(10) {
+            0..4 => within.as_vec3(),
+            4..8 => {
+                let surface = self.towards_surface(within);
+                let off = self.random.log_uniform(1e-7, 0.1) * self.size;
+                (surface + off * self.random.unit_vector()).as_vec3()
+            }
+            8 => {
+                let around = self.probe.grown(self.size);
+                self.random.in_box(around.min, around.max).as_vec3()
+            }
+            _ => {
+                let far = self.random.log_uniform(1.0, 1e5) * self.size;
+                (self.probe.center() + far * self.random.unit_vector()).as_vec3()
+            }
+        }
+    }
+
+    /// A few steps along the gradient; where they end does not matter.
+    fn towards_surface(&self, mut point: DVec3) -> DVec3 {
+        for _ in 0..4 {
+            let sample = self.field.sample(point.as_vec3());
+            let step = f64::from(sample.distance) * sample.gradient.as_dvec3();
+            if step.is_finite() {
+                point -= step;
+            }
+        }
+        point
+    }
+
+    /// What rounding may cost at `point` where no error is promised \[m\].
+    fn rounding(&self, point: DVec3) -> f64 {
+        OUTSIDE_ULPS * f64::from(f32::EPSILON) * (point.abs().max_element() + self.magnitude)
+            + f64::from(f32::MIN_POSITIVE)
+    }
+
+    /// The error allowed at `point` \[m\]: what is promised; outside, and far out in endless bounds, rounding as well.
+    fn allowed(&self, point: Vec3) -> f64 {
+        let endless = !(self.bounds.min.is_finite() && self.bounds.max.is_finite());
+        if self.bounds.contains(point) && !endless {
+            self.error
+        } else {
+            self.error + self.rounding(point.as_dvec3())
+        }
+    }
+
+    fn value(&mut self, point: Vec3) -> Result<Sample, String> {
+        let distance = self.field.distance(point);
+        let sample = self.field.sample(point);
+        if sample.distance.to_bits() != distance.to_bits() {
+            return Err(format!(
+                "sample {} and distance {distance} differ at {point}",
+                sample.distance
+            ));
+        }
+        if !distance.is_finite() || !sample.gradient.is_finite() {
+            return Err(format!("{sample:?} at {point} is not finite"));
+        }
+        let Some(truth) = self.truth else {
+            return Ok(sample);
+        };
+        let (value, truth) = (f64::from(distance), truth(point.as_dvec3()));
+        let numbers = || format!("value {value:e}, truth {truth:e} at {point}");
+        if !self.bounds.contains(point) {
+            let excess = value - truth;
+            if excess > self.rounding(point.as_dvec3()) {
+                return Err(format!(
+                    "more than the distance outside the bounds: {}",
+                    numbers()
+                ));
+            }
+            if value < -self.allowed(point) {
+                return Err(format!("inside, outside the bounds: {}", numbers()));
+            }
+            self.report.worst_excess_outside = self.report.worst_excess_outside.max(excess);
+            return Ok(sample);
+        }
+        let allowed = self.allowed(point);
+        let error = match self.field.meaning() {
+            Meaning::Distance => (value - truth).abs(),
+            Meaning::Bound => {
+                let shortfall = truth.abs() - value.abs();
+                self.report.worst_shortfall = self.report.worst_shortfall.max(shortfall);
+                // Beyond zero by more than the error allows is the wrong sign.
+                if value * truth < 0.0 {
+                    value.abs().min(truth.abs())
+                } else {
+                    -shortfall
+                }
+            }
+        };
+        if error > allowed {
+            return Err(format!("error {error:e} of {allowed:e}: {}", numbers()));
+        }
+        self.report.worst_error = self.report.worst_error.max(error);
+        Ok(sample)
+    }
+
+    /// Against central differences where those can be trusted; and of unit length if the field is a closed form.
+    fn gradient(&mut self, point: Vec3, sample: Sample) -> Result<(), String> {
+        let gradient = sample.gradient.as_dvec3();
+        let within = self.bounds.contains(point);
+        let closed_form = self.field.meaning() == Meaning::Distance
+            && self.error <= CLOSED_FORM_ERROR * self.size;
+        if closed_form && (gradient.length() - 1.0).abs() > 1e-3 {
+            return Err(format!(
+                "gradient {gradient} at {point} is not of unit length"
+            ));
+        }
+        let Some(slope) = self.slope(point, sample) else {
+            return Ok(());
+        };
+        let agree = if within {
+            slope.distance(gradient) <= GRADIENT_TOLERANCE
+        } else {
+            // Outside the bounds a gradient need only point the right way.
+            slope.length() < 0.1 || slope.angle_between(gradient) <= 2.0 * GRADIENT_TOLERANCE
+        };
+        if agree {
+            Ok(())
+        } else {
+            Err(format!(
+                "gradient {gradient} at {point}, but differences give {slope}"
+            ))
+        }
+    }
+
+    /// Central differences; `None` at a kink (differences ahead and behind disagree, or two steps do), across the
+    /// border of the bounds, and where rounding swallows the step.
+    fn slope(&self, point: Vec3, sample: Sample) -> Option<DVec3> {
+        let step = self.size / 512.0;
+        let accepted = 0.25 * GRADIENT_TOLERANCE;
+        if f64::from(f32::EPSILON) * 4.0 * point.as_dvec3().abs().max_element().max(self.magnitude)
+            > accepted * 0.5 * step
+        {
+            return None;
+        }
+        let within = self.bounds.contains(point);
+        let mut slope = DVec3::ZERO;
+        for axis in 0..3 {
+            let ends = [step, 0.5 * step].map(|step| {
+                let mut ahead = point;
+                let mut behind = point;
+                ahead[axis] += step as f32;
+                behind[axis] -= step as f32;
+                if self.bounds.contains(ahead) != within || self.bounds.contains(behind) != within {
+                    return None;
+                }
+                let rise = |to: Vec3, from: Vec3, a: f32, b: f32| {
+                    (f64::from(a) - f64::from(b)) / (f64::from(to[axis]) - f64::from(from[axis]))
+                };
+                let (front, back) = (self.field.distance(ahead), self.field.distance(behind));
+                let bend = rise(ahead, point, front, sample.distance)
+                    - rise(point, behind, sample.distance, back);
+                (bend.abs() <= 5.0 * accepted).then(|| rise(ahead, behind, front, back))
+            });
+            let [Some(wide), Some(narrow)] = ends else {
+                return None;
+            };
+            if (wide - narrow).abs() > accepted {
+                return None;
+            }
+            slope[axis] = narrow;
+        }
+        Some(slope)
+    }
+
+    fn continuity(&mut self, point: Vec3, sample: Sample) -> Result<(), String> {
+        let step = self.random.log_uniform(1e-5, 10.0) * self.size * self.random.unit_vector();
+        let other = (point.as_dvec3() + step).as_vec3();
+        let spacing = point.as_dvec3().distance(other.as_dvec3());
+        let rise = (f64::from(self.field.distance(other)) - f64::from(sample.distance)).abs();
+        let allowed = spacing * (1.0 + 1e-6) + self.allowed(point) + self.allowed(other);
+        if rise <= allowed {
+            Ok(())
+        } else {
+            Err(format!(
+                "not 1-Lipschitz: {rise:e} between {point} and {other}, {spacing:e} apart"
+            ))
+        }
+    }
+
+    fn batches(&self, points: &[Vec3]) -> Result<(), String> {
+        // Odd lengths and leftovers in the buffers: batches of eight and stale values would show.
+        for count in [0, 1, 7, points.len()] {
+            let points = &points[..count.min(points.len())];
+            let mut distances = vec![f32::NAN; 3];
+            let mut samples = vec![Sample::default(); 3];
+            self.field.distance_many(points, &mut distances);
+            self.field.sample_many(points, &mut samples);
+            if distances.len() != points.len() || samples.len() != points.len() {
+                return Err(format!(
+                    "{} points gave {} distances and {} samples",
+                    points.len(),
+                    distances.len(),
+                    samples.len()
+                ));
+            }
+            for (i, &point) in points.iter().enumerate() {
+                let single = self.field.sample(point);
+                if distances[i].to_bits() != single.distance.to_bits() || samples[i] != single {
+                    return Err(format!(
+                        "batch {} and {:?}, single {single:?} at {point}",
+                        distances[i], samples[i]
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Huge, tiny and subnormal coordinates: finite answers, and still never more than the distance outside.
+    fn extreme_points(&mut self) -> Result<(), String> {
+        let coordinates = [
+            0.0,
+            -0.0,
+            1e30,
+            -1e30,
+            1e19,
+            -1e19,
+            1e-30,
+            -1e-40,
+            f32::MIN_POSITIVE,
+        ];
+        for x in coordinates {
+            for y in coordinates {
+                for z in coordinates {
+                    self.value(Vec3::new(x, y, z))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cells(&mut self, count: usize) -> Result<(), String> {
+        for cell in [Aabb::EVERYTHING, Aabb::EMPTY] {
+            let interval = self.field.interval(cell);
+            if interval.lower.is_nan() || interval.upper.is_nan() {
+                return Err(format!("{interval:?} over {cell:?}"));
+            }
+        }
+        let (mut widths, mut finite) = (0.0, 0usize);
+        for _ in 0..count {
+            let cell = self.any_cell();
+            let interval = self.field.interval(cell);
+            self.cell(cell)?;
+            let width = f64::from(interval.width());
+            let diagonal = cell.as_daabb().diagonal();
+            if width.is_finite() && diagonal > 1e-4 * self.size {
+                widths += width / diagonal;
+                finite += 1;
+            }
+            if !width.is_finite() {
+                self.report.endless_intervals += 1.0 / count as f64;
+            }
+        }
+        self.report.mean_interval_width = widths / finite.max(1) as f64;
+        Ok(())
+    }
+
+    /// From tiny to huge, flat or not, anywhere; now and then a single point.
+    fn any_cell(&mut self) -> Aabb {
+        let center = self.any_point().as_dvec3();
+        let scale = self.random.log_uniform(1e-6, 1e3) * self.size;
+        let half = match self.random.below(8) {
+            0 => DVec3::ZERO,
+            1 => DVec3::new(scale, 0.0, 0.01 * scale),
+            _ => scale * self.random.in_box(DVec3::splat(0.1), DVec3::ONE),
+        };
+        Aabb::new((center - half).as_vec3(), (center + half).as_vec3())
+    }
+
+    fn cell(&mut self, cell: Aabb) -> Result<(), String> {
+        let interval = self.field.interval(cell);
+        let (lower, upper) = (f64::from(interval.lower), f64::from(interval.upper));
+        let DAabb { min, max } = cell.as_daabb();
+        let mut points = vec![cell.as_daabb().center()];
+        points.extend(cell.as_daabb().corners());
+        for _ in 0..POINTS_A_CELL {
+            points.push(self.random.in_box(min, max));
+        }
+        // Where the surface is near, the ends are most often wrong.
+        let surface = self.towards_surface(points[0]);
+        points.push(surface.clamp(min, max));
+        for point in points {
+            let (least, most) = match (self.truth, self.field.meaning()) {
+                (Some(truth), _) => (truth(point), truth(point)),
+                (None, Meaning::Distance) if self.bounds.as_daabb().contains(point) => {
+                    let value = f64::from(self.field.distance(point.as_vec3()));
+                    let unsure = self.error + self.rounding(point);
+                    (value + unsure, value - unsure)
+                }
+                _ => continue,
+            };
+            // Written so that NaN fails.
+            if !(lower <= least && most <= upper) {
+                return Err(format!(
+                    "interval [{lower:e}, {upper:e}] over {cell:?} misses {least:e} at {point}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
