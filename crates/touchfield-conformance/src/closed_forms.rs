@@ -199,7 +199,7 @@ fn plumb(a: DVec3, b: DVec3, c: DVec3, point: DVec3) -> Option<f64> {
     );
     let area = u.perp_dot(v);
     let (s, t) = (p.perp_dot(v) / area, u.perp_dot(p) / area);
-    (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then(|| a.z + s * (b.z - a.z) + t * (c.z - a.z))
+    (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then_some(a.z + s * (b.z - a.z) + t * (c.z - a.z))
 }
 
 /// Distance to a triangle: to its plane where the foot falls inside, else to its three sides.

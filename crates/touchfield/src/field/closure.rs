@@ -13,7 +13,7 @@ use glam::Vec3;
 use super::outside::sample_beyond;
 use super::parameter::{self, ParameterError};
 use super::rounding::{self, CellBall};
-use super::{Field, Meaning, Sample};
+use super::{Field, Meaning, Sample, witness};
 use crate::geom::{Aabb, Interval};
 
 /// What the author of a [`Closure`] promises about it.
@@ -199,7 +199,8 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for Closure<F> {
     }
 
     /// From the value at the centre of the cell and the Lipschitz constant. A distance: at most the border's and the way
-    /// there. A bound: where it is positive the truth may be any distance away, where negative no deeper than the box.
+    /// there. A bound: where it is positive the truth is no farther than a point surely inside, where negative no deeper
+    /// than the box.
     fn interval(&self, cell: Aabb) -> Interval {
         let least = rounding::box_lower(self.declared.bounds, cell);
         let Some(ball) = CellBall::of(cell) else {
@@ -224,7 +225,16 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for Closure<F> {
                 if values.upper <= 0.0 {
                     values.upper
                 } else {
-                    f32::INFINITY
+                    witness::upper_end(
+                        cell,
+                        |point| self.sample(point),
+                        |point| {
+                            let reach = point.abs().max_element() + magnitude;
+                            self.distance(point)
+                                + 2.0 * self.declared.error_bound
+                                + rounding::slack(reach)
+                        },
+                    )
                 },
             ),
         };

@@ -18,12 +18,13 @@
 //!
 //! Tighter intervals inside a union, from `a ∈ A = [A⁻, A⁺]` and `b ∈ B`: the point of A's surface nearest to an `x`
 //! inside A is `|a|` away, and not covered by B if `b > |a|`; then `u = a`. So `u = min(a, b)` over the whole cell
-//! if both lower ends are ≥ 0 or their sum is > 0. Otherwise the union is nowhere deeper than its box.
+//! if both lower ends are ≥ 0 or their sum is > 0. Otherwise the union is nowhere deeper than its box; and an
+//! intersection no farther than a point surely inside it (`witness.rs`), if one is found.
 
 use glam::Vec3;
 
-use super::rounding;
 use super::{Field, Meaning, Sample};
+use super::{rounding, witness};
 use crate::geom::{Aabb, Interval};
 
 /// All that lies in either solid. See the [module](self) for what its values mean.
@@ -73,7 +74,7 @@ fn union_interval(a: Interval, b: Interval, bounds: Aabb, apart: bool, cell: Aab
 }
 
 /// Interval of the true distance of an intersection: the mirrored union, but its complement has no box, so where
-/// nothing is exact it may be any distance away. It is no nearer than its box.
+/// nothing is exact it may be any distance away ([`witness::upper_end`] may know better). It is no nearer than its box.
 fn intersection_interval(a: Interval, b: Interval, bounds: Aabb, cell: Aabb) -> Interval {
     let mirrored = union_interval(-a, -b, Aabb::EVERYTHING, false, cell);
     let found = -mirrored;
@@ -81,6 +82,25 @@ fn intersection_interval(a: Interval, b: Interval, bounds: Aabb, cell: Aabb) -> 
         found.lower.max(rounding::box_lower(bounds, cell)),
         found.upper,
     )
+}
+
+/// The interval that `over` gives, its upper end replaced by what a point surely inside says if it is infinite.
+fn with_witness(field: &impl Field, cell: Aabb, over: impl Fn(Aabb) -> Interval) -> Interval {
+    let found = over(cell);
+    if found.upper < f32::INFINITY || field.bounds().is_empty() {
+        return found;
+    }
+    let upper_at = |point| {
+        let here = over(Aabb::new(point, point)).upper;
+        // Not known to be inside: the value says how far to go on.
+        if here < f32::INFINITY {
+            here
+        } else {
+            field.distance(point).max(f32::MIN_POSITIVE)
+        }
+    };
+    let upper = witness::upper_end(cell, |point| field.sample(point), upper_at);
+    Interval::new(found.lower, upper)
 }
 
 impl<F: Field, G: Field> Field for Union<F, G> {
@@ -156,12 +176,11 @@ impl<F: Field, G: Field> Field for Intersection<F, G> {
     }
 
     fn interval(&self, cell: Aabb) -> Interval {
-        intersection_interval(
-            self.first.interval(cell),
-            self.second.interval(cell),
-            self.bounds(),
-            cell,
-        )
+        let over = |cell| {
+            let (a, b) = (self.first.interval(cell), self.second.interval(cell));
+            intersection_interval(a, b, self.bounds(), cell)
+        };
+        with_witness(self, cell, over)
     }
 }
 
@@ -196,12 +215,11 @@ impl<F: Field, G: Field> Field for Difference<F, G> {
     }
 
     fn interval(&self, cell: Aabb) -> Interval {
-        intersection_interval(
-            self.first.interval(cell),
-            -self.second.interval(cell),
-            self.bounds(),
-            cell,
-        )
+        let over = |cell| {
+            let (a, b) = (self.first.interval(cell), -self.second.interval(cell));
+            intersection_interval(a, b, self.bounds(), cell)
+        };
+        with_witness(self, cell, over)
     }
 }
 

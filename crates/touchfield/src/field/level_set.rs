@@ -22,7 +22,7 @@ use glam::Vec3;
 
 use super::parameter::{self, ParameterError};
 use super::rounding::{self, CellBall};
-use super::{Field, Meaning, Sample};
+use super::{Field, Meaning, Sample, witness};
 use crate::geom::{Aabb, Interval};
 
 /// `φ*` of the [module](self): value and gradient, the box's where it is the larger.
@@ -68,6 +68,14 @@ fn values_in(field: &impl Field, cell: Aabb) -> Option<(Interval, f32)> {
     let margin = rounding::slack(magnitude) + 2.0 * field.error_bound();
     let values = ball.values(distance_or_box(field, ball.center), margin);
     Some((values, margin))
+}
+
+/// What error and rounding may add to a value at `point` \[m\].
+fn margin_at(field: &impl Field, radius: f32, point: Vec3) -> f32 {
+    let magnitude = point.abs().max_element()
+        + rounding::largest_finite_coordinate(field.bounds())
+        + radius.abs();
+    2.0 * field.error_bound() + rounding::slack(magnitude)
 }
 
 /// True distance of the solid that grows from one of distance `truth`, where `values` holds `φ* − r` over the cell.
@@ -168,13 +176,17 @@ impl<F: Field> Field for Offset<F> {
             return grown_interval(truth, values, self.radius, margin, least);
         }
         // Shrinking, mirrored: what is left lies within the true shrunk solid, so nothing is nearer or deeper than
-        // `truth − r`; it may be any distance away where `φ* − r` does not say it is here.
+        // `truth − r`; where `φ* − r` does not say it is here, it is no farther than a point surely inside.
         Interval::new(
             (truth.lower - self.radius - margin).max(least),
             if values.upper <= 0.0 {
                 values.upper
             } else {
-                f32::INFINITY
+                witness::upper_end(
+                    cell,
+                    |point| self.sample(point),
+                    |point| self.distance(point) + margin_at(&self.field, self.radius, point),
+                )
             },
         )
     }

@@ -22,6 +22,7 @@ mod parameter;
 pub mod primitive;
 mod rounding;
 mod transform;
+mod witness;
 
 pub use closure::{Closure, Declared};
 pub use csg::{Difference, Intersection, Union};

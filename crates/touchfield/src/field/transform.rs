@@ -13,6 +13,9 @@ use super::rounding::{self, CellBall};
 use super::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Interval, Pose};
 
+/// Largest coordinate at which a field is asked \[m\]: a tenth of what `f32` holds, so that lengths still fit.
+const FARTHEST: f32 = 1e37;
+
 /// A field in the frame of a parent: turned, scaled uniformly, moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transformed<F> {
@@ -81,7 +84,9 @@ impl<F: Field> Transformed<F> {
             rotation,
             translation,
         } = self.parent_from_field;
-        rotation.conjugate() * (point - translation) / self.scale
+        let scaled = rotation.conjugate() * (point - translation) / self.scale;
+        // A tiny scale may send a far point beyond all numbers; nearer is safe, for outside a value may be too small.
+        scaled.clamp(Vec3::splat(-FARTHEST), Vec3::splat(FARTHEST))
     }
 
     /// Largest coordinate, in the parent's frame, of a point of the bounds \[m\].
@@ -146,13 +151,14 @@ impl<F: Field> Field for Transformed<F> {
     }
 
     fn distance(&self, point: Vec3) -> f32 {
-        self.scale * self.field.distance(self.point_in_field(point))
+        let own = self.field.distance(self.point_in_field(point));
+        (self.scale * own).clamp(f32::MIN, f32::MAX)
     }
 
     fn sample(&self, point: Vec3) -> Sample {
         let own = self.field.sample(self.point_in_field(point));
         Sample {
-            distance: self.scale * own.distance,
+            distance: (self.scale * own.distance).clamp(f32::MIN, f32::MAX),
             gradient: self.parent_from_field.transform_vector(own.gradient),
         }
     }
@@ -164,6 +170,9 @@ impl<F: Field> Field for Transformed<F> {
         let field_from_parent = Mat3::from_quat(self.parent_from_field.rotation.conjugate());
         let half = turned(field_from_parent, cell.half_extents()) / self.scale;
         let magnitude = ball.magnitude + self.magnitude();
+        if magnitude / self.scale > FARTHEST {
+            return Interval::EVERYTHING;
+        }
         let margin = rounding::slack(magnitude);
         let own_cell =
             Aabb::from_center(self.point_in_field(ball.center), half).grown(margin / self.scale);
