@@ -273,66 +273,159 @@ fn moved<F: Field>(field: F, x: f32, y: f32, z: f32) -> Transformed<F> {
     Transformed::new(field, Pose::from_translation(Vec3::new(x, y, z)), 1.0).unwrap()
 }
 
-/// Two unit balls on the z axis, `2c` apart, centres at ±c.
+/// Two balls of the given radius around z = ±c on the z axis.
+#[derive(Clone, Copy)]
+struct Pair {
+    c: f64,
+    radius: f64,
+}
+
+impl Pair {
+    /// Angle above the horizontal at which the lower circle enters the upper ball; straight up if they are apart.
+    fn cut(self) -> f64 {
+        (self.c / self.radius).min(1.0).asin()
+    }
+
+    fn union_arcs(self) -> Vec<Piece> {
+        vec![
+            arc(0.0, self.c, self.radius, -self.cut(), FRAC_PI_2),
+            arc(0.0, -self.c, self.radius, -FRAC_PI_2, self.cut()),
+        ]
+    }
+
+    fn lens_arcs(self) -> Vec<Piece> {
+        vec![
+            arc(0.0, self.c, self.radius, -FRAC_PI_2, -self.cut()),
+            arc(0.0, -self.c, self.radius, self.cut(), FRAC_PI_2),
+        ]
+    }
+
+    fn in_upper(self, p: DVec2) -> bool {
+        p.distance(DVec2::new(0.0, self.c)) < self.radius
+    }
+
+    fn in_lower(self, p: DVec2) -> bool {
+        p.distance(DVec2::new(0.0, -self.c)) < self.radius
+    }
+
+    fn union(self) -> impl Fn(DVec3) -> f64 {
+        closed_forms::revolved(self.union_arcs(), move |p| {
+            self.in_upper(p) || self.in_lower(p)
+        })
+    }
+
+    fn lens(self) -> impl Fn(DVec3) -> f64 {
+        closed_forms::revolved(self.lens_arcs(), move |p| {
+            self.in_upper(p) && self.in_lower(p)
+        })
+    }
+}
+
+type Ball = Transformed<Sphere>;
+
+/// Unit balls at ±c.
+fn unit_balls(c: f32) -> (Ball, Ball) {
+    let ball = Sphere::new(1.0).unwrap();
+    (moved(ball, 0.0, 0.0, c), moved(ball, 0.0, 0.0, -c))
+}
+
 #[test]
 fn unions_of_balls_overlapping_and_apart() {
     for c in [0.25f32, 0.75, 1.5] {
-        let ball = Sphere::new(1.0).unwrap();
-        let field = Union {
-            first: moved(ball, 0.0, 0.0, c),
-            second: moved(ball, 0.0, 0.0, -c),
-        };
-        let c = f64::from(c);
-        // Each circle ends where it enters the other: at the angle whose height below its centre is c.
-        let cut = if c < 1.0 { -c.asin() } else { -FRAC_PI_2 };
-        let truth = closed_forms::revolved(
-            vec![
-                arc(0.0, c, 1.0, cut, FRAC_PI_2),
-                arc(0.0, -c, 1.0, -FRAC_PI_2, -cut),
-            ],
-            move |p| p.distance(DVec2::new(0.0, p.y.signum() * c)) < 1.0,
-        );
-        passes(&field, &truth, "union of balls");
+        let (first, second) = unit_balls(c);
+        let truth = Pair {
+            c: c.into(),
+            radius: 1.0,
+        }
+        .union();
+        passes(&Union { first, second }, &truth, "union of balls");
     }
 }
 
 #[test]
 fn intersections_and_differences_of_balls() {
-    let c = 0.6f32;
-    let ball = Sphere::new(1.0).unwrap();
-    let (up, down) = (moved(ball, 0.0, 0.0, c), moved(ball, 0.0, 0.0, -c));
-    let h = f64::from(c);
-    let cut = h.asin();
-    let (above, below) = (DVec2::new(0.0, h), DVec2::new(0.0, -h));
-    let lens = closed_forms::revolved(
-        vec![
-            arc(0.0, h, 1.0, -FRAC_PI_2, -cut),
-            arc(0.0, -h, 1.0, cut, FRAC_PI_2),
-        ],
-        move |p| p.distance(above) < 1.0 && p.distance(below) < 1.0,
-    );
-    let field = Intersection {
-        first: up,
-        second: down,
+    let (first, second) = unit_balls(0.6);
+    let pair = Pair {
+        c: 0.6f32.into(),
+        radius: 1.0,
     };
-    passes(&field, &lens, "intersection of balls");
-    let bitten = closed_forms::revolved(
-        vec![
-            arc(0.0, h, 1.0, -cut, FRAC_PI_2),
-            arc(0.0, -h, 1.0, cut, FRAC_PI_2),
-        ],
-        move |p| p.distance(above) < 1.0 && p.distance(below) >= 1.0,
-    );
-    let field = Difference {
-        first: up,
-        second: down,
-    };
+    let lens = Intersection { first, second };
+    passes(&lens, &pair.lens(), "intersection of balls");
+    let bitten =
+        closed_forms::revolved(vec![pair.union_arcs()[0], pair.lens_arcs()[1]], move |p| {
+            pair.in_upper(p) && !pair.in_lower(p)
+        });
+    let field = Difference { first, second };
     passes(&field, &bitten, "difference of balls");
-    let nothing = Intersection {
-        first: moved(ball, 0.0, 0.0, 3.0),
-        second: ball,
-    };
+    let (first, second) = unit_balls(1.5);
+    let nothing = Intersection { first, second };
     passes(&nothing, &|_| f64::INFINITY, "nothing");
+}
+
+/// Operands that are only bounds: the solid is the level set of the operand's *values*.
+#[test]
+fn level_sets_of_unions_and_intersections() {
+    let (first, second) = unit_balls(0.5);
+    let both = Union { first, second };
+    let lens = Intersection { first, second };
+    let balls = |radius| Pair { c: 0.5, radius };
+    for by in [0.25f32, -0.25] {
+        let radius = f64::from(1.0 + by);
+        let field = Offset::new(both, by).unwrap();
+        passes(&field, &balls(radius).union(), "offset of a union");
+        let field = Offset::new(lens, by).unwrap();
+        passes(&field, &balls(radius).lens(), "offset of an intersection");
+    }
+    let (inner, outer) = (balls(0.875), balls(1.125));
+    let wall = |pieces: [Vec<Piece>; 2], inside: fn(Pair, DVec2) -> bool| {
+        closed_forms::revolved(pieces.concat(), move |p| {
+            inside(outer, p) && !inside(inner, p)
+        })
+    };
+    let truth = wall([inner.union_arcs(), outer.union_arcs()], |pair, p| {
+        pair.in_upper(p) || pair.in_lower(p)
+    });
+    passes(&Shell::new(both, 0.25).unwrap(), &truth, "shell of a union");
+    let truth = wall([inner.lens_arcs(), outer.lens_arcs()], |pair, p| {
+        pair.in_upper(p) && pair.in_lower(p)
+    });
+    passes(
+        &Shell::new(lens, 0.25).unwrap(),
+        &truth,
+        "shell of an intersection",
+    );
+}
+
+#[test]
+fn trees_of_operations_in_one_box() {
+    // (ball ∪ ball) ∩ below, turned upside down and doubled, behind a pointer.
+    let (first, second) = unit_balls(0.5);
+    let tree = Intersection {
+        first: Union { first, second },
+        second: HalfSpace::new(Vec3::Z, 0.0).unwrap(),
+    };
+    let upside_down = Pose {
+        rotation: Quat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+        translation: Vec3::new(1.0, 2.0, 3.0),
+    };
+    let field: Box<dyn Field> = Box::new(Transformed::new(tree, upside_down, 2.0).unwrap());
+    let pair = Pair {
+        c: 0.5,
+        radius: 1.0,
+    };
+    let waist = 0.75f64.sqrt();
+    let own = closed_forms::revolved(
+        vec![
+            pair.union_arcs()[1],
+            Piece::Segment(DVec2::ZERO, DVec2::new(waist, 0.0)),
+        ],
+        move |p| p.y < 0.0 && pair.in_lower(p),
+    );
+    let truth = move |p: DVec3| {
+        let moved = (p - DVec3::new(1.0, 2.0, 3.0)) * DVec3::new(1.0, -1.0, -1.0);
+        2.0 * own(moved / 2.0)
+    };
+    passes(&field, &truth, "tree");
 }
 
 #[test]
@@ -464,19 +557,6 @@ fn shells_of_balls_thin_and_filled() {
         };
         passes(&field, &truth, "shell");
     }
-}
-
-#[test]
-fn operations_on_operations() {
-    // The shell of a union: a level set of a bound. Its truth is not known in closed form, so values are held
-    // against each other only.
-    let ball = Sphere::new(1.0).unwrap();
-    let pair = Union {
-        first: moved(ball, 0.0, 0.0, 0.5),
-        second: moved(ball, 0.0, 0.0, -0.5),
-    };
-    let field: Box<dyn Field> = Box::new(Shell::new(pair, 0.1).unwrap());
-    check_field(&field, None, "shell of a union", 1, POINTS).unwrap();
 }
 
 #[test]

@@ -18,8 +18,9 @@ pub struct HalfSpace {
 
 impl HalfSpace {
     /// Values up to this \[m\] have the stated [`Field::error_bound`]; beyond, they round by their own last place as
-    /// every `f32` does. A kilometre, where that is 0.03 mm: less than any contact tolerance.
-    pub const REACH: f32 = 1000.0;
+    /// every `f32` does. Far enough for what touches the plane; a larger one would only spoil the promise of
+    /// every solid that a plane was cut from.
+    pub const REACH: f32 = 10.0;
 
     /// From the outward normal, of any length but zero, and the distance of the plane from the origin along it \[m\].
     pub fn new(normal: Vec3, offset: f32) -> Result<HalfSpace, ParameterError> {
@@ -66,7 +67,8 @@ impl Field for HalfSpace {
     }
 
     fn error_bound(&self) -> f32 {
-        rounding::error_of(f32::max(self.offset().abs(), HalfSpace::REACH))
+        // One rounding to `f32`; what `f64` loses of coordinates as large as the offset is 2⁻⁵⁰ of them.
+        f32::EPSILON * HalfSpace::REACH + (self.offset.abs() * f64::EPSILON * 4.0) as f32
     }
 
     fn distance(&self, point: Vec3) -> f32 {
