@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample, rounding};
+use crate::field::{Field, Sample};
 use crate::geom::{Aabb, Interval};
 
 /// Everything on the inner side of a plane: `normal · x ≤ offset`.
