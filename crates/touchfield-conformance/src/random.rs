@@ -3,7 +3,7 @@
 //! Input: a seed. Output: the same numbers on every machine, for ever: a failed test can be run again.
 //! Not for: secrets, or statistics of many dimensions.
 //!
-//! SplitMix64 [Steele2014] (docs/BIBLIOGRAPHY.md).
+//! SplitMix64 \[Steele2014\] (docs/BIBLIOGRAPHY.md).
 
 use glam::{DQuat, DVec3};
 
@@ -63,7 +63,7 @@ impl Random {
         DVec3::new(radius * angle.cos(), radius * angle.sin(), z)
     }
 
-    /// Uniform over all rotations [Shoemake1992].
+    /// Uniform over all rotations \[Shoemake1992\].
     pub fn quaternion(&mut self) -> DQuat {
         let share = self.uniform(0.0, 1.0);
         let (a, b) = (

@@ -165,6 +165,7 @@ fn cones_and_frustums() {
             (0.5, 0.2, 0.9),
             (1.0, 0.5, 0.5),
             (1e-4, 1.0, 0.0), // nearly flat: the sign must come from the line, not from the slant's offset
+            (1e-8, 1.0, 0.0), // thinner than its rounding
             (3.0, 0.01, 0.0),
         ] {
             let (h, b, t) = (scale * half, scale * base, scale * top);
@@ -191,6 +192,31 @@ fn tori() {
             passes(&Torus::new(major, minor).unwrap(), &truth, "torus");
         }
     }
+}
+
+#[test]
+fn limits_without_volume_are_discs_segments_circles_and_points() {
+    let nowhere = |_: DVec2| false;
+    let disc = || closed_forms::revolved(vec![Piece::Segment(DVec2::ZERO, DVec2::X)], nowhere);
+    passes(&Cylinder::new(0.0, 1.0).unwrap(), &disc(), "flat cylinder");
+    passes(&Cone::new(0.0, 1.0).unwrap(), &disc(), "flat cone");
+    passes(
+        &Cone::frustum(0.0, 0.5, 1.0).unwrap(),
+        &disc(),
+        "flat frustum",
+    );
+    passes(&Cone::frustum(0.0, 1.0, 1.0).unwrap(), &disc(), "disc");
+    let segment = || closed_forms::revolved(vec![Piece::Segment(DVec2::NEG_Y, DVec2::Y)], nowhere);
+    passes(&Cylinder::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    passes(&Capsule::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    passes(&Cone::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    let circle = closed_forms::revolved(vec![Piece::Segment(DVec2::X, DVec2::X)], nowhere);
+    passes(&Torus::new(1.0, 0.0).unwrap(), &circle, "circle");
+    let point = |p: DVec3| p.length();
+    passes(&Torus::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Capsule::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Cone::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Cuboid::new(Vec3::ZERO).unwrap(), &point, "point");
 }
 
 #[test]

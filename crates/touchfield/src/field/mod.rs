@@ -12,11 +12,11 @@ pub use dense_grid::{DenseGrid, GridError, GridLayout};
 pub use field::{Field, Meaning, Sample};
 pub use provenance::{Provenance, SignMethod};
 mod closure;
-mod csg;
+pub mod csg;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
 mod field;
 mod height_field;
-mod level_set;
+pub mod level_set;
 mod outside;
 mod parameter;
 pub mod primitive;

@@ -95,7 +95,9 @@ impl Cone {
         } else {
             (end, to_end)
         };
-        if nearest_line.0 <= 0.0 {
+        // Beyond the wide end's radius a point is outside, even if the cone is so flat that its side's line cannot tell.
+        let within_radius = profile.x <= self.base_radius.max(self.top_radius);
+        if nearest_line.0 <= 0.0 && within_radius {
             return nearest_line;
         }
         let base = Vec2::new(self.base_radius, -self.half_height);

@@ -9,7 +9,7 @@
 //! points are equally near (centre, axis, medial planes) the gradient is the unit vector to one of them, chosen as
 //! each shape says. Size 0 is allowed and means the limit: a ball of radius 0 is a point.
 //!
-//! After [Quilez2008] (docs/BIBLIOGRAPHY.md). We differ inside, where every formula here is exact, and in deciding
+//! After \[Quilez2008\] (docs/BIBLIOGRAPHY.md). We differ inside, where every formula here is exact, and in deciding
 //! inside and outside by signed distances to lines, which stays right for flat cones.
 
 mod capsule;
