@@ -7,6 +7,7 @@
 
 use glam::{UVec3, Vec3};
 
+use super::outside::sample_beyond;
 use super::{Field, Sample};
 use crate::geom::{Aabb, Interval};
 
@@ -265,35 +266,30 @@ impl DenseGrid {
         }
     }
 
-    /// Outside the grid: a proven lower bound of the distance, and its gradient.
-    ///
-    /// Let c be the nearest point of the grid's box and q the nearest point of the surface, which lies in the box.
-    /// The box is convex, so the angle at c is obtuse and |p − q|² ≥ |p − c|² + |c − q|²; and |c − q| is at least
-    /// φ(c) less its error. The distance to the box around the surface is a bound as well, and the larger one counts.
+    /// Outside the grid: a proven lower bound of the distance, and its gradient. The larger of two: by what is known at the
+    /// border of the grid ([`sample_beyond`]), and the distance to the box around the surface.
     #[cold]
     #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
+        // Shrunk by the rounding to f32, so that the bound stays one.
+        let round_down = |bound: f64| (bound * (1.0 - f64::from(f32::EPSILON))) as f32;
         let border = self.layout.bounds().closest_point(point);
         let at_border = self.interpolate_with_gradient(&self.locate(border));
-        let off = point - border;
-        let proven = (at_border.distance - self.error_bound).max(0.0);
-        let by_border = off.length().hypot(proven);
-        let from_solid = point - self.solid.closest_point(point);
-        let by_solid = from_solid.length();
-        // Shrunk by the rounding of these few operations, so that the bound stays one.
-        let shrink = 1.0 - 8.0 * f32::EPSILON;
-        if by_solid >= by_border {
+        let from_solid = point.as_dvec3() - self.solid.closest_point(point).as_dvec3();
+        let (by_border, gradient) = sample_beyond(
+            point.as_dvec3() - border.as_dvec3(),
+            f64::from(at_border.distance) - f64::from(self.error_bound),
+            at_border.gradient.as_dvec3(),
+        );
+        if from_solid.length() < by_border {
             return Sample {
-                distance: by_solid * shrink,
-                gradient: from_solid.try_normalize().unwrap_or(at_border.gradient),
+                distance: round_down(by_border),
+                gradient: gradient.as_vec3(),
             };
         }
-        // d/dp of hypot(|p − c|, φ(c)): c moves with p only along the axes on which p is within the box.
-        let within = off.cmpeq(Vec3::ZERO);
-        let along = Vec3::select(within, proven * at_border.gradient, off);
         Sample {
-            distance: by_border * shrink,
-            gradient: along / by_border,
+            distance: round_down(from_solid.length()),
+            gradient: (from_solid.as_vec3().try_normalize()).unwrap_or(at_border.gradient),
         }
     }
 }

@@ -3,16 +3,9 @@
 //! A type that holds a number is built by a constructor that refuses what makes no shape ([`ParameterError`]);
 //! one that only joins other fields ([`Union`], [`Intersection`], [`Difference`]) has public fields.
 
-mod dense_grid;
-#[expect(clippy::module_inception, reason = "the trait is the module's subject")]
-mod field;
-mod provenance;
-
-pub use dense_grid::{DenseGrid, GridError, GridLayout};
-pub use field::{Field, Meaning, Sample};
-pub use provenance::{Provenance, SignMethod};
 mod closure;
 pub mod csg;
+mod dense_grid;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
 mod field;
 mod height_field;
@@ -20,14 +13,17 @@ pub mod level_set;
 mod outside;
 mod parameter;
 pub mod primitive;
+mod provenance;
 mod rounding;
 mod transform;
 mod witness;
 
 pub use closure::{Closure, Declared};
 pub use csg::{Difference, Intersection, Union};
+pub use dense_grid::{DenseGrid, GridError, GridLayout};
 pub use field::{Field, Meaning, Sample};
 pub use height_field::{HeightField, HeightFieldError};
 pub use level_set::{Offset, Shell};
 pub use parameter::ParameterError;
+pub use provenance::{Provenance, SignMethod};
 pub use transform::Transformed;

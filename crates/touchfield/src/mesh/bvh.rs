@@ -527,13 +527,6 @@ impl<L: Lanes> GatherQuery<L> {
     }
 }
 
-impl Candidates {
-    /// How many leaves were found.
-    pub(crate) fn len(&self) -> usize {
-        self.found.len()
-    }
-}
-
 impl Bounds {
     /// Farther than any threshold, so that an empty lane is never visited.
     pub(super) const NOWHERE: Bounds = {

@@ -3,22 +3,23 @@
 mod box_tree;
 mod bvh;
 mod bvh_build;
+pub mod generate;
+#[cfg(test)]
+mod model_tests;
 mod parity;
 mod predicates;
 mod pseudonormal;
+pub mod read;
 mod repair;
 mod self_intersection;
 mod shells;
 #[cfg(test)]
 mod test_meshes;
 mod topology;
-pub mod generate;
 mod triangle_mesh;
 mod validate;
 mod weld;
 mod winding_number;
-pub mod read;
-mod triangle_mesh;
 pub mod write;
 
 pub use bvh::{Bvh, Candidates, Nearest};

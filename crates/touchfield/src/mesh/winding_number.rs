@@ -67,7 +67,7 @@ impl WindingNumber {
         // Children come after their parents, so going backwards every child's faces are known.
         let mut faces_below: Vec<Vec<u32>> = vec![Vec::new(); bvh.node_count()];
         for node in (0..bvh.node_count()).rev() {
-            for lane in 0..LANES {
+            for (lane, cluster) in clusters[node].iter_mut().enumerate() {
                 let child = bvh.child(node, lane);
                 if child == NO_CHILD {
                     continue;
@@ -77,7 +77,7 @@ impl WindingNumber {
                 } else {
                     std::mem::take(&mut faces_below[child as usize])
                 };
-                clusters[node][lane] = Cluster::of(bvh.triangles(), &faces);
+                *cluster = Cluster::of(bvh.triangles(), &faces);
                 faces_below[node].extend_from_slice(&faces);
             }
         }
