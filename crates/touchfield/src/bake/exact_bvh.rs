@@ -5,13 +5,13 @@
 //! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
 //! Not for: approximate fields; there is nothing faster here to trade accuracy for.
 
-use glam::UVec3;
+use glam::{DVec3, UVec3};
 
 use super::blocks::{Layer, for_each_layer};
 use super::patches::Patches;
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
-use crate::geom::lanes::{self, Lanes, Work};
+use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::{Bvh, Candidates};
 
 /// Writes the distance of every node, negative inside when `patches` are given. Returns the nodes that those cannot tell;
@@ -59,24 +59,41 @@ impl Work for LayerWork<'_> {
             let nearest = bvh.nearest_here::<L>(block.center, hint);
             hint = nearest.face;
             bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
-            for node in block.nodes() {
-                let point = layout.node_position(node);
-                let from_center = point.distance(block.center);
-                let nearest = bvh.nearest_among::<L>(&candidates, point, from_center, hint);
-                hint = nearest.face;
-                let distance = nearest.distance_squared.sqrt();
-                let inside = match patches.map(|patches| patches.inside(point, &nearest)) {
-                    Some(Some(inside)) => inside,
-                    Some(None) => {
-                        unclear.push(node);
-                        false
-                    }
-                    None => false,
-                };
-                let signed = if inside { -distance } else { distance };
-                layer.values[layer.slot(node)] = signed as f32;
+            for cube in block.cubes() {
+                // Lanes past the border repeat its last node.
+                let nodes: [UVec3; LANES] = cube_nodes(cube, block.last);
+                let mut points = [DVec3::ZERO; LANES];
+                for (point, &node) in points.iter_mut().zip(&nodes) {
+                    *point = layout.node_position(node);
+                }
+                let nearest = bvh.nearest_among::<L>(&mut candidates, &points, hint);
+                hint = nearest[LANES - 1].face;
+                for ((&node, &point), nearest) in nodes.iter().zip(&points).zip(&nearest) {
+                    let distance = nearest.distance_squared.sqrt();
+                    let inside = match patches.map(|patches| patches.inside(point, nearest)) {
+                        Some(Some(inside)) => inside,
+                        Some(None) => {
+                            unclear.push(node);
+                            false
+                        }
+                        None => false,
+                    };
+                    let signed = if inside { -distance } else { distance };
+                    layer.values[layer.slot(node)] = signed as f32;
+                }
             }
         }
         unclear
     }
+}
+
+/// The corners of a cube of nodes, bit 0 of the index being x, none beyond `last`.
+#[inline(always)]
+fn cube_nodes(first: UVec3, last: UVec3) -> [UVec3; LANES] {
+    let mut nodes = [first; LANES];
+    for (i, node) in nodes.iter_mut().enumerate() {
+        let i = i as u32;
+        *node = (first + UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1)).min(last);
+    }
+    nodes
 }

@@ -2,7 +2,6 @@
 
 mod box_tree;
 mod bvh;
-mod bvh_build;
 pub mod generate;
 #[cfg(test)]
 mod model_tests;

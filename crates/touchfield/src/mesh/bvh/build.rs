@@ -4,9 +4,9 @@
 
 use glam::{Vec2, Vec3};
 
-use super::bvh::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
+use super::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
 use crate::geom::Aabb;
-use crate::geom::lanes::{Aligned, LANES, Stored3};
+use crate::geom::lanes::LANES;
 
 /// Levels that can occur: surface-area splits to [`AREA_DEPTH`], then halving of at most 2³² triangles.
 pub(super) const MAX_DEPTH: usize = AREA_DEPTH + 32;
@@ -316,37 +316,4 @@ fn widen(tree: &Tree) -> Vec<&Tree> {
         }
     }
     children
-}
-
-impl Leaf {
-    /// Far from everything; the unit ball holds the mesh, and the square still fits an `f32`.
-    const NOWHERE: Leaf = {
-        let far = Aligned([1e18; LANES]);
-        let zero = Aligned([0.0; LANES]);
-        Leaf {
-            corners: [[far; 3]; 3],
-            normal: [zero; 3],
-            inverse_length_squared: [zero; 3],
-            faces: [NO_CHILD; LANES],
-        }
-    };
-
-    fn set_lane(&mut self, lane: usize, face: u32, corners: Corners) {
-        let put =
-            |v: &mut Stored3, value: Vec3| (0..3).for_each(|axis| v[axis].0[lane] = value[axis]);
-        // Unit vectors from `f64`: of a sliver they would keep no digit in `f32`.
-        let [a, b, c] = corners.map(|corner| corner.as_dvec3());
-        let normal = (b - a).cross(c - a).normalize_or_zero();
-        put(&mut self.normal, normal.as_vec3());
-        for (i, (start, end)) in [(a, b), (b, c), (c, a)].into_iter().enumerate() {
-            put(&mut self.corners[i], corners[i]);
-            let length_squared = (end - start).length_squared();
-            self.inverse_length_squared[i].0[lane] = if length_squared > 0.0 {
-                (1.0 / length_squared) as f32
-            } else {
-                0.0
-            };
-        }
-        self.faces[lane] = face;
-    }
 }

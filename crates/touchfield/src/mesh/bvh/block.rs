@@ -1,0 +1,309 @@
+//! The nearest triangles of many points that lie close together: candidates once for a ball, then eight points at a time.
+
+use glam::{DVec3, Vec3};
+
+use super::nearest::Best;
+use super::{Bounds, Bvh, LEAF_FLAG, Leaf, NO_CHILD, Nearest, ROUNDING, STACK};
+use crate::geom::lanes::{Aligned, LANES, Lanes, Stored, set_lanes, splat3};
+
+/// The leaves that can matter to the points of one ball, see [`Bvh::gather`]. Reused from ball to ball.
+#[derive(Default)]
+pub struct Candidates {
+    groups: Vec<Group>,
+    /// As node and lane.
+    found: Vec<(u32, u32)>,
+    /// Triangles that may be nearest to some of the eight points, with their `f32` distance² to each.
+    postponed: Vec<(Stored, u32)>,
+}
+
+/// [`LANES`] leaves with their bounds.
+struct Group {
+    bounds: Bounds,
+    leaves: [u32; LANES],
+    /// Lower bounds of their distances to the middle of the eight points at hand.
+    lower: Stored,
+}
+
+impl Bvh {
+    /// Collects every leaf that can hold the nearest triangle of some point within `radius` of `center`, given the
+    /// nearest triangle of `center` itself.
+    ///
+    /// A box B at distance l from the centre loses to the nearest triangle T at distance t everywhere in the ball
+    /// if l − t exceeds what the two distances can gain on each other on the way: radius · |u_B − u_T|, with the unit
+    /// directions to the nearest points. |u_B − u_T| is at most 2, and at most 2 D / (l + t − 2 radius) with D the
+    /// largest distance between a point of B and one of T: far away, where both lie in nearly the same direction,
+    /// that is small, and the candidates are a patch the size of the ball, however far it is.
+    #[inline(always)]
+    pub(crate) fn gather<L: Lanes>(
+        &self,
+        center: DVec3,
+        radius: f64,
+        nearest: &Nearest,
+        out: &mut Candidates,
+    ) {
+        let local = self.to_local(center);
+        let margin = ROUNDING * (1.0 + local.length());
+        let query = Ball::<L> {
+            center: splat3(local),
+            radius: (radius * self.scale) as f32 + margin,
+            rival: self.rival(nearest),
+            margin,
+        };
+        out.found.clear();
+        let mut stack = [0u32; STACK];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let index = stack[top];
+            let node = &self.nodes[index as usize];
+            for lane in set_lanes(query.matters(&node.bounds)) {
+                let child = node.children[lane];
+                if child & LEAF_FLAG != 0 {
+                    out.found.push((index, lane as u32));
+                } else {
+                    stack[top] = child;
+                    top += 1;
+                }
+            }
+        }
+        out.groups.clear();
+        for chunk in out.found.chunks(LANES) {
+            let mut group = Group {
+                bounds: Bounds::NOWHERE,
+                leaves: [NO_CHILD; LANES],
+                lower: Aligned([0.0; LANES]),
+            };
+            for (lane, &(node, from)) in chunk.iter().enumerate() {
+                let node = &self.nodes[node as usize];
+                group.bounds.copy_lane(lane, &node.bounds, from as usize);
+                group.leaves[lane] = node.children[from as usize] & !LEAF_FLAG;
+            }
+            out.groups.push(group);
+        }
+    }
+
+    /// The nearest points of the mesh to eight points, all in the ball that `candidates` were gathered for and best close to
+    /// each other.
+    #[inline(always)]
+    pub(crate) fn nearest_among<L: Lanes>(
+        &self,
+        candidates: &mut Candidates,
+        points: &[DVec3; LANES],
+        hint: u32,
+    ) -> [Nearest; LANES] {
+        let Candidates {
+            groups, postponed, ..
+        } = candidates;
+        let mut packet = Packet::<L>::new(self, points, postponed);
+        // The leaf that looks nearest first: what it holds rules out most others.
+        let mut first = (f32::INFINITY, NO_CHILD);
+        for group in groups.iter_mut() {
+            group.lower = group
+                .bounds
+                .distance_squared(packet.ball.center)
+                .sqrt()
+                .store();
+            for lane in 0..LANES {
+                if group.lower.0[lane] < first.0 {
+                    first = (group.lower.0[lane], group.leaves[lane]);
+                }
+            }
+        }
+        let hint = self.leaf_of[hint as usize];
+        packet.challenge(&self.leaves[hint as usize]);
+        packet.visit_leaf(&self.leaves[hint as usize]);
+        let first = first.1;
+        if first != hint && first != NO_CHILD {
+            packet.challenge(&self.leaves[first as usize]);
+            packet.visit_leaf(&self.leaves[first as usize]);
+        }
+        for group in groups.iter() {
+            let spread = group
+                .bounds
+                .farthest_squared(packet.ball.rival.center)
+                .sqrt();
+            for lane in set_lanes(packet.ball.can_win(L::load(&group.lower), spread)) {
+                let leaf = group.leaves[lane];
+                if leaf != hint && leaf != first && packet.matters(&group.bounds, lane) {
+                    packet.visit_leaf(&self.leaves[leaf as usize]);
+                }
+            }
+        }
+        packet.decide(self, points)
+    }
+
+    #[inline(always)]
+    fn rival<L: Lanes>(&self, nearest: &Nearest) -> Rival<L> {
+        let leaf = &self.leaves[self.leaf_of[nearest.face as usize] as usize];
+        let lane = leaf.faces.iter().position(|&face| face == nearest.face);
+        let distance = (nearest.distance_squared.sqrt() * self.scale) as f32;
+        Rival::new(leaf.ball(lane.unwrap_or(0)), distance)
+    }
+}
+
+/// A triangle that others have to beat, by a ball around it. Local units.
+#[derive(Clone, Copy)]
+struct Rival<L> {
+    center: [L; 3],
+    radius: f32,
+    /// From the centre of the points to this triangle.
+    distance: f32,
+}
+
+impl<L: Lanes> Rival<L> {
+    #[inline(always)]
+    fn new((center, radius): (Vec3, f32), distance: f32) -> Rival<L> {
+        Rival {
+            center: splat3(center),
+            radius,
+            distance,
+        }
+    }
+}
+
+/// A ball of points and a triangle near it. Local units.
+struct Ball<L> {
+    center: [L; 3],
+    radius: f32,
+    rival: Rival<L>,
+    margin: f32,
+}
+
+impl<L: Lanes> Ball<L> {
+    /// Which children can hold the nearest triangle of some point of the ball.
+    #[inline(always)]
+    fn matters(&self, bounds: &Bounds) -> u32 {
+        self.can_win(
+            bounds.distance_squared(self.center).sqrt(),
+            bounds.farthest_squared(self.rival.center).sqrt(),
+        )
+    }
+
+    /// Which things can be nearer than the rival somewhere in the ball, given their distances from its centre, or less, and the
+    /// farthest distances of any part of them from the rival's centre, or more. See [`Bvh::gather`].
+    #[inline(always)]
+    fn can_win(&self, lower: L, spread: L) -> u32 {
+        let spread = spread.add(L::splat(self.rival.radius + self.margin));
+        let sum = lower.add(L::splat(
+            self.rival.distance - 2.0 * self.radius - 2.0 * self.margin,
+        ));
+        // A sum that is not positive proves nothing; a tiny positive one gives a drift above 2.
+        let sum = sum.max(L::splat(f32::MIN_POSITIVE));
+        let two = L::splat(2.0);
+        let drift = two.mul(spread).div(sum).min(two);
+        let gain = L::splat(self.radius * (1.0 + 8.0 * ROUNDING)).mul(drift);
+        let excess = lower.sub(L::splat(self.rival.distance + 2.0 * self.margin));
+        excess.mask_at_most(gain)
+    }
+}
+
+/// The search state of eight points, one a lane.
+struct Packet<'a, L> {
+    points: [L; 3],
+    /// Around the points.
+    ball: Ball<L>,
+    /// Distance² above which nothing can be nearer than what was seen.
+    threshold: L,
+    /// Twice the rounding margin of any of the points, local units.
+    margin: f32,
+    postponed: &'a mut Vec<(Stored, u32)>,
+}
+
+impl<'a, L: Lanes> Packet<'a, L> {
+    #[inline(always)]
+    fn new(bvh: &Bvh, points: &[DVec3; LANES], postponed: &'a mut Vec<(Stored, u32)>) -> Self {
+        postponed.clear();
+        let center = bvh.to_local(0.5 * (points[0] + points[LANES - 1]));
+        let (mut x, mut y, mut z) = (
+            Aligned([0.0; LANES]),
+            Aligned([0.0; LANES]),
+            Aligned([0.0; LANES]),
+        );
+        let mut radius_squared = 0.0f32;
+        for (i, &point) in points.iter().enumerate() {
+            let local = bvh.to_local(point);
+            radius_squared = radius_squared.max(local.distance_squared(center));
+            (x.0[i], y.0[i], z.0[i]) = (local.x, local.y, local.z);
+        }
+        let radius = radius_squared.sqrt();
+        let margin = ROUNDING * (1.0 + center.length() + radius);
+        let nothing = Rival::new((Vec3::ZERO, 0.0), f32::INFINITY);
+        Packet {
+            points: [L::load(&x), L::load(&y), L::load(&z)],
+            ball: Ball {
+                center: splat3(center),
+                radius: radius + margin,
+                rival: nothing,
+                margin,
+            },
+            threshold: L::splat(f32::INFINITY),
+            margin: 2.0 * margin,
+            postponed,
+        }
+    }
+
+    /// Takes the triangle of `leaf` that is nearest to the middle of the points as the one to beat, if it beats the last.
+    #[inline(always)]
+    fn challenge(&mut self, leaf: &Leaf) {
+        let distance_squared = leaf.distance_squared(self.ball.center).store().0;
+        let mut best = 0;
+        for lane in 1..LANES {
+            if distance_squared[lane] < distance_squared[best] {
+                best = lane;
+            }
+        }
+        let distance = distance_squared[best].sqrt();
+        if distance < self.ball.rival.distance {
+            self.ball.rival = Rival::new(leaf.ball(best), distance);
+        }
+    }
+
+    /// Whether one leaf is near enough to some of the points.
+    #[inline(always)]
+    fn matters(&self, bounds: &Bounds, lane: usize) -> bool {
+        let lower = bounds.lane_distance_squared(lane, self.points);
+        lower.mask_at_most(self.threshold) != 0
+    }
+
+    /// Measures in `f32` the triangles of a leaf that can be nearest to some of the points.
+    #[inline(always)]
+    fn visit_leaf(&mut self, leaf: &Leaf) {
+        let lower = leaf.distance_squared(self.ball.center).sqrt();
+        let spread = leaf.farthest(self.ball.rival.center);
+        for lane in set_lanes(self.ball.can_win(lower, spread)) {
+            // The plane is never farther than the triangle, and much cheaper.
+            let height_squared = leaf.lane_height_squared(lane, self.points);
+            if height_squared.mask_at_most(self.threshold) == 0 {
+                continue;
+            }
+            let in_plane = leaf.lane_plane_distance_squared(lane, self.points);
+            let estimate = height_squared.add(in_plane);
+            if estimate.mask_at_most(self.threshold) == 0 {
+                continue;
+            }
+            let reach = estimate.sqrt().add(L::splat(self.margin));
+            let limit = reach.mul(reach).mul(L::splat(1.0 + ROUNDING));
+            self.threshold = self.threshold.min(limit);
+            self.postponed.push((estimate.store(), leaf.faces[lane]));
+        }
+    }
+
+    /// Measures in `f64` what is within rounding of the nearest.
+    #[inline(always)]
+    fn decide(self, bvh: &Bvh, points: &[DVec3; LANES]) -> [Nearest; LANES] {
+        let mut best = [Best::new(DVec3::ZERO); LANES];
+        for (best, &point) in best.iter_mut().zip(points) {
+            *best = Best::new(point);
+        }
+        for (estimate, face) in self.postponed.iter() {
+            for lane in set_lanes(L::load(estimate).mask_at_most(self.threshold)) {
+                best[lane].measure(&bvh.triangles, *face);
+            }
+        }
+        let mut nearest = [best[0].nearest; LANES];
+        for (nearest, best) in nearest.iter_mut().zip(&best) {
+            *nearest = best.nearest;
+        }
+        nearest
+    }
+}

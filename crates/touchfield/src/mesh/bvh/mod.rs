@@ -1,0 +1,428 @@
+//! Bounding volume hierarchy over triangles: the nearest point of a mesh, exactly and fast.
+//!
+//! Input: a mesh whose faces are valid ([`TriangleMesh::first_invalid_face`] is `None`).
+//! Output: for any point the nearest face, feature and distance: bit for bit what testing every triangle in
+//! `f64` gives, because `f32` only *rejects*, with a proven margin, and `f64` decides.
+//! Cost: about a dozen node tests a query, eight boxes or eight triangles at a time; ~120 bytes a triangle.
+//! Not for: rays (see [`crate::mesh::Parity`]), or meshes that change.
+//!
+//! Two things make it fast. A node bounds its children by boxes along their own axes: a patch of surface is flat, so such
+//! a box is thin, and far from the surface, where axis-aligned boxes of a whole cap would overlap the search sphere, thin
+//! ones do not. And a block of grid nodes collects its candidates once ([`Bvh::gather`]), with a bound on how fast two
+//! distances can drift apart that is far below Lipschitz's 2.
+
+mod block;
+mod build;
+mod nearest;
+
+pub use block::Candidates;
+
+use glam::{DVec3, Vec3};
+
+use super::TriangleMesh;
+use crate::geom::lanes::{
+    Aligned, LANES, Lanes, Stored, Stored3, dot3, load3, splat_lane, splat_lane3, sub3,
+};
+use crate::geom::{ClosestPoint, Triangle};
+
+/// Upper bound of every rounding error of an `f32` distance, as a share of `1 + |p|`, with the mesh scaled into
+/// the unit ball: coordinates, unit vectors and offsets are each off by half an ulp (6e-8), and no chain below
+/// adds up more than a dozen of them.
+const ROUNDING: f32 = 2e-6;
+
+/// A child index with this bit set is a leaf.
+pub(super) const LEAF_FLAG: u32 = 1 << 31;
+/// Of a lane without a child; its bounds are never near.
+pub(super) const NO_CHILD: u32 = u32::MAX;
+/// Entries of a traversal stack: each level adds at most [`LANES`] − 1, and [`build`] keeps below that depth.
+const STACK: usize = (LANES - 1) * build::MAX_DEPTH + LANES;
+
+/// A hierarchy over the faces of one mesh.
+pub struct Bvh {
+    triangles: Vec<Triangle>,
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+    /// The leaf of each face.
+    leaf_of: Vec<u32>,
+    /// Local coordinates, in which the mesh fills the unit ball: `local = (p − center) · scale`.
+    center: DVec3,
+    /// A power of two, so that scaling is exact \[1/m\].
+    scale: f64,
+}
+
+/// The nearest point of a mesh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    /// Square of the distance \[m²\].
+    pub distance_squared: f64,
+    /// The face it lies on.
+    pub face: u32,
+    /// Where, and on which feature of that face.
+    pub closest: ClosestPoint,
+}
+
+/// Bounds of [`LANES`] children: boxes along their own axes, in local coordinates.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Unit and orthogonal; the last is the mean normal.
+    axes: [Stored3; 3],
+    /// Of the centre, along each axis.
+    offset: Stored3,
+    /// Half the sides, along each axis.
+    half: Stored3,
+}
+
+pub(super) struct Node {
+    pub(super) bounds: Bounds,
+    pub(super) children: [u32; LANES],
+}
+
+/// [`LANES`] triangles in local coordinates, each in a frame of its own: the longest edge along x from the origin, the
+/// third corner above it in the x–y plane. Two dimensions less to search in, and no division.
+pub(super) struct Leaf {
+    axes: [Stored3; 3],
+    /// Of the frame's origin, along each axis.
+    offset: Stored3,
+    /// Of the longest edge.
+    length: Stored,
+    /// The third corner.
+    apex: [Stored; 2],
+    /// 1 / |edge|² of the edges from the apex to the origin and to the end of the longest edge; 0 for one without length.
+    inverse_length_squared: [Stored; 2],
+    /// A ball around the triangle.
+    center: Stored3,
+    radius: Stored,
+    pub(super) faces: [u32; LANES],
+}
+
+/// One lane of [`Bounds`].
+#[derive(Clone, Copy)]
+pub(super) struct BoundsLane {
+    pub(super) axes: [Vec3; 3],
+    pub(super) offset: Vec3,
+    pub(super) half: Vec3,
+}
+
+impl Bvh {
+    /// Builds the hierarchy. Panics when a face is invalid: check [`TriangleMesh::first_invalid_face`] first.
+    pub fn build(mesh: &TriangleMesh) -> Bvh {
+        let bounds = mesh.bounds();
+        let center = if bounds.is_empty() {
+            DVec3::ZERO
+        } else {
+            bounds.center()
+        };
+        let radius = bounds.half_extents().length();
+        let scale = if radius.is_normal() && radius > 0.0 {
+            (-radius.log2().ceil()).exp2()
+        } else {
+            1.0
+        };
+        let triangles: Vec<Triangle> = mesh.triangles().collect();
+        let local = triangles.iter().map(|t| {
+            t.corners()
+                .map(|corner| ((corner - center) * scale).as_vec3())
+        });
+        let (nodes, leaves, leaf_of) = build::build(local.collect());
+        Bvh {
+            triangles,
+            nodes,
+            leaves,
+            leaf_of,
+            center,
+            scale,
+        }
+    }
+
+    /// Triangles in the order of the mesh's faces.
+    pub fn triangles(&self) -> &[Triangle] {
+        &self.triangles
+    }
+
+    pub(super) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// [`NO_CHILD`], a node, or with [`LEAF_FLAG`] a leaf.
+    pub(super) fn child(&self, node: usize, lane: usize) -> u32 {
+        self.nodes[node].children[lane]
+    }
+
+    /// The children that a node has, with their bounds.
+    pub(super) fn children(&self, node: usize) -> impl Iterator<Item = (u32, BoundsLane)> + '_ {
+        let node = &self.nodes[node];
+        (0..LANES)
+            .filter(|&lane| node.children[lane] != NO_CHILD)
+            .map(|lane| (node.children[lane], node.bounds.lane(lane)))
+    }
+
+    pub(super) fn leaf_faces(&self, leaf: u32) -> impl Iterator<Item = u32> + '_ {
+        let faces = self.leaves[leaf as usize].faces.iter().copied();
+        faces.take_while(|&face| face != NO_CHILD)
+    }
+
+    /// In the coordinates of [`BoundsLane`].
+    #[inline(always)]
+    pub(super) fn to_local(&self, point: DVec3) -> Vec3 {
+        ((point - self.center) * self.scale).as_vec3()
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        self.triangles.len() * size_of::<Triangle>()
+            + self.nodes.len() * size_of::<Node>()
+            + self.leaves.len() * size_of::<Leaf>()
+            + self.leaf_of.len() * size_of::<u32>()
+    }
+}
+
+impl Bounds {
+    /// Farther than any threshold, so that an empty lane is never visited.
+    pub(super) const NOWHERE: Bounds = {
+        let zero = Aligned([0.0; LANES]);
+        let never = Aligned([f32::NEG_INFINITY; LANES]);
+        Bounds {
+            axes: [[zero; 3]; 3],
+            offset: [zero; 3],
+            half: [never; 3],
+        }
+    };
+
+    /// Lower bound of the distance² to whatever lies in each child.
+    #[inline(always)]
+    fn distance_squared<L: Lanes>(&self, point: [L; 3]) -> L {
+        let zero = L::splat(0.0);
+        let mut sum = zero;
+        for axis in 0..3 {
+            let off = dot3(load3(&self.axes[axis]), point).sub(L::load(&self.offset[axis]));
+            let outside = off.abs().sub(L::load(&self.half[axis])).max(zero);
+            sum = sum.add(outside.mul(outside));
+        }
+        sum
+    }
+
+    /// As [`Self::distance_squared`], of one child to eight points.
+    #[inline(always)]
+    fn lane_distance_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
+        let zero = L::splat(0.0);
+        let mut sum = zero;
+        for axis in 0..3 {
+            let off = dot3(splat_lane3(&self.axes[axis], lane), points)
+                .sub(splat_lane(&self.offset[axis], lane));
+            let outside = off.abs().sub(splat_lane(&self.half[axis], lane)).max(zero);
+            sum = sum.add(outside.mul(outside));
+        }
+        sum
+    }
+
+    /// Upper bound of the distance² to whatever lies in each child.
+    #[inline(always)]
+    fn farthest_squared<L: Lanes>(&self, point: [L; 3]) -> L {
+        let mut sum = L::splat(0.0);
+        for axis in 0..3 {
+            let off = dot3(load3(&self.axes[axis]), point).sub(L::load(&self.offset[axis]));
+            let farthest = off.abs().add(L::load(&self.half[axis]));
+            sum = sum.add(farthest.mul(farthest));
+        }
+        sum
+    }
+
+    fn lane(&self, i: usize) -> BoundsLane {
+        let at = |v: &Stored3| Vec3::new(v[0].0[i], v[1].0[i], v[2].0[i]);
+        BoundsLane {
+            axes: [at(&self.axes[0]), at(&self.axes[1]), at(&self.axes[2])],
+            offset: at(&self.offset),
+            half: at(&self.half),
+        }
+    }
+
+    #[inline(always)]
+    fn copy_lane(&mut self, lane: usize, other: &Bounds, from: usize) {
+        for i in 0..3 {
+            for j in 0..3 {
+                self.axes[i][j].0[lane] = other.axes[i][j].0[from];
+            }
+            self.offset[i].0[lane] = other.offset[i].0[from];
+            self.half[i].0[lane] = other.half[i].0[from];
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_lane(&mut self, i: usize, lane: BoundsLane) {
+        let put = |v: &mut Stored3, value: Vec3| {
+            v[0].0[i] = value.x;
+            v[1].0[i] = value.y;
+            v[2].0[i] = value.z;
+        };
+        put(&mut self.axes[0], lane.axes[0]);
+        put(&mut self.axes[1], lane.axes[1]);
+        put(&mut self.axes[2], lane.axes[2]);
+        put(&mut self.offset, lane.offset);
+        put(&mut self.half, lane.half);
+    }
+}
+
+impl Leaf {
+    /// Far from everything; the unit ball holds the mesh, and the square still fits an `f32`.
+    pub(super) const NOWHERE: Leaf = {
+        let far = Aligned([1e18; LANES]);
+        let zero = Aligned([0.0; LANES]);
+        Leaf {
+            axes: [[zero; 3]; 3],
+            offset: [far; 3],
+            length: zero,
+            apex: [zero; 2],
+            inverse_length_squared: [zero; 2],
+            center: [far; 3],
+            radius: zero,
+            faces: [NO_CHILD; LANES],
+        }
+    };
+
+    pub(super) fn set_lane(&mut self, lane: usize, face: u32, corners: [Vec3; 3]) {
+        // In f64: of a sliver, f32 would keep no digit of the normal.
+        let corners = corners.map(|corner| corner.as_dvec3());
+        let edge = |i: usize| corners[(i + 1) % 3] - corners[i];
+        let longest = (0..3)
+            .max_by(|&i, &j| {
+                edge(i)
+                    .length_squared()
+                    .total_cmp(&edge(j).length_squared())
+            })
+            .unwrap_or(0);
+        let origin = corners[longest];
+        let to_apex = corners[(longest + 2) % 3] - origin;
+        let x = edge(longest).try_normalize().unwrap_or(DVec3::X);
+        let normal = edge(longest).cross(to_apex).try_normalize();
+        let z = normal.unwrap_or_else(|| x.any_orthonormal_vector());
+        let y = z.cross(x);
+        let (length, apex) = (edge(longest).length(), [to_apex.dot(x), to_apex.dot(y)]);
+        let put = |v: &mut Stored3, value: DVec3| {
+            for (slot, value) in v.iter_mut().zip(value.to_array()) {
+                slot.0[lane] = value as f32;
+            }
+        };
+        for (slot, axis) in self.axes.iter_mut().zip([x, y, z]) {
+            put(slot, axis);
+        }
+        put(
+            &mut self.offset,
+            DVec3::new(origin.dot(x), origin.dot(y), origin.dot(z)),
+        );
+        self.length.0[lane] = length as f32;
+        let inverse = |squared: f64| if squared > 0.0 { 1.0 / squared } else { 0.0 };
+        let beyond = apex[0] - length;
+        let squares = [
+            apex[0] * apex[0] + apex[1] * apex[1],
+            beyond * beyond + apex[1] * apex[1],
+        ];
+        for i in 0..2 {
+            self.apex[i].0[lane] = apex[i] as f32;
+            self.inverse_length_squared[i].0[lane] = inverse(squares[i]) as f32;
+        }
+        // The middle of the longest edge is within √3/2 of its length of every corner, and usually much nearer.
+        let center = origin + 0.5 * edge(longest);
+        let radius = corners
+            .map(|corner| corner.distance(center))
+            .into_iter()
+            .fold(0.0, f64::max);
+        put(&mut self.center, center);
+        self.radius.0[lane] = radius as f32;
+        self.faces[lane] = face;
+    }
+
+    /// Distance² to each triangle, within [`ROUNDING`] of the truth.
+    #[inline(always)]
+    fn distance_squared<L: Lanes>(&self, point: [L; 3]) -> L {
+        let height = dot3(load3(&self.axes[2]), point).sub(L::load(&self.offset[2]));
+        plane_distance_squared(
+            dot3(load3(&self.axes[0]), point).sub(L::load(&self.offset[0])),
+            dot3(load3(&self.axes[1]), point).sub(L::load(&self.offset[1])),
+            L::load(&self.length),
+            [L::load(&self.apex[0]), L::load(&self.apex[1])],
+            [
+                L::load(&self.inverse_length_squared[0]),
+                L::load(&self.inverse_length_squared[1]),
+            ],
+        )
+        .add(height.mul(height))
+    }
+
+    /// Square of the distance of eight points to the plane of one triangle.
+    #[inline(always)]
+    fn lane_height_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
+        let height =
+            dot3(splat_lane3(&self.axes[2], lane), points).sub(splat_lane(&self.offset[2], lane));
+        height.mul(height)
+    }
+
+    /// As [`Self::distance_squared`], of one triangle to eight points, less their [`Self::lane_height_squared`].
+    #[inline(always)]
+    fn lane_plane_distance_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
+        plane_distance_squared(
+            dot3(splat_lane3(&self.axes[0], lane), points).sub(splat_lane(&self.offset[0], lane)),
+            dot3(splat_lane3(&self.axes[1], lane), points).sub(splat_lane(&self.offset[1], lane)),
+            splat_lane(&self.length, lane),
+            [
+                splat_lane(&self.apex[0], lane),
+                splat_lane(&self.apex[1], lane),
+            ],
+            [
+                splat_lane(&self.inverse_length_squared[0], lane),
+                splat_lane(&self.inverse_length_squared[1], lane),
+            ],
+        )
+    }
+
+    /// Upper bound of the distance from a point to any part of each triangle.
+    #[inline(always)]
+    fn farthest<L: Lanes>(&self, point: [L; 3]) -> L {
+        let off = sub3(load3(&self.center), point);
+        dot3(off, off).sqrt().add(L::load(&self.radius))
+    }
+
+    /// A ball around one triangle.
+    #[inline(always)]
+    fn ball(&self, lane: usize) -> (Vec3, f32) {
+        let [x, y, z] = &self.center;
+        (
+            Vec3::new(x.0[lane], y.0[lane], z.0[lane]),
+            self.radius.0[lane],
+        )
+    }
+}
+
+/// In the plane of a triangle (0, 0), (length, 0), apex: the distance² from (x, y) to it. 0 inside all three edges, else that to the
+/// nearest edge.
+#[inline(always)]
+fn plane_distance_squared<L: Lanes>(
+    x: L,
+    y: L,
+    length: L,
+    apex: [L; 2],
+    inverse_length_squared: [L; 2],
+) -> L {
+    let zero = L::splat(0.0);
+    let beyond = x.sub(x.max(zero).min(length));
+    let to_base = beyond.mul(beyond).add(y.mul(y));
+    let (to_left, left) = plane_edge([x, y], apex, inverse_length_squared[0]);
+    let (to_right, right) = plane_edge(
+        [x.sub(length), y],
+        [apex[0].sub(length), apex[1]],
+        inverse_length_squared[1],
+    );
+    let inside = y.min(right).min(zero.sub(left));
+    inside.select_positive(zero, to_base.min(to_left).min(to_right))
+}
+
+/// Distance² to the edge from the origin to `end`, and a number that is positive to its left.
+#[inline(always)]
+fn plane_edge<L: Lanes>(point: [L; 2], end: [L; 2], inverse_length_squared: L) -> (L, L) {
+    let along = point[0].mul(end[0]).add(point[1].mul(end[1]));
+    let share = along.mul(inverse_length_squared);
+    let share = share.max(L::splat(0.0)).min(L::splat(1.0));
+    let x = point[0].sub(share.mul(end[0]));
+    let y = point[1].sub(share.mul(end[1]));
+    let left = end[0].mul(point[1]).sub(end[1].mul(point[0]));
+    (x.mul(x).add(y.mul(y)), left)
+}

@@ -1,0 +1,245 @@
+//! The nearest triangle of one point: depth first, nearest child first; `f32` rejects, `f64` decides.
+
+use glam::{DVec3, Vec3};
+
+use super::{Bvh, LEAF_FLAG, Nearest, ROUNDING, STACK};
+use crate::geom::lanes::{self, Lanes, Work, set_lanes, splat3};
+use crate::geom::{ClosestPoint, Feature, Triangle};
+
+impl Bvh {
+    /// The nearest point of the mesh; `None` when it has no faces. `hint` is any face, best one that is near.
+    pub fn nearest(&self, point: DVec3, hint: u32) -> Option<Nearest> {
+        if self.triangles.is_empty() {
+            return None;
+        }
+        Some(lanes::run(NearestWork {
+            bvh: self,
+            point,
+            hint,
+        }))
+    }
+
+    /// [`Self::nearest`] inside a [`Work`]; the mesh has faces.
+    #[inline(always)]
+    pub(crate) fn nearest_here<L: Lanes>(&self, point: DVec3, hint: u32) -> Nearest {
+        let local = self.to_local(point);
+        let mut search = Search {
+            best: Best::new(point),
+            threshold: f32::INFINITY,
+            margin: 2.0 * ROUNDING * (1.0 + local.length()),
+            postponed: [(0.0, 0); POSTPONED],
+            count: 0,
+        };
+        let hint = (hint as usize).min(self.leaf_of.len() - 1);
+        self.descend::<L>(self.leaf_of[hint], local, &mut search);
+        search.decide(&self.triangles);
+        search.best.nearest
+    }
+
+    #[inline(always)]
+    fn descend<L: Lanes>(&self, first: u32, local: Vec3, search: &mut Search) {
+        let point = splat3::<L>(local);
+        self.visit_leaf(first, point, search);
+        let mut stack = [(0.0f32, 0u32); STACK];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let (lower, child) = stack[top];
+            if lower > search.threshold {
+                continue;
+            }
+            if child & LEAF_FLAG != 0 {
+                if child & !LEAF_FLAG != first {
+                    self.visit_leaf(child & !LEAF_FLAG, point, search);
+                }
+                continue;
+            }
+            let node = &self.nodes[child as usize];
+            let lower = node.bounds.distance_squared(point);
+            let mask = lower.mask_at_most(L::splat(search.threshold));
+            let lower = lower.store();
+            let base = top;
+            for lane in set_lanes(mask) {
+                // Insertion keeps the new entries sorted, the nearest on top.
+                let entry = (lower.0[lane], node.children[lane]);
+                let mut slot = top;
+                while slot > base && stack[slot - 1].0 < entry.0 {
+                    stack[slot] = stack[slot - 1];
+                    slot -= 1;
+                }
+                stack[slot] = entry;
+                top += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn visit_leaf<L: Lanes>(&self, leaf: u32, point: [L; 3], search: &mut Search) {
+        let leaf = &self.leaves[leaf as usize];
+        let estimate = leaf.distance_squared(point);
+        let mask = estimate.mask_at_most(L::splat(search.threshold));
+        if mask == 0 {
+            return;
+        }
+        let estimate = estimate.store();
+        for lane in set_lanes(mask) {
+            let (estimate, face) = (estimate.0[lane], leaf.faces[lane]);
+            if estimate <= search.threshold {
+                search.tighten(estimate.sqrt());
+                if search.count == POSTPONED {
+                    search.decide(&self.triangles);
+                }
+                search.postponed[search.count] = (estimate, face);
+                search.count += 1;
+            }
+        }
+    }
+}
+
+/// How many triangles a search keeps for the `f64` decision before it takes one in between.
+const POSTPONED: usize = 32;
+
+/// The search state of one point.
+struct Search {
+    best: Best,
+    /// `f32` distance² above which nothing can be nearer than what was seen.
+    threshold: f32,
+    /// Twice the rounding margin at this point, local units.
+    margin: f32,
+    /// Triangles that may be the nearest, with their `f32` distance²; `f64` decides at the end.
+    postponed: [(f32, u32); POSTPONED],
+    count: usize,
+}
+
+impl Search {
+    #[inline(always)]
+    fn tighten(&mut self, distance: f32) {
+        let reach = distance + self.margin;
+        self.threshold = (reach * reach * (1.0 + ROUNDING)).min(self.threshold);
+    }
+
+    /// Measures all postponed triangles that can still be nearest.
+    #[inline(always)]
+    fn decide(&mut self, triangles: &[Triangle]) {
+        for &(estimate, face) in &self.postponed[..self.count] {
+            if estimate <= self.threshold {
+                self.best.measure(triangles, face);
+            }
+        }
+        self.count = 0;
+    }
+}
+
+/// The nearest point so far, in `f64`.
+#[derive(Clone, Copy)]
+pub(super) struct Best {
+    point: DVec3,
+    pub(super) nearest: Nearest,
+}
+
+impl Best {
+    #[inline(always)]
+    pub(super) fn new(point: DVec3) -> Best {
+        Best {
+            point,
+            nearest: Nearest {
+                distance_squared: f64::INFINITY,
+                face: u32::MAX,
+                closest: ClosestPoint {
+                    point: DVec3::ZERO,
+                    feature: Feature::Face,
+                },
+            },
+        }
+    }
+
+    /// Takes a face into account.
+    #[inline(always)]
+    pub(super) fn measure(&mut self, triangles: &[Triangle], face: u32) {
+        let triangle = &triangles[face as usize];
+        if let Some(feature) = self.same_point(triangles, triangle) {
+            // Equal distances go to the smaller face, so that the answer does not depend on the visiting order.
+            if face < self.nearest.face {
+                self.nearest.face = face;
+                self.nearest.closest.feature = feature;
+            }
+            return;
+        }
+        let closest = triangle.closest_point(self.point);
+        let distance_squared = closest.point.distance_squared(self.point);
+        let nearer = distance_squared < self.nearest.distance_squared
+            || (distance_squared == self.nearest.distance_squared && face < self.nearest.face);
+        if nearer {
+            self.nearest = Nearest {
+                distance_squared,
+                face,
+                closest,
+            };
+        }
+    }
+
+    /// The corner or edge of `triangle` that holds the nearest point so far, if that is also the triangle's own nearest point.
+    ///
+    /// Outside a convex part the nearest point is mostly a vertex or on an edge, and all the faces around it tie; this is much
+    /// cheaper than measuring each of them.
+    #[inline(always)]
+    fn same_point(&self, triangles: &[Triangle], triangle: &Triangle) -> Option<Feature> {
+        let corners = [triangle.a, triangle.b, triangle.c];
+        match self.nearest.closest.feature {
+            Feature::Face => None,
+            Feature::Vertex(_) => {
+                let vertex = self.nearest.closest.point;
+                let corner = index_of(corners, vertex)?;
+                let off = self.point - vertex;
+                let behind = |other: DVec3| off.dot(other - vertex) <= 0.0;
+                (behind(corners[(corner + 1) % 3]) && behind(corners[(corner + 2) % 3]))
+                    .then_some(Feature::Vertex(corner as u8))
+            }
+            Feature::Edge(edge) => {
+                let best = &triangles[self.nearest.face as usize];
+                let best = [best.a, best.b, best.c];
+                // Neighbours run along a shared edge in opposite directions.
+                let start = best[(edge as usize + 1) % 3];
+                let end = best[edge as usize];
+                let corner = index_of(corners, start)?;
+                if corners[(corner + 1) % 3] != end {
+                    return None;
+                }
+                let (along, inward) = (end - start, corners[(corner + 2) % 3] - start);
+                let off = self.point - start;
+                let height = off.dot(inward) * along.length_squared();
+                (height <= off.dot(along) * inward.dot(along))
+                    .then_some(Feature::Edge(corner as u8))
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn index_of(corners: [DVec3; 3], point: DVec3) -> Option<usize> {
+    if corners[0] == point {
+        Some(0)
+    } else if corners[1] == point {
+        Some(1)
+    } else if corners[2] == point {
+        Some(2)
+    } else {
+        None
+    }
+}
+
+/// [`Bvh::nearest`] as a piece of work.
+struct NearestWork<'a> {
+    bvh: &'a Bvh,
+    point: DVec3,
+    hint: u32,
+}
+
+impl Work for NearestWork<'_> {
+    type Output = Nearest;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Nearest {
+        self.bvh.nearest_here::<L>(self.point, self.hint)
+    }
+}
