@@ -1,6 +1,7 @@
 //! Touchfield: from any triangle mesh to a signed distance field you can trust.
 #![doc = ""]
 
+mod atomic_file;
 pub mod contact;
 pub mod field;
 pub mod geom;

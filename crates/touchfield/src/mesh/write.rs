@@ -5,7 +5,7 @@
 //! Cost: one pass; [`write_file`] appears under its name only when complete.
 //! Not for: normals, colours, materials.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use glam::Vec3;
 
 use super::TriangleMesh;
 use super::read::Format;
+use crate::atomic_file;
 
 /// Why a mesh could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -66,54 +67,7 @@ pub fn write_file(path: &Path, mesh: &TriangleMesh) -> Result<(), WriteError> {
                 return Err(WriteError::UnknownFormat { path });
             }
         };
-    let (file, draft) = Draft::create_beside(path)?;
-    let mut out = BufWriter::new(file);
-    write(&mut out, mesh)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    drop(file);
-    draft.rename_to(path)?;
-    Ok(())
-}
-
-/// A file under a passing name; removed unless it is renamed.
-struct Draft {
-    path: Option<PathBuf>,
-}
-
-impl Draft {
-    fn create_beside(path: &Path) -> io::Result<(File, Draft)> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let process = std::process::id();
-        let mut attempt = 0;
-        loop {
-            let draft = path.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
-            match File::create_new(&draft) {
-                Ok(file) => return Ok((file, Draft { path: Some(draft) })),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {
-                    attempt += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    fn rename_to(mut self, path: &Path) -> io::Result<()> {
-        if let Some(draft) = &self.path {
-            fs::rename(draft, path)?;
-        }
-        self.path = None;
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some(draft) = &self.path {
-            // Nothing more can be done about a failure here, and the first error is the one to report.
-            let _ = fs::remove_file(draft);
-        }
-    }
+    atomic_file::write(path, |out| write(out, mesh))
 }
 
 /// Writes Wavefront OBJ, each coordinate with as many digits as it takes to read it back.
