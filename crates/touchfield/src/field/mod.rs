@@ -8,6 +8,7 @@ pub mod csg;
 mod dense_grid;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
 mod field;
+pub mod file;
 mod height_field;
 pub mod level_set;
 mod outside;

@@ -1,0 +1,155 @@
+//! The chunks of a dense grid: `GRID`, where its nodes lie and how exact it is, and `VALS`, their values.
+//!
+//! Input: a [`DenseGrid`], or the chunks of a file.
+//! Output: the same to the bit; nothing that [`DenseGrid::new`] would not take.
+//! Cost: one pass over the values, four bytes a node.
+//! Not for: what else is known about the grid, which is `provenance.rs`.
+
+use glam::{UVec3, Vec3};
+
+use super::container::{Builder, Chunk, Container, Encoding, Need};
+use super::error::{Cause, FileError, Tag};
+use super::{Budget, blocks};
+use crate::field::{DenseGrid, Field, GridError, GridLayout};
+use crate::geom::Aabb;
+
+pub(super) const KIND: Tag = Tag(*b"DENS");
+pub(super) const GRID: Tag = Tag(*b"GRID");
+pub(super) const VALUES: Tag = Tag(*b"VALS");
+
+/// Bytes of `GRID`: fourteen numbers.
+const GRID_SIZE: usize = 56;
+
+/// What can be in a grid but not in a file.
+pub(super) fn check(grid: &DenseGrid) -> Result<(), Cause> {
+    check_solid(grid.solid())
+}
+
+pub(super) fn write(builder: &mut Builder, grid: &DenseGrid) {
+    let GridLayout {
+        origin,
+        cell_size,
+        nodes,
+    } = *grid.layout();
+    let solid = grid.solid();
+    builder.chunk(GRID, Need::Required, Encoding::Plain, |out| {
+        let mut floats = |values: &[f32]| {
+            out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        };
+        floats(&origin.to_array());
+        floats(&[cell_size]);
+        floats(&solid.min.to_array());
+        floats(&solid.max.to_array());
+        floats(&[grid.error_bound()]);
+        out.extend(nodes.to_array().into_iter().flat_map(u32::to_le_bytes));
+        GRID_SIZE as u64
+    });
+    builder.chunk(VALUES, Need::Required, Encoding::FloatBlocks, |out| {
+        blocks::encode_floats(grid.values(), out)
+    });
+}
+
+pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<DenseGrid, FileError> {
+    let chunk = container.get(GRID)?;
+    let head = Head::read(chunk)?;
+    let values_chunk = container.get(VALUES)?;
+    let values = read_values(values_chunk, &head.layout, budget)?;
+    DenseGrid::new(head.layout, values, head.solid, head.error_bound).map_err(|error| {
+        let in_head = matches!(error, GridError::BadErrorBound(_));
+        let chunk = if in_head { chunk } else { values_chunk };
+        chunk.error(Cause::Grid(error))
+    })
+}
+
+/// All of a grid but its values.
+struct Head {
+    layout: GridLayout,
+    solid: Aabb,
+    error_bound: f32,
+}
+
+impl Head {
+    fn read(chunk: &Chunk) -> Result<Head, FileError> {
+        let payload: &[u8; GRID_SIZE] = fixed_payload(chunk, "a grid")?;
+        let word = |i: usize| std::array::from_fn(|byte| payload[4 * i + byte]);
+        let float = |i: usize| f32::from_le_bytes(word(i));
+        let vector = |i: usize| Vec3::new(float(i), float(i + 1), float(i + 2));
+        let layout = GridLayout {
+            origin: vector(0),
+            cell_size: float(3),
+            nodes: UVec3::from_array([11, 12, 13].map(|i| u32::from_le_bytes(word(i)))),
+        };
+        layout
+            .check()
+            .map_err(|error| chunk.error_in_payload(0, Cause::Grid(error)))?;
+        let solid = Aabb::new(vector(4), vector(7));
+        check_solid(solid).map_err(|cause| chunk.error_in_payload(16, cause))?;
+        Ok(Head {
+            layout,
+            solid,
+            error_bound: float(10),
+        })
+    }
+}
+
+/// A box that holds some point: an empty one would be replaced on reading, one at infinity bounds nothing.
+fn check_solid(solid: Aabb) -> Result<(), Cause> {
+    let holds_points = !solid.is_empty()
+        && solid.min.cmplt(Vec3::INFINITY).all()
+        && solid.max.cmpgt(Vec3::NEG_INFINITY).all();
+    if !holds_points {
+        let Aabb { min, max } = solid;
+        return Err(Cause::BadContent(format!(
+            "the box around the surface goes from {min} to {max} and holds no point"
+        )));
+    }
+    Ok(())
+}
+
+fn read_values(
+    chunk: &Chunk,
+    layout: &GridLayout,
+    budget: &mut Budget,
+) -> Result<Vec<f32>, FileError> {
+    let needed = layout.node_count().saturating_mul(4);
+    // Before the limit: a count that the bytes cannot fulfil is the file's fault.
+    let found = blocks::raw_length(chunk)?;
+    if found != needed {
+        return Err(chunk.error(Cause::WrongSize {
+            expected: "a value for every node",
+            needed,
+            found,
+        }));
+    }
+    budget.take("the values", needed, chunk)?;
+    let mut values = Vec::new();
+    let no_memory = || {
+        chunk.error(Cause::OutOfMemory {
+            what: "the values",
+            bytes: needed,
+        })
+    };
+    let count = usize::try_from(layout.node_count()).map_err(|_| no_memory())?;
+    values.try_reserve_exact(count).map_err(|_| no_memory())?;
+    blocks::decode(chunk, |piece| {
+        let (words, _) = piece.as_chunks();
+        values.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
+    })?;
+    Ok(values)
+}
+
+/// The payload of a chunk that is always `N` bytes and never compressed.
+pub(super) fn fixed_payload<'a, const N: usize>(
+    chunk: &Chunk<'a>,
+    expected: &'static str,
+) -> Result<&'a [u8; N], FileError> {
+    let found = blocks::raw_length(chunk)?;
+    match <&[u8; N]>::try_from(chunk.payload) {
+        Ok(payload) if chunk.encoding()? == Encoding::Plain => Ok(payload),
+        _ => Err(chunk.error(Cause::WrongSize {
+            expected,
+            needed: N as u64,
+            found,
+        })),
+    }
+}

@@ -1,0 +1,156 @@
+//! Fields on disk: the `.tfs` file.
+//!
+//! Input: a [`DenseGrid`] and its [`Provenance`]; or a file or its bytes, and a limit of memory.
+//! Output: the same field to the bit, or a [`FileError`] that names the place. Same input, same bytes.
+//! Cost: one pass over the values; memory as [`from_bytes`] says, checked before it is taken.
+//! Not for: meshes, see `mesh::read`.
+//!
+//! A versioned little-endian container of typed chunks under checksums, described byte by byte in docs/FILE_FORMAT.md.
+//! Readers skip chunks that they do not know, unless those are marked as required. Nothing in a file is believed before
+//! it is checked: a file of n bytes takes at most about 1300 n, whatever it declares.
+
+mod blocks;
+mod container;
+mod dense;
+mod error;
+mod provenance;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+pub use error::{Cause, FileError, Place, Tag};
+
+use super::{DenseGrid, Provenance};
+use crate::atomic_file;
+use container::{Builder, Chunk, Container};
+
+/// Most notes a file may hold.
+pub const MOST_NOTES: usize = 4096;
+/// Most bytes of one note.
+pub const NOTE_BYTES: usize = 1 << 16;
+
+/// What a `.tfs` file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The field.
+    pub grid: DenseGrid,
+    /// Where it comes from and how far it can be trusted.
+    pub provenance: Provenance,
+}
+
+/// Writes a field and returns the number of bytes.
+///
+/// Written beside its place under another name and renamed when complete, so that nobody ever sees half a file. What
+/// could not be read back is refused: doubtful cells that do not ascend or are none of the grid, a measured error that is
+/// not finite, more notes than [`MOST_NOTES`] or longer ones than [`NOTE_BYTES`].
+pub fn write_file(
+    path: &Path,
+    grid: &DenseGrid,
+    provenance: &Provenance,
+) -> Result<u64, FileError> {
+    let write = || {
+        dense::check(grid)?;
+        provenance::check(provenance, grid.layout())?;
+        let bytes = to_bytes(grid, provenance);
+        atomic_file::write(path, |out| out.write_all(&bytes)).map_err(Cause::NotWritten)?;
+        Ok(bytes.len() as u64)
+    };
+    write().map_err(|cause: Cause| cause.everywhere().in_file(path))
+}
+
+/// Reads a field. Takes at most `max_memory` bytes, as [`from_bytes`], those of the file included.
+pub fn read_file(path: &Path, max_memory: u64) -> Result<Stored, FileError> {
+    let read = || {
+        let bytes = file_bytes(path, max_memory).map_err(Cause::everywhere)?;
+        let mut budget = Budget {
+            used: bytes.len() as u64,
+            limit: max_memory,
+        };
+        parse(&bytes, &mut budget)
+    };
+    read().map_err(|error| error.in_file(path))
+}
+
+/// The bytes of the file that [`write_file`] writes. What that refuses is encoded all the same, and refused on reading.
+pub fn to_bytes(grid: &DenseGrid, provenance: &Provenance) -> Vec<u8> {
+    let mut builder = Builder::new(dense::KIND);
+    dense::write(&mut builder, grid);
+    provenance::write(&mut builder, provenance);
+    builder.finish()
+}
+
+/// A field from the bytes of a file. Beside them it takes at most `max_memory` bytes (and two blocks of 64 KiB while it
+/// decompresses): four a node, up to five a doubtful cell, the notes twice.
+pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<Stored, FileError> {
+    let mut budget = Budget {
+        used: 0,
+        limit: max_memory,
+    };
+    parse(bytes, &mut budget)
+}
+
+fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
+    let container = Container::parse(bytes)?;
+    if container.kind != dense::KIND {
+        let kind = container.kind;
+        return Err(Cause::UnknownKind { kind }.at(12, None));
+    }
+    container.check_tags(&[
+        dense::GRID,
+        dense::VALUES,
+        provenance::PROVENANCE,
+        provenance::DOUBTFUL,
+        provenance::NOTES,
+    ])?;
+    let grid = dense::read(&container, budget)?;
+    let provenance = provenance::read(&container, grid.layout(), budget)?;
+    Ok(Stored { grid, provenance })
+}
+
+/// Memory that may still be taken.
+struct Budget {
+    used: u64,
+    limit: u64,
+}
+
+impl Budget {
+    /// Counts memory for the content of a chunk, before it is taken.
+    fn take(&mut self, what: &'static str, bytes: u64, chunk: &Chunk) -> Result<(), FileError> {
+        let needed = self.used.saturating_add(bytes);
+        if needed > self.limit {
+            return Err(chunk.error(Cause::Limit {
+                what,
+                needed,
+                limit: self.limit,
+            }));
+        }
+        self.used = needed;
+        Ok(())
+    }
+}
+
+/// The bytes of a file, if they are at most `limit`.
+fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
+    let too_large = |needed| Cause::Limit {
+        what: "the file",
+        needed,
+        limit,
+    };
+    let file = File::open(path).map_err(Cause::NotRead)?;
+    let declared = file.metadata().map_err(Cause::NotRead)?.len();
+    if declared > limit {
+        return Err(too_large(declared));
+    }
+    let mut bytes = Vec::new();
+    // If that fails, so does reading, with an error to show.
+    let _ = bytes.try_reserve_exact(usize::try_from(declared).unwrap_or(0));
+    // A pipe declares no length, and a file may grow while it is read.
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(Cause::NotRead)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
