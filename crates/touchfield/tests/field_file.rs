@@ -1,0 +1,411 @@
+//! What is written to a `.tfs` file reads back to the bit, and files appear whole or not at all.
+
+#[allow(dead_code)]
+mod tfs_files;
+
+use std::path::Path;
+
+use glam::{UVec3, Vec3};
+use proptest::prelude::*;
+use touchfield::field::file::{
+    Cause, FileError, MOST_NOTES, NOTE_BYTES, Stored, from_bytes, read_file, to_bytes, write_file,
+};
+use touchfield::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
+use touchfield::geom::Aabb;
+
+const MEMORY: u64 = 1 << 30;
+
+/// Any finite number, and those that are easily lost.
+fn number() -> impl Strategy<Value = f32> {
+    prop_oneof![
+        any::<f32>().prop_filter("finite", |x| x.is_finite()),
+        -1.0f32..1.0,
+        prop::sample::select(vec![
+            0.0,
+            -0.0,
+            1e-45,
+            -1e-40,
+            f32::MIN_POSITIVE,
+            f32::MAX,
+            f32::MIN
+        ]),
+    ]
+}
+
+/// Grids whose values are noise, or smooth with a few surprises, over more than one block or within one.
+fn grid() -> impl Strategy<Value = DenseGrid> {
+    let nodes = prop_oneof![
+        9 => [2u32..7, 2..7, 2..7],
+        1 => [20u32..40, 20..40, 20..40]
+    ];
+    let corner = || [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0].prop_map(Vec3::from);
+    let surprises = prop::collection::vec((any::<prop::sample::Index>(), number()), 0..200);
+    (
+        nodes,
+        corner(),
+        0.01f32..2.0,
+        [corner(), corner()],
+        0.0f32..10.0,
+        any::<bool>(),
+        surprises,
+    )
+        .prop_map(
+            |(nodes, origin, cell_size, solid, error_bound, is_smooth, surprises)| {
+                let layout = GridLayout {
+                    origin,
+                    cell_size,
+                    nodes: UVec3::from(nodes),
+                };
+                let count = layout.node_count() as usize;
+                let mut values: Vec<f32> = (0..count)
+                    .map(|i| {
+                        if is_smooth {
+                            i as f32 * 0.01 - 3.0
+                        } else {
+                            f32::from_bits((i as u32).wrapping_mul(2654435761) & 0xFF7F_FFFF)
+                        }
+                    })
+                    .map(|value| if value.is_finite() { value } else { 0.5 })
+                    .collect();
+                for (place, value) in surprises {
+                    values[place.index(count)] = value;
+                }
+                let solid = Aabb::of_points(solid);
+                DenseGrid::new(layout, values, solid, error_bound).unwrap()
+            },
+        )
+}
+
+fn stored() -> impl Strategy<Value = Stored> {
+    grid().prop_flat_map(|grid| {
+        let cells = grid.layout().cells().element_product();
+        let doubtful = prop::collection::btree_set(0..cells, 0..=cells.min(300) as usize);
+        let notes = prop::collection::vec(any::<String>(), 0..4);
+        let method = prop::sample::select(SignMethod::ALL.to_vec());
+        (Just(grid), method, 0.0f32..1.0, doubtful, notes).prop_map(
+            |(grid, sign_method, measured_error, cells, notes)| Stored {
+                grid,
+                provenance: Provenance {
+                    sign_method,
+                    measured_error,
+                    doubtful_cells: cells.into_iter().collect(),
+                    notes,
+                },
+            },
+        )
+    })
+}
+
+/// Equality that tells −0 from 0.
+fn assert_same_bits(a: &Stored, b: &Stored) {
+    let bits = |grid: &DenseGrid| -> Vec<u32> {
+        let layout = grid.layout();
+        let (origin, solid) = (layout.origin, grid.solid());
+        [origin, solid.min, solid.max]
+            .into_iter()
+            .flat_map(|v| v.to_array())
+            .chain([layout.cell_size, grid.error_bound()])
+            .chain(grid.values().iter().copied())
+            .map(f32::to_bits)
+            .chain(layout.nodes.to_array())
+            .collect()
+    };
+    assert_eq!(bits(&a.grid), bits(&b.grid));
+    assert_eq!(a.provenance, b.provenance);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn fields_read_back_to_the_bit(stored in stored()) {
+        let bytes = to_bytes(&stored.grid, &stored.provenance);
+        let back = from_bytes(&bytes, MEMORY).unwrap();
+        assert_same_bits(&back, &stored);
+        prop_assert_eq!(to_bytes(&back.grid, &back.provenance), bytes);
+    }
+}
+
+/// A sphere of radius 0.7 that is not in the middle, with every special value of `f32` in a corner, and all chunks.
+fn golden() -> Stored {
+    let layout = GridLayout {
+        origin: Vec3::new(-1.0, -0.875, -1.25),
+        cell_size: 0.25,
+        nodes: UVec3::new(9, 8, 10),
+    };
+    let mut values = Vec::new();
+    for k in 0..layout.nodes.z {
+        for j in 0..layout.nodes.y {
+            for i in 0..layout.nodes.x {
+                let node = layout.node_position(UVec3::new(i, j, k));
+                values.push((node.length() - 0.7) as f32);
+            }
+        }
+    }
+    let special = [
+        -0.0,
+        0.0,
+        1e-45,
+        -1e-40,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::MIN,
+    ];
+    values[..special.len()].copy_from_slice(&special);
+    let solid = Aabb::from_center(Vec3::ZERO, Vec3::splat(0.7));
+    Stored {
+        grid: DenseGrid::new(layout, values, solid, 0.0625).unwrap(),
+        provenance: Provenance {
+            sign_method: SignMethod::Winding,
+            measured_error: 0.03125,
+            doubtful_cells: (0..40).chain([200, 503]).collect(),
+            notes: vec![
+                "3 open edges: winding numbers tell the sign.".to_owned(),
+                String::new(),
+                "Größe ½ m".to_owned(),
+            ],
+        },
+    }
+}
+
+/// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to write the file anew, after the version of the format was raised.
+#[test]
+fn the_golden_file_reads_and_writes_as_ever() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/dense_v1.tfs");
+    if std::env::var_os("TOUCHFIELD_WRITE_GOLDEN").is_some() {
+        write_file(&path, &golden().grid, &golden().provenance).unwrap();
+    }
+    let bytes = std::fs::read(&path).unwrap();
+    let stored = read_file(&path, MEMORY).unwrap();
+    assert_same_bits(&stored, &golden());
+    assert_eq!(to_bytes(&stored.grid, &stored.provenance), bytes);
+    // What docs/FILE_FORMAT.md says of the first bytes, in case reader and writer err together.
+    assert_eq!(&bytes[..16], b"\x89TFS\r\n\x1a\n\x01\0\0\0DENS");
+    assert_eq!(bytes[16..24], (bytes.len() as u64).to_le_bytes());
+    assert_eq!(&bytes[32..40], b"GRID\x01\0\0\0");
+    assert_eq!(bytes[64 + 12..64 + 16], 0.25f32.to_le_bytes());
+    assert_eq!(bytes[64 + 44..64 + 48], 9u32.to_le_bytes());
+    assert_eq!(&bytes[120..128], b"VALS\x01\0\x02\0");
+    // Its checksums are those of a second implementation.
+    let mut repaired = bytes.clone();
+    tfs_files::repair_checksums(&mut repaired);
+    assert_eq!(repaired, bytes);
+}
+
+#[test]
+fn a_hand_made_file_reads_as_described() {
+    let mut values = Vec::new();
+    for value in [1.0f32, 2.0, -0.0, 4.0, 5.0, -6.0, 7.0, 8.5] {
+        values.extend(value.to_le_bytes());
+    }
+    // Cells 0 and nothing else: there is only one. Two notes, one empty.
+    let mut doubtful = tfs_files::Chunk::plain(b"DOUB", &[0]);
+    doubtful.flags = 0;
+    let unknown = tfs_files::Chunk {
+        tag: *b"new!",
+        flags: 0x8000,
+        encoding: 77,
+        raw_length: u64::MAX,
+        payload: vec![1, 2, 3],
+    };
+    let bytes = tfs_files::file(&[
+        tfs_files::Chunk::plain(b"NOTE", b"\0\x03abc"),
+        unknown,
+        tfs_files::provenance_chunk(),
+        tfs_files::Chunk::plain(b"VALS", &values),
+        doubtful,
+        tfs_files::grid_chunk([2, 2, 2]),
+    ]);
+    let Stored { grid, provenance } = from_bytes(&bytes, MEMORY).unwrap();
+    assert_eq!(grid.values(), [1.0, 2.0, -0.0, 4.0, 5.0, -6.0, 7.0, 8.5]);
+    assert_eq!(grid.layout().nodes, UVec3::splat(2));
+    assert_eq!(grid.solid(), Aabb::new(Vec3::ZERO, Vec3::ONE));
+    assert_eq!(provenance.doubtful_cells, [0]);
+    assert_eq!(provenance.notes, ["", "abc"]);
+    assert_eq!(provenance.sign_method, SignMethod::Pseudonormal);
+}
+
+#[test]
+fn smooth_fields_shrink_and_noise_does_not_grow() {
+    let layout = GridLayout {
+        origin: Vec3::new(-1.0123, -0.987, -1.0057),
+        cell_size: 2.0 / 63.0,
+        nodes: UVec3::splat(64),
+    };
+    let provenance = Provenance {
+        doubtful_cells: (1000..9000).collect(),
+        notes: vec![],
+        ..golden().provenance
+    };
+    let size = |value: &dyn Fn(u32, u32, u32) -> f32| {
+        let mut values = Vec::new();
+        for k in 0..64 {
+            for j in 0..64 {
+                values.extend((0..64).map(|i| value(i, j, k)));
+            }
+        }
+        let grid = DenseGrid::new(layout, values, layout.bounds(), 0.0).unwrap();
+        to_bytes(&grid, &provenance).len()
+    };
+    let plain = 4 << 18;
+    let sphere = size(&|i, j, k| (layout.node_position(UVec3::new(i, j, k)).length() - 0.7) as f32);
+    assert!(3 * sphere < 2 * plain, "{sphere} of {plain}");
+    let mut state = 1u64;
+    let state = std::cell::RefCell::new(&mut state);
+    let noise = size(&|_, _, _| {
+        let mut state = state.borrow_mut();
+        **state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        f32::from_bits((**state >> 32) as u32 & 0xBFFF_FFFF)
+    });
+    assert!(noise < plain + 1024, "{noise} of {plain}");
+}
+
+#[test]
+fn the_limit_is_checked_before_memory_is_taken() {
+    let Stored { grid, provenance } = golden();
+    let bytes = to_bytes(&grid, &provenance);
+    // Values; gaps and cells; notes twice, and their strings.
+    let gaps = provenance.doubtful_cells.len() + 2;
+    let texts: usize = provenance.notes.iter().map(|note| note.len() + 1).sum();
+    let needed = 4 * 720 + gaps + 4 * 42 + 2 * texts + 3 * size_of::<String>();
+    from_bytes(&bytes, needed as u64).unwrap();
+    for limit in 0..needed as u64 {
+        let error = from_bytes(&bytes, limit).unwrap_err();
+        assert!(error.is_limit(), "{limit}: {error}");
+        assert!(error.place.is_some(), "{limit}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tfs");
+    write_file(&path, &grid, &provenance).unwrap();
+    read_file(&path, (needed + bytes.len()) as u64).unwrap();
+    for limit in [0, bytes.len() - 1, needed + bytes.len() - 1] {
+        let error = read_file(&path, limit as u64).unwrap_err();
+        assert!(error.is_limit(), "{limit}: {error}");
+        assert!(error.to_string().contains("a.tfs"), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    let Stored { grid, provenance } = golden();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.tfs");
+    let written = write_file(&path, &grid, &provenance).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(before, to_bytes(&grid, &provenance));
+    assert_eq!(written, before.len() as u64);
+
+    let with = |change: &dyn Fn(&mut Provenance)| {
+        let mut changed = provenance.clone();
+        change(&mut changed);
+        changed
+    };
+    let refused = [
+        ("ascend", with(&|p| p.doubtful_cells = vec![3, 3])),
+        ("ascend", with(&|p| p.doubtful_cells = vec![9, 3])),
+        ("504", with(&|p| p.doubtful_cells = vec![0, 504])),
+        ("NaN", with(&|p| p.measured_error = f32::NAN)),
+        ("-1", with(&|p| p.measured_error = -1.0)),
+        (
+            "4096",
+            with(&|p| p.notes = vec![String::new(); MOST_NOTES + 1]),
+        ),
+        (
+            "note 1",
+            with(&|p| p.notes = vec![String::new(), "x".repeat(NOTE_BYTES + 1)]),
+        ),
+    ];
+    for (word, provenance) in refused {
+        let error = write_file(&path, &grid, &provenance).unwrap_err();
+        assert!(error.to_string().contains(word), "{word}: {error}");
+        // And for the same reason on reading.
+        let error = from_bytes(&to_bytes(&grid, &provenance), MEMORY).unwrap_err();
+        assert!(!error.is_limit(), "{error}");
+    }
+    let nowhere = Aabb::new(Vec3::INFINITY, Vec3::INFINITY);
+    let unbounded = DenseGrid::new(*grid.layout(), grid.values().to_vec(), nowhere, 0.0).unwrap();
+    let error = write_file(&path, &unbounded, &provenance).unwrap_err();
+    assert!(error.to_string().contains("box"), "{error}");
+
+    // A folder is in the way of the name; a folder is missing.
+    std::fs::create_dir(folder.path().join("taken.tfs")).unwrap();
+    for name in ["taken.tfs", "missing/a.tfs"] {
+        let error: FileError =
+            write_file(&folder.path().join(name), &grid, &provenance).unwrap_err();
+        assert!(matches!(*error.cause, Cause::NotWritten(_)), "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["model.tfs", "taken.tfs"]);
+}
+
+#[test]
+fn limits_of_the_format_are_reachable() {
+    let Stored {
+        grid,
+        mut provenance,
+    } = golden();
+    provenance.notes = vec!["x".repeat(NOTE_BYTES); 3];
+    provenance.notes.resize(MOST_NOTES, String::new());
+    provenance.doubtful_cells = (0..504).collect();
+    let everything = Aabb::EVERYTHING;
+    let grid = DenseGrid::new(*grid.layout(), grid.values().to_vec(), everything, 0.0).unwrap();
+    let stored = Stored { grid, provenance };
+    let back = from_bytes(&to_bytes(&stored.grid, &stored.provenance), MEMORY).unwrap();
+    assert_same_bits(&back, &stored);
+}
+
+/// Not a test of right or wrong: `cargo test --release --test field_file -- --ignored --nocapture throughput`.
+#[test]
+#[ignore = "a measurement"]
+fn throughput() {
+    let layout = GridLayout {
+        origin: Vec3::new(-1.2123, -1.1871, -1.2057),
+        cell_size: 2.4 / 255.0,
+        nodes: UVec3::splat(256),
+    };
+    let mut values = Vec::new();
+    for k in 0..256 {
+        for j in 0..256 {
+            values.extend(
+                (0..256).map(|i| (layout.node_position(UVec3::new(i, j, k)).length() - 1.0) as f32),
+            );
+        }
+    }
+    let grid = DenseGrid::new(layout, values, layout.bounds(), 0.0).unwrap();
+    let provenance = golden().provenance;
+    let megabytes = grid.bytes() as f64 / 1e6;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sphere.tfs");
+    for _ in 0..3 {
+        let mut timed = |name: &str, work: &mut dyn FnMut()| {
+            let start = std::time::Instant::now();
+            work();
+            println!(
+                "{name}: {:.0} MB/s",
+                megabytes / start.elapsed().as_secs_f64()
+            );
+        };
+        let mut bytes = Vec::new();
+        timed("to_bytes", &mut || bytes = to_bytes(&grid, &provenance));
+        timed("from_bytes", &mut || {
+            assert_eq!(
+                from_bytes(&bytes, MEMORY).unwrap().grid.layout(),
+                grid.layout()
+            )
+        });
+        timed("write_file", &mut || {
+            assert!(write_file(&path, &grid, &provenance).is_ok())
+        });
+        timed("read_file", &mut || {
+            assert!(read_file(&path, MEMORY).is_ok())
+        });
+        println!("ratio {:.3}", megabytes * 1e6 / bytes.len() as f64);
+    }
+}

@@ -1,0 +1,377 @@
+//! Damaged and hostile `.tfs` files: an error that names the place, or with repaired checksums a field; in little memory and
+//! time, never a panic.
+//!
+//! One test, so that the memory of the process is that of the reader.
+
+mod tfs_files;
+
+use std::time::{Duration, Instant};
+
+use glam::{UVec3, Vec3};
+use tfs_files::{Chunk, file, grid_chunk, provenance_chunk, repair_checksums, repair_length};
+use touchfield::field::file::{Cause, FileError, Stored, from_bytes, to_bytes};
+use touchfield::field::{DenseGrid, GridLayout, Provenance, SignMethod};
+use touchfield::geom::Aabb;
+
+/// What a small file may take.
+const TIME: Duration = Duration::from_millis(100);
+const MEMORY: u64 = 64 << 20;
+/// More than any of these may want, so that only the file's own size protects.
+const MAX_MEMORY: u64 = 1 << 50;
+
+/// Reads within [`TIME`]; a field that comes back is one that can be stored again.
+fn attempt(name: &str, bytes: &[u8]) -> Result<Stored, FileError> {
+    let start = Instant::now();
+    let result = from_bytes(bytes, MAX_MEMORY);
+    let mut elapsed = start.elapsed();
+    if elapsed > TIME {
+        // Another process may have had the core; a slow file is slow again.
+        let start = Instant::now();
+        let _ = from_bytes(bytes, MAX_MEMORY);
+        elapsed = elapsed.min(start.elapsed());
+    }
+    assert!(elapsed < TIME, "{name}: {elapsed:?}");
+    match &result {
+        Ok(stored) => {
+            let again = to_bytes(&stored.grid, &stored.provenance);
+            assert_eq!(&from_bytes(&again, MAX_MEMORY).unwrap(), stored, "{name}");
+        }
+        Err(error) => {
+            let is_about_all = matches!(*error.cause, Cause::MissingChunk { .. });
+            assert!(
+                is_about_all || error.place.is_some(),
+                "{name}: no place: {error}"
+            );
+            if let Some(place) = error.place {
+                assert!(place.byte <= bytes.len() as u64, "{name}: {error}");
+            }
+            assert!(!error.is_limit(), "{name}: {error}");
+            assert!(error.to_string().len() < 400, "{name}: {error}");
+        }
+    }
+    result
+}
+
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// One whose blocks are compressed and one whose blocks are not, both with every chunk.
+fn small_files() -> [(&'static str, Vec<u8>); 2] {
+    let made = |nodes: UVec3, value: fn(usize) -> f32, notes: &[&str], doubtful_cells| {
+        let layout = GridLayout {
+            origin: Vec3::new(-0.5, 0.25, 1.0),
+            cell_size: 0.5,
+            nodes,
+        };
+        let values = (0..layout.node_count() as usize).map(value).collect();
+        let grid = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.125).unwrap();
+        let provenance = Provenance {
+            sign_method: SignMethod::Parity,
+            measured_error: 0.0625,
+            doubtful_cells,
+            notes: notes.iter().map(|&note| note.to_owned()).collect(),
+        };
+        to_bytes(&grid, &provenance)
+    };
+    let repeated = "again and again and again and again and again";
+    [
+        (
+            "packed",
+            made(
+                UVec3::new(4, 4, 3),
+                |i| i as f32,
+                &[repeated, "ü"],
+                (0..18).collect(),
+            ),
+        ),
+        (
+            "plain",
+            made(UVec3::splat(2), |i| (i as f32).sin(), &["é"], vec![0]),
+        ),
+    ]
+}
+
+#[test]
+fn hostile_files_give_a_field_or_a_located_error() {
+    let before = peak_memory();
+    for (name, bytes) in small_files() {
+        attempt(name, &bytes).unwrap();
+        for length in 0..bytes.len() {
+            let what = format!("{name} cut at {length}");
+            assert!(attempt(&what, &bytes[..length]).is_err(), "{what}");
+            let mut cut = bytes[..length].to_vec();
+            repair_length(&mut cut);
+            repair_checksums(&mut cut);
+            let _ = attempt(&format!("{what} and repaired"), &cut);
+        }
+        for surplus in [1, 31, 32, 33] {
+            let mut long = bytes.clone();
+            long.resize(bytes.len() + surplus, 0);
+            assert!(attempt(name, &long).is_err(), "{name} and {surplus} bytes");
+        }
+        for bit in 0..8 * bytes.len() {
+            let what = format!("{name} with bit {bit} flipped");
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(attempt(&what, &flipped).is_err(), "{what}");
+            repair_checksums(&mut flipped);
+            let _ = attempt(&format!("{what} and repaired"), &flipped);
+        }
+        for at in 0..bytes.len() {
+            for value in [0, 1, 0x7F, 0x80, 0xFF] {
+                for count in [1, 4, 8] {
+                    let mut changed = bytes.clone();
+                    let end = (at + count).min(bytes.len());
+                    changed[at..end].fill(value);
+                    repair_checksums(&mut changed);
+                    let what = format!("{name} with {value} at {at}, {count} times");
+                    let _ = attempt(&what, &changed);
+                }
+            }
+        }
+    }
+    for (name, word, bytes) in crafted() {
+        let error = attempt(name, &bytes).expect_err(name).to_string();
+        assert!(error.contains(word), "{name}: {error}");
+    }
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
+        assert!(after - before < MEMORY, "{} MiB", (after - before) >> 20);
+    }
+}
+
+/// Name, a word that the error must have, and the file.
+fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let mut files = Vec::new();
+    let chunk = |tag: &[u8; 4], encoding, raw_length, payload: &[u8]| Chunk {
+        tag: *tag,
+        flags: 1,
+        encoding,
+        raw_length,
+        payload: payload.to_vec(),
+    };
+    let values = || chunk(b"VALS", 0, 32, &[0; 32]);
+    let mut add = |name, word, chunks: Vec<Chunk>| files.push((name, word, file(&chunks)));
+    add("no chunks", "no chunk `GRID`", vec![]);
+    add("no values", "no chunk `VALS`", vec![grid_chunk([2; 3])]);
+    add(
+        "no provenance",
+        "no chunk `PROV`",
+        vec![grid_chunk([2; 3]), values()],
+    );
+    add(
+        "two grids",
+        "second time",
+        vec![grid_chunk([2; 3]), grid_chunk([2; 3])],
+    );
+    add(
+        "an unknown required chunk",
+        "`NEW!`: the chunk is required",
+        vec![Chunk::plain(b"NEW!", b"")],
+    );
+    add(
+        "too many chunks",
+        "1024",
+        (0..1025)
+            .map(|_| Chunk {
+                flags: 0,
+                ..Chunk::plain(b"none", b"")
+            })
+            .collect(),
+    );
+    for side in [2, 1 << 10, 1 << 16, 1 << 21, u32::MAX] {
+        let count = u64::from(side).saturating_pow(3).saturating_mul(4);
+        for encoding in 0..4 {
+            for raw in [count, 1 << 62, u64::MAX] {
+                let values = chunk(b"VALS", encoding, raw, &[0; 20]);
+                add("huge counts", "chunk `", vec![grid_chunk([side; 3]), values]);
+            }
+        }
+    }
+    let with_values = |raw, encoding, payload: &[u8]| {
+        vec![
+            grid_chunk([2; 3]),
+            chunk(b"VALS", encoding, raw, payload),
+            provenance_chunk(),
+        ]
+    };
+    add(
+        "a side of one node",
+        "at least 2",
+        vec![grid_chunk([2, 1, 2]), values()],
+    );
+    add(
+        "a side of no nodes",
+        "at least 2",
+        vec![grid_chunk([0, 2, 2]), values()],
+    );
+    add("too few values", "takes 32", with_values(28, 0, &[0; 28]));
+    add("a NaN", "node 3 is NaN", {
+        let mut payload = [0; 32];
+        payload[12..16].copy_from_slice(&f32::NAN.to_le_bytes());
+        with_values(32, 0, &payload)
+    });
+    add("an infinity", "node 7 is -inf", {
+        let mut payload = [0; 32];
+        payload[28..].copy_from_slice(&f32::NEG_INFINITY.to_le_bytes());
+        with_values(32, 0, &payload)
+    });
+    add(
+        "a block without bytes",
+        "block 0",
+        with_values(32, 1, &[0; 4]),
+    );
+    add(
+        "a block cut short",
+        "bytes of a block",
+        with_values(32, 1, &[9, 0, 0, 0, 1]),
+    );
+    add(
+        "a block of all bits",
+        "bytes of a block",
+        with_values(32, 1, &[0xFF; 20]),
+    );
+    add(
+        "a plain block too short",
+        "31 bytes for 32",
+        with_values(32, 1, &[&[31, 0, 0, 0x80][..], &[0; 31]].concat()),
+    );
+    add(
+        "bytes behind the blocks",
+        "2 bytes follow",
+        with_values(32, 1, &[&[32, 0, 0, 0x80][..], &[0; 34]].concat()),
+    );
+    // A match that reaches before the beginning; one of offset 0; one that never ends.
+    for lz4 in [
+        &[0x1F, 0, 9, 0, 0][..],
+        &[0x1F, 0, 0, 0, 0],
+        &[0x1F, 0, 1, 0, 0xFF, 0xFF, 0xFF],
+    ] {
+        let payload = [&[lz4.len() as u8, 0, 0, 0], lz4].concat();
+        add(
+            "bad LZ4",
+            "block 0 does not decompress",
+            with_values(32, 1, &payload),
+        );
+    }
+    let beside = |tag, payload: &[u8]| {
+        vec![
+            grid_chunk([2; 3]),
+            values(),
+            provenance_chunk(),
+            Chunk::plain(tag, payload),
+        ]
+    };
+    add(
+        "a cell out of range",
+        "cell 1 is doubtful",
+        beside(b"DOUB", &[1]),
+    );
+    add(
+        "a second cell out of range",
+        "cell 1 is doubtful",
+        beside(b"DOUB", &[0, 0]),
+    );
+    add(
+        "a cell at 2^32",
+        "cell 4294967295",
+        beside(b"DOUB", &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]),
+    );
+    add(
+        "a number too large",
+        "LEB128",
+        beside(b"DOUB", &[0xFF, 0xFF, 0xFF, 0xFF, 0x1F]),
+    );
+    add(
+        "a number too long",
+        "LEB128",
+        beside(b"DOUB", &[0x80, 0x80, 0x80, 0x80, 0x80, 0]),
+    );
+    add(
+        "a number with needless bytes",
+        "LEB128",
+        beside(b"DOUB", &[0x80, 0]),
+    );
+    add(
+        "a number cut short",
+        "rest of a number",
+        beside(b"DOUB", &[0x80]),
+    );
+    add(
+        "a note cut short",
+        "rest of a note",
+        beside(b"NOTE", b"\x04abc"),
+    );
+    add(
+        "a note too long",
+        "65536",
+        beside(b"NOTE", &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]),
+    );
+    add(
+        "a note that is not UTF-8",
+        "note 1 is not UTF-8",
+        beside(b"NOTE", b"\x01a\x02\xC3\x28"),
+    );
+    add("too many notes", "4096 notes", beside(b"NOTE", &[0; 4097]));
+    let odd = |tag, flags, encoding| {
+        let odd = Chunk {
+            flags,
+            encoding,
+            ..Chunk::plain(tag, &[1, 0, 0, 0, 0, 0, 0, 0])
+        };
+        vec![grid_chunk([2; 3]), values(), odd]
+    };
+    add("unknown flags", "flags 0x3", odd(b"PROV", 3, 0));
+    add("an unknown encoding", "encoding 3", odd(b"PROV", 1, 3));
+    add(
+        "a compressed head",
+        "8 bytes, but a sign method",
+        odd(b"PROV", 1, 1),
+    );
+    let odd = |payload| vec![grid_chunk([2; 3]), values(), Chunk::plain(b"PROV", payload)];
+    add(
+        "an unknown sign method",
+        "sign method 4",
+        odd(&[4, 0, 0, 0, 0, 0, 0, 0]),
+    );
+    add("reserved bytes", "reserved", odd(&[1, 0, 5, 0, 0, 0, 0, 0]));
+    add(
+        "a measured NaN",
+        "NaN",
+        odd(&[1, 0, 0, 0, 0, 0, 0xC0, 0x7F]),
+    );
+    let head = |word: usize, value: f32| {
+        let mut grid = grid_chunk([2; 3]);
+        grid.payload[4 * word..4 * word + 4].copy_from_slice(&value.to_le_bytes());
+        vec![grid, values(), provenance_chunk()]
+    };
+    add(
+        "an origin at infinity",
+        "not usable",
+        head(1, f32::INFINITY),
+    );
+    add("a negative cell", "not usable", head(3, -1.0));
+    add("an empty box", "holds no point", head(5, 2.0));
+    add("a box of NaN", "holds no point", head(8, f32::NAN));
+    add(
+        "a negative error bound",
+        "error bound of -1",
+        head(10, -1.0),
+    );
+    for (name, word, at, value) in [
+        ("another version", "version 2", 8, 2),
+        ("another kind", "kind `\\x07ENS`", 12, 7),
+        ("reserved header bytes", "reserved", 26, 1),
+        ("another file", "not a .tfs", 1, b'P'),
+    ] {
+        let mut bytes = file(&[]);
+        bytes[at] = value;
+        repair_checksums(&mut bytes);
+        files.push((name, word, bytes));
+    }
+    files.push(("nothing", "not a .tfs", vec![]));
+    files
+}
