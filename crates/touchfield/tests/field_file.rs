@@ -71,7 +71,7 @@ fn grid() -> impl Strategy<Value = DenseGrid> {
                     values[place.index(count)] = value;
                 }
                 let solid = Aabb::of_points(solid);
-                DenseGrid::new(layout, values, solid, error_bound).unwrap()
+                DenseGrid::new(layout, values, solid, error_bound).expect("a grid")
             },
         )
 }
@@ -153,7 +153,7 @@ fn golden() -> Stored {
     values[..special.len()].copy_from_slice(&special);
     let solid = Aabb::from_center(Vec3::ZERO, Vec3::splat(0.7));
     Stored {
-        grid: DenseGrid::new(layout, values, solid, 0.0625).unwrap(),
+        grid: DenseGrid::new(layout, values, solid, 0.0625).expect("a grid"),
         provenance: Provenance {
             sign_method: SignMethod::Winding,
             measured_error: 0.03125,
@@ -384,13 +384,12 @@ fn throughput() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sphere.tfs");
     for _ in 0..3 {
-        let mut timed = |name: &str, work: &mut dyn FnMut()| {
-            let start = std::time::Instant::now();
+        let timed = |name: &str, work: &mut dyn FnMut()| {
+            let (start, cpu) = (std::time::Instant::now(), cpu_seconds());
             work();
-            println!(
-                "{name}: {:.0} MB/s",
-                megabytes / start.elapsed().as_secs_f64()
-            );
+            let wall = megabytes / start.elapsed().as_secs_f64();
+            let cpu = megabytes / (cpu_seconds() - cpu);
+            println!("{name}: {wall:.0} MB/s, {cpu:.0} MB per CPU second");
         };
         let mut bytes = Vec::new();
         timed("to_bytes", &mut || bytes = to_bytes(&grid, &provenance));
@@ -408,4 +407,12 @@ fn throughput() {
         });
         println!("ratio {:.3}", megabytes * 1e6 / bytes.len() as f64);
     }
+}
+
+/// What this thread has had of a core so far \[s\]; NaN where the system does not tell.
+fn cpu_seconds() -> f64 {
+    std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok())
+        .map_or(f64::NAN, |nanoseconds| nanoseconds * 1e-9)
 }

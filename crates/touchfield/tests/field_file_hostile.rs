@@ -34,7 +34,11 @@ fn attempt(name: &str, bytes: &[u8]) -> Result<Stored, FileError> {
     match &result {
         Ok(stored) => {
             let again = to_bytes(&stored.grid, &stored.provenance);
-            assert_eq!(&from_bytes(&again, MAX_MEMORY).unwrap(), stored, "{name}");
+            assert_eq!(
+                &from_bytes(&again, MAX_MEMORY).expect(name),
+                stored,
+                "{name}"
+            );
         }
         Err(error) => {
             let is_about_all = matches!(*error.cause, Cause::MissingChunk { .. });
@@ -68,7 +72,8 @@ fn small_files() -> [(&'static str, Vec<u8>); 2] {
             nodes,
         };
         let values = (0..layout.node_count() as usize).map(value).collect();
-        let grid = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.125).unwrap();
+        let grid = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.125)
+            .expect("a grid");
         let provenance = Provenance {
             sign_method: SignMethod::Parity,
             measured_error: 0.0625,
@@ -187,7 +192,11 @@ fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         for encoding in 0..4 {
             for raw in [count, 1 << 62, u64::MAX] {
                 let values = chunk(b"VALS", encoding, raw, &[0; 20]);
-                add("huge counts", "chunk `", vec![grid_chunk([side; 3]), values]);
+                add(
+                    "huge counts",
+                    "chunk `",
+                    vec![grid_chunk([side; 3]), values],
+                );
             }
         }
     }

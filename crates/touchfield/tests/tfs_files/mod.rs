@@ -18,7 +18,7 @@ pub(crate) fn repair_checksums(bytes: &mut [u8]) {
     set_sum(bytes, 0..28, 28);
     let mut at = 32;
     while bytes.len() - at >= 32 {
-        let stored = u64::from_le_bytes(bytes[at + 8..at + 16].try_into().unwrap());
+        let stored = u64::from_le_bytes(std::array::from_fn(|i| bytes[at + 8 + i]));
         let payload_fits = stored <= (bytes.len() - at - 32) as u64;
         if payload_fits {
             set_sum(bytes, at + 32..at + 32 + stored as usize, at + 24);

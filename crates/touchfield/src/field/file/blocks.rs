@@ -179,38 +179,33 @@ const START: u32 = 1 << 31;
 
 /// Differences to the extrapolation, first the lowest byte of each, then the next. `out` has four bytes a value.
 fn filter(values: &[f32], out: &mut [u8]) {
-    let (plane_0, plane_1, plane_2, plane_3) = planes_mut(out, values.len());
+    let (low, high) = out.split_at_mut(2 * values.len());
+    let (plane_0, plane_1) = low.split_at_mut(values.len());
+    let (plane_2, plane_3) = high.split_at_mut(values.len());
+    let planes = plane_0.iter_mut().zip(plane_1).zip(plane_2).zip(plane_3);
     let (mut last, mut last_but_one) = (START, START);
-    for (i, value) in values.iter().enumerate() {
+    for (value, (((byte_0, byte_1), byte_2), byte_3)) in values.iter().zip(planes) {
         let current = ordered(value.to_bits());
         let residual = fold(current.wrapping_sub(extrapolated(last, last_but_one)));
-        [plane_0[i], plane_1[i], plane_2[i], plane_3[i]] = residual.to_le_bytes();
+        [*byte_0, *byte_1, *byte_2, *byte_3] = residual.to_le_bytes();
         (last, last_but_one) = (current, last);
     }
 }
 
 /// The bytes of the values that [`filter`] made `filtered` of.
 fn unfilter(filtered: &[u8], out: &mut [u8]) {
-    let count = filtered.len() / 4;
-    let (plane_0, rest) = filtered.split_at(count);
-    let (plane_1, rest) = rest.split_at(count);
-    let (plane_2, plane_3) = rest.split_at(count);
+    let (low, high) = filtered.split_at(filtered.len() / 2);
+    let (plane_0, plane_1) = low.split_at(low.len() / 2);
+    let (plane_2, plane_3) = high.split_at(high.len() / 2);
+    let planes = plane_0.iter().zip(plane_1).zip(plane_2).zip(plane_3);
     let (mut last, mut last_but_one) = (START, START);
-    for (i, bytes) in out.chunks_exact_mut(4).enumerate() {
-        let residual = u32::from_le_bytes([plane_0[i], plane_1[i], plane_2[i], plane_3[i]]);
+    let (words, _) = out.as_chunks_mut();
+    for (word, (((&byte_0, &byte_1), &byte_2), &byte_3)) in words.iter_mut().zip(planes) {
+        let residual = u32::from_le_bytes([byte_0, byte_1, byte_2, byte_3]);
         let current = extrapolated(last, last_but_one).wrapping_add(unfold(residual));
-        bytes.copy_from_slice(&unordered(current).to_le_bytes());
+        *word = unordered(current).to_le_bytes();
         (last, last_but_one) = (current, last);
     }
-}
-
-type Plane<'a> = &'a mut [u8];
-
-fn planes_mut(bytes: &mut [u8], count: usize) -> (Plane<'_>, Plane<'_>, Plane<'_>, Plane<'_>) {
-    let (plane_0, rest) = bytes.split_at_mut(count);
-    let (plane_1, rest) = rest.split_at_mut(count);
-    let (plane_2, plane_3) = rest.split_at_mut(count);
-    (plane_0, plane_1, plane_2, plane_3)
 }
 
 fn extrapolated(last: u32, last_but_one: u32) -> u32 {
