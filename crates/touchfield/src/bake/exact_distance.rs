@@ -100,7 +100,7 @@ impl ExactDistance {
     fn distance_near(&self, point: DVec3, hint: u32) -> (f64, u32) {
         let nearest = self.nearest(point, hint);
         let distance = nearest.distance_squared.sqrt();
-        let inside = self.plan.signs.at(point, &nearest).inside;
+        let inside = self.plan.at(point, &nearest).inside;
         (if inside { -distance } else { distance }, nearest.face)
     }
 }

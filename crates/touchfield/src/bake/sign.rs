@@ -15,7 +15,7 @@ use crate::field::SignMethod;
 use crate::mesh::{
     Bvh, Defect, Nearest, Parity, SelfIntersectionCheck, SelfIntersections, Topology, TriangleMesh,
     ValidateSettings, Validation, WindingNumber, drop_duplicates, orient, self_intersections,
-    validate_with, weld,
+    validate_with, weld, winding_number_brute_force,
 };
 
 /// Beyond this many crossing pairs the list is not worth its time: winding numbers tell every sign.
@@ -65,16 +65,19 @@ impl Signs {
             Signs::Parity(_) => SignMethod::Parity,
         }
     }
+}
 
+impl SignPlan {
     /// The sign at a point whose nearest point on the mesh is known.
     pub(super) fn at(&self, point: DVec3, nearest: &Nearest) -> Sign {
-        match self {
+        match &self.signs {
             Signs::Pseudonormal(patches) => match patches.inside(point, nearest) {
                 Some(inside) => Sign::sure(inside),
-                None => Sign {
-                    inside: false,
-                    doubtful: true,
-                },
+                // A knife edge seen from its side: too rare to keep moments for.
+                None => by_winding(winding_number_brute_force(
+                    self.sign_bvh.triangles().iter().copied(),
+                    point,
+                )),
             },
             Signs::ClosedWinding(patches, winding) => match patches.inside(point, nearest) {
                 Some(inside) => Sign::sure(inside),

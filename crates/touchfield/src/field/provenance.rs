@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SignMethod {
-    /// Angle-weighted pseudonormals of the nearest feature [Baerentzen2005]; for closed, clean meshes.
+    /// Angle-weighted pseudonormals of the nearest feature \[Baerentzen2005\]; for closed, clean meshes.
     Pseudonormal = 1,
-    /// Generalised winding number above one half [Jacobson2013, Barill2018]; for holes, overlaps, soups.
+    /// Generalised winding number above one half \[Jacobson2013, Barill2018\]; for holes, overlaps, soups.
     Winding = 2,
     /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
     Parity = 3,

@@ -21,7 +21,8 @@ mod weld;
 mod winding_number;
 pub mod write;
 
-pub use bvh::{Bvh, Candidates, Nearest};
+pub(crate) use bvh::Candidates;
+pub use bvh::{Bvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;
 pub use repair::{

@@ -52,7 +52,7 @@ impl Parity {
         Parity { bvh }
     }
 
-    /// Lets rays vote until [`Self::FEWEST`] agree, or else [`Self::MOST`] have been counted.
+    /// Lets rays vote: a few that agree are enough, else many are counted.
     pub fn votes(&self, point: DVec3) -> Votes {
         let mut votes = Votes { inside: 0, rays: 0 };
         // Twice as many tries as rays: enough for meshes in which half of all rays graze something.
@@ -166,4 +166,58 @@ fn direction(index: u32) -> DVec3 {
     let angle = std::f64::consts::TAU * ((f64::from(index) + 0.21) * GOLDEN).fract();
     let radius = (1.0 - z * z).max(0.0).sqrt();
     DVec3::new(radius * angle.cos(), radius * angle.sin(), z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::generate::{TorusKnot, torus_knot};
+    use crate::mesh::{TriangleMesh, winding_number_brute_force};
+
+    /// Reverses about every third face, as no orientation rule would.
+    fn shuffled(mut mesh: TriangleMesh) -> TriangleMesh {
+        for (i, face) in mesh.faces.iter_mut().enumerate() {
+            if (i * 2_654_435_761) % 1000 < 333 {
+                face.swap(0, 1);
+            }
+        }
+        mesh
+    }
+
+    #[test]
+    fn orientation_does_not_matter() {
+        let mesh = torus_knot(TorusKnot::default()).unwrap();
+        let parity = Parity::of(Arc::new(Bvh::build(&shuffled(mesh.clone()))));
+        let bounds = mesh.bounds();
+        let mut inside = 0;
+        for i in 0..2000u32 {
+            let share = DVec3::from(
+                [0.754_877, 0.569_840, 0.430_159].map(|step| (f64::from(i) * step).fract()),
+            );
+            let point = bounds.min + bounds.extents() * share;
+            let expected = winding_number_brute_force(mesh.triangles(), point) > 0.5;
+            let votes = parity.votes(point);
+            assert_eq!(votes.says_inside(), expected, "{votes:?} at {point}");
+            assert!(!votes.is_split());
+            inside += u32::from(expected);
+        }
+        assert!(inside > 50, "the test must see the inside: {inside}");
+    }
+
+    #[test]
+    fn rays_through_vertices_edges_and_faces_are_taken_again() {
+        // A cube asked at its own corners' lattice: many rays would graze, none may be miscounted.
+        let cube = crate::mesh::generate::cuboid(Default::default()).unwrap();
+        let parity = Parity::of(Arc::new(Bvh::build(&cube)));
+        let half = cube.bounds().half_extents();
+        for i in 0..125u32 {
+            let step = |n: u32| f64::from(n % 5) * 0.5 - 1.0;
+            let share = DVec3::new(step(i), step(i / 5), step(i / 25));
+            if share.abs().max_element() == 1.0 {
+                continue; // on the surface
+            }
+            assert!(parity.votes(share * half).says_inside(), "{share}");
+            assert!(!parity.votes(share * half * 2.5 + 4.0 * half).says_inside());
+        }
+    }
 }

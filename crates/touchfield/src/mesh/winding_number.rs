@@ -306,3 +306,96 @@ pub fn winding_number_brute_force(
         .sum();
     half_angles / (2.0 * PI)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::TriangleMesh;
+    use crate::mesh::generate::{Torus, TorusKnot, torus, torus_knot};
+
+    fn knot_with_holes() -> TriangleMesh {
+        let mut mesh = torus_knot(TorusKnot::default()).unwrap();
+        mesh.faces.retain({
+            let mut count = 0;
+            move |_| {
+                count += 1;
+                count % 7 != 0
+            }
+        });
+        mesh
+    }
+
+    /// A lattice of points through and around the mesh.
+    fn lattice(mesh: &TriangleMesh, side: u32) -> impl Iterator<Item = DVec3> {
+        let bounds = mesh.bounds();
+        let bounds = bounds.grown(0.3 * bounds.diagonal());
+        (0..side * side * side).map(move |i| {
+            let share = DVec3::new(
+                f64::from(i % side) + 0.31,
+                f64::from(i / side % side) + 0.47,
+                f64::from(i / side / side) + 0.59,
+            ) / f64::from(side);
+            bounds.min + bounds.extents() * share
+        })
+    }
+
+    #[test]
+    fn moments_agree_with_the_sum_over_all_triangles() {
+        for mesh in [torus(Torus::default()).unwrap(), knot_with_holes()] {
+            let winding = WindingNumber::of(Arc::new(Bvh::build(&mesh)));
+            for point in lattice(&mesh, 9) {
+                let exact = winding_number_brute_force(mesh.triangles(), point);
+                let found = winding.at(point);
+                assert!(
+                    (found - exact).abs() < WindingNumber::ACCURACY,
+                    "{found} is not {exact} at {point}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_changes_within_a_ball_by_no_more_than_said() {
+        let mesh = knot_with_holes();
+        let winding = WindingNumber::of(Arc::new(Bvh::build(&mesh)));
+        let mut settled = 0;
+        for center in lattice(&mesh, 7) {
+            for radius in [0.002, 0.01, 0.05].map(|share| share * mesh.bounds().diagonal()) {
+                let within = winding.within(center, radius);
+                settled += u32::from(within.change < 0.2);
+                for direction in [DVec3::X, DVec3::NEG_Y, DVec3::ONE.normalize()] {
+                    let exact =
+                        winding_number_brute_force(mesh.triangles(), center + radius * direction);
+                    let off = (exact - within.number).abs();
+                    assert!(
+                        off <= within.change + WindingNumber::ACCURACY,
+                        "{off} > {within:?}"
+                    );
+                }
+            }
+        }
+        assert!(
+            settled > 300,
+            "bounds that settle nothing are no use: {settled}"
+        );
+    }
+
+    #[test]
+    fn full_turns_are_counted_when_angles_add_up() {
+        // Ten thin wedges around an edge, seen from beside it: half solid angles near π each.
+        let mut angles = AngleSum::default();
+        let mut expected = 0.0;
+        for i in 0..10 {
+            let tilt = 0.02 * f64::from(i);
+            let triangle = Triangle {
+                a: DVec3::new(-9.0, -9.0, 1e-3 + tilt * 1e-3),
+                b: DVec3::new(9.0, -9.0, 1e-3),
+                c: DVec3::new(0.0, 9.0, 1e-3),
+            };
+            angles.add_half_solid_angle(triangle, DVec3::ZERO);
+            expected += winding_number_brute_force([triangle], DVec3::ZERO) * 2.0 * PI;
+        }
+        assert!(expected.abs() > 3.0 * PI, "the sum must wrap: {expected}");
+        assert!((angles.total() - expected).abs() < 1e-9);
+    }
+}

@@ -6,9 +6,9 @@ use super::nearest::Best;
 use super::{Bounds, Bvh, LEAF_FLAG, Leaf, NO_CHILD, Nearest, ROUNDING, STACK};
 use crate::geom::lanes::{Aligned, LANES, Lanes, Stored, set_lanes, splat3};
 
-/// The leaves that can matter to the points of one ball, see [`Bvh::gather`]. Reused from ball to ball.
+/// The leaves that can matter to the points of one ball. Reused from ball to ball.
 #[derive(Default)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     groups: Vec<Group>,
     /// As node and lane.
     found: Vec<(u32, u32)>,

@@ -1,21 +1,21 @@
 //! Bounding volume hierarchy over triangles: the nearest point of a mesh, exactly and fast.
 //!
 //! Input: a mesh whose faces are valid ([`TriangleMesh::first_invalid_face`] is `None`).
-//! Output: for any point the nearest face, feature and distance: bit for bit what testing every triangle in
-//! `f64` gives, because `f32` only *rejects*, with a proven margin, and `f64` decides.
+//! Output: for any point the nearest face, feature and distance: what testing every triangle in `f64` gives,
+//! because `f32` only *rejects*, with a proven margin, and `f64` decides.
 //! Cost: about a dozen node tests a query, eight boxes or eight triangles at a time; ~120 bytes a triangle.
 //! Not for: rays (see [`crate::mesh::Parity`]), or meshes that change.
 //!
 //! Two things make it fast. A node bounds its children by boxes along their own axes: a patch of surface is flat, so such
 //! a box is thin, and far from the surface, where axis-aligned boxes of a whole cap would overlap the search sphere, thin
-//! ones do not. And a block of grid nodes collects its candidates once ([`Bvh::gather`]), with a bound on how fast two
+//! ones do not. And a block of grid nodes collects its candidates once (`Bvh::gather`), with a bound on how fast two
 //! distances can drift apart that is far below Lipschitz's 2.
 
 mod block;
 mod build;
 mod nearest;
 
-pub use block::Candidates;
+pub(crate) use block::Candidates;
 
 use glam::{DVec3, Vec3};
 

@@ -243,3 +243,73 @@ impl Work for NearestWork<'_> {
         self.bvh.nearest_here::<L>(self.point, self.hint)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::TriangleMesh;
+    use crate::mesh::generate::{catalogue, icosphere};
+
+    fn brute_force(mesh: &TriangleMesh, point: DVec3) -> f64 {
+        mesh.triangles()
+            .map(|triangle| triangle.closest_point(point).point.distance_squared(point))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn nothing_is_nearer_than_the_nearest() {
+        for model in catalogue() {
+            let mesh = model.mesh().unwrap();
+            let bvh = Bvh::build(&mesh);
+            let bounds = mesh.bounds();
+            for i in 0..60u32 {
+                let share = DVec3::from(
+                    [0.754_877, 0.569_840, 0.430_159].map(|step| (f64::from(i) * step).fract()),
+                );
+                // From the middle of the model to a hundred times its size away.
+                let reach = [1.0, 1.3, 3.0, 100.0][i as usize % 4];
+                let point = bounds.center() + bounds.extents() * (share - 0.5) * reach;
+                let found = bvh.nearest(point, i * 977).unwrap();
+                let exact = brute_force(&mesh, point);
+                let error = (found.distance_squared - exact).abs();
+                assert!(
+                    error <= 1e-14 * exact,
+                    "{}: {found:?}, not {exact}",
+                    model.name
+                );
+                let on_face = mesh.triangle(found.face as usize).closest_point(point);
+                assert!((on_face.point.distance_squared(point) - exact).abs() <= 1e-14 * exact);
+            }
+        }
+    }
+
+    #[test]
+    fn the_centre_of_a_sphere_is_as_far_from_every_face() {
+        let mesh = icosphere(Default::default()).unwrap();
+        let bvh = Bvh::build(&mesh);
+        let found = bvh.nearest(DVec3::ZERO, 0).unwrap();
+        assert_eq!(found.distance_squared, brute_force(&mesh, DVec3::ZERO));
+    }
+
+    #[test]
+    fn a_single_triangle_and_a_pile_of_equal_ones_have_a_nearest_point() {
+        let one = TriangleMesh {
+            vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y],
+            faces: vec![[0, 1, 2]],
+        };
+        let pile = TriangleMesh {
+            faces: vec![[0, 1, 2]; 1000],
+            ..one.clone()
+        };
+        for mesh in [one, pile] {
+            let bvh = Bvh::build(&mesh);
+            let found = bvh.nearest(DVec3::new(0.2, 0.2, 3.0), 7).unwrap();
+            assert_eq!((found.distance_squared, found.face), (9.0, 0));
+        }
+        assert!(
+            Bvh::build(&TriangleMesh::default())
+                .nearest(DVec3::ZERO, 0)
+                .is_none()
+        );
+    }
+}
