@@ -1,0 +1,446 @@
+//! The arrows between modules: every import in `src/` must be allowed by the table in ARCHITECTURE.md.
+//!
+//! Read are the tokens, not the text: comments and strings do not count, `use` trees, inline paths and chains of `super` do,
+//! also inside inline modules. Test code counts like any other.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What one module may use.
+#[derive(Debug, Default, PartialEq)]
+struct Row {
+    modules: Vec<String>,
+    crates: Vec<String>,
+}
+
+/// The table: a row for each module of the crate.
+type Table = BTreeMap<String, Row>;
+
+/// The rows between the two marks in ARCHITECTURE.md: `| module | may use of ours | may use of others' | … |`.
+fn parse_table(document: &str) -> Table {
+    let (_, rest) = document
+        .split_once("<!-- arrows: begin -->")
+        .expect("ARCHITECTURE.md marks where its table begins");
+    let (table, _) = rest
+        .split_once("<!-- arrows: end -->")
+        .expect("ARCHITECTURE.md marks where its table ends");
+    let words = |cell: &str| -> Vec<String> {
+        // Names stand in backticks; everything else in a cell is for the reader.
+        let quoted = cell.split('`').skip(1).step_by(2);
+        quoted.map(str::to_owned).collect()
+    };
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|line| {
+        let cells: Vec<Vec<String>> = line.split('|').skip(1).map(words).collect();
+        let row = Row {
+            modules: cells[1].clone(),
+            crates: cells[2].clone(),
+        };
+        (cells[0][0].clone(), row)
+    })
+    .collect()
+}
+
+/// A word, `::`, or a single sign; and its line, from 1.
+#[derive(Clone, Debug, PartialEq)]
+struct Token {
+    text: String,
+    line: usize,
+}
+
+/// The tokens of a source file without comments, strings, characters and lifetimes.
+fn tokens(source: &str) -> Vec<Token> {
+    let chars: Vec<char> = source.chars().collect();
+    let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
+    let is_word = |c: char| c == '_' || c.is_alphanumeric();
+    let mut found = Vec::new();
+    let (mut i, mut line) = (0, 1);
+    while i < chars.len() {
+        let start = i;
+        match (at(i), at(i + 1)) {
+            ('/', '/') => {
+                while i < chars.len() && at(i) != '\n' {
+                    i += 1;
+                }
+            }
+            ('/', '*') => {
+                let mut depth = 0;
+                loop {
+                    match (at(i), at(i + 1)) {
+                        ('/', '*') => (depth, i) = (depth + 1, i + 2),
+                        ('*', '/') => (depth, i) = (depth - 1, i + 2),
+                        _ => i += 1,
+                    }
+                    if depth == 0 || i >= chars.len() {
+                        break;
+                    }
+                }
+            }
+            ('"', _) => {
+                i += 1;
+                while i < chars.len() && at(i) != '"' {
+                    i += if at(i) == '\\' { 2 } else { 1 };
+                }
+                i += 1;
+            }
+            ('\'', next) => {
+                // 'a' and '\n' are characters; 'a without an end is a lifetime.
+                if next == '\\' {
+                    i += 3;
+                    while i < chars.len() && at(i) != '\'' {
+                        i += 1;
+                    }
+                    i += 1;
+                } else if at(i + 2) == '\'' {
+                    i += 3;
+                } else {
+                    i += 1;
+                    while is_word(at(i)) {
+                        i += 1;
+                    }
+                }
+            }
+            (c, _) if is_word(c) => {
+                while is_word(at(i)) {
+                    i += 1;
+                }
+                let word: String = chars[start..i].iter().collect();
+                let hashes = chars[i..].iter().take_while(|&&c| c == '#').count();
+                if matches!(word.as_str(), "r" | "br") && at(i + hashes) == '"' {
+                    // A raw string ends at a quote with as many hashes.
+                    i += hashes + 1;
+                    while i < chars.len()
+                        && !(at(i) == '"' && (1..=hashes).all(|k| at(i + k) == '#'))
+                    {
+                        i += 1;
+                    }
+                    i += 1 + hashes;
+                } else {
+                    found.push(Token { text: word, line });
+                }
+            }
+            (':', ':') => {
+                i += 2;
+                let text = "::".to_owned();
+                found.push(Token { text, line });
+            }
+            (c, _) => {
+                i += 1;
+                if !c.is_whitespace() {
+                    let text = c.to_string();
+                    found.push(Token { text, line });
+                }
+            }
+        }
+        let end = i.min(chars.len());
+        line += chars[start..end].iter().filter(|&&c| c == '\n').count();
+    }
+    found
+}
+
+/// Where the modules of a file stand: `mesh/read/mod.rs` is `mesh::read`, `geom/pose.rs` is `geom::pose`, `lib.rs` the root.
+fn module_of(file: &Path) -> Vec<String> {
+    let mut path: Vec<String> = file
+        .with_extension("")
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    if matches!(path.last().map(String::as_str), Some("mod" | "lib")) {
+        path.pop();
+    }
+    path
+}
+
+/// Something of this crate that a file names: the first part of its path from the root, empty for the root itself.
+#[derive(Debug, PartialEq)]
+struct Arrow {
+    to: String,
+    line: usize,
+}
+
+/// Every path in the tokens that starts at `crate`, the crate's own name or `super`, resolved to the module below the root.
+fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
+    let mut found = Vec::new();
+    let mut here = module_of(file);
+    // Inline modules that are open, each with the depth of its brace.
+    let mut open: Vec<usize> = Vec::new();
+    let mut depth = 0;
+    let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
+    let mut i = 0;
+    while i < tokens.len() {
+        let starts_path = i == 0 || text(i - 1) != "::";
+        match text(i) {
+            "mod" if text(i + 2) == "{" => {
+                here.push(text(i + 1).to_owned());
+                depth += 1;
+                open.push(depth);
+                i += 3;
+                continue;
+            }
+            "{" => depth += 1,
+            "}" => {
+                if open.last() == Some(&depth) {
+                    open.pop();
+                    here.pop();
+                }
+                depth -= 1;
+            }
+            // `pub(crate)` and `pub(super)` name no path.
+            "crate" | "super" if text(i + 1) == ")" => {}
+            "crate" | "touchfield"
+                if starts_path && (text(i) == "crate" || text(i + 1) == "::") =>
+            {
+                tops(&[], tokens, i + 1, &mut found);
+            }
+            "super" if starts_path => {
+                let mut base = here.clone();
+                base.pop();
+                while text(i + 1) == "::" && text(i + 2) == "super" {
+                    base.pop();
+                    i += 2;
+                }
+                tops(&base, tokens, i + 1, &mut found);
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    found
+}
+
+/// The modules below the root that a path names which has come as far as `base`; `i` is the token behind.
+fn tops(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) {
+    let line = tokens[i - 1].line;
+    if let Some(top) = base.first() {
+        let to = top.clone();
+        found.push(Arrow { to, line });
+        return;
+    }
+    let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
+    let mut push = |i: usize| {
+        // A glob, or the root under another name, would hide what is used: the root itself, which no row allows.
+        let word = text(i);
+        let named = word.starts_with(|c: char| c == '_' || c.is_alphabetic()) && word != "self";
+        let to = if named { word } else { "" }.to_owned();
+        let line = tokens.get(i).map_or(line, |token| token.line);
+        found.push(Arrow { to, line });
+    };
+    if text(i) != "::" {
+        push(tokens.len());
+    } else if text(i + 1) == "{" {
+        // The first word of each branch of the tree.
+        let (mut depth, mut j, mut branch) = (1, i + 2, true);
+        while depth > 0 && j < tokens.len() {
+            match text(j) {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                "," => branch = depth == 1,
+                _ if branch && depth == 1 => {
+                    push(j);
+                    branch = false;
+                }
+                _ => {}
+            }
+            j += 1;
+        }
+    } else {
+        push(i + 1);
+    }
+}
+
+/// What a file does that the table does not allow, a sentence each. `dependencies` are the names of other crates.
+fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str) -> Vec<String> {
+    let Some(from) = module_of(file).into_iter().next() else {
+        return Vec::new(); // The root joins everything.
+    };
+    let Some(row) = table.get(&from) else {
+        return vec![format!(
+            "{}: module `{from}` has no row in the table of ARCHITECTURE.md",
+            file.display()
+        )];
+    };
+    let tokens = tokens(source);
+    let mut broken = Vec::new();
+    for Arrow { to, line } in arrows(file, &tokens) {
+        if to != from && !row.modules.contains(&to) {
+            let to = if to.is_empty() {
+                "the crate's root"
+            } else {
+                &to
+            };
+            broken.push(format!(
+                "{}:{line}: `{from}` may not use `{to}`",
+                file.display()
+            ));
+        }
+    }
+    for (i, token) in tokens.iter().enumerate() {
+        let is_path = tokens.get(i + 1).is_some_and(|next| next.text == "::")
+            && (i == 0 || tokens[i - 1].text != "::");
+        if is_path && dependencies.contains(&token.text) && !row.crates.contains(&token.text) {
+            broken.push(format!(
+                "{}:{}: `{from}` may not use the crate `{}`",
+                file.display(),
+                token.line,
+                token.text
+            ));
+        }
+    }
+    broken
+}
+
+/// Names under `[dependencies]`, as Rust spells them.
+fn dependencies(manifest: &str) -> Vec<String> {
+    manifest
+        .lines()
+        .skip_while(|line| line.trim() != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split(['.', '=', ' ']).next())
+        .filter(|name| !name.is_empty() && !name.starts_with('#'))
+        .map(|name| name.replace('-', "_"))
+        .collect()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_import_is_allowed_by_the_table() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let document = fs::read_to_string(crate_folder.join("../../ARCHITECTURE.md")).unwrap();
+    let manifest = fs::read_to_string(crate_folder.join("Cargo.toml")).unwrap();
+    let (table, dependencies) = (parse_table(&document), dependencies(&manifest));
+    assert!(
+        dependencies.contains(&"glam".to_owned()),
+        "{dependencies:?}"
+    );
+    let source_folder = crate_folder.join("src");
+    let mut files = Vec::new();
+    rust_files(&source_folder, &mut files);
+    files.sort();
+    let (mut broken, mut seen) = (Vec::new(), 0);
+    for path in &files {
+        let source = fs::read_to_string(path).unwrap();
+        let file = path.strip_prefix(&source_folder).unwrap();
+        seen += arrows(file, &tokens(&source)).len();
+        broken.extend(violations(&table, &dependencies, file, &source));
+    }
+    // A reader that sees nothing would find nothing wrong.
+    assert!(
+        files.len() > 50 && seen > 200,
+        "{} files, {seen} paths",
+        files.len()
+    );
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_table_itself_has_no_cycle() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let mut table = parse_table(&fs::read_to_string(document).unwrap());
+    // Take away modules that use nothing that is left; a cycle never goes.
+    while !table.is_empty() {
+        let names: Vec<String> = table.keys().cloned().collect();
+        let before = table.len();
+        table.retain(|_, row| row.modules.iter().any(|used| names.contains(used)));
+        assert!(table.len() < before, "these use each other: {names:?}");
+    }
+}
+
+/// Two modules that may use `geom`, one of them also `rayon`.
+const EXAMPLE: &str = "
+<!-- arrows: begin -->
+| module | ours | others' | holds |
+|---|---|---|---|
+| `geom` | – | `glam` | words |
+| `field` | `geom` | `glam` | `mesh` in a remark allows nothing |
+| `mesh` | `geom` | `glam`, `rayon` | – |
+<!-- arrows: end -->
+| `field` | `mesh` | – | behind the end |
+";
+
+#[track_caller]
+fn found(file: &str, source: &str) -> Vec<String> {
+    let names = ["glam", "rayon"].map(str::to_owned);
+    violations(&parse_table(EXAMPLE), &names, Path::new(file), source)
+}
+
+#[test]
+fn a_made_up_violation_is_found_however_it_is_written() {
+    for source in [
+        "use crate::mesh::TriangleMesh;",
+        "use crate::{geom::Aabb, mesh};",
+        "use crate::{geom::{Aabb, DAabb}, mesh::{Bvh, self}};",
+        "use super::mesh::Bvh;",
+        "pub(crate) fn f(m: &crate::mesh::TriangleMesh) {}",
+        "fn f() { let _ = touchfield::mesh::weld; }",
+        "/* use crate::geom; */ use crate :: mesh ;",
+        "#[cfg(test)] mod tests { use super::super::mesh::Bvh; }",
+        "mod a { mod b {} } use super::mesh::Bvh;",
+        "fn f<'a>(c: char) -> bool { c == '\"' } use crate::mesh::Bvh; // '\"'",
+        "const S: &str = r#\"a \" b\"#; use crate::mesh::Bvh;",
+    ] {
+        let broken = found("field/mod.rs", source);
+        assert_eq!(
+            broken,
+            ["field/mod.rs:1: `field` may not use `mesh`"],
+            "{source}"
+        );
+    }
+    let deep = "\n\nuse super::super::super::mesh::Bvh;";
+    let broken = found("field/primitive/cone.rs", deep);
+    assert_eq!(
+        broken,
+        ["field/primitive/cone.rs:3: `field` may not use `mesh`"]
+    );
+    let hidden = [
+        "use crate::*;",
+        "use crate as root;",
+        "use crate::{self as root};",
+    ];
+    for source in hidden {
+        let broken = found("field/mod.rs", source);
+        assert_eq!(
+            broken,
+            ["field/mod.rs:1: `field` may not use `the crate's root`"],
+            "{source}"
+        );
+    }
+    let broken = found("field/mod.rs", "use rayon::prelude::*;");
+    assert_eq!(
+        broken,
+        ["field/mod.rs:1: `field` may not use the crate `rayon`"]
+    );
+    let broken = found("narrow.rs", "");
+    assert_eq!(
+        broken,
+        ["narrow.rs: module `narrow` has no row in the table of ARCHITECTURE.md"]
+    );
+}
+
+#[test]
+fn what_is_allowed_or_only_mentioned_is_not_a_violation() {
+    for source in [
+        "use crate::geom::{Aabb, Interval};\nuse super::Field;\nuse glam::Vec3;",
+        "use crate::field::primitive::Sphere;",
+        "//! See [`crate::mesh`].\n/* use crate::mesh::Bvh; */",
+        "const S: &str = \"use crate::mesh::Bvh; \\\" crate::mesh\";",
+        "#[cfg(test)] mod tests { use super::*; use super::super::geom::Pose; }",
+        "pub(crate) fn f() {} pub(super) fn g() {}",
+        "fn f(rayon: u32) -> u32 { rayon + self::g::rayon::h() }",
+    ] {
+        assert_eq!(found("field/csg.rs", source), [""; 0], "{source}");
+    }
+    assert_eq!(found("mesh/bvh.rs", "use rayon::prelude::*;"), [""; 0]);
+    assert_eq!(found("lib.rs", "pub use crate::mesh::Bvh;"), [""; 0]);
+}
