@@ -1,5 +1,75 @@
 //! Touchfield: from any triangle mesh to a signed distance field you can trust.
-#![doc = ""]
+//!
+//! # Nouns
+//!
+//! - A [`TriangleMesh`](mesh::TriangleMesh) is what a file holds, faults included. [`mesh::read`] brings it in,
+//!   [`mesh::validate`] names every defect with its place, [`mesh::repair`] mends it and says what it did,
+//!   [`mesh::generate`] makes models from a few numbers.
+//! - A [`Field`](field::Field) gives the signed distance to a solid: closed forms ([`field::primitive`]), solids from solids
+//!   ([`field::csg`], [`field::level_set`]), a formula of yours ([`field::Closure`]), or a grid
+//!   ([`field::DenseGrid`]).
+//! - [`bake`](bake::bake) turns the first into the second. [`ExactDistance`](bake::ExactDistance) asks the mesh directly.
+//! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
+//! - [`contact`] holds the types that contact queries will return; there are no such queries yet.
+//!
+//! # Conventions
+//!
+//! Metres, radians. Distance is negative inside; the gradient points outward. A pose is named by the frames it joins:
+//! `a_from_b` takes coordinates in B to coordinates in A. Faces are counter-clockwise seen from outside. `f64` for meshes and
+//! baking, `f32` at query time.
+//!
+//! Every field says how far to trust it: inside its [`bounds`](field::Field::bounds) the value is off by at most
+//! [`error_bound`](field::Field::error_bound), outside it is never more than the true distance, and
+//! [`meaning`](field::Field::meaning) tells a distance from a mere bound.
+//!
+//! # From a mesh to a field
+//!
+//! ```
+//! # #[cfg(feature = "bake")] {
+//! use std::ops::ControlFlow;
+//! use glam::Vec3;
+//! use touchfield::bake::{BakeSettings, Resolution, bake};
+//! use touchfield::field::{Field, SignMethod};
+//! use touchfield::mesh::read::{Format, Limits, read_bytes};
+//! use touchfield::mesh::validate;
+//!
+//! let file = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+//! let mesh = read_bytes(file, Format::Obj, &Limits::default())?;
+//! assert!(validate(&mesh).watertight);
+//!
+//! let settings = BakeSettings { resolution: Resolution::Nodes(32), ..Default::default() };
+//! let baked = bake(&mesh, &settings, &|_step| ControlFlow::Continue(()))?;
+//! assert_eq!(baked.provenance.sign_method, SignMethod::Pseudonormal);
+//!
+//! let sample = baked.grid.sample(Vec3::new(0.1, 0.3, 0.3));
+//! assert!((sample.distance - -0.1).abs() <= baked.grid.error_bound());
+//! assert!(sample.gradient.x < -0.9, "the way out is the face x = 0");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Without a mesh
+//!
+//! ```
+//! use glam::Vec3;
+//! use touchfield::field::primitive::{Cuboid, Sphere};
+//! use touchfield::field::{Difference, Field, Meaning};
+//!
+//! let block = Cuboid::new(Vec3::ONE)?;
+//! let dented = Difference { first: block, second: Sphere::new(0.5)? };
+//! assert_eq!(block.distance(Vec3::new(3.0, 0.0, 0.0)), 2.0);
+//! assert!(dented.distance(Vec3::ZERO) > 0.0, "the middle was cut away");
+//! assert_eq!(dented.meaning(), Meaning::Bound);
+//! # Ok::<(), touchfield::field::ParameterError>(())
+//! ```
+//!
+//! The numbered programs in `examples/` go on from here. How it works is in `docs/METHODS.md`, how exact it is in
+//! `docs/ACCURACY.md`, and which module may use which in `ARCHITECTURE.md`.
+//!
+//! # Features
+//!
+//! - `bake` (default): [`mesh`] and [`bake`](mod@bake), the offline half.
+//! - `parallel` (default): all cores while baking. The result has the same bits without it.
 
 mod atomic_file;
 pub mod contact;
@@ -11,3 +81,8 @@ pub mod mesh;
 
 #[cfg(feature = "bake")]
 pub mod bake;
+
+/// Compiles and runs what the README shows.
+#[cfg(all(doctest, feature = "bake"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

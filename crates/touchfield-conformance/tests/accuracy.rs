@@ -1,0 +1,52 @@
+//! docs/ACCURACY.md says what the code gives.
+
+use std::fs;
+use std::path::Path;
+
+/// How much a measured figure may differ from the one in the document, as a share: another platform's sine moves the random
+/// points by a last place, and with them the worst.
+const MEASURED: f64 = 0.5;
+
+/// Whether two cells of a table say the same.
+fn same(header: &str, written: &str, found: &str) -> bool {
+    let number = |cell: &str| cell.parse::<f64>().ok();
+    match (number(written), number(found)) {
+        (Some(written), Some(found))
+            if header.contains("error") || header.contains("shortfall") =>
+        {
+            (written - found).abs() <= MEASURED * written.max(found)
+        }
+        _ => written == found,
+    }
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.split('|').map(str::trim).collect()
+}
+
+#[test]
+fn the_document_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ACCURACY.md");
+    let written = fs::read_to_string(path).unwrap();
+    let found = touchfield_conformance::accuracy::document().unwrap();
+    let again =
+        "run `cargo run --release -p touchfield-conformance --example accuracy > docs/ACCURACY.md`";
+    assert_eq!(written.lines().count(), found.lines().count(), "{again}");
+    let mut header = "";
+    for (written, found) in written.lines().zip(found.lines()) {
+        if written.starts_with("| field |") || written.starts_with("| model |") {
+            header = written;
+        }
+        let agree = if written.starts_with('|') {
+            let (columns, written, found) = (cells(header), cells(written), cells(found));
+            written.len() == found.len()
+                && (0..written.len()).all(|i| same(columns[i], written[i], found[i]))
+        } else {
+            written == found
+        };
+        assert!(
+            agree,
+            "docs/ACCURACY.md says\n{written}\nbut it is\n{found}\n{again}"
+        );
+    }
+}
