@@ -27,6 +27,8 @@ const RESOLUTIONS: [u32; 2] = [24, 48];
 
 type Problem = Box<dyn std::error::Error>;
 type Truth = Box<dyn Fn(DVec3) -> f64>;
+/// Checks one field against its truth and keeps the report.
+type Add<'a> = dyn FnMut(&str, &dyn Field, Truth) -> Result<(), Problem> + 'a;
 
 /// The whole document.
 pub fn document() -> Result<String, Problem> {
@@ -206,10 +208,7 @@ fn analytic() -> Result<Vec<FieldReport>, Problem> {
 }
 
 /// What operations leave of distances: two unit balls about z = ±½, a cylinder grown, a ball made hollow.
-fn bounds_of(
-    add: &mut dyn FnMut(&str, &dyn Field, Truth) -> Result<(), Problem>,
-    cylinder: Cylinder,
-) -> Result<(), Problem> {
+fn bounds_of(add: &mut Add<'_>, cylinder: Cylinder) -> Result<(), Problem> {
     let ball =
         |z: f32| Transformed::new(Sphere::new(1.0)?, Pose::from_translation(z * Vec3::Z), 1.0);
     let (first, second) = (ball(0.5)?, ball(-0.5)?);
