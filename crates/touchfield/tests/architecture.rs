@@ -2,6 +2,10 @@
 //!
 //! Read are the tokens, not the text: comments and strings do not count, `use` trees, inline paths and chains of `super` do,
 //! also inside inline modules. Test code counts like any other.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: a failed unwrap is a failed test"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,8 @@
 //! Every key that the code cites stands in docs/BIBLIOGRAPHY.md, once.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests: a failed unwrap is a failed test"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
