@@ -1,12 +1,119 @@
-//! The `touchfield` command.
+//! The `touchfield` command: one subcommand per file.
+//!
+//! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
+//! Exit codes: 0 done, 2 bad input or usage, 3 a limit was hit; 1 is kept for commands that ask for contact.
+//! Progress and remarks go to stderr.
 
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "`slice`, `render` and `demo` will call it; remove with the first of them"
-    )
-)]
+mod args;
+mod bake;
+mod demo;
+mod failure;
+mod inspect;
+mod load;
+mod models;
+mod npy;
+mod output;
 mod picture;
+mod points;
+mod progress;
+mod render;
+mod report;
+mod sample;
+mod slice;
 
-fn main() {}
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use serde_json::json;
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::report::Answer;
+
+/// From any triangle mesh to a signed distance field you can trust.
+#[derive(Parser)]
+#[command(name = "touchfield", version, max_term_width = 110, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: Common,
+}
+
+const AFTER_HELP: &str = "\
+Start here:
+  touchfield demo                                    needs no file of yours
+  touchfield inspect part.stl                        what is wrong with a mesh
+  touchfield bake part.stl --units mm -o part.tfs    distances, signs, and a proven error
+  touchfield slice part.tfs --axis z -o part.png     see them
+
+Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
+Exit codes: 0 done, 2 bad input or usage, 3 a limit was hit.";
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Models(models::Arguments),
+    Inspect(inspect::Arguments),
+    Bake(bake::Arguments),
+    Sample(sample::Arguments),
+    Slice(slice::Arguments),
+    Render(render::Arguments),
+}
+
+fn main() -> ExitCode {
+    let Cli { command, common } = Cli::parse();
+    match run(&command, &common).and_then(|answer| print(&answer, common.json)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell when stderr is closed too.
+            let _ = writeln!(io::stderr(), "error: {}", failure.message());
+            if common.json {
+                let answer = Answer {
+                    text: String::new(),
+                    json: json!({ "error": failure.message(), "exit_code": failure.exit_code() }),
+                };
+                let _ = print(&answer, true);
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
+    if let Some(threads) = common.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+        pool.build_global().map_err(|error| {
+            Failure::Limit(format!(
+                "{threads} threads cannot be started: {error}; lower --threads"
+            ))
+        })?;
+    }
+    match command {
+        Command::Demo(arguments) => demo::run(arguments, common),
+        Command::Models(arguments) => models::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments, common),
+        Command::Bake(arguments) => bake::run(arguments, common),
+        Command::Sample(arguments) => sample::run(arguments, common),
+        Command::Slice(arguments) => slice::run(arguments, common),
+        Command::Render(arguments) => render::run(arguments, common),
+    }
+}
+
+fn print(answer: &Answer, as_json: bool) -> Result<(), Failure> {
+    answer
+        .print(as_json)
+        .map_err(|error| Failure::BadInput(format!("stdout cannot be written: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -120,6 +120,7 @@ impl Canvas {
     }
 
     /// The pixel in column `x` of row `y`, if there is one.
+    #[cfg(test)]
     pub(crate) fn pixel(&self, x: u32, y: u32) -> Option<Rgb> {
         let inside = x < self.width && y < self.height;
         inside.then(|| self.pixels[y as usize * self.width as usize + x as usize])

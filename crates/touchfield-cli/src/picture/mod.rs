@@ -3,7 +3,7 @@
 //! Input: `&dyn Field`s, a settings struct per kind of picture.
 //! Output: a [`Canvas`] of 8-bit sRGB pixels; [`write_png`] puts it on disk whole or not at all.
 //! Cost: a slice takes one distance a pixel; a render some fifty a pixel that a body covers. All cores.
-//! Not for: looking at meshes (bake first), or pictures above [`MAX_PIXELS`].
+//! Not for: looking at meshes (bake first), or pictures above [`canvas::MAX_PIXELS`].
 //!
 //! Every picture is a pure function of its arguments: the same bytes on every run and thread count.
 
@@ -23,11 +23,10 @@ mod test_fields;
 mod ticks;
 mod trace;
 
-#[expect(unused_imports, reason = "the commands will use them")]
 pub(crate) use self::{
-    canvas::{Anchor, Canvas, MAX_PIXELS, Rgb, SizeError},
+    canvas::{Canvas, Rgb},
     png_file::{WritePngError, write_png},
-    render::{ContactMark, PALETTE, RenderBody, RenderError, RenderSettings, render},
+    render::{PALETTE, RenderBody, RenderError, RenderSettings, render},
     sheet::{SheetError, sheet},
     slice::{Axis, SliceError, SliceSettings, slice},
 };

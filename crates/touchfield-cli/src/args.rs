@@ -1,0 +1,344 @@
+//! The flags that all commands share, and values with units: memory, lengths, poses, sizes of pictures.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use glam::{DQuat, DVec3};
+use touchfield::bake::BakeSettings;
+use touchfield::geom::Pose;
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Common {
+    /// Print one JSON object on stdout, and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Threads to work with [default: one for each core]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Refuse work that would take more memory than this, such as 512M or 4G
+    #[arg(long, global = true, value_name = "SIZE", default_value_t = MemorySize(BakeSettings::default().max_memory))]
+    pub(crate) max_memory: MemorySize,
+}
+
+/// A number of bytes, written as `512M` or `4G`: powers of 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemorySize(pub(crate) u64);
+
+const MEMORY_UNITS: [(&str, u64); 4] = [
+    ("T", 1 << 40),
+    ("G", 1 << 30),
+    ("M", 1 << 20),
+    ("K", 1 << 10),
+];
+
+impl FromStr for MemorySize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MemorySize, String> {
+        let wrong = || {
+            format!("`{text}` is not an amount of memory; write bytes, or 512M, 1.5G and the like")
+        };
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
+            "" | "B" => 1,
+            suffix => MEMORY_UNITS
+                .into_iter()
+                .find(|(unit, _)| {
+                    [unit.to_string(), format!("{unit}B"), format!("{unit}IB")]
+                        .iter()
+                        .any(|u| u == suffix)
+                })
+                .map(|(_, factor)| factor)
+                .ok_or_else(wrong)?,
+        };
+        let number: f64 = digits.trim_end().parse().map_err(|_| wrong())?;
+        let bytes = number * factor as f64;
+        // Beyond 2⁶³ no machine goes, and `f64` still counts exactly enough below.
+        if !(bytes >= 1.0 && bytes < 9e18) {
+            return Err(wrong());
+        }
+        Ok(MemorySize(bytes as u64))
+    }
+}
+
+impl fmt::Display for MemorySize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match MEMORY_UNITS
+            .into_iter()
+            .find(|(_, factor)| self.0.is_multiple_of(*factor))
+        {
+            Some((unit, factor)) => write!(f, "{}{unit}", self.0 / factor),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// A length \[m\], written with its unit: `0.05mm`; metres without one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Length(pub(crate) f64);
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Length, String> {
+        /// `m` comes last, because the others end in it.
+        const UNITS: [(&str, f64); 7] = [
+            ("mm", 1e-3),
+            ("cm", 1e-2),
+            ("um", 1e-6),
+            ("µm", 1e-6),
+            ("nm", 1e-9),
+            ("in", 0.0254),
+            ("m", 1.0),
+        ];
+        let trimmed = text.trim();
+        let (digits, factor) = UNITS
+            .into_iter()
+            .find_map(|(unit, factor)| Some((trimmed.strip_suffix(unit)?, factor)))
+            .unwrap_or((trimmed, 1.0));
+        match digits.trim_end().parse::<f64>() {
+            Ok(number) if (number * factor).is_finite() => Ok(Length(number * factor)),
+            _ => Err(format!(
+                "`{text}` is not a length; write metres, or a number with m, cm, mm, um, nm or in, such as 0.05mm"
+            )),
+        }
+    }
+}
+
+/// What the numbers of a mesh file are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Units {
+    /// metres
+    #[default]
+    M,
+    /// centimetres
+    Cm,
+    /// millimetres
+    Mm,
+    /// inches
+    In,
+}
+
+impl Units {
+    /// How many metres one is.
+    pub(crate) fn metres(self) -> f64 {
+        match self {
+            Units::M => 1.0,
+            Units::Cm => 1e-2,
+            Units::Mm => 1e-3,
+            Units::In => 0.0254,
+        }
+    }
+
+    /// In words, plural.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Units::M => "metres",
+            Units::Cm => "centimetres",
+            Units::Mm => "millimetres",
+            Units::In => "inches",
+        }
+    }
+}
+
+/// Reads `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
+pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
+    let wrong = |why: String| {
+        format!(
+            "`{text}` is not a pose: {why}; write TX,TY,TZ,QX,QY,QZ,QW, such as 0,0,0.1,0,0,0,1"
+        )
+    };
+    let numbers = text
+        .split(',')
+        .map(|word| match word.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(wrong(format!("`{word}` is not a finite number"))),
+        })
+        .collect::<Result<Vec<f64>, String>>()?;
+    let &[tx, ty, tz, qx, qy, qz, qw] = numbers.as_slice() else {
+        return Err(wrong(format!(
+            "it has {} numbers instead of 7",
+            numbers.len()
+        )));
+    };
+    // The largest to one first, so that squares neither vanish nor overflow.
+    let largest = [qx, qy, qz, qw]
+        .into_iter()
+        .fold(0.0, |m: f64, q| m.max(q.abs()));
+    if largest == 0.0 {
+        return Err(wrong(
+            "a zero quaternion has no direction, and no rotation is 0,0,0,1".to_owned(),
+        ));
+    }
+    let rotation =
+        DQuat::from_xyzw(qx / largest, qy / largest, qz / largest, qw / largest).normalize();
+    let translation = DVec3::new(tx, ty, tz).as_vec3();
+    if !translation.is_finite() {
+        return Err(wrong("its translation is beyond what f32 holds".to_owned()));
+    }
+    Ok(Pose {
+        rotation: rotation.as_quat(),
+        translation,
+    })
+}
+
+/// A file and where its body stands: `FILE` or `FILE@POSE`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlacedFile {
+    pub(crate) path: PathBuf,
+    pub(crate) world_from_field: Pose,
+}
+
+/// Reads `FILE` or `FILE@POSE`. A file whose name holds an `@` is itself when it exists.
+pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> {
+    let as_file = || PlacedFile {
+        path: argument.into(),
+        world_from_field: Pose::IDENTITY,
+    };
+    if Path::new(argument).exists() {
+        return Ok(as_file());
+    }
+    match argument.to_str().and_then(|text| text.rsplit_once('@')) {
+        Some((path, pose)) => Ok(PlacedFile {
+            path: path.into(),
+            world_from_field: parse_pose(pose)?,
+        }),
+        None => Ok(as_file()),
+    }
+}
+
+/// [`parse_placed_file`] for clap.
+pub(crate) fn placed_file_parser() -> impl clap::builder::TypedValueParser<Value = PlacedFile> {
+    use clap::builder::TypedValueParser;
+    clap::builder::OsStringValueParser::new()
+        .try_map(|argument: OsString| parse_placed_file(&argument))
+}
+
+/// Columns and rows of a picture, written `1200x900`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PictureSize {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+impl FromStr for PictureSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PictureSize, String> {
+        let sides = text.split_once(['x', 'X', '×']);
+        let sides = sides.and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
+        match sides {
+            Some((width, height)) if width > 0 && height > 0 => Ok(PictureSize { width, height }),
+            _ => Err(format!(
+                "`{text}` is not a size of a picture; write WIDTHxHEIGHT in pixels, such as 1200x900"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for PictureSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_with_and_without_units_and_printed_shortest() {
+        for (text, bytes) in [
+            ("512M", 512 << 20),
+            ("4G", 4 << 30),
+            ("1.5K", 1536),
+            ("2GiB", 2 << 30),
+            ("3kb", 3072),
+            ("77", 77),
+            ("1T", 1 << 40),
+        ] {
+            assert_eq!(text.parse(), Ok(MemorySize(bytes)), "{text}");
+        }
+        for text in [
+            "", "G", "-1G", "0", "1X", "1e30G", "nan", "4 apples", "1GG", "µ",
+        ] {
+            assert!(text.parse::<MemorySize>().is_err(), "{text}");
+        }
+        assert_eq!(MemorySize(8 << 30).to_string(), "8G");
+        assert_eq!(MemorySize(1000).to_string(), "1000");
+    }
+
+    #[test]
+    fn lengths_are_metres_unless_said_otherwise() {
+        for (text, metres) in [
+            ("0.05mm", 5e-5),
+            ("-2cm", -0.02),
+            ("1in", 0.0254),
+            ("3 um", 3e-6),
+            ("3µm", 3e-6),
+            ("2m", 2.0),
+            ("1e-3", 1e-3),
+        ] {
+            let found = text.parse::<Length>().unwrap().0;
+            assert!((found - metres).abs() <= 1e-15, "{text}: {found}");
+        }
+        for text in ["", "mm", "1km", "one", "inf", "nanm", "1e400", "in"] {
+            assert!(text.parse::<Length>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn poses_are_normalised_and_nonsense_is_refused() {
+        let pose = parse_pose("-1,2,-3e-2,0,0,-2,2").unwrap();
+        assert_eq!(pose.translation, glam::Vec3::new(-1.0, 2.0, -0.03));
+        let expected = glam::Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2);
+        assert!(pose.rotation.dot(expected).abs() > 0.999_999, "{pose:?}");
+        assert!((pose.rotation.length() - 1.0).abs() < 1e-6);
+        assert!(
+            parse_pose("0,0,0,0,0,0,1e-300")
+                .unwrap()
+                .rotation
+                .is_normalized()
+        );
+        for text in [
+            "",
+            "1,2,3",
+            "0,0,0,0,0,0,0",
+            "0,0,0,0,0,0,nan",
+            "0,0,0,0,0,0,1,1",
+            "1e39,0,0,0,0,0,1",
+            "a,b,c,d,e,f,g",
+        ] {
+            assert!(parse_pose(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pose_follows_the_last_at_sign() {
+        let placed = parse_placed_file(OsStr::new("no/such@home.obj@1,0,0,0,0,0,1")).unwrap();
+        assert_eq!(placed.path, Path::new("no/such@home.obj"));
+        assert_eq!(placed.world_from_field.translation, glam::Vec3::X);
+        let placed = parse_placed_file(OsStr::new("plain.obj")).unwrap();
+        assert_eq!(placed.world_from_field, Pose::IDENTITY);
+        assert!(parse_placed_file(OsStr::new("plain.obj@here")).is_err());
+    }
+
+    #[test]
+    fn picture_sizes_are_two_positive_numbers() {
+        assert_eq!(
+            "640x480".parse(),
+            Ok(PictureSize {
+                width: 640,
+                height: 480
+            })
+        );
+        for text in ["640", "0x10", "10x", "-1x5", "axb"] {
+            assert!(text.parse::<PictureSize>().is_err(), "{text}");
+        }
+    }
+}

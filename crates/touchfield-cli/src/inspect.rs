@@ -1,0 +1,216 @@
+//! `touchfield inspect`: a mesh's defects, or a baked file's contents.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+use touchfield::field::Field;
+use touchfield::geom::{DAabb, Triangle};
+use touchfield::mesh::{Defect, SelfIntersectionList, TriangleMesh, Validation, validate};
+
+use crate::args::{Common, Units};
+use crate::failure::Failure;
+use crate::load;
+use crate::report::{self, Answer, Facts};
+
+/// Indices named for every kind of defect.
+const FIRST: usize = 8;
+
+/// Tell what is wrong with a mesh, or what a baked file holds
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield inspect part.stl                         size, volume, holes, flipped faces, self-intersections, …
+  touchfield inspect part.tfs                         grid, proven and measured error, how signs were told
+  touchfield inspect part.stl --json | jq .defects    for scripts
+
+Defects are an answer, not an error: the exit code is 0. Numbers of vertices and faces count from 0.")]
+pub(crate) struct Arguments {
+    /// A mesh (.obj, .stl, .ply, .off, .gltf, .glb) or a baked field (.tfs)
+    file: PathBuf,
+    /// What the numbers of a mesh are
+    #[arg(long, value_enum, default_value_t)]
+    units: Units,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let path = &arguments.file;
+    if load::is_baked(path) {
+        return baked(path, common);
+    }
+    let mesh = load::mesh(path, arguments.units, common)?;
+    let validation = validate(&mesh);
+    Ok(Answer {
+        text: mesh_text(path, &mesh, &validation),
+        json: mesh_json(path, &mesh, &validation),
+    })
+}
+
+fn baked(path: &Path, common: &Common) -> Result<Answer, Failure> {
+    let stored = load::baked(path, common)?;
+    let (grid, provenance) = (&stored.grid, &stored.provenance);
+    let bytes = std::fs::metadata(path)
+        .map_err(|error| Failure::in_file(path, error))?
+        .len();
+    let mut facts = Facts::default();
+    report::field_facts(&mut facts, grid, provenance);
+    let (bounds, solid) = (grid.bounds(), grid.solid());
+    facts.add("bounds", box_text(bounds.as_daabb()));
+    facts.add("surface", format!("within {}", box_text(solid.as_daabb())));
+    facts.add(
+        "file",
+        format!(
+            "{} ({} of values)",
+            report::bytes(bytes),
+            report::bytes(grid.bytes() as u64)
+        ),
+    );
+    let notes = report::list("notes", &provenance.notes);
+    let more =
+        json!({ "file": path.to_string_lossy(), "surface_bounds": report::bounds_json(solid) });
+    Ok(Answer {
+        text: format!("{}: a baked field\n{}{notes}", path.display(), facts.text()),
+        json: report::merged(report::field_json(grid, provenance, bytes), more),
+    })
+}
+
+fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> String {
+    let yes = |answer: bool| if answer { "yes" } else { "no" };
+    let mut facts = Facts::default();
+    facts.add("triangles", report::count_of(validation.faces));
+    facts.add("vertices", report::count_of(validation.vertices));
+    facts.add("size", report::size(validation.bounds));
+    facts.add("bounds", box_text(validation.bounds));
+    facts.add("area", format!("{:.4e} m²", area(mesh)));
+    let doubt = if validation.watertight {
+        ""
+    } else {
+        " (means little: not watertight)"
+    };
+    facts.add(
+        "volume",
+        format!("{:.4e} m³{doubt}", validation.signed_volume),
+    );
+    facts.add("components", report::count_of(validation.components));
+    facts.add("watertight", yes(validation.watertight));
+    facts.add("manifold", yes(validation.manifold));
+    let kinds = validation.by_kind();
+    let mut text = format!("{}: a mesh\n{}", path.display(), facts.text());
+    if kinds.is_empty() {
+        return text + "\nno defects\n";
+    }
+    let rows: Vec<Vec<String>> = kinds
+        .iter()
+        .map(|&(kind, count, first)| {
+            let more = if is_truncated(kind, validation) {
+                "+"
+            } else {
+                ""
+            };
+            vec![
+                kind.to_owned(),
+                format!("{}{more}", report::count_of(count)),
+                places(kind, validation),
+                first.to_string(),
+            ]
+        })
+        .collect();
+    text += "\n";
+    text += &report::table(
+        &["defect", ">count", "first at", "the first in words"],
+        &rows,
+    );
+    text += "\n`touchfield bake` copes with these and says how far its signs can be trusted; `--repair` mends what it can first.\n";
+    text
+}
+
+fn mesh_json(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Value {
+    let defects: Vec<Value> = validation
+        .by_kind()
+        .into_iter()
+        .map(|(kind, count, first)| {
+            json!({
+                "kind": kind,
+                "count": count,
+                "complete": !is_truncated(kind, validation),
+                "first": first_indices(kind, validation),
+                "of": element(kind),
+                "example": first.to_string(),
+            })
+        })
+        .collect();
+    // An empty box has infinite corners, which become null.
+    let DAabb { min, max } = validation.bounds;
+    json!({
+        "kind": "mesh",
+        "file": path.to_string_lossy(),
+        "vertices": validation.vertices,
+        "faces": validation.faces,
+        "components": validation.components,
+        "watertight": validation.watertight,
+        "manifold": validation.manifold,
+        "volume": validation.signed_volume,
+        "area": area(mesh),
+        "bounds": { "min": min.to_array(), "max": max.to_array() },
+        "defects": defects,
+    })
+}
+
+/// Area of the faces that have one \[m²\].
+fn area(mesh: &TriangleMesh) -> f64 {
+    mesh.triangles()
+        .map(Triangle::area)
+        .filter(|area| area.is_finite())
+        .sum()
+}
+
+fn box_text(bounds: DAabb) -> String {
+    if bounds.is_empty() {
+        return "none".to_owned();
+    }
+    let corner = |corner: glam::DVec3| {
+        let [x, y, z] = corner.to_array().map(|x| {
+            format!("{:.6}", x)
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
+        });
+        format!("({x}, {y}, {z})")
+    };
+    format!("{} to {} m", corner(bounds.min), corner(bounds.max))
+}
+
+fn is_truncated(kind: &str, validation: &Validation) -> bool {
+    kind == "self_intersection" && validation.self_intersections == SelfIntersectionList::Truncated
+}
+
+/// What the indices of a kind count.
+fn element(kind: &str) -> Option<&'static str> {
+    match kind {
+        "non_finite" | "unreferenced" | "bow_tie_vertex" => Some("vertex"),
+        "disconnected_parts" | "suspicious_units" => None,
+        _ => Some("face"),
+    }
+}
+
+fn first_indices(kind: &str, validation: &Validation) -> Vec<u32> {
+    validation
+        .of_kind(kind)
+        .filter_map(Defect::first_index)
+        .take(FIRST)
+        .collect()
+}
+
+fn places(kind: &str, validation: &Validation) -> String {
+    let Some(element) = element(kind) else {
+        return "the whole".to_owned();
+    };
+    let indices = first_indices(kind, validation);
+    let shown: Vec<String> = indices.iter().take(3).map(u32::to_string).collect();
+    let more = if indices.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{element} {}{more}", shown.join(", "))
+}

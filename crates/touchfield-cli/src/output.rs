@@ -1,0 +1,134 @@
+//! Files out: looked at before the work starts, and written whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Makes sure, before any work, that `path` has one of the extensions and its folder takes files.
+pub(crate) fn check(path: &Path, extensions: &[&str]) -> Result<(), Failure> {
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    if !extensions
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(extension))
+    {
+        let known: Vec<String> = extensions.iter().map(|known| format!(".{known}")).collect();
+        return Err(Failure::in_file(
+            path,
+            format!(
+                "the output is written as {}; give it that extension",
+                known.join(" or ")
+            ),
+        ));
+    }
+    if path.is_dir() {
+        return Err(Failure::in_file(path, "is a folder; name a file in it"));
+    }
+    Draft::beside(path)
+        .map(drop)
+        .map_err(|error| cannot_write(path, &error))
+}
+
+/// Makes a folder and those above it, unless they are there.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|error| {
+        Failure::in_file(
+            path,
+            format!("cannot make this folder: {error}; choose another with --out"),
+        )
+    })
+}
+
+/// Writes a file through `write`; it appears under its name only when complete.
+pub(crate) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let attempt = || {
+        let draft = Draft::beside(path)?;
+        let mut out = BufWriter::new(&draft.file);
+        write(&mut out)?;
+        out.flush()?;
+        drop(out);
+        draft.file.sync_all()?;
+        // The name goes to the finished file; the draft's removal then finds nothing.
+        fs::rename(&draft.path, path)
+    };
+    attempt().map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::in_file(
+        path,
+        format!("cannot be written: {error}; check that its folder exists and may be written to"),
+    )
+}
+
+/// A file under a passing name beside its place; removed when dropped.
+struct Draft {
+    path: PathBuf,
+    file: File,
+}
+
+impl Draft {
+    fn beside(path: &Path) -> io::Result<Draft> {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.tmp", std::process::id()));
+        let path = path.with_file_name(name);
+        Ok(Draft {
+            file: File::create(&path)?,
+            path,
+        })
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Renamed already, or nothing more can be done; the first error is the one to tell.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+
+    #[test]
+    fn a_check_leaves_nothing_behind_and_finds_what_would_fail_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| folder.path().join(name);
+        check(&inside("a.tfs"), &["tfs"]).unwrap();
+        check(&inside("a.CSV"), &["npy", "csv"]).unwrap();
+        assert!(check(&inside("a.obj"), &["tfs"]).is_err());
+        assert!(check(&inside("no/such/a.tfs"), &["tfs"]).is_err());
+        assert_eq!(names_in(folder.path()), Vec::<String>::new());
+        fs::create_dir(inside("b.tfs")).unwrap();
+        assert!(check(&inside("b.tfs"), &["tfs"]).is_err());
+    }
+
+    #[test]
+    fn a_write_that_fails_keeps_the_old_file_and_no_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        write_whole(&path, |out| out.write_all(b"old")).unwrap();
+        let failed = write_whole(&path, |out| {
+            out.write_all(b"new, but")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().message().contains("the disk is full"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(folder.path()), ["a.csv"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Points in and samples out, as `.npy` or `.csv`.
+//!
+//! Input: a file of points, three numbers each. Output: [`Vec3`]s that are all finite; rows of distance and gradient.
+//! Cost: the file's bytes and the points in memory, refused above a limit.
+//! Not for: more columns than three.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use glam::Vec3;
+
+use crate::failure::Failure;
+use crate::npy;
+
+/// Extensions that are read and written.
+pub(crate) const EXTENSIONS: [&str; 2] = ["npy", "csv"];
+
+/// Whether a path ends in `.npy`.
+pub(crate) fn is_npy(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// Reads a file of points, `.npy` by content, else as text.
+pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
+    let bytes = file_bytes(path, max_memory)?;
+    if is_npy(path) || bytes.starts_with(b"\x93NUMPY") {
+        let points = npy::points(&bytes).map_err(|error| Failure::in_file(path, error))?;
+        let finite = points.into_iter().enumerate().map(|(row, point)| {
+            finite(point).map_err(|cause| Failure::in_file(path, format!("row {row}: {cause}")))
+        });
+        return finite.collect();
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count();
+        Failure::in_file(
+            path,
+            format!(
+                "line {line}: not text; points are .npy of shape (N, 3), or .csv with three columns"
+            ),
+        )
+    })?;
+    csv_points(text)
+        .map_err(|(line, cause)| Failure::in_file(path, format!("line {line}: {cause}")))
+}
+
+/// Bytes of a file, if they and the points and samples that follow from them are likely to fit.
+fn file_bytes(path: &Path, max_memory: u64) -> Result<Vec<u8>, Failure> {
+    let cannot = |error: io::Error| Failure::in_file(path, format!("cannot be read: {error}"));
+    let file = File::open(path).map_err(cannot)?;
+    // A point of 12 bytes at least becomes 24 more as `f64`, 12 as `f32`, 16 as a sample.
+    let most = max_memory / 6;
+    let mut bytes = Vec::new();
+    let declared = file.metadata().map_err(cannot)?.len();
+    if declared <= most {
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(cannot)?;
+    }
+    let found = declared.max(bytes.len() as u64);
+    if found > most {
+        return Err(Failure::Limit(format!(
+            "{}: sampling {found} bytes of points may take {} bytes, more than the {max_memory} allowed; \
+             split the file or raise the limit (--max-memory)",
+            path.display(),
+            found.saturating_mul(6)
+        )));
+    }
+    Ok(bytes)
+}
+
+fn finite(point: [f64; 3]) -> Result<Vec3, String> {
+    let narrowed = Vec3::from_array(point.map(|x| x as f32));
+    if narrowed.is_finite() {
+        return Ok(narrowed);
+    }
+    let [x, y, z] = point;
+    Err(format!(
+        "({x}, {y}, {z}) is not a point of finite f32 coordinates; remove it"
+    ))
+}
+
+/// Points of a table: commas, semicolons or blanks between columns; a heading and lines that begin with `#` are skipped.
+fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
+    let mut points = Vec::new();
+    let mut may_be_heading = true;
+    for (line, row) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let row = row.trim();
+        if row.is_empty() || row.starts_with('#') {
+            continue;
+        }
+        let words: Vec<&str> = match row.contains([',', ';']) {
+            true => row.split([',', ';']).map(str::trim).collect(),
+            false => row.split_whitespace().collect(),
+        };
+        let is_number = |word: &&str| word.parse::<f64>().is_ok();
+        let heading = may_be_heading && !words.iter().any(|word| is_number(word));
+        may_be_heading = false;
+        if heading {
+            continue;
+        }
+        let &[x, y, z] = words.as_slice() else {
+            return Err((
+                line,
+                format!("{} columns; a point has three: x,y,z", words.len()),
+            ));
+        };
+        let mut point = [0.0; 3];
+        for (column, (word, slot)) in [x, y, z].into_iter().zip(&mut point).enumerate() {
+            let wrong = || {
+                let shown: String = word.chars().take(24).collect();
+                (
+                    line,
+                    format!("column {}: expected a number, found `{shown}`", column + 1),
+                )
+            };
+            *slot = word.parse().map_err(|_| wrong())?;
+        }
+        points.push(finite(point).map_err(|cause| (line, cause))?);
+    }
+    Ok(points)
+}
+
+/// Writes distance and gradient of every point below a heading.
+pub(crate) fn write_csv(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
+    writeln!(out, "distance,gx,gy,gz")?;
+    for [distance, x, y, z] in rows {
+        writeln!(out, "{distance},{x},{y},{z}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_many_kinds_are_read() {
+        let expected = vec![Vec3::new(1.0, 2.0, 3.0), Vec3::new(-4.0, 0.5, 6.0)];
+        for text in [
+            "1,2,3\n-4,.5,6\n",
+            "x,y,z\n1,2,3\n-4,0.5,6e0",
+            "\u{feff}x;y;z\r\n1; 2; 3\r\n\r\n-4;0.5;6\r\n",
+            "# points\n1 2\t3\n  -4 0.5 6  \n",
+        ] {
+            assert_eq!(csv_points(text).unwrap(), expected, "{text:?}");
+        }
+        assert_eq!(csv_points(""), Ok(vec![]));
+        assert_eq!(csv_points("x,y,z"), Ok(vec![]));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_column() {
+        for (text, line, words) in [
+            ("1,2,3\n4,5", 2, "2 columns"),
+            ("x,y,z\n\n1,two,3", 3, "column 2"),
+            ("1,2,3\nx,y,z", 2, "column 1"),
+            ("1,2,3\n4,nan,6", 2, "NaN"),
+            ("1,2,1e39", 1, "finite"),
+            ("1,2,3,4", 1, "4 columns"),
+            ("1,,3", 1, "column 2"),
+        ] {
+            let (found, cause) = csv_points(text).unwrap_err();
+            assert_eq!(found, line, "{text:?}");
+            assert!(cause.contains(words), "{text:?}: {cause}");
+        }
+    }
+}

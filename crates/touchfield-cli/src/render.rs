@@ -1,0 +1,122 @@
+//! `touchfield render`: a lit picture of one or more bodies.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::json;
+use touchfield::geom::Pose;
+
+use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};
+use crate::failure::Failure;
+use crate::load::Body;
+use crate::picture::{self, Canvas, PALETTE, RenderBody, RenderSettings, Rgb, write_png};
+use crate::report::{self, Answer};
+use crate::{load, output};
+
+/// Draw a lit picture of one or more bodies
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield render mug.tfs -o mug.png
+  touchfield render bolt.tfs nut.tfs@0,0,0.02,0,0,0,1 --azimuth 30 -o pair.png
+
+FILE@POSE puts a body elsewhere: TX,TY,TZ in metres, then the quaternion QX,QY,QZ,QW, which is normalised. z is up.")]
+pub(crate) struct Arguments {
+    /// Baked fields (.tfs) or meshes, which are baked in memory first; each may be followed by @TX,TY,TZ,QX,QY,QZ,QW
+    #[arg(required = true, value_name = "FILE[@POSE]", value_parser = placed_file_parser())]
+    files: Vec<PlacedFile>,
+    /// The picture to write
+    #[arg(short, long, value_name = "OUT.png")]
+    output: PathBuf,
+    /// Columns and rows of the picture
+    #[arg(long, value_name = "WxH", default_value_t = default_size())]
+    size: PictureSize,
+    /// Where to look from, in degrees, counted from x towards y
+    #[arg(long, value_name = "DEG", allow_negative_numbers = true, default_value_t = degrees(RenderSettings::default().azimuth))]
+    azimuth: f32,
+    /// Height of the eye over the horizon in degrees, from -90 to 90
+    #[arg(long, value_name = "DEG", allow_negative_numbers = true, default_value_t = degrees(RenderSettings::default().elevation))]
+    elevation: f32,
+}
+
+fn default_size() -> PictureSize {
+    let RenderSettings { width, height, .. } = RenderSettings::default();
+    PictureSize { width, height }
+}
+
+fn degrees(radians: f32) -> f32 {
+    radians.to_degrees().round()
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    output::check(&arguments.output, &["png"])?;
+    if !(-90.0..=90.0).contains(&arguments.elevation) || !arguments.azimuth.is_finite() {
+        return Err(Failure::BadInput(format!(
+            "--azimuth {} --elevation {}: no such view; the elevation goes from -90 to 90 degrees",
+            arguments.azimuth, arguments.elevation
+        )));
+    }
+    let bodies = arguments
+        .files
+        .iter()
+        .map(|file| load::field(&file.path, common))
+        .collect::<Result<Vec<Body>, Failure>>()?;
+    let colours = PALETTE.into_iter().cycle();
+    let placed: Vec<(&Body, Pose, Rgb)> = bodies
+        .iter()
+        .zip(&arguments.files)
+        .zip(colours)
+        .map(|((body, file), colour)| (body, file.world_from_field, colour))
+        .collect();
+    let settings = RenderSettings {
+        width: arguments.size.width,
+        height: arguments.size.height,
+        azimuth: arguments.azimuth.to_radians(),
+        elevation: arguments.elevation.to_radians(),
+        ..RenderSettings::default()
+    };
+    let start = Instant::now();
+    let picture = draw(&placed, &settings)?;
+    let seconds = start.elapsed().as_secs_f64();
+    write_png(&picture, &arguments.output)?;
+    let names: Vec<_> = arguments
+        .files
+        .iter()
+        .map(|file| file.path.to_string_lossy())
+        .collect();
+    Ok(Answer {
+        text: format!(
+            "{}: {} × {} pixels in {}, {}\n",
+            names.join(", "),
+            picture.width(),
+            picture.height(),
+            arguments.output.display(),
+            report::seconds(seconds)
+        ),
+        json: json!({
+            "files": names,
+            "output": arguments.output.to_string_lossy(),
+            "width": picture.width(),
+            "height": picture.height(),
+            "seconds": seconds,
+        }),
+    })
+}
+
+/// Draws bodies, the facets of their grids smoothed.
+pub(crate) fn draw(
+    placed: &[(&Body, Pose, Rgb)],
+    settings: &RenderSettings,
+) -> Result<Canvas, Failure> {
+    let bodies: Vec<RenderBody> = placed
+        .iter()
+        .map(|&(body, world_from_field, colour)| RenderBody {
+            field: &body.grid,
+            world_from_field,
+            colour,
+            smoothing: 0.5 * body.grid.layout().cell_size,
+        })
+        .collect();
+    Ok(picture::render(&bodies, &[], settings)?)
+}

@@ -1,0 +1,354 @@
+//! What a command answers: text for people, one JSON object for scripts.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+use touchfield::field::{DenseGrid, Field, Provenance};
+use touchfield::geom::{Aabb, DAabb};
+
+/// What a command found out or did, said twice.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// For people; lines that end in a line break.
+    pub(crate) text: String,
+    /// For scripts; an object.
+    pub(crate) json: Value,
+}
+
+impl Answer {
+    /// Prints one of the two on stdout. A reader that has closed its end has heard enough: no error.
+    pub(crate) fn print(&self, as_json: bool) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        let printed = if as_json {
+            writeln!(out, "{}", self.json)
+        } else {
+            out.write_all(self.text.as_bytes())
+        };
+        match printed.and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// Named facts, one a line, their values aligned.
+#[derive(Default)]
+pub(crate) struct Facts(Vec<(&'static str, String)>);
+
+impl Facts {
+    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.push((name, value.into()));
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        self.0
+            .iter()
+            .map(|(name, value)| format!("  {name:width$}  {value}\n"))
+            .collect()
+    }
+}
+
+/// Rows below headings. Columns whose heading begins with `>` are aligned to the right.
+pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let titles: Vec<&str> = headings
+        .iter()
+        .map(|heading| heading.trim_start_matches('>'))
+        .collect();
+    let width = |column: usize| {
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count());
+        cells
+            .chain([titles[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded: Vec<String> = cells
+            .zip(headings)
+            .zip(&widths)
+            .map(|((cell, heading), &width)| match heading.starts_with('>') {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:width$}"),
+            })
+            .collect();
+        format!("  {}\n", padded.join("  ").trim_end())
+    };
+    let mut text = line(&mut titles.iter().copied());
+    for row in rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// A list with a dash before every entry, below its heading; nothing for an empty list.
+pub(crate) fn list(heading: &str, entries: &[String]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let lines: String = entries
+        .iter()
+        .map(|entry| format!("    - {entry}\n"))
+        .collect();
+    format!("  {heading}\n{lines}")
+}
+
+/// Thousands set apart: `1,234,567`.
+pub(crate) fn count(number: impl Into<u64>) -> String {
+    let digits = number.into().to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// [`count`] of a length or a position in memory.
+pub(crate) fn count_of(number: usize) -> String {
+    count(number as u64)
+}
+
+/// Three significant digits: `1.23`, `45.6`, `789`, `1230`.
+fn digits(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let magnitude = number.abs().log10().floor() as i32;
+    let rounded = format!("{number:.*}", (2 - magnitude).clamp(0, 12) as usize);
+    match rounded.contains('.') {
+        true => rounded
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
+        false => rounded,
+    }
+}
+
+/// A length in the unit that suits it.
+pub(crate) fn length(metres: impl Into<f64>) -> String {
+    let metres = metres.into();
+    let (factor, unit) = length_unit(metres);
+    format!("{} {unit}", digits(metres * factor))
+}
+
+/// Units in a metre, and their name, such that a length has one to three digits before the point.
+fn length_unit(metres: f64) -> (f64, &'static str) {
+    match metres.abs() {
+        0.0 => (1e3, "mm"),
+        size if size < 1e-6 => (1e9, "nm"),
+        size if size < 1e-3 => (1e6, "µm"),
+        size if size < 1.0 => (1e3, "mm"),
+        size if size < 1e4 => (1.0, "m"),
+        _ => (1e-3, "km"),
+    }
+}
+
+/// The sides of a box, all in the unit that suits the longest.
+pub(crate) fn size(bounds: DAabb) -> String {
+    let extents = bounds.extents();
+    if bounds.is_empty() || !extents.is_finite() {
+        return "none".to_owned();
+    }
+    let (factor, unit) = length_unit(extents.max_element());
+    let [x, y, z] = extents.to_array().map(|side| digits(side * factor));
+    format!("{x} × {y} × {z} {unit}")
+}
+
+/// A length, and how many cells that is.
+pub(crate) fn length_in_cells(metres: f32, cell_size: f32) -> String {
+    format!("{} ({:.2} cells)", length(metres), metres / cell_size)
+}
+
+/// An amount of memory.
+pub(crate) fn bytes(number: u64) -> String {
+    match number as f64 {
+        size if size < 1e3 => format!("{number} B"),
+        size if size < 1e6 => format!("{} kB", digits(size / 1e3)),
+        size if size < 1e9 => format!("{} MB", digits(size / 1e6)),
+        size => format!("{} GB", digits(size / 1e9)),
+    }
+}
+
+/// A rate, such as `12.3 M/s`.
+pub(crate) fn rate(per_second: f64) -> String {
+    match per_second {
+        rate if rate < 1e3 => format!("{}/s", digits(rate)),
+        rate if rate < 1e6 => format!("{} k/s", digits(rate / 1e3)),
+        rate => format!("{} M/s", digits(rate / 1e6)),
+    }
+}
+
+/// A time.
+pub(crate) fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{} µs", digits(s * 1e6)),
+        s if s < 1.0 => format!("{} ms", digits(s * 1e3)),
+        s => format!("{} s", digits(s)),
+    }
+}
+
+/// Nodes along the axes.
+pub(crate) fn nodes(grid: &DenseGrid) -> String {
+    let [x, y, z] = grid.layout().nodes.to_array();
+    format!("{x} × {y} × {z}")
+}
+
+/// One or many.
+pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        count_of(number),
+        if number == 1 { one } else { many }
+    )
+}
+
+/// What a grid is, in one line below a picture's title.
+pub(crate) fn caption(grid: &DenseGrid, provenance: &Provenance) -> String {
+    let cell_size = grid.layout().cell_size;
+    let doubtful = match provenance.doubtful_cells.len() {
+        0 => String::new(),
+        number => format!(", {}", plural(number, "doubtful cell", "doubtful cells")),
+    };
+    format!(
+        "dense {}, cell {}, error at most {}; sign: {}{doubtful}",
+        nodes(grid),
+        length(cell_size),
+        length(grid.error_bound()),
+        provenance.sign_method.name()
+    )
+}
+
+/// What is known of a baked field, for people.
+pub(crate) fn field_facts(facts: &mut Facts, grid: &DenseGrid, provenance: &Provenance) {
+    let layout = grid.layout();
+    facts.add(
+        "grid",
+        format!(
+            "dense, {} nodes, cell {}",
+            nodes(grid),
+            length(layout.cell_size)
+        ),
+    );
+    facts.add(
+        "error bound",
+        format!(
+            "{}, proven",
+            length_in_cells(grid.error_bound(), layout.cell_size)
+        ),
+    );
+    facts.add(
+        "measured error",
+        format!(
+            "{}, the largest of random samples",
+            length_in_cells(provenance.measured_error, layout.cell_size)
+        ),
+    );
+    facts.add("sign", provenance.sign_method.name());
+    let cells: u64 = layout
+        .cells()
+        .to_array()
+        .into_iter()
+        .map(u64::from)
+        .product();
+    facts.add(
+        "doubtful cells",
+        format!(
+            "{} of {}",
+            count_of(provenance.doubtful_cells.len()),
+            count(cells)
+        ),
+    );
+}
+
+/// The keys of a baked field that scripts read. `bytes` is the size of its file.
+pub(crate) fn field_json(grid: &DenseGrid, provenance: &Provenance, bytes: u64) -> Value {
+    let layout = grid.layout();
+    json!({
+        "kind": "dense",
+        "resolution": layout.nodes.to_array(),
+        "cell_size": number(layout.cell_size),
+        "bounds": bounds_json(grid.bounds()),
+        "error_bound": number(grid.error_bound()),
+        "measured_error": number(provenance.measured_error),
+        "bytes": bytes,
+        "sign_method": provenance.sign_method.name(),
+        "doubtful_cells": provenance.doubtful_cells.len(),
+        "notes": provenance.notes,
+    })
+}
+
+/// A box as `{min, max}`.
+pub(crate) fn bounds_json(bounds: Aabb) -> Value {
+    json!({ "min": bounds.min.to_array().map(number), "max": bounds.max.to_array().map(number) })
+}
+
+/// A number with the digits that `f32` has, rather than those of its `f64` twin. NaN and infinity become `null`.
+pub(crate) fn number(value: f32) -> Value {
+    json!(shortest(value).parse::<f64>().unwrap_or(f64::NAN))
+}
+
+fn shortest(value: impl Display) -> String {
+    value.to_string()
+}
+
+/// One object with the keys of both; those of `more` win.
+pub(crate) fn merged(mut object: Value, more: Value) -> Value {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0u64), "0");
+        assert_eq!(count(1_234_567u64), "1,234,567");
+        assert_eq!(count(999u64), "999");
+        for (metres, text) in [
+            (0.00123, "1.23 mm"),
+            (0.0, "0 mm"),
+            (12.0, "12 m"),
+            (-4.56e-7, "-456 nm"),
+            (0.1, "100 mm"),
+            (123456.0, "123 km"),
+        ] {
+            assert_eq!(length(metres), text);
+        }
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(8_400_000), "8.4 MB");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+    }
+
+    #[test]
+    fn json_has_the_digits_of_f32_and_no_nan() {
+        assert_eq!(number(0.1).to_string(), "0.1");
+        assert_eq!(number(-1.5e-20).to_string(), "-1.5e-20");
+        assert_eq!(number(f32::NAN), Value::Null);
+        assert_eq!(number(f32::INFINITY), Value::Null);
+    }
+
+    #[test]
+    fn tables_align_and_end_no_line_in_spaces() {
+        let rows = [
+            vec!["a".to_owned(), "1".to_owned()],
+            vec!["long".to_owned(), "234".to_owned()],
+        ];
+        assert_eq!(
+            table(&["name", ">n"], &rows),
+            "  name    n\n  a       1\n  long  234\n"
+        );
+        let rows = [vec!["µ".to_owned(), "x".to_owned()]];
+        assert_eq!(table(&["u", "v"], &rows), "  u  v\n  µ  x\n");
+    }
+}
