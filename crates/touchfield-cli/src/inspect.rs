@@ -20,8 +20,8 @@ const FIRST: usize = 8;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  touchfield inspect part.stl                         size, volume, holes, flipped faces, self-intersections, …
-  touchfield inspect part.tfs                         grid, proven and measured error, how signs were told
+  touchfield inspect part.stl                         size, volume, holes, crossing faces, …
+  touchfield inspect part.tfs                         grid, error, how signs were told
   touchfield inspect part.stl --json | jq .defects    for scripts
 
 Defects are an answer, not an error: the exit code is 0. Numbers of vertices and faces count from 0.")]
@@ -55,8 +55,11 @@ fn baked(path: &Path, common: &Common) -> Result<Answer, Failure> {
     let mut facts = Facts::default();
     report::field_facts(&mut facts, grid, provenance);
     let (bounds, solid) = (grid.bounds(), grid.solid());
-    facts.add("bounds", box_text(bounds.as_daabb()));
-    facts.add("surface", format!("within {}", box_text(solid.as_daabb())));
+    facts.add("bounds", report::corners(bounds.as_daabb()));
+    facts.add(
+        "surface",
+        format!("within {}", report::corners(solid.as_daabb())),
+    );
     facts.add(
         "file",
         format!(
@@ -80,8 +83,8 @@ fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Strin
     facts.add("triangles", report::count_of(validation.faces));
     facts.add("vertices", report::count_of(validation.vertices));
     facts.add("size", report::size(validation.bounds));
-    facts.add("bounds", box_text(validation.bounds));
-    facts.add("area", format!("{:.4e} m²", area(mesh)));
+    facts.add("bounds", report::corners(validation.bounds));
+    facts.add("area", report::measure(area(mesh), 2));
     let doubt = if validation.watertight {
         ""
     } else {
@@ -89,7 +92,7 @@ fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Strin
     };
     facts.add(
         "volume",
-        format!("{:.4e} m³{doubt}", validation.signed_volume),
+        format!("{}{doubt}", report::measure(validation.signed_volume, 3)),
     );
     facts.add("components", report::count_of(validation.components));
     facts.add("watertight", yes(validation.watertight));
@@ -164,22 +167,6 @@ fn area(mesh: &TriangleMesh) -> f64 {
         .sum()
 }
 
-fn box_text(bounds: DAabb) -> String {
-    if bounds.is_empty() {
-        return "none".to_owned();
-    }
-    let corner = |corner: glam::DVec3| {
-        let [x, y, z] = corner.to_array().map(|x| {
-            format!("{:.6}", x)
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
-        });
-        format!("({x}, {y}, {z})")
-    };
-    format!("{} to {} m", corner(bounds.min), corner(bounds.max))
-}
-
 fn is_truncated(kind: &str, validation: &Validation) -> bool {
     kind == "self_intersection" && validation.self_intersections == SelfIntersectionList::Truncated
 }
@@ -193,12 +180,18 @@ fn element(kind: &str) -> Option<&'static str> {
     }
 }
 
+/// The first indices of a kind, each once.
 fn first_indices(kind: &str, validation: &Validation) -> Vec<u32> {
-    validation
-        .of_kind(kind)
-        .filter_map(Defect::first_index)
-        .take(FIRST)
-        .collect()
+    let mut first = Vec::with_capacity(FIRST);
+    for index in validation.of_kind(kind).filter_map(Defect::first_index) {
+        if first.len() == FIRST {
+            break;
+        }
+        if !first.contains(&index) {
+            first.push(index);
+        }
+    }
+    first
 }
 
 fn places(kind: &str, validation: &Validation) -> String {

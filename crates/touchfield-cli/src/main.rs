@@ -63,21 +63,34 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Cli { command, common } = Cli::parse();
+    let Cli { command, common } = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match run(&command, &common).and_then(|answer| print(&answer, common.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             // Nobody is left to tell when stderr is closed too.
             let _ = writeln!(io::stderr(), "error: {}", failure.message());
             if common.json {
-                let answer = Answer {
-                    text: String::new(),
-                    json: json!({ "error": failure.message(), "exit_code": failure.exit_code() }),
-                };
-                let _ = print(&answer, true);
+                let _ = print(&error_answer(failure.message(), failure.exit_code()), true);
             }
             ExitCode::from(failure.exit_code())
         }
+    }
+}
+
+/// Help, the version, or what is wrong with the arguments; a script that asked for JSON gets an object here too.
+fn refuse(error: &clap::Error) -> ! {
+    let as_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && as_json {
+        let message = error.to_string();
+        let _ = print(&error_answer(message.trim_end(), 2), true);
+    }
+    error.exit()
+}
+
+fn error_answer(message: &str, exit_code: u8) -> Answer {
+    Answer {
+        text: String::new(),
+        json: json!({ "error": message, "exit_code": exit_code }),
     }
 }
 

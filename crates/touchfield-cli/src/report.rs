@@ -117,11 +117,18 @@ pub(crate) fn count_of(number: usize) -> String {
 
 /// Three significant digits: `1.23`, `45.6`, `789`, `1230`.
 fn digits(number: f64) -> String {
+    significant(number, 3)
+}
+
+/// So many digits that count; more only before the point.
+fn significant(number: f64, count: i32) -> String {
     if number == 0.0 || !number.is_finite() {
-        return format!("{number}");
+        // Not −0.
+        return format!("{}", number + 0.0);
     }
     let magnitude = number.abs().log10().floor() as i32;
-    let rounded = format!("{number:.*}", (2 - magnitude).clamp(0, 12) as usize);
+    let decimals = (count - 1 - magnitude).clamp(0, 12) as usize;
+    let rounded = format!("{number:.decimals$}");
     match rounded.contains('.') {
         true => rounded
             .trim_end_matches('0')
@@ -159,6 +166,36 @@ pub(crate) fn size(bounds: DAabb) -> String {
     let (factor, unit) = length_unit(extents.max_element());
     let [x, y, z] = extents.to_array().map(|side| digits(side * factor));
     format!("{x} × {y} × {z} {unit}")
+}
+
+/// The corners of a box, in the unit that suits the one farthest out.
+pub(crate) fn corners(bounds: DAabb) -> String {
+    if bounds.is_empty() {
+        return "none".to_owned();
+    }
+    let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
+    let (factor, unit) = length_unit(farthest);
+    let corner = |corner: glam::DVec3| {
+        let [x, y, z] = corner.to_array().map(|x| significant(x * factor, 7));
+        format!("({x}, {y}, {z})")
+    };
+    format!("{} to {} {unit}", corner(bounds.min), corner(bounds.max))
+}
+
+/// An area (`power` 2) or a volume (3) in the unit that suits it.
+pub(crate) fn measure(value: f64, power: i32) -> String {
+    const UNITS: [(&str, f64); 5] = [
+        ("m", 1.0),
+        ("cm", 1e2),
+        ("mm", 1e3),
+        ("µm", 1e6),
+        ("nm", 1e9),
+    ];
+    let scaled = UNITS.map(|(unit, factor)| (unit, value * f64::powi(factor, power)));
+    let large_enough = scaled.into_iter().find(|(_, number)| number.abs() >= 1.0);
+    let (unit, number) = large_enough.unwrap_or(scaled[0]);
+    let sign = if power == 2 { '²' } else { '³' };
+    format!("{} {unit}{sign}", significant(number, 4))
 }
 
 /// A length, and how many cells that is.
@@ -324,6 +361,14 @@ mod tests {
             (123456.0, "123 km"),
         ] {
             assert_eq!(length(metres), text);
+        }
+        for (value, power, text) in [
+            (1.5, 2, "1.5 m²"),
+            (-2.5e-4, 3, "-250 cm³"),
+            (0.0, 3, "0 m³"),
+            (3e-12, 2, "3 µm²"),
+        ] {
+            assert_eq!(measure(value, power), text);
         }
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(8_400_000), "8.4 MB");

@@ -1,0 +1,330 @@
+//! Bad input, bad usage and limits: exit codes, messages that name file, place and way out, and nothing left behind.
+
+mod common;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use common::{CUBE, Folder};
+use serde_json::Value;
+
+fn with_field() -> Folder {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    folder.json(&["bake", "cube.obj", "--resolution", "12", "-o", "cube.tfs"]);
+    folder
+}
+
+#[test]
+fn usage_is_refused_with_what_exists() {
+    let folder = with_field();
+    let bake = |more: &[&'static str]| [&["bake", "cube.obj", "-o", "out.tfs"], more].concat();
+    folder.fails(
+        &bake(&["--tolerance", "1mm"]),
+        2,
+        &["not available yet", "--resolution", "--cell-size"],
+    );
+    folder.fails(&bake(&["--bits", "8"]), 2, &["not available yet"]);
+    folder.fails(&bake(&["--field", "sparse"]), 2, &["dense"]);
+    folder.fails(
+        &bake(&["--sign", "offset"]),
+        2,
+        &["auto", "pseudonormal", "winding", "parity"],
+    );
+    folder.fails(&bake(&["--method", "scan"]), 2, &["exact", "brute-force"]);
+    folder.fails(
+        &bake(&["--resolution", "8", "--cell-size", "1mm"]),
+        2,
+        &["cannot be used with"],
+    );
+    folder.fails(
+        &bake(&["--cell-size", "-1mm"]),
+        2,
+        &["cell size", "positive"],
+    );
+    folder.fails(
+        &bake(&["--cell-size", "thin"]),
+        2,
+        &["not a length", "0.05mm"],
+    );
+    folder.fails(&bake(&["--resolution", "3"]), 2, &["padding", "at least 6"]);
+    folder.fails(&bake(&["--threads", "0"]), 2, &["--threads"]);
+    folder.fails(&bake(&["--max-memory", "lots"]), 2, &["512M"]);
+    folder.fails(&["bake", "cube.obj"], 2, &["--output"]);
+    folder.fails(&["fly"], 2, &["fly"]);
+    folder.fails(&["slice", "cube.tfs", "-o", "s.png"], 2, &["--axis"]);
+    folder.fails(
+        &["slice", "cube.tfs", "--axis", "w", "-o", "s.png"],
+        2,
+        &["x, y, z"],
+    );
+    folder.fails(
+        &[
+            "slice", "cube.tfs", "--axis", "z", "--at", "5", "-o", "s.png",
+        ],
+        2,
+        &["outside"],
+    );
+    folder.fails(
+        &[
+            "slice", "cube.tfs", "--axis", "z", "--width", "9", "-o", "s.png",
+        ],
+        2,
+        &["wide"],
+    );
+    folder.fails(
+        &["render", "cube.tfs", "--size", "10", "-o", "r.png"],
+        2,
+        &["1200x900"],
+    );
+    folder.fails(
+        &["render", "cube.tfs", "--size", "90000x90000", "-o", "r.png"],
+        2,
+        &["pixels"],
+    );
+    folder.fails(
+        &["render", "cube.tfs", "--elevation", "95", "-o", "r.png"],
+        2,
+        &["-90 to 90"],
+    );
+    folder.fails(
+        &["render", "cube.tfs@0,0,0,0,0,0,0", "-o", "r.png"],
+        2,
+        &["zero quaternion"],
+    );
+    folder.fails(
+        &["render", "cube.tfs@1,2,3", "-o", "r.png"],
+        2,
+        &["3 numbers instead of 7"],
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_with_place_and_way_out() {
+    let folder = with_field();
+    folder.write("notes.xyz", "just words\n");
+    folder.write("broken.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n");
+    folder.write("points.obj", "v 0 0 0\n");
+    folder.fails(&["inspect", "missing.obj"], 2, &["missing.obj"]);
+    folder.fails(&["inspect", "missing.tfs"], 2, &["missing.tfs"]);
+    folder.fails(
+        &["inspect", "notes.xyz"],
+        2,
+        &[
+            "notes.xyz",
+            ".obj",
+            ".stl",
+            ".ply",
+            ".off",
+            ".gltf",
+            ".glb",
+            ".tfs",
+        ],
+    );
+    folder.fails(
+        &["inspect", "broken.obj"],
+        2,
+        &["broken.obj", "line 4", "9"],
+    );
+    folder.fails(
+        &["bake", "points.obj", "-o", "out.tfs"],
+        2,
+        &["points.obj", "no faces"],
+    );
+    folder.fails(
+        &["bake", "cube.tfs", "-o", "out.tfs"],
+        2,
+        &["cube.tfs", "baked field already"],
+    );
+
+    let bytes = folder.read("cube.tfs");
+    folder.write("cut.tfs", &bytes[..bytes.len() / 2]);
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    folder.write("flipped.tfs", flipped);
+    for name in ["cut.tfs", "flipped.tfs"] {
+        folder.fails(&["inspect", name], 2, &[name]);
+        folder.fails(&["slice", name, "--axis", "x", "-o", "s.png"], 2, &[name]);
+        folder.fails(&["render", name, "-o", "r.png"], 2, &[name]);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_are_refused_before_the_work() {
+    let folder = with_field();
+    // A resolution that would take long, if it were begun.
+    let bake = |output| ["bake", "cube.obj", "--resolution", "800", "-o", output];
+    folder.fails(
+        &bake("no/such/folder/out.tfs"),
+        2,
+        &["out.tfs", "folder exists"],
+    );
+    folder.fails(&bake("out.obj"), 2, &["out.obj", ".tfs"]);
+    std::fs::create_dir(folder.path("taken.tfs")).unwrap();
+    folder.fails(&bake("taken.tfs"), 2, &["taken.tfs", "folder"]);
+    folder.fails(
+        &["slice", "cube.obj", "--axis", "x", "-o", "s.jpg"],
+        2,
+        &[".png"],
+    );
+    folder.fails(&["render", "cube.obj", "-o", "r"], 2, &[".png"]);
+    folder.write("p.csv", "0,0,0\n");
+    folder.fails(
+        &["sample", "cube.obj", "--points", "p.csv", "-o", "d.txt"],
+        2,
+        &[".npy", ".csv"],
+    );
+    folder.fails(&["models", "--out", "p.csv"], 2, &["p.csv"]);
+}
+
+#[test]
+fn points_that_are_none_are_named_by_row() {
+    let folder = with_field();
+    let sample = |points| ["sample", "cube.tfs", "--points", points, "-o", "d.csv"];
+    folder.write("nan.csv", "x,y,z\n0,0,0\n0,nan,0\n");
+    folder.fails(&sample("nan.csv"), 2, &["nan.csv", "line 3", "NaN"]);
+    folder.write("words.csv", "1,2,3\n1,two,3\n");
+    folder.fails(
+        &sample("words.csv"),
+        2,
+        &["words.csv", "line 2", "column 2", "two"],
+    );
+    folder.write("binary.csv", [0xff, 0xfe, 0x00, 0x80]);
+    folder.fails(&sample("binary.csv"), 2, &["line 1"]);
+
+    let npy = |shape: &str, data: &[f32]| {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.bytes());
+        bytes.extend(data.iter().flat_map(|x| x.to_le_bytes()));
+        bytes
+    };
+    folder.write(
+        "nan.npy",
+        npy("(2, 3)", &[0.0, 0.0, 0.0, 1.0, f32::NAN, 2.0]),
+    );
+    folder.fails(&sample("nan.npy"), 2, &["nan.npy", "row 1", "NaN"]);
+    folder.write("bomb.npy", npy("(1000000000000000000, 3)", &[0.0; 3]));
+    folder.fails(
+        &sample("bomb.npy"),
+        2,
+        &["bomb.npy", "1000000000000000000 points", "cut short"],
+    );
+    folder.write("flat.npy", npy("(3,)", &[0.0; 3]));
+    folder.fails(&sample("flat.npy"), 2, &["shape (3,)", "(N, 3)"]);
+    folder.fails(&sample("missing.npy"), 2, &["missing.npy"]);
+}
+
+#[test]
+fn limits_end_in_exit_code_3() {
+    let folder = with_field();
+    folder.fails(
+        &[
+            "bake",
+            "cube.obj",
+            "--resolution",
+            "500",
+            "--max-memory",
+            "64M",
+            "-o",
+            "out.tfs",
+        ],
+        3,
+        &["cube.obj", "--max-memory"],
+    );
+    folder.fails(
+        &["bake", "cube.obj", "--cell-size", "1um", "-o", "out.tfs"],
+        3,
+        &["--max-memory"],
+    );
+    folder.fails(
+        &["inspect", "cube.obj", "--max-memory", "100"],
+        3,
+        &["cube.obj", "--max-memory"],
+    );
+    folder.fails(
+        &["inspect", "cube.tfs", "--max-memory", "1K"],
+        3,
+        &["cube.tfs", "--max-memory"],
+    );
+    folder.write("p.csv", "0,0,0\n".repeat(1000));
+    folder.fails(
+        &[
+            "sample",
+            "cube.tfs",
+            "--points",
+            "p.csv",
+            "--max-memory",
+            "20K",
+        ],
+        3,
+        &["p.csv", "--max-memory"],
+    );
+}
+
+#[test]
+fn with_json_an_error_is_one_object_too() {
+    let folder = with_field();
+    for arguments in [
+        &["inspect", "missing.obj", "--json"][..],
+        &["--json", "bake", "cube.obj", "--field", "sparse"],
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, 2);
+        let value: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert!(
+            value["error"].is_string() && value["exit_code"] == 2,
+            "{value}"
+        );
+        assert!(run.stderr.contains("error"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let folder = Folder::new();
+    for arguments in [
+        &["--version"][..],
+        &["--help"],
+        &["help"],
+        &["help", "bake"],
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, 0);
+        assert!(run.stdout.contains("touchfield"), "{arguments:?}");
+    }
+    for command in [
+        "demo", "models", "inspect", "bake", "sample", "slice", "render",
+    ] {
+        let help = folder.run(&[command, "--help"]).stdout;
+        assert!(
+            help.contains("Example") && help.contains(&format!("touchfield {command}")),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_crash() {
+    let folder = with_field();
+    folder.write("p.csv", "0,0,0\n".repeat(200_000));
+    let mut command = folder.command(&["sample", "cube.tfs", "--points", "p.csv"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Read a little, then close the pipe.
+    let mut beginning = [0; 16];
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_exact(&mut beginning)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+}
