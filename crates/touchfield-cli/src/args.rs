@@ -59,7 +59,7 @@ impl FromStr for MemorySize {
         let number: f64 = digits.trim_end().parse().map_err(|_| wrong())?;
         let bytes = number * factor as f64;
         // Beyond 2⁶³ no machine goes, and `f64` still counts exactly enough below.
-        if !(bytes >= 1.0 && bytes < 9e18) {
+        if !(1.0..9e18).contains(&bytes) {
             return Err(wrong());
         }
         Ok(MemorySize(bytes as u64))

@@ -199,9 +199,9 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &Baked, bytes: u64
     facts.add(
         "time",
         format!(
-            "{}, {} voxels, {}",
+            "{}, {} voxels/s, {}",
             report::seconds(time),
-            report::rate(voxels_per_second(baked)),
+            report::rounded(voxels_per_second(baked)),
             report::plural(rayon::current_num_threads(), "thread", "threads")
         ),
     );

@@ -197,7 +197,7 @@ fn table_row(name: &str, triangles: usize, baked: &Baked, bytes: u64) -> Vec<Str
         report::count_of(triangles),
         report::nodes(&baked.grid),
         format!("{:.2}", baked.report.time.as_secs_f64()),
-        report::rate(voxels_per_second(baked)),
+        report::rounded(voxels_per_second(baked)),
         report::length_in_cells(baked.grid.error_bound(), cell_size),
         report::length_in_cells(baked.provenance.measured_error, cell_size),
         baked.provenance.sign_method.name().to_owned(),

@@ -98,7 +98,7 @@ fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
             false => row.split_whitespace().collect(),
         };
         let is_number = |word: &&str| word.parse::<f64>().is_ok();
-        let heading = may_be_heading && !words.iter().any(|word| is_number(word));
+        let heading = may_be_heading && !words.iter().any(is_number);
         may_be_heading = false;
         if heading {
             continue;

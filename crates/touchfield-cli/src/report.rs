@@ -213,12 +213,12 @@ pub(crate) fn bytes(number: u64) -> String {
     }
 }
 
-/// A rate, such as `12.3 M/s`.
-pub(crate) fn rate(per_second: f64) -> String {
-    match per_second {
-        rate if rate < 1e3 => format!("{}/s", digits(rate)),
-        rate if rate < 1e6 => format!("{} k/s", digits(rate / 1e3)),
-        rate => format!("{} M/s", digits(rate / 1e6)),
+/// A large number in short, such as `12.3 M`.
+pub(crate) fn rounded(number: f64) -> String {
+    match number {
+        number if number < 1e3 => digits(number),
+        number if number < 1e6 => format!("{} k", digits(number / 1e3)),
+        number => format!("{} M", digits(number / 1e6)),
     }
 }
 

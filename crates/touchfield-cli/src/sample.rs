@@ -83,7 +83,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         facts.add("error bound", report::length(body.grid.error_bound()));
         facts.add(
             "time",
-            format!("{}, {}", report::seconds(seconds), report::rate(rate)),
+            format!(
+                "{}, {} points/s",
+                report::seconds(seconds),
+                report::rounded(rate)
+            ),
         );
         facts.text()
     };

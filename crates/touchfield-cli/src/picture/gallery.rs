@@ -6,7 +6,8 @@ use glam::{Quat, Vec2, Vec3};
 use touchfield::geom::{Aabb, Pose};
 
 use super::{
-    canvas::TextStyle,
+    canvas::{Anchor, TextStyle},
+    render::ContactMark,
     test_fields::{TestField, box_distance, grid_of, sphere, torus_distance},
     *,
 };

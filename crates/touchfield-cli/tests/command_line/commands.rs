@@ -1,8 +1,6 @@
 //! Every command's happy path: files, JSON keys and their types, numbers against closed forms.
 
-mod common;
-
-use common::{CUBE, Folder, names_in, numbers, png_size};
+use crate::folder::{CUBE, Folder, names_in, numbers, png_size};
 use serde_json::Value;
 
 /// The distance to the cube of [`CUBE`].

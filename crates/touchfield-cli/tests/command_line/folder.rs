@@ -1,5 +1,11 @@
 //! Runs the binary in a folder of its own.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed `unwrap` is a failed test"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,44 +14,44 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A cube of 1 m about the origin.
-pub const CUBE: &str = "\
+pub(crate) const CUBE: &str = "\
 v -0.5 -0.5 -0.5\nv 0.5 -0.5 -0.5\nv 0.5 0.5 -0.5\nv -0.5 0.5 -0.5
 v -0.5 -0.5 0.5\nv 0.5 -0.5 0.5\nv 0.5 0.5 0.5\nv -0.5 0.5 0.5
 f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
 /// A folder to run in; gone when dropped.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 /// What a run left.
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }
 
     /// Names in the folder, sorted.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         names_in(self.0.path())
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let Output {
             status,
             stdout,
@@ -58,14 +64,14 @@ impl Folder {
         }
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchfield"));
         command.current_dir(self.0.path()).args(arguments);
         command
     }
 
     /// Runs with `--json`, expects success and exactly one object on stdout.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let run = self.run(&[arguments, &["--json"]].concat());
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
         let value: Value = serde_json::from_str(&run.stdout)
@@ -75,7 +81,7 @@ impl Folder {
     }
 
     /// Runs, expects this exit code, a message with all `words`, nothing on stdout, and no new file.
-    pub fn fails(&self, arguments: &[&str], code: i32, words: &[&str]) {
+    pub(crate) fn fails(&self, arguments: &[&str], code: i32, words: &[&str]) {
         let before = self.names();
         let run = self.run(arguments);
         assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
@@ -96,7 +102,7 @@ impl Folder {
     }
 }
 
-pub fn names_in(folder: &Path) -> Vec<String> {
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -106,14 +112,14 @@ pub fn names_in(folder: &Path) -> Vec<String> {
 }
 
 /// Columns and rows of a PNG file, from its header.
-pub fn png_size(bytes: &[u8]) -> (u32, u32) {
+pub(crate) fn png_size(bytes: &[u8]) -> (u32, u32) {
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     (side(16), side(20))
 }
 
 /// Numbers of an array in JSON.
-pub fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value
         .as_array()
         .unwrap()

@@ -1,11 +1,9 @@
 //! Bad input, bad usage and limits: exit codes, messages that name file, place and way out, and nothing left behind.
 
-mod common;
-
 use std::io::Read;
 use std::process::Stdio;
 
-use common::{CUBE, Folder};
+use crate::folder::{CUBE, Folder};
 use serde_json::Value;
 
 fn with_field() -> Folder {

@@ -1,0 +1,5 @@
+//! The `touchfield` binary as its users meet it, run in folders of its own.
+
+mod commands;
+mod folder;
+mod refusals;
