@@ -204,11 +204,12 @@ pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> 
         return Ok(as_file());
     }
     match argument.to_str().and_then(|text| text.rsplit_once('@')) {
-        Some((path, pose)) => Ok(PlacedFile {
+        // A folder's name may hold an `@` too.
+        Some((path, pose)) if !pose.contains(std::path::is_separator) => Ok(PlacedFile {
             path: path.into(),
             world_from_field: parse_pose(pose)?,
         }),
-        None => Ok(as_file()),
+        _ => Ok(as_file()),
     }
 }
 
@@ -326,6 +327,8 @@ mod tests {
         let placed = parse_placed_file(OsStr::new("plain.obj")).unwrap();
         assert_eq!(placed.world_from_field, Pose::IDENTITY);
         assert!(parse_placed_file(OsStr::new("plain.obj@here")).is_err());
+        let placed = parse_placed_file(OsStr::new("me@home/plain.obj")).unwrap();
+        assert_eq!(placed.path, Path::new("me@home/plain.obj"));
     }
 
     #[test]

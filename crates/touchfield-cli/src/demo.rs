@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     ];
     Ok(Answer {
         text: format!(
-            "{}\n{} in {} on {}\n{}",
+            "{}\n{}: meshes, fields and pictures in {} on {}\n{}",
             report::table(&headings, &rows),
             arguments.out.display(),
             report::seconds(start.elapsed().as_secs_f64()),
@@ -253,7 +253,7 @@ fn next_steps(folder: &Path) -> String {
         "\nLook at {folder}/sheet.png. Then try:\n\
          \x20 touchfield inspect {folder}/mug.tfs\n\
          \x20 touchfield slice {folder}/mug.tfs --axis z --at 20mm -o mug.png\n\
-         \x20 touchfield render {folder}/bolt_m16.tfs {folder}/mug.tfs@0.12,0,0,0,0,0,1 -o pair.png\n\
+         \x20 touchfield render {folder}/bolt_m16.tfs {folder}/mug.tfs@0.12,0,-0.01,0,0,0,1 -o pair.png\n\
          \x20 touchfield bake your_mesh.stl --units mm -o yours.tfs\n"
     )
 }

@@ -33,6 +33,18 @@ pub(crate) fn check(path: &Path, extensions: &[&str]) -> Result<(), Failure> {
         .map_err(|error| cannot_write(path, &error))
 }
 
+/// Refuses to write over a file that is read.
+pub(crate) fn check_apart(output: &Path, input: &Path) -> Result<(), Failure> {
+    // A file that is not there yet has no canonical name, and is no input.
+    match (output.canonicalize(), input.canonicalize()) {
+        (Ok(output_file), Ok(input_file)) if output_file == input_file => Err(Failure::in_file(
+            output,
+            "is read, so it cannot be written as well; name another file",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Makes a folder and those above it, unless they are there.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| {

@@ -115,7 +115,7 @@ pub(crate) fn draw(
             field: &body.grid,
             world_from_field,
             colour,
-            smoothing: 0.5 * body.grid.layout().cell_size,
+            smoothing: body.grid.layout().cell_size,
         })
         .collect();
     Ok(picture::render(&bodies, &[], settings)?)

@@ -123,18 +123,19 @@ fn digits(number: f64) -> String {
 /// So many digits that count; more only before the point.
 fn significant(number: f64, count: i32) -> String {
     if number == 0.0 || !number.is_finite() {
-        // Not −0.
+        // Adding turns −0 to 0.
         return format!("{}", number + 0.0);
     }
     let magnitude = number.abs().log10().floor() as i32;
     let decimals = (count - 1 - magnitude).clamp(0, 12) as usize;
     let rounded = format!("{number:.decimals$}");
-    match rounded.contains('.') {
-        true => rounded
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned(),
-        false => rounded,
+    let shortest = match rounded.contains('.') {
+        true => rounded.trim_end_matches('0').trim_end_matches('.'),
+        false => &rounded,
+    };
+    match shortest {
+        "-0" => "0".to_owned(),
+        shortest => shortest.to_owned(),
     }
 }
 
@@ -359,6 +360,7 @@ mod tests {
             (-4.56e-7, "-456 nm"),
             (0.1, "100 mm"),
             (123456.0, "123 km"),
+            (-0.0, "0 mm"),
         ] {
             assert_eq!(length(metres), text);
         }

@@ -39,6 +39,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     if let Some(output) = &arguments.output {
         output::check(output, &points::EXTENSIONS)?;
+        output::check_apart(output, &arguments.points)?;
     }
     let points = points::read(&arguments.points, common.max_memory.0)?;
     let body = load::field(&arguments.file, common)?;

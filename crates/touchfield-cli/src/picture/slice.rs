@@ -364,6 +364,7 @@ fn draw_map(
     let first_column = plot.corner.0 as usize;
     let limit = scale.limit as f32;
     let step = scale.step as f32;
+    let within = bounds.grown(-2.0 * plot.pixel);
     let surface_half = (0.11 * text).max(0.9);
     let contour_half = (0.035 * text).max(0.35);
     let hatch = text.max(5.0) as usize;
@@ -382,7 +383,12 @@ fn draw_map(
             } else {
                 map.colour(distance / limit)
             };
-            let slope = values.slope(x, y);
+            let point = plot.point(x as f32 + 0.5, y as f32 + 0.5);
+            // At the box the value may jump down to the lower bound beyond. A jump is no surface, and no distance is steeper than 1.
+            let slope = match within.contains(point) {
+                true => values.slope(x, y),
+                false => values.slope(x, y).min(plot.pixel),
+            };
             let level = (distance / step).round();
             let contour = line_coverage(distance - level * step, slope, plot.pixel, contour_half);
             // Closer than four pixels, contours would only grey the map.
@@ -390,7 +396,7 @@ fn draw_map(
             if level != 0.0 {
                 colour = mix(colour, SURFACE, 0.3 * room * contour);
             }
-            if !bounds.contains(plot.point(x as f32 + 0.5, y as f32 + 0.5)) {
+            if !bounds.contains(point) {
                 colour = tinted(colour);
             }
             colour = mix(
@@ -511,6 +517,29 @@ mod tests {
                 }
             }
             assert!(seen.0 > 5 && seen.1 > 500, "{axis:?} {seen:?}");
+        }
+    }
+
+    #[test]
+    fn the_jump_to_the_lower_bound_beyond_the_box_is_no_surface() {
+        let bounds = Aabb::from_center(Vec3::ZERO, Vec3::ONE);
+        let field = TestField {
+            bounds,
+            distance: move |p: Vec3| match bounds.contains(p) {
+                true => 0.9 + 0.3 * p.x,
+                false => 0.05 + 0.01 * p.y,
+            },
+        };
+        let settings = SliceSettings {
+            width: 500,
+            ..Default::default()
+        };
+        let plot = plot_of(&field, &settings);
+        let canvas = slice(&field, &settings).unwrap();
+        for y in plot.corner.1..plot.corner.1 + plot.size.1 {
+            for x in plot.corner.0..plot.corner.0 + plot.size.0 {
+                assert_ne!(canvas.pixel(x, y), Some(SURFACE), "at {x}, {y}");
+            }
         }
     }
 

@@ -172,6 +172,12 @@ fn outputs_that_cannot_be_are_refused_before_the_work() {
         2,
         &[".npy", ".csv"],
     );
+    folder.fails(
+        &["sample", "cube.tfs", "--points", "p.csv", "-o", "./p.csv"],
+        2,
+        &["p.csv", "another file"],
+    );
+    assert_eq!(folder.read("p.csv"), b"0,0,0\n");
     folder.fails(&["models", "--out", "p.csv"], 2, &["p.csv"]);
 }
 
