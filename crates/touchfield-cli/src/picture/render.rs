@@ -55,7 +55,7 @@ pub(crate) struct RenderBody<'a> {
     pub(crate) world_from_field: Pose,
     /// What colour it has; see [`PALETTE`].
     pub(crate) colour: Rgb,
-    /// Least length over which normals are taken \[m\]: about half a cell of a grid, whose facets it hides; 0 for smooth fields.
+    /// Least length over which normals are taken \[m\]: about a cell of a grid, whose facets it hides; 0 for smooth fields.
     pub(crate) smoothing: f32,
 }
 
