@@ -31,7 +31,7 @@ impl ExactDistance {
         check_faces(mesh)?;
         let mut plan = sign::plan(mesh, sign)?;
         if sign == SignChoice::Auto {
-            sign::reconsider(&mut plan, &probes(mesh));
+            sign::reconsider(&mut plan, &sign::probes(mesh));
         }
         Ok(ExactDistance { plan })
     }
@@ -130,22 +130,6 @@ pub(super) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
             vertices: mesh.vertices.len(),
         },
     })
-}
-
-/// Points on both sides of faces all over the mesh, a hundredth of its size away.
-fn probes(mesh: &TriangleMesh) -> Vec<DVec3> {
-    /// Enough to tell 10 % from 5 %.
-    const PROBES: usize = 256;
-    let off = 0.01 * mesh.bounds().diagonal();
-    let stride = mesh.faces.len().div_ceil(PROBES);
-    (0..mesh.faces.len())
-        .step_by(stride)
-        .filter_map(|face| {
-            let triangle = mesh.triangle(face);
-            Some((triangle.centroid(), triangle.normal()?))
-        })
-        .flat_map(|(center, normal)| [center + off * normal, center - off * normal])
-        .collect()
 }
 
 /// Place along a curve that fills space, so that points near each other come near each other: 21 bits an axis, interleaved.
