@@ -160,7 +160,7 @@ pub fn plus() -> TriangleMesh {
         [0, 0, -1],
     ];
     let mut mesh = TriangleMesh::default();
-    let mut vertex = |mesh: &mut TriangleMesh, p: [i32; 3]| {
+    let vertex = |mesh: &mut TriangleMesh, p: [i32; 3]| {
         let at = DVec3::from(p.map(f64::from));
         let found = mesh.vertices.iter().position(|&v| v == at);
         found.unwrap_or_else(|| {

@@ -1,0 +1,258 @@
+//! The dense grid as a field: the suite of all fields on baked and hand-made grids, and its own gradient.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a failed unwrap is a failed test, and the rows are for the reader"
+)]
+
+use glam::{DVec3, UVec3, Vec3};
+use touchfield::bake::{BakeSettings, Resolution};
+use touchfield::field::{DenseGrid, Field, GridError, GridLayout};
+use touchfield::geom::Aabb;
+use touchfield::mesh::{TriangleMesh, generate};
+use touchfield_conformance::bake_suite::bake_quietly;
+use touchfield_conformance::closed_forms;
+use touchfield_conformance::field_suite::check_field;
+use touchfield_conformance::meshes::*;
+use touchfield_conformance::random::Random;
+
+fn baked(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
+    let settings = BakeSettings {
+        resolution: Resolution::Nodes(nodes),
+        ..BakeSettings::default()
+    };
+    bake_quietly(mesh, &settings).unwrap().grid
+}
+
+/// The same grid with a bound that also covers how far the mesh is from the shape it stands for.
+fn for_shape(grid: &DenseGrid, deviation: f32) -> DenseGrid {
+    let solid = grid.solid().grown(deviation);
+    DenseGrid::new(
+        *grid.layout(),
+        grid.values().to_vec(),
+        solid,
+        grid.error_bound() + deviation,
+    )
+    .unwrap()
+}
+
+#[track_caller]
+fn passes(grid: &DenseGrid, truth: &dyn Fn(DVec3) -> f64, name: &str) {
+    for seed in 1..=2 {
+        match check_field(grid, Some(truth), name, seed, 2000) {
+            Ok(report) => println!("{report}"),
+            Err(broken) => panic!("{broken}"),
+        }
+    }
+}
+
+#[test]
+fn baked_boxes_pass_the_suite() {
+    for scale in [1e-6, 0.01, 1.0, 300.0] {
+        let mesh = squeezed(cube(2), scale * DVec3::new(1.0, 0.4, 0.7));
+        passes(
+            &baked(&mesh, 24),
+            &closed_forms::cuboid(scale * DVec3::new(1.0, 0.4, 0.7)),
+            "box",
+        );
+    }
+}
+
+#[test]
+fn baked_balls_and_rings_pass_the_suite() {
+    let ball = icosphere(1.0, 4);
+    let sagitta = ball
+        .triangles()
+        .map(|t| 1.0 - t.centroid().length())
+        .fold(0.0, f64::max);
+    let grid = for_shape(&baked(&ball, 30), sagitta as f32 + 1e-6);
+    passes(&grid, &|p| p.length() - 1.0, "ball");
+    let ring = generate::torus(generate::Torus {
+        major_radius: 1.0,
+        minor_radius: 0.3,
+        major_segments: 96,
+        minor_segments: 48,
+    })
+    .unwrap();
+    let truth = |p: DVec3| (p.truncate().length() - 1.0).hypot(p.z) - 0.3;
+    let deviation = ring
+        .triangles()
+        .map(|t| truth(t.centroid()).abs())
+        .fold(0.0, f64::max);
+    // Middles of long edges deviate as well, by no more than twice the centroid.
+    passes(
+        &for_shape(&baked(&ring, 30), 2.0 * deviation as f32 + 1e-6),
+        &truth,
+        "ring",
+    );
+}
+
+#[test]
+fn a_grid_of_whole_numbers_by_hand() {
+    // Distance to the plane x = 1, over 4 × 3 × 2 nodes: the interpolant is exact.
+    let layout = GridLayout {
+        origin: Vec3::new(-1.0, 0.0, 0.0),
+        cell_size: 1.0,
+        nodes: UVec3::new(4, 3, 2),
+    };
+    let values: Vec<f32> = (0..24).map(|i| (i % 4) as f32 - 2.0).collect();
+    let grid = DenseGrid::new(layout, values, Aabb::EMPTY, 1e-6).unwrap();
+    assert_eq!(grid.distance(Vec3::new(0.25, 1.5, 0.5)), -0.75);
+    assert_eq!(grid.sample(Vec3::new(2.0, 2.0, 1.0)).gradient, Vec3::X);
+    let interval = grid.interval(Aabb::new(
+        Vec3::new(0.0, 0.0, 0.0),
+        Vec3::new(1.0, 1.0, 1.0),
+    ));
+    assert!(
+        interval.lower <= -1.0 && interval.upper >= 0.0 && interval.width() < 1.1,
+        "{interval:?}"
+    );
+}
+
+/// Differences along one axis within a cell are exact for a trilinear function, but for rounding.
+#[test]
+fn the_gradient_is_that_of_the_interpolant_in_its_cell() {
+    let grid = baked(&random_star(1), 20);
+    let layout = *grid.layout();
+    let mut random = Random::new(2);
+    for _ in 0..20_000 {
+        let cell = random
+            .in_box(DVec3::ZERO, layout.cells().as_dvec3())
+            .floor();
+        let place = random.in_box(DVec3::splat(0.3), DVec3::splat(0.7));
+        let at = |place: DVec3| {
+            (layout.origin.as_dvec3() + f64::from(layout.cell_size) * (cell + place)).as_vec3()
+        };
+        let gradient = grid.sample(at(place)).gradient;
+        for axis in 0..3 {
+            let (mut ahead, mut behind) = (place, place);
+            ahead[axis] += 0.25;
+            behind[axis] -= 0.25;
+            let (ahead, behind) = (at(ahead), at(behind));
+            let slope =
+                (grid.distance(ahead) - grid.distance(behind)) / (ahead[axis] - behind[axis]);
+            assert!(
+                (slope - gradient[axis]).abs() < 2e-4,
+                "axis {axis} at {}: {slope} and {gradient}",
+                at(place)
+            );
+        }
+    }
+}
+
+#[test]
+fn points_that_are_no_number_give_an_answer_and_infinite_ones_are_far() {
+    let grid = baked(&cube(1), 12);
+    let odd = [
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        0.0,
+        f32::MAX,
+        f32::MIN,
+        f32::MIN_POSITIVE,
+    ];
+    for x in odd {
+        for y in odd {
+            for z in odd {
+                let point = Vec3::new(x, y, z);
+                let sample = grid.sample(point);
+                assert_eq!(sample.distance.to_bits(), grid.distance(point).to_bits());
+                let interval = grid.interval(Aabb::new(point, point));
+                if point.is_nan() {
+                    // No number is nowhere: never reported as touching.
+                    assert!(!(sample.distance <= 0.0), "{sample:?} at {point}");
+                } else {
+                    assert!(
+                        !sample.distance.is_nan() && !sample.gradient.is_nan(),
+                        "{sample:?} at {point}"
+                    );
+                    assert!(interval.lower <= interval.upper, "{interval:?} at {point}");
+                    if !point.is_finite() {
+                        assert_eq!(sample.distance, f32::INFINITY, "at {point}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn boxes_turned_inside_out_do_not_panic() {
+    let grid = baked(&cube(1), 12);
+    let mut random = Random::new(3);
+    for _ in 0..2000 {
+        let low = random.in_box(-1.5 * DVec3::ONE, 1.5 * DVec3::ONE).as_vec3();
+        let high = random.in_box(-1.5 * DVec3::ONE, 1.5 * DVec3::ONE).as_vec3();
+        let _ = grid.interval(Aabb::new(low, high));
+    }
+}
+
+/// With signs that tear apart in a hole, a cell's middle tells nothing of the sign elsewhere in it.
+#[test]
+fn intervals_over_a_torn_sign_hold_both_sides() {
+    let mut half = icosphere(1.0, 3);
+    let ball = half.clone();
+    half.faces
+        .retain(|face| face.iter().any(|&v| ball.vertices[v as usize].z < 0.0));
+    let grid = baked(&half, 16);
+    let exact =
+        touchfield::bake::ExactDistance::new(&half, touchfield::bake::SignChoice::Auto).unwrap();
+    let mut random = Random::new(4);
+    for _ in 0..3000 {
+        let center = random.in_box(-DVec3::ONE, DVec3::ONE);
+        let reach = random.log_uniform(1e-2, 1.0) * random.in_box(DVec3::splat(0.1), DVec3::ONE);
+        let cell = Aabb::new((center - reach).as_vec3(), (center + reach).as_vec3());
+        let interval = grid.interval(cell);
+        let point = random.in_box(cell.as_daabb().min, cell.as_daabb().max);
+        let truth = exact.distance(point);
+        assert!(
+            f64::from(interval.lower) <= truth && truth <= f64::from(interval.upper),
+            "{interval:?} over {cell:?} misses {truth} at {point}"
+        );
+    }
+}
+
+#[test]
+fn grids_that_make_no_sense_are_refused() {
+    let layout = GridLayout {
+        origin: Vec3::ZERO,
+        cell_size: 1.0,
+        nodes: UVec3::splat(2),
+    };
+    let new = |layout, values, bound| DenseGrid::new(layout, values, Aabb::EMPTY, bound);
+    assert!(new(layout, vec![1.0; 8], 0.5).is_ok());
+    assert!(matches!(
+        new(layout, vec![1.0; 7], 0.5),
+        Err(GridError::WrongCount { .. })
+    ));
+    assert!(matches!(
+        new(layout, vec![f32::NAN; 8], 0.5),
+        Err(GridError::BadValue { .. })
+    ));
+    for bound in [f32::NAN, -1.0, f32::INFINITY] {
+        assert!(matches!(
+            new(layout, vec![1.0; 8], bound),
+            Err(GridError::BadErrorBound(_))
+        ));
+    }
+    for cell_size in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::MAX] {
+        assert!(
+            matches!(
+                new(
+                    GridLayout {
+                        cell_size,
+                        ..layout
+                    },
+                    vec![1.0; 8],
+                    0.5
+                ),
+                Err(GridError::BadGeometry { .. })
+            ) || cell_size == f32::MAX
+        );
+    }
+    for nodes in [UVec3::ZERO, UVec3::new(1, 2, 2), UVec3::MAX] {
+        assert!(new(GridLayout { nodes, ..layout }, vec![1.0; 8], 0.5).is_err());
+    }
+}
