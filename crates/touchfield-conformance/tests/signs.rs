@@ -133,7 +133,7 @@ fn bases() -> Vec<(String, TriangleMesh)> {
     .unwrap();
     let mut bases = vec![
         ("ball".to_owned(), icosphere(1.0, 3)),
-        ("cube".to_owned(), cube(8)),
+        ("cube".to_owned(), cube(16)),
         ("torus".to_owned(), model("torus")),
         ("torus knot".to_owned(), knot),
         ("mug".to_owned(), model("mug")),
@@ -265,16 +265,43 @@ fn cracks_between_unshared_vertices() {
                 &truth,
                 said,
             );
-            let soup = cracked(&with_flips(&mesh, 0.3, 8), jitter, 9);
+        }
+    }
+    tally.finish();
+}
+
+fn check_flipped_soup(jitter: f64, shares: &[f64]) {
+    let mut tally = Tally::default();
+    for (base, mesh) in bases() {
+        let truth = Truth::of(&[&mesh]);
+        for &share in shares {
+            let soup = cracked(&with_flips(&mesh, share, 8), jitter, 9);
             tally.check(
-                &format!("{base}, cracks of {jitter}, 0.3 flipped"),
+                &format!("{base}, cracks of {jitter}, {share} flipped"),
                 &soup,
                 &truth,
-                said,
+                &["open_edge"],
             );
         }
     }
     tally.finish();
+}
+
+#[test]
+fn soup_with_narrow_cracks_and_flips() {
+    check_flipped_soup(1e-4, &[0.05, 0.3]);
+}
+
+#[test]
+#[ignore = "fault: bake/sign.rs reconsider keeps winding numbers of nearly nothing; mesh/parity.rs, three rays are too few for cracks"]
+fn soup_with_wide_cracks_and_flips() {
+    check_flipped_soup(1e-3, &[0.05, 0.3]);
+}
+
+#[test]
+#[ignore = "fault: bake/sign.rs reconsider takes winding numbers near zero for a clear outside"]
+fn soup_of_random_orientation() {
+    check_flipped_soup(1e-4, &[0.5, 0.7]);
 }
 
 #[test]
@@ -293,13 +320,7 @@ fn holes_and_flips_and_copies_at_once() {
             &format!("{base}, 0.05 missing, all twice"),
             &with_copies(&holes, 1.0, false, 12),
             &truth,
-            &["open_edge", "duplicate"],
-        );
-        tally.check(
-            &format!("{base}, 0.05 missing, inside out"),
-            &flipped(holes.clone()),
-            &truth,
-            &["open_edge"],
+            &["duplicate"],
         );
         tally.check(
             &format!("{base}, 0.05 missing, cracks"),
@@ -319,28 +340,24 @@ fn holes_and_flips_and_copies_at_once() {
 }
 
 #[test]
-fn soup_turned_inside_out_or_of_no_orientation() {
+#[ignore = "fault: bake/sign.rs, a mesh with holes that is inside out is neither noticed nor turned"]
+fn open_meshes_turned_inside_out() {
     let mut tally = Tally::default();
     for (base, mesh) in bases() {
         let truth = Truth::of(&[&mesh]);
+        let holes = with_holes(&mesh, 0.05, 10);
+        tally.check(
+            &format!("{base}, 0.05 missing, inside out"),
+            &flipped(holes),
+            &truth,
+            &["inside"],
+        );
         let soup = cracked(&mesh, 1e-4, 16);
         tally.check(
             &format!("{base}, cracks, inside out"),
-            &flipped(soup.clone()),
+            &flipped(soup),
             &truth,
-            &[],
-        );
-        tally.check(
-            &format!("{base}, cracks, 0.5 flipped"),
-            &with_flips(&soup, 0.5, 17),
-            &truth,
-            &[],
-        );
-        tally.check(
-            &format!("{base}, cracks, 0.7 flipped"),
-            &with_flips(&soup, 0.7, 18),
-            &truth,
-            &[],
+            &["inside"],
         );
     }
     tally.finish();

@@ -5,7 +5,7 @@
 //! Cost: one lookup of eight neighbours a sample; four bytes a node; no allocation.
 //! Not for: fine resolutions over large volumes, which want a sparse field.
 
-use glam::{UVec3, Vec3};
+use glam::{DVec3, UVec3, Vec3};
 
 use super::outside::sample_beyond;
 use super::{Field, Sample};
@@ -18,6 +18,8 @@ pub struct DenseGrid {
     values: Vec<f32>,
     solid: Aabb,
     error_bound: f32,
+    /// Whether neighbouring values differ by more than their distance: the sign changes without a surface.
+    torn: bool,
 }
 
 /// Where the nodes of a grid lie.
@@ -169,11 +171,13 @@ impl DenseGrid {
         } else {
             solid
         };
+        let torn = is_torn(&layout, &values);
         Ok(DenseGrid {
             layout,
             values,
             solid,
             error_bound,
+            torn,
         })
     }
 
@@ -272,15 +276,31 @@ impl DenseGrid {
     #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
         // Shrunk by the rounding to f32, so that the bound stays one.
-        let round_down = |bound: f64| (bound * (1.0 - f64::from(f32::EPSILON))) as f32;
-        let border = self.layout.bounds().closest_point(point);
-        let at_border = self.interpolate_with_gradient(&self.locate(border));
+        let round_down =
+            |bound: f64| ((bound * (1.0 - f64::from(f32::EPSILON))) as f32).min(f32::MAX);
+        // Without padding, rounding to f32 may leave a little of the surface outside the grid: the box that the bound beyond a
+        // box needs is the one around both.
+        let border = self.layout.bounds().union(self.solid).closest_point(point);
+        let in_grid = self.layout.bounds().closest_point(border);
+        let at_border = self.interpolate_with_gradient(&self.locate(in_grid));
+        let gap = border.as_dvec3().distance(in_grid.as_dvec3());
+        let distance_at_border = f64::from(at_border.distance) - f64::from(self.error_bound) - gap;
+        let way_out = point.as_dvec3() - border.as_dvec3();
+        if way_out == DVec3::ZERO {
+            return Sample {
+                distance: distance_at_border.min(0.0) as f32,
+                gradient: at_border.gradient,
+            };
+        }
+        if !way_out.is_finite() {
+            return Sample {
+                distance: way_out.length() as f32,
+                gradient: direction_to_infinity(way_out),
+            };
+        }
         let from_solid = point.as_dvec3() - self.solid.closest_point(point).as_dvec3();
-        let (by_border, gradient) = sample_beyond(
-            point.as_dvec3() - border.as_dvec3(),
-            f64::from(at_border.distance) - f64::from(self.error_bound),
-            at_border.gradient.as_dvec3(),
-        );
+        let (by_border, gradient) =
+            sample_beyond(way_out, distance_at_border, at_border.gradient.as_dvec3());
         if from_solid.length() < by_border {
             return Sample {
                 distance: round_down(by_border),
@@ -292,6 +312,39 @@ impl DenseGrid {
             gradient: (from_solid.as_vec3().try_normalize()).unwrap_or(at_border.gradient),
         }
     }
+}
+
+/// The axes along which a way is endless; towards +x when it is no number.
+fn direction_to_infinity(way: DVec3) -> Vec3 {
+    let axes = way.to_array().map(|along| {
+        if along.is_infinite() {
+            along.signum() as f32
+        } else {
+            0.0
+        }
+    });
+    Vec3::from(axes).normalize_or(Vec3::X)
+}
+
+/// Whether two neighbouring nodes differ by more than their distance, rounding of `f32` aside.
+fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {
+    let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
+    let differ = |a: f32, b: f32| {
+        let rounding = 1e-5 * layout.cell_size + 4.0 * f32::EPSILON * a.abs().max(b.abs());
+        (a - b).abs() > layout.cell_size + rounding
+    };
+    let along_rows = values
+        .chunks_exact(nx)
+        .any(|row| row.windows(2).any(|pair| differ(pair[0], pair[1])));
+    // A value and the one a row or a layer further; zipping ends where there is no next one.
+    let across = |part: &[f32], stride: usize| {
+        part.iter()
+            .zip(&part[stride..])
+            .any(|(&a, &b)| differ(a, b))
+    };
+    along_rows
+        || values.chunks_exact(nx * ny).any(|layer| across(layer, nx))
+        || across(values, nx * ny)
 }
 
 #[inline(always)]
@@ -326,9 +379,12 @@ impl Field for DenseGrid {
         }
     }
 
-    /// Two proofs, and the tighter end of each: the Lipschitz bound about the middle, and, over a few cells, the range of
+    /// Two proofs, and the tighter end of each: the Lipschitz bound about the middle (of the magnitude, where the sign is torn), and, over a few cells, the range of
     /// their corner values, which holds every interpolated value.
     fn interval(&self, cell: Aabb) -> Interval {
+        if !(cell.min.is_finite() && cell.max.is_finite()) {
+            return Interval::new(f32::NEG_INFINITY, f32::INFINITY);
+        }
         let bounds = self.layout.bounds();
         let middle = cell.center();
         let reach = 0.5 * cell.diagonal();
@@ -343,7 +399,16 @@ impl Field for DenseGrid {
         };
         // Rounding of the few sums above, relative to the numbers in them.
         let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
-        let lipschitz = Interval::new(lower, upper).grown(reach + rounding);
+        if !rounding.is_finite() {
+            return Interval::new(f32::NEG_INFINITY, f32::INFINITY);
+        }
+        let lipschitz = if self.torn {
+            // Where the sign is torn only the magnitude is continuous.
+            let most = at_border.abs() + self.error_bound + beyond;
+            Interval::new(-most, most).grown(reach + rounding)
+        } else {
+            Interval::new(lower, upper).grown(reach + rounding)
+        };
         if !bounds.contains(cell.min) || !bounds.contains(cell.max) {
             return lipschitz;
         }
@@ -361,14 +426,18 @@ impl DenseGrid {
         const MOST: u32 = 4;
         let origin = self.layout.origin;
         let to_cell = |point: Vec3| (point - origin) / self.layout.cell_size;
-        // A thousandth of a cell outward, so that rounding cannot leave out a neighbour.
-        let first = (to_cell(cell.min) - 1e-3)
+        // Cells that end on a node to within rounding leave the neighbours beyond it out: over that little, an interpolant
+        // that is not torn rises by no more than the cell size along each axis and cell.
+        let unsure = 4.0 * f32::EPSILON * (self.layout.cells().max_element() as f32 + 1.0);
+        let inward = if self.torn { -unsure } else { unsure };
+        let first = (to_cell(cell.min) + inward)
             .floor()
             .max(Vec3::ZERO)
             .as_uvec3();
-        let last = (to_cell(cell.max) + 1e-3).ceil().as_uvec3();
+        let last = (to_cell(cell.max) - inward).ceil().as_uvec3();
         let last = last.min(self.layout.cells());
-        if (last - first.min(last)).max_element() > MOST {
+        // A box turned inside out has no range.
+        if first.cmpgt(last).any() || (last - first).max_element() > MOST {
             return None;
         }
         let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);
@@ -381,6 +450,6 @@ impl DenseGrid {
                 }
             }
         }
-        Some(range)
+        Some(range.grown(3.0 * unsure * self.layout.cell_size))
     }
 }
