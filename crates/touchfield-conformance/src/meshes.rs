@@ -66,6 +66,8 @@ pub fn model(name: &str) -> TriangleMesh {
 /// Closed meshes where nearest features are tied, sharp, tiny, many, far away or exactly on the nodes of a grid.
 pub fn degenerate() -> Vec<Named> {
     let ball = || icosphere(1.0, 2);
+    // Looking for crossings among faces that share a vertex takes the square of their number.
+    let rim = if is_long() { 6000 } else { 1200 };
     let mut meshes = vec![
         named("tetrahedron", tetrahedron()),
         named(
@@ -79,8 +81,8 @@ pub fn degenerate() -> Vec<Named> {
         named("sharper spike", spike(1e6)),
         named("needle star", star(0.02)),
         named("random star", random_star(7)),
-        named("fan of 6000 triangles", fan(6000, 0.0)),
-        named("flat fan of 6000 triangles", fan(6000, -0.999)),
+        named("fan", fan(rim, 0.0)),
+        named("flat fan", fan(rim, -0.999)),
         named("wavy fan", crown(400)),
         named("slivers", slivers(500)),
         named("knife", knife(1e-3)),
