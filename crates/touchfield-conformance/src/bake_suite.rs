@@ -5,6 +5,11 @@
 //! Cost: as chosen; [`MeshTruth`] costs some 60 ns a face and point.
 //! Not for: judging speed, or what a broken mesh should mean; tests pass the truth in.
 
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "written so that NaN fails"
+)]
+
 use std::fmt;
 use std::ops::ControlFlow;
 

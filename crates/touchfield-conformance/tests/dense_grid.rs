@@ -1,5 +1,6 @@
 //! The dense grid as a field: the suite of all fields on baked and hand-made grids, and its own gradient.
 #![allow(
+    clippy::neg_cmp_op_on_partial_ord,
     clippy::panic,
     clippy::unwrap_used,
     clippy::print_stdout,
