@@ -90,7 +90,6 @@ fn absurd_resolutions() {
 }
 
 #[test]
-#[ignore = "fault: mesh/bvh.rs, squares of local f32 coordinates overflow and empty lanes are visited"]
 fn cells_so_large_that_f32_squares_overflow() {
     for size in [1e20, 1e30, 1e37, 1e38] {
         answers(&cube(1), &settings(Resolution::CellSize(size), 2));
@@ -105,7 +104,6 @@ fn absurd_padding_with_cells_of_a_size() {
 }
 
 #[test]
-#[ignore = "fault: bake/bake.rs, the message of TooCoarse adds up 2 * padding + 2 in u32 and overflows"]
 fn absurd_padding_with_a_number_of_nodes() {
     for padding in [u32::MAX, u32::MAX / 2, 1 << 31] {
         assert!(answers(&cube(1), &settings(Resolution::Nodes(64), padding)).is_some());
@@ -204,7 +202,6 @@ fn small_and_large_meshes() {
 }
 
 #[test]
-#[ignore = "fault: bake/check.rs error_bound squares the extent in f32"]
 fn meshes_too_large_for_squares_in_f32() {
     for size in [1e20, 1e25, 1e30] {
         check_size(size);
@@ -212,7 +209,6 @@ fn meshes_too_large_for_squares_in_f32() {
 }
 
 #[test]
-#[ignore = "fault: bake/settings.rs takes the least f32 for the size of a cell; then mesh/bvh.rs overflows"]
 fn meshes_too_small_for_squares() {
     for size in [1e-150, 1e-160, 1e-300] {
         check_size(size);
@@ -237,7 +233,6 @@ fn meshes_far_away() {
 }
 
 #[test]
-#[ignore = "fault: bake/bake.rs check_memory shrinks the grid as if it were all the memory, and forgets the mesh"]
 fn the_hint_of_a_limit_of_memory_works() {
     let mesh = cube(4);
     for allowed in [200_000u64, 1 << 20, 10 << 20] {
@@ -266,7 +261,6 @@ fn the_hint_of_a_limit_of_memory_works() {
 }
 
 #[test]
-#[ignore = "fault: bake/bake.rs check_memory hints at a resolution although the mesh alone exceeds the limit"]
 fn no_resolution_is_hinted_at_when_the_mesh_alone_is_too_large() {
     let mesh = icosphere(1.0, 4);
     let limited = BakeSettings {

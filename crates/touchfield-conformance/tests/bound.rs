@@ -254,13 +254,11 @@ fn tears_between_nodes(name: &str, sign: SignChoice) -> bool {
 }
 
 #[test]
-#[ignore = "fault: bake/check.rs, signs that tear between nodes which differ by less than a cell are not seen by the bound"]
 fn the_bound_holds_where_the_sign_tears_between_nodes() {
     check_broken(tears_between_nodes);
 }
 
 #[test]
-#[ignore = "fault: bake/sign.rs, several sheets or three rays can say inside beyond the box of the mesh"]
 fn nothing_is_inside_beyond_the_box_of_an_open_mesh() {
     check_broken(reaches_out_of_its_box);
 }

@@ -209,7 +209,6 @@ fn queries_far_away_are_outside_and_about_as_far_as_the_middle() {
 }
 
 #[test]
-#[ignore = "fault: bake/sign.rs, so far away both sides of a plate tie and the wrong one tells the sign"]
 fn queries_so_far_away_that_both_sides_of_a_plate_tie_are_outside() {
     for far in [1e9, 1e12, 1e18] {
         check_far(far);
@@ -217,7 +216,6 @@ fn queries_so_far_away_that_both_sides_of_a_plate_tie_are_outside() {
 }
 
 #[test]
-#[ignore = "fault: mesh/bvh.rs, squares of local f32 coordinates overflow and empty lanes are visited"]
 fn queries_so_far_away_that_f32_squares_overflow_do_not_panic() {
     for far in [1e20, 1e30, 1e100] {
         check_far(far);
@@ -225,7 +223,6 @@ fn queries_so_far_away_that_f32_squares_overflow_do_not_panic() {
 }
 
 #[test]
-#[ignore = "fault: bake/exact_distance.rs, a point that is no number finds no face and indexes with u32::MAX"]
 fn queries_at_no_number_do_not_panic() {
     let exact = ExactDistance::new(&meshes::cube(1), SignChoice::Auto).unwrap();
     for point in [
@@ -242,7 +239,6 @@ fn queries_at_no_number_do_not_panic() {
 
 /// Points above corners, where several faces tie: which of them is seen first must not show in the last bits.
 #[test]
-#[ignore = "fault: mesh/bvh.rs, same_corner skips faces that rounding makes nearer by a bit"]
 fn batches_give_the_very_bits_of_single_queries() {
     for named in meshes::closed() {
         let exact = ExactDistance::new(&named.mesh, SignChoice::Auto).unwrap();

@@ -293,13 +293,11 @@ fn soup_with_narrow_cracks_and_flips() {
 }
 
 #[test]
-#[ignore = "fault: bake/sign.rs reconsider keeps winding numbers of nearly nothing; mesh/parity.rs, three rays are too few for cracks"]
 fn soup_with_wide_cracks_and_flips() {
     check_flipped_soup(1e-3, &[0.05, 0.3]);
 }
 
 #[test]
-#[ignore = "fault: bake/sign.rs reconsider takes winding numbers near zero for a clear outside"]
 fn soup_of_random_orientation() {
     check_flipped_soup(1e-4, &[0.5, 0.7]);
 }
@@ -340,7 +338,6 @@ fn holes_and_flips_and_copies_at_once() {
 }
 
 #[test]
-#[ignore = "fault: bake/sign.rs, a mesh with holes that is inside out is neither noticed nor turned"]
 fn open_meshes_turned_inside_out() {
     let mut tally = Tally::default();
     for (base, mesh) in bases() {

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use glam::{DVec3, UVec3};
 
-use super::blocks::for_each_layer;
+use super::blocks::{block_index, for_each_layer};
+use super::check::Certainty;
 use super::exact_distance::ExactDistance;
 use super::settings::{BakeSettings, Method, Progress, Stage, Step};
 use super::sign::{Sign, Signs, by_winding};
@@ -78,7 +79,7 @@ pub enum BakeError {
     /// Padding leaves no cell for the mesh.
     #[error(
         "{nodes} nodes along the longest side leave no cell for the mesh after {padding} cells of padding on both sides; \
-         use at least {least}", least = 2 * padding + 2
+         use at least {least}", least = 2 * u64::from(*padding) + 2
     )]
     TooCoarse {
         /// Asked for.
@@ -104,7 +105,7 @@ pub enum BakeError {
     /// More memory than allowed.
     #[error(
         "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
-         lower the resolution to about {fitting} or raise the limit"
+         lower the resolution (about {fitting} nodes along the longest side fit) or raise the limit"
     )]
     TooMuchMemory {
         /// Nodes along x, y and z.
@@ -144,12 +145,17 @@ impl BakeError {
 
 /// Bytes that baking a mesh of so many faces on this grid takes at its peak.
 pub(super) fn estimated_memory(layout: &GridLayout, faces: usize) -> u64 {
-    /// Measured: hierarchy, pseudonormals, a welded copy and the topology for validation.
-    const BYTES_PER_FACE: u64 = 600;
     layout
         .node_count()
         .saturating_mul(size_of::<f32>() as u64)
-        .saturating_add(faces as u64 * BYTES_PER_FACE)
+        .saturating_add(mesh_memory(faces))
+}
+
+/// Bytes of the search structures over so many faces.
+fn mesh_memory(faces: usize) -> u64 {
+    /// Measured: hierarchy, pseudonormals, a welded copy and the topology for validation.
+    const BYTES_PER_FACE: u64 = 600;
+    faces as u64 * BYTES_PER_FACE
 }
 
 /// Bakes a mesh into a dense grid. `progress` is called from any thread and may cancel.
@@ -192,7 +198,12 @@ pub fn bake(
         cross_check(&exact, &layout, &values, &mut doubts);
     }
     let torn = check::torn_cells(&layout, &values);
-    let error_bound = check::error_bound(&layout, &values, &torn);
+    let certainty = doubts.certainty.unwrap_or(if exact.is_closed() {
+        Certainty::Everywhere
+    } else {
+        Certainty::Nowhere
+    });
+    let error_bound = check::error_bound(&layout, &values, &torn, &certainty);
     let mut doubtful_cells: Vec<u32> = doubts
         .nodes
         .iter()
@@ -230,7 +241,9 @@ fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), B
     if needed <= allowed {
         return Ok(());
     }
-    let shrink = (allowed as f64 / needed as f64).cbrt();
+    let mesh = mesh_memory(faces);
+    let for_nodes = allowed.saturating_sub(mesh) as f64;
+    let shrink = (for_nodes / (needed - mesh.min(needed)).max(1) as f64).cbrt();
     Err(BakeError::TooMuchMemory {
         nodes: layout.nodes,
         needed,
@@ -243,6 +256,8 @@ fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), B
 #[derive(Default)]
 struct Doubts {
     nodes: Vec<UVec3>,
+    /// Where the sign is known to follow the surface; `None` when the method does not say.
+    certainty: Option<Certainty>,
     cross_checked: usize,
     disagreements: usize,
 }
@@ -274,35 +289,34 @@ fn fill_exact(
                 let margin = winding.change + 2.0 * WindingNumber::ACCURACY;
                 ((winding.number - 0.5).abs() > margin).then(|| by_winding(winding.number))
             };
-            let node = |point| by_winding(winding.at(point));
-            doubts.nodes = fill_signs(layout, values, progress, block, node)?;
+            let node = |point| plan.by_winding(winding, point);
+            fill_signs(layout, values, progress, block, node, doubts)?;
         }
         Signs::Parity(parity) => {
-            let node = |point| {
-                let votes = parity.votes(point);
-                Sign {
-                    inside: votes.says_inside(),
-                    doubtful: votes.is_split(),
-                }
-            };
-            doubts.nodes = fill_signs(layout, values, progress, |_, _| None, node)?;
+            let node = |point| plan.by_parity(parity, point);
+            fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
+            doubts.certainty = None;
         }
     }
     Ok(())
 }
 
-/// Gives every distance its sign: a whole block at once where `block` is sure of it, else node by node. Returns doubtful nodes.
+/// Gives every distance its sign: a whole block at once, with the cells around it, where `block_sign` is sure of it, else node by
+/// node.
 fn fill_signs(
     layout: &GridLayout,
     values: &mut [f32],
     progress: Progress<'_>,
     block_sign: impl Fn(DVec3, f64) -> Option<Sign> + Sync,
     node_sign: impl Fn(DVec3) -> Sign + Sync,
-) -> Result<Vec<UVec3>, BakeError> {
-    let doubtful = for_each_layer(layout, values, Stage::Signs, progress, |layer| {
-        let mut doubtful = Vec::new();
+    doubts: &mut Doubts,
+) -> Result<(), BakeError> {
+    let around = 3f64.sqrt() * f64::from(layout.cell_size);
+    let layers = for_each_layer(layout, values, Stage::Signs, progress, |layer| {
+        let (mut doubtful, mut certain) = (Vec::new(), Vec::new());
         for block in layer.blocks() {
-            let whole = block_sign(block.center, block.radius);
+            let whole = block_sign(block.center, block.radius + around);
+            certain.push((block_index(layout, block.first), whole.is_some()));
             for node in block.nodes() {
                 let sign = whole.unwrap_or_else(|| node_sign(layout.node_position(node)));
                 let value = &mut layer.values[layer.slot(node)];
@@ -315,10 +329,19 @@ fn fill_signs(
                 }
             }
         }
-        doubtful
+        (doubtful, certain)
     })
     .ok_or(BakeError::Cancelled)?;
-    Ok(doubtful.into_iter().flatten().collect())
+    let last = layout.nodes - UVec3::ONE;
+    let mut certain = vec![false; block_index(layout, last) + 1];
+    for (doubtful, blocks) in layers {
+        doubts.nodes.extend(doubtful);
+        for (block, is_certain) in blocks {
+            certain[block] = is_certain;
+        }
+    }
+    doubts.certainty = Some(Certainty::AtBlocks(certain));
+    Ok(())
 }
 
 /// Asks the winding number about nodes that their nearest feature tells nothing about.

@@ -58,6 +58,13 @@ impl Block {
     }
 }
 
+/// Number of the block that holds a node, x fastest.
+pub(super) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
+    let blocks = layout.nodes.map(|nodes| nodes.div_ceil(SIDE));
+    let block = node / SIDE;
+    ((block.z * blocks.y + block.y) * blocks.x + block.x) as usize
+}
+
 /// From low to high on even turns, back on odd ones.
 fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
     (low..=high).map(move |i| {

@@ -2,6 +2,7 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
+use super::blocks::block_index;
 use super::exact_distance::ExactDistance;
 use crate::field::{DenseGrid, Field, GridLayout};
 use crate::geom::DAabb;
@@ -76,34 +77,75 @@ fn cell_index(layout: &GridLayout, cell: UVec3) -> Option<u32> {
         .then(|| (cell.z * cells.y + cell.y) * cells.x + cell.x)
 }
 
+/// Where the sign is known to follow the surface, and only it.
+pub(super) enum Certainty {
+    /// Everywhere: the surface is closed.
+    Everywhere,
+    /// In the cells at these blocks of nodes, in the order of the layers' blocks, x fastest.
+    AtBlocks(Vec<bool>),
+    /// Nowhere.
+    Nowhere,
+}
+
+impl Certainty {
+    /// Whether the sign changes in a cell only across the surface.
+    fn holds_in(&self, layout: &GridLayout, cell: UVec3) -> bool {
+        match self {
+            Certainty::Everywhere => true,
+            Certainty::Nowhere => false,
+            Certainty::AtBlocks(certain) => (0..8u32).any(|corner| {
+                let node = cell + UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+                certain[block_index(layout, node)]
+            }),
+        }
+    }
+}
+
 /// Proven: |interpolated − true| inside the grid never exceeds this \[m\].
 ///
 /// The interpolant is a mean of the corner values with weights wᵢ, and a true distance changes by at most |x − xᵢ| on the way to
 /// corner i, so the error is at most Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2, half a cell's diagonal.
-/// Where the sign is torn the field is no distance: there both |interpolated| and |true| bound the error.
-pub(super) fn error_bound(layout: &GridLayout, values: &[f32], torn: &[u32]) -> f32 {
-    let half_diagonal = 0.5 * 3f32.sqrt() * layout.cell_size;
+/// Where the sign can change without a surface, beside a hole, the field is no distance: there the error is at most
+/// |interpolated| + |true|.
+pub(super) fn error_bound(
+    layout: &GridLayout,
+    values: &[f32],
+    torn: &[u32],
+    certainty: &Certainty,
+) -> f32 {
+    let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
     let cells = layout.cells();
     let largest = values
         .iter()
         .fold(0.0f32, |largest, v| largest.max(v.abs()));
-    let torn_error = torn.iter().fold(0.0f32, |worst, &cell| {
-        let corner = UVec3::new(
-            cell % cells.x,
-            cell / cells.x % cells.y,
-            cell / cells.x / cells.y,
-        );
+    let uncertain_error = |corner: UVec3| {
         let magnitudes = (0..8u32).map(|i| {
             let node = corner + UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1);
             values[layout.node_index(node)].abs()
         });
-        let most = magnitudes.fold(0.0, f32::max);
-        worst.max(2.0 * most + half_diagonal)
-    });
+        2.0 * f64::from(magnitudes.fold(0.0, f32::max)) + half_diagonal
+    };
+    let place = |cell: u32| {
+        UVec3::new(
+            cell % cells.x,
+            cell / cells.x % cells.y,
+            cell / cells.x / cells.y,
+        )
+    };
+    let mut bound = (torn.iter())
+        .map(|&cell| uncertain_error(place(cell)))
+        .fold(half_diagonal, f64::max);
+    if !matches!(certainty, Certainty::Everywhere) {
+        for cell in (0..cells.element_product()).map(place) {
+            if !certainty.holds_in(layout, cell) {
+                bound = bound.max(uncertain_error(cell));
+            }
+        }
+    }
     // Node values and interpolation are rounded to f32, and so is a point's place among the nodes.
-    let extent = layout.bounds().diagonal();
-    let rounding = 16.0 * f32::EPSILON * (largest + extent);
-    half_diagonal.max(torn_error) + rounding
+    let extent = layout.bounds().as_daabb().diagonal();
+    let rounding = 16.0 * f64::from(f32::EPSILON) * (f64::from(largest) + extent);
+    ((bound + rounding) as f32).next_up()
 }
 
 /// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\].

@@ -80,6 +80,11 @@ impl ExactDistance {
         self.plan.signs.method()
     }
 
+    /// Whether the sign changes only across the surface.
+    pub(super) fn is_closed(&self) -> bool {
+        self.plan.closed
+    }
+
     /// What is wrong with the mesh and what was done about it, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.plan.notes

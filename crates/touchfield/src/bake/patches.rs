@@ -36,6 +36,13 @@ pub(super) fn is_balanced(topology: &Topology) -> bool {
     })
 }
 
+/// Whether an even number of faces meets at every edge: then the parity of crossings is one number off the surface.
+pub(super) fn is_even(topology: &Topology) -> bool {
+    topology
+        .edges()
+        .all(|edge| edge.uses.len().is_multiple_of(2))
+}
+
 impl Patches {
     /// Of a mesh without crossings, holes or nested solids: outside is outside everywhere.
     pub(super) fn of_clean(mesh: &TriangleMesh) -> Patches {

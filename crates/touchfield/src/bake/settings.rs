@@ -106,8 +106,11 @@ impl BakeSettings {
         if !(cell_size > 0.0 && cell_size.is_finite()) {
             return Err(BakeError::BadCellSize { cell_size });
         }
-        // Rounded up, so that the cells asked for still span the mesh; padding 0 would otherwise lose its last node.
-        let cell_size = (cell_size as f32).next_up();
+        let cell_size = match self.resolution {
+            // Rounded up, so that the nodes asked for still span the mesh.
+            Resolution::Nodes(_) => (cell_size as f32).next_up(),
+            Resolution::CellSize(_) => cell_size as f32,
+        };
         let step = f64::from(cell_size);
         let cells = (extents / step).ceil() + 2.0 * f64::from(self.padding);
         // One cell at least, for flat meshes without padding.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::bake::BakeError;
-use super::patches::{Patches, is_balanced};
+use super::patches::{Patches, is_balanced, is_even};
 use crate::field::SignMethod;
+use crate::geom::DAabb;
 use crate::mesh::{
     Bvh, Defect, Nearest, Parity, SelfIntersectionCheck, SelfIntersections, Topology, TriangleMesh,
     ValidateSettings, Validation, WindingNumber, drop_duplicates, orient, self_intersections,
@@ -83,14 +84,29 @@ impl SignPlan {
                 Some(inside) => Sign::sure(inside),
                 None => by_winding(winding.at(point)),
             },
-            Signs::OpenWinding(winding) => by_winding(winding.at(point)),
-            Signs::Parity(parity) => {
-                let votes = parity.votes(point);
-                Sign {
-                    inside: votes.says_inside(),
-                    doubtful: votes.is_split(),
-                }
-            }
+            Signs::OpenWinding(winding) => self.by_winding(winding, point),
+            Signs::Parity(parity) => self.by_parity(parity, point),
+        }
+    }
+
+    /// By the winding number of a surface with holes. Beyond the box of the mesh there is no inside, whatever the holes let
+    /// through.
+    pub(super) fn by_winding(&self, winding: &WindingNumber, point: DVec3) -> Sign {
+        if !self.bounds.contains(point) {
+            return Sign::sure(false);
+        }
+        by_winding(winding.at(point))
+    }
+
+    /// By rays; beyond the box of the mesh there is no inside.
+    pub(super) fn by_parity(&self, parity: &Parity, point: DVec3) -> Sign {
+        if !self.bounds.contains(point) {
+            return Sign::sure(false);
+        }
+        let votes = parity.votes(point);
+        Sign {
+            inside: votes.says_inside(),
+            doubtful: votes.is_split(),
         }
     }
 }
@@ -111,6 +127,12 @@ pub(super) struct SignPlan {
     /// Over the faces that count for the sign.
     pub(super) sign_bvh: Arc<Bvh>,
     pub(super) notes: Vec<String>,
+    /// Around all faces.
+    pub(super) bounds: DAabb,
+    /// Whether the sign changes only across the surface, in truth.
+    pub(super) closed: bool,
+    /// Whether an even number of faces meets at every edge: then parity changes only across the surface.
+    even: bool,
 }
 
 /// Chooses a method for a mesh of valid faces and builds what it needs.
@@ -191,6 +213,12 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         bvh,
         sign_bvh,
         notes,
+        bounds: mesh.bounds(),
+        closed: match method {
+            SignMethod::Pseudonormal | SignMethod::Winding => closed,
+            SignMethod::Parity => is_even(&topology),
+        },
+        even: is_even(&topology),
     })
 }
 
@@ -287,34 +315,32 @@ fn describe(validation: &Validation) -> Vec<String> {
         .collect()
 }
 
-/// Looks whether winding numbers tell inside from outside clearly at `points`, and turns to parity where that is much clearer:
-/// faces of random orientation add up to winding numbers of nearly nothing.
+/// Looks whether winding numbers tell the two sides of faces apart, given as pairs of points, and turns to parity where that
+/// is much clearer: faces of random orientation add up to winding numbers of nearly nothing.
 pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     let Signs::OpenWinding(winding) = &plan.signs else {
         return;
     };
     /// Share of doubtful points from which on another method is tried.
     const SUSPICIOUS: f64 = 0.1;
-    let share = |count: usize| count as f64 / points.len().max(1) as f64;
-    let by_winding = share(
-        points
-            .iter()
-            .filter(|&&p| by_winding(winding.at(p)).doubtful)
-            .count(),
-    );
+    // Share of faces whose two sides come out doubtful or the same.
+    let unclear = |sign: &dyn Fn(DVec3) -> Sign| {
+        let fails = |pair: &&[DVec3]| {
+            let (front, back) = (sign(pair[0]), sign(pair[1]));
+            front.doubtful || back.doubtful || front.inside == back.inside
+        };
+        points.chunks_exact(2).filter(fails).count() as f64 / (points.len() / 2).max(1) as f64
+    };
+    let by_winding = unclear(&|point| plan.by_winding(winding, point));
     if by_winding < SUSPICIOUS {
         return;
     }
     let parity = Parity::of(Arc::clone(&plan.sign_bvh));
-    let by_parity = share(
-        points
-            .iter()
-            .filter(|&&p| parity.votes(p).is_split())
-            .count(),
-    );
+    let by_parity = unclear(&|point| plan.by_parity(&parity, point));
     if by_parity < 0.5 * by_winding {
+        plan.closed = plan.even;
         plan.notes.push(format!(
-            "winding numbers are unclear at {:.0} % of the points looked at, ray parity at {:.0} %: signs by parity",
+            "winding numbers do not tell the sides of {:.0} % of the faces looked at, ray parity of {:.0} %: signs by parity",
             100.0 * by_winding,
             100.0 * by_parity
         ));

@@ -121,7 +121,7 @@ impl GridLayout {
         // Eight steps of f32 a cell, or the fractions of interpolation are noise.
         let usable = self.origin.is_finite()
             && self.cell_size > 0.0
-            && self.cell_size.is_finite()
+            && self.cell_size.is_normal()
             && largest.is_finite()
             && self.cell_size >= 8.0 * f32::EPSILON * largest;
         if !usable {

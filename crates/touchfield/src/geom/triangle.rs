@@ -102,25 +102,43 @@ impl Triangle {
     }
 }
 
+/// Edges are walked from their lexicographically smaller end, so that both faces at an edge find the same point to the bit.
 #[inline]
 fn closest_on_edge(start: DVec3, end: DVec3, along: DVec3, edge: u8, point: DVec3) -> ClosestPoint {
+    let forward = (start.x, start.y, start.z) <= (end.x, end.y, end.z);
+    if !forward {
+        let found = closest_on_edge_forward(end, start, -along, point);
+        return ClosestPoint {
+            point: found.0,
+            feature: [
+                Feature::Vertex((edge + 1) % 3),
+                Feature::Edge(edge),
+                Feature::Vertex(edge),
+            ][found.1],
+        };
+    }
+    let found = closest_on_edge_forward(start, end, along, point);
+    ClosestPoint {
+        point: found.0,
+        feature: [
+            Feature::Vertex(edge),
+            Feature::Edge(edge),
+            Feature::Vertex((edge + 1) % 3),
+        ][found.1],
+    }
+}
+
+/// The nearest point, and whether it is the start (0), in between (1) or the end (2).
+#[inline]
+fn closest_on_edge_forward(start: DVec3, end: DVec3, along: DVec3, point: DVec3) -> (DVec3, usize) {
     let length_squared = along.length_squared();
     let t = along.dot(point - start);
     if t <= 0.0 || length_squared == 0.0 {
-        ClosestPoint {
-            point: start,
-            feature: Feature::Vertex(edge),
-        }
+        (start, 0)
     } else if t >= length_squared {
-        ClosestPoint {
-            point: end,
-            feature: Feature::Vertex((edge + 1) % 3),
-        }
+        (end, 2)
     } else {
-        ClosestPoint {
-            point: start + along * (t / length_squared),
-            feature: Feature::Edge(edge),
-        }
+        (start + along * (t / length_squared), 1)
     }
 }
 

@@ -42,8 +42,9 @@ impl Votes {
 }
 
 impl Parity {
-    /// Rays for a clear answer; they stop early when they agree.
-    const FEWEST: u32 = 3;
+    /// Rays for a clear answer; they stop early when they agree. Through cracks a few percent of the rays slip unseen: three agreed on
+    /// the wrong side in one of a thousand points, nine do not.
+    const FEWEST: u32 = 9;
     /// Rays for an unclear one. Fixed directions, so the answer is the same on every run.
     const MOST: u32 = 25;
 

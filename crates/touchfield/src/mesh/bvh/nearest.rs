@@ -12,6 +12,11 @@ impl Bvh {
         if self.triangles.is_empty() {
             return None;
         }
+        // So far away that squares overflow f32, or not a number: nothing to prune by.
+        let local = self.to_local(point).length_squared();
+        if !(local < FARTHEST * FARTHEST) {
+            return Some(self.nearest_of_all(point));
+        }
         Some(lanes::run(NearestWork {
             bvh: self,
             point,
@@ -19,7 +24,22 @@ impl Bvh {
         }))
     }
 
-    /// [`Self::nearest`] inside a [`Work`]; the mesh has faces.
+    /// Every triangle in turn. NaN in, NaN out.
+    fn nearest_of_all(&self, point: DVec3) -> Nearest {
+        let mut best = Best::new(point);
+        for face in 0..self.triangles.len() as u32 {
+            best.measure(&self.triangles, face);
+        }
+        if best.nearest.face == u32::MAX {
+            // Distances beyond f64: any face will do.
+            best.nearest.face = 0;
+            best.nearest.distance_squared = point.length_squared();
+            best.nearest.closest.point = self.triangles[0].a;
+        }
+        best.nearest
+    }
+
+    /// [`Self::nearest`] inside a [`Work`]; the mesh has faces and the point is within [`FARTHEST`].
     #[inline(always)]
     pub(crate) fn nearest_here<L: Lanes>(&self, point: DVec3, hint: u32) -> Nearest {
         let local = self.to_local(point);
@@ -95,6 +115,13 @@ impl Bvh {
         }
     }
 }
+
+/// Distance from the mesh, in multiples of its size, up to which `f32` bounds mean something.
+const FARTHEST: f32 = 1e6;
+
+/// Square of how far, relatively, a dot product must be from 0 for rounding not to matter. Closer ones are measured, so that the
+/// answer does not depend on which face was looked at first.
+const CLEARLY: f64 = 1e-24;
 
 /// How many triangles a search keeps for the `f64` decision before it takes one in between.
 const POSTPONED: usize = 32;
@@ -191,7 +218,11 @@ impl Best {
                 let vertex = self.nearest.closest.point;
                 let corner = index_of(corners, vertex)?;
                 let off = self.point - vertex;
-                let behind = |other: DVec3| off.dot(other - vertex) <= 0.0;
+                let behind = |other: DVec3| {
+                    let along = other - vertex;
+                    let dot = off.dot(along);
+                    dot < 0.0 && dot * dot > CLEARLY * off.length_squared() * along.length_squared()
+                };
                 (behind(corners[(corner + 1) % 3]) && behind(corners[(corner + 2) % 3]))
                     .then_some(Feature::Vertex(corner as u8))
             }
@@ -208,7 +239,8 @@ impl Best {
                 let (along, inward) = (end - start, corners[(corner + 2) % 3] - start);
                 let off = self.point - start;
                 let height = off.dot(inward) * along.length_squared();
-                (height <= off.dot(along) * inward.dot(along))
+                let slope = off.dot(along) * inward.dot(along);
+                (slope - height > CLEARLY.sqrt() * (slope.abs() + height.abs()))
                     .then_some(Feature::Edge(corner as u8))
             }
         }
