@@ -1,0 +1,79 @@
+//! Sampling a dense grid on one core: values and gradients, one by one and in batches, at random points and along
+//! a line, on a grid that fits the cache and on one that does not.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use glam::Vec3;
+use touchfield::field::{DenseGrid, Field};
+use touchfield_bench::{models, points};
+
+/// Points a batch: as many as a pointshell has; the batch itself stays in the cache.
+const POINTS: usize = 4096;
+
+fn over_grid_size(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sample");
+    group.throughput(Throughput::Elements(POINTS as u64));
+    for nodes in [64, 512] {
+        let grid = models::sphere_grid(nodes).expect("a grid of distinct nodes");
+        let bounds = grid.bounds();
+        let random = points::in_box_f32(bounds.as_daabb(), POINTS, 2);
+        let step = (bounds.max - bounds.min) / POINTS as f32;
+        let line: Vec<Vec3> = (0..POINTS)
+            .map(|i| bounds.min + (i as f32 + 0.5) * step)
+            .collect();
+        for (order, points) in [("random", &random), ("line", &line)] {
+            measure(&mut group, &grid, order, points);
+        }
+    }
+}
+
+fn measure(
+    group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
+    grid: &DenseGrid,
+    order: &str,
+    points: &[Vec3],
+) {
+    let nodes = grid.layout().nodes.x;
+    let id = |how: &str| BenchmarkId::new(format!("{how}/{order}"), nodes);
+    let (mut distances, mut samples) = (Vec::new(), Vec::new());
+    group.bench_function(id("value, one by one"), |b| {
+        b.iter(|| {
+            points
+                .iter()
+                .map(|&point| grid.distance(point))
+                .sum::<f32>()
+        });
+    });
+    group.bench_function(id("value, batch"), |b| {
+        b.iter(|| {
+            grid.distance_many(points, &mut distances);
+            black_box(&distances);
+        });
+    });
+    group.bench_function(id("gradient, one by one"), |b| {
+        b.iter(|| {
+            points
+                .iter()
+                .map(|&point| grid.sample(point).gradient)
+                .sum::<Vec3>()
+        });
+    });
+    group.bench_function(id("gradient, batch"), |b| {
+        b.iter(|| {
+            grid.sample_many(points, &mut samples);
+            black_box(&samples);
+        });
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(800));
+    targets = over_grid_size
+}
+criterion_main!(benches);
