@@ -1,7 +1,7 @@
 //! Touchfield's side of `bench/peers`: writes the work that everybody gets, and does it.
 //!
 //! Input: `prepare FOLDER [MESH]`, or `run FOLDER TASK`. Output: files of bare little-endian numbers in the folder, and
-//! one line of JSON on stdout. `bench/peers/README.md` says which.
+//! one line of JSON on stdout. `bench/README.md` says which.
 //! Not for: people; they have `touchfield bake`.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
