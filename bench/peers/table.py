@@ -14,7 +14,7 @@ import numpy as np
 
 # In the order of the tables: name, how it tells the sign, and whether distances and signs are exact by design.
 PEERS = {
-    "touchfield": ("**Touchfield**", "pseudonormals, cross-checked", "exact"),
+    "touchfield": ("**Touchfield**", "", "exact"),
     "parry-f32": ("parry3d `TriMesh`, `ORIENTED`", "pseudonormals", "exact, f32"),
     "parry-f64": ("parry3d-f64 `TriMesh`, `ORIENTED`", "pseudonormals", "exact"),
     "warp": ("Warp `mesh_query_point_sign_normal`, CPU", "pseudonormals", "exact, f32"),
@@ -100,6 +100,8 @@ def compare(work, mesh, row, referee):
         "task": whole,
         "peer": peer,
         "version": row["version"],
+        "sign": row.get("sign", PEERS[peer][1]),
+        "notes": "; ".join(row.get("notes", [])),
         "points": row["count"],
         "of": total,
         "prepare_cpu_s": row["prepare"],
@@ -166,7 +168,8 @@ def table(rows, quick):
     ]
     notes = []
     for row in rows:
-        name, sign, claims = PEERS[row["peer"]]
+        name, _, claims = PEERS[row["peer"]]
+        sign = row["sign"]
         part = row["points"] < row["of"]
         if row["peer"] == "mesh_to_sdf" and row["task"] == "points":
             claims = "exact, f32"
@@ -190,6 +193,8 @@ def table(rows, quick):
     if parts:
         share = parts[0]["points"] / parts[0]["of"]
         lines += ["", f"† Measured on {parts[0]['points']:,} nodes ({share:.0%}), whole blocks of 16³ chosen at random, and extrapolated; differences and signs are those of that part."]
+    if ours and ours["notes"]:
+        lines += ["", f"What Touchfield notes about this mesh: {ours['notes']}. There the nearest feature need not tell the side, and libraries that rely on pseudonormals can be wrong deep inside."]
     for note in notes:
         lines += ["", note]
     return lines

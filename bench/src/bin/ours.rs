@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use cpu_time::ProcessTime;
 use glam::{DVec3, UVec3};
 use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, Stage, bake};
-use touchfield::field::GridLayout;
+use touchfield::field::{GridLayout, SignMethod};
 use touchfield::mesh::TriangleMesh;
 use touchfield_bench::{clock, models, points};
 use touchfield_conformance::random::Random;
@@ -116,7 +116,8 @@ fn run_points(folder: &Path) -> Result<(), Box<dyn Error>> {
     let (exact, prepare) = clock::least(|| ExactDistance::new(&mesh, SignChoice::Auto));
     let exact = exact?;
     let (distances, query) = clock::least(|| exact.distance_many(&points));
-    report(folder, "points", prepare.cpu, query.cpu, &distances)
+    let sign = (exact.sign_method(), exact.notes());
+    report(folder, "points", sign, [prepare.cpu, query.cpu], &distances)
 }
 
 fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
@@ -132,17 +133,19 @@ fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
         });
         (baked, prepared.get().copied().unwrap_or_default())
     });
-    let values: Vec<f64> = baked?
+    let baked = baked?;
+    let values: Vec<f64> = baked
         .grid
         .values()
         .iter()
         .map(|&value| value.into())
         .collect();
+    let sign = (baked.provenance.sign_method, &baked.provenance.notes[..]);
     report(
         folder,
         &format!("grid{nodes}"),
-        prepare,
-        whole.cpu - prepare,
+        sign,
+        [prepare, whole.cpu - prepare],
         &values,
     )
 }
@@ -151,8 +154,8 @@ fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
 fn report(
     folder: &Path,
     task: &str,
-    prepare: f64,
-    query: f64,
+    (sign, notes): (SignMethod, &[String]),
+    [prepare, query]: [f64; 2],
     values: &[f64],
 ) -> Result<(), Box<dyn Error>> {
     let bytes: Vec<u8> = values
@@ -163,7 +166,8 @@ fn report(
     let version = env!("CARGO_PKG_VERSION");
     let count = values.len();
     println!(
-        r#"{{"peer": "touchfield", "task": "{task}", "version": "{version}", "prepare": {prepare}, "query": {query}, "count": {count}}}"#
+        r#"{{"peer": "touchfield", "task": "{task}", "version": "{version}", "sign": "{}", "notes": {notes:?}, "prepare": {prepare}, "query": {query}, "count": {count}}}"#,
+        sign.name()
     );
     Ok(())
 }
