@@ -180,6 +180,7 @@ def table(rows, quick):
             difference = f"{row['largest_difference_of_diagonal']:.0e}"
             wrong = f"{row['disputed_signs'] - row['ours_wrong']:,}"
             if row["disputed_signs"] > row["judged"]:
+                wrong = f"{row['disputed_signs']:,} disputed"
                 notes.append(f"{name}: {row['judged']} of the {row['disputed_signs']:,} disputed signs were judged; Touchfield was wrong in {row['ours_wrong']}.")
             elif row["ours_wrong"]:
                 notes.append(f"{name}: Touchfield was wrong at {row['ours_wrong']} points.")
