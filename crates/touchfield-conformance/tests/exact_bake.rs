@@ -29,7 +29,7 @@ fn nodes(nodes: u32) -> BakeSettings {
 /// A cell size that is used as it is: the library rounds up to the next `f32`.
 fn exactly(cell_size: f32) -> BakeSettings {
     BakeSettings {
-        resolution: Resolution::CellSize(cell_size.next_down().into()),
+        resolution: Resolution::CellSize(cell_size.into()),
         ..BakeSettings::default()
     }
 }

@@ -105,7 +105,7 @@ pub enum BakeError {
     /// More memory than allowed.
     #[error(
         "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
-         lower the resolution (about {fitting} nodes along the longest side fit) or raise the limit"
+         {way_out}", way_out = memory_way_out(*fitting)
     )]
     TooMuchMemory {
         /// Nodes along x, y and z.
@@ -134,6 +134,15 @@ pub enum BakeError {
     /// The progress callback said stop.
     #[error("the bake was cancelled")]
     Cancelled,
+}
+
+fn memory_way_out(fitting: u32) -> String {
+    if fitting < 2 {
+        return "raise the limit: the mesh alone takes as much".to_owned();
+    }
+    format!(
+        "lower the resolution (about {fitting} nodes along the longest side fit) or raise the limit"
+    )
 }
 
 impl BakeError {

@@ -20,28 +20,52 @@ pub(super) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
         .iter()
         .fold(0.0f32, |largest, v| largest.max(v.abs()));
     let most = layout.cell_size + slack(layout, largest);
+    let row_of = |y: u32, z: u32| {
+        let start = layout.node_index(UVec3::new(0, y, z));
+        &values[start..start + layout.nodes.x as usize]
+    };
     let mut torn = Vec::new();
     for z in 0..layout.nodes.z {
         for y in 0..layout.nodes.y {
-            let start = layout.node_index(UVec3::new(0, y, z));
-            let row = &values[start..start + layout.nodes.x as usize];
-            let beyond = |x: usize, step: UVec3| {
-                let other = UVec3::new(x as u32, y, z) + step;
-                other.cmplt(layout.nodes).all()
-                    && (row[x] - values[layout.node_index(other)]).abs() > most
-            };
-            for x in 0..row.len() {
-                for (axis, step) in [UVec3::X, UVec3::Y, UVec3::Z].into_iter().enumerate() {
-                    if beyond(x, step) {
+            let row = row_of(y, z);
+            let mut compare = |axis: usize, row: &[f32], next: &[f32]| {
+                if largest_step(row, next) <= most {
+                    return;
+                }
+                for (x, (a, b)) in row.iter().zip(next).enumerate() {
+                    if (a - b).abs() > most {
                         push_cells_around(layout, UVec3::new(x as u32, y, z), axis, &mut torn);
                     }
                 }
+            };
+            compare(0, row, &row[1..]);
+            if y + 1 < layout.nodes.y {
+                compare(1, row, row_of(y + 1, z));
+            }
+            if z + 1 < layout.nodes.z {
+                compare(2, row, row_of(y, z + 1));
             }
         }
     }
     torn.sort_unstable();
     torn.dedup();
     torn
+}
+
+/// Largest |a − b| over neighbours; plain enough for the compiler to take eight at a time.
+fn largest_step(row: &[f32], next: &[f32]) -> f32 {
+    let mut largest = [0.0f32; 8];
+    let (rows, nexts) = (row.chunks_exact(8), next.chunks_exact(8));
+    let shared = row.len().min(next.len());
+    let rest = (row[shared / 8 * 8..shared].iter()).zip(&next[shared / 8 * 8..shared]);
+    let tail = rest.fold(0.0f32, |largest, (a, b)| largest.max((a - b).abs()));
+    for (a, b) in rows.zip(nexts) {
+        for i in 0..8 {
+            let step = (a[i] - b[i]).abs();
+            largest[i] = if step > largest[i] { step } else { largest[i] };
+        }
+    }
+    largest.into_iter().fold(tail, f32::max)
 }
 
 /// The up to four cells that share the edge from `node` along `axis`.
@@ -144,7 +168,14 @@ pub(super) fn error_bound(
     }
     // Node values and interpolation are rounded to f32, and so is a point's place among the nodes.
     let extent = layout.bounds().as_daabb().diagonal();
-    let rounding = 16.0 * f64::from(f32::EPSILON) * (f64::from(largest) + extent);
+    let far = layout
+        .bounds()
+        .min
+        .abs()
+        .max(layout.bounds().max.abs())
+        .max_element();
+    let rounding =
+        f64::from(f32::EPSILON) * (16.0 * (f64::from(largest) + extent) + 2.0 * f64::from(far));
     ((bound + rounding) as f32).next_up()
 }
 

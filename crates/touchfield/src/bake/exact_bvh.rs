@@ -56,9 +56,16 @@ impl Work for LayerWork<'_> {
         let mut candidates = Candidates::default();
         let mut hint = 0;
         for block in layer.blocks() {
-            let nearest = bvh.nearest_here::<L>(block.center, hint);
+            let together = bvh.is_within_reach(block.center, block.radius);
+            let nearest = if together {
+                bvh.nearest_here::<L>(block.center, hint)
+            } else {
+                bvh.nearest_of_all(block.center)
+            };
             hint = nearest.face;
-            bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
+            if together {
+                bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
+            }
             for cube in block.cubes() {
                 // Lanes past the border repeat its last node.
                 let nodes: [UVec3; LANES] = cube_nodes(cube, block.last);
@@ -66,7 +73,12 @@ impl Work for LayerWork<'_> {
                 for (point, &node) in points.iter_mut().zip(&nodes) {
                     *point = layout.node_position(node);
                 }
-                let nearest = bvh.nearest_among::<L>(&mut candidates, &points, hint);
+                let nearest = if together {
+                    bvh.nearest_among::<L>(&mut candidates, &points, hint)
+                } else {
+                    // Cells a million times the size of the mesh: no bound means anything there.
+                    points.map(|point| bvh.nearest_of_all(point))
+                };
                 hint = nearest[LANES - 1].face;
                 for ((&node, &point), nearest) in nodes.iter().zip(&points).zip(&nearest) {
                     let distance = nearest.distance_squared.sqrt();

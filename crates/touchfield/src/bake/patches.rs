@@ -24,10 +24,6 @@ pub(super) struct Patches {
 /// The nearest face does not tell.
 const ASK: i8 = i8::MIN;
 
-/// Below this cosine to the pseudonormal the side is not taken for granted. On a closed mesh only knife edges come
-/// near it: rounding makes a cosine wrong by about 1e-15 divided by the sine of half the edge's angle.
-const CLEAR_SIDE: f64 = 1e-6;
-
 /// Whether as many faces run along every edge one way as the other: then the winding number is whole off the surface.
 pub(super) fn is_balanced(topology: &Topology) -> bool {
     topology.edges().all(|edge| {
@@ -97,11 +93,8 @@ impl Patches {
         if outside == ASK {
             return None;
         }
-        let side = self.normals.side(point, nearest);
-        if side.abs() < CLEAR_SIDE && nearest.distance_squared > 0.0 {
-            return None;
-        }
-        Some(outside + i8::from(side < 0.0) > 0)
+        let inner = self.normals.is_inside(point, nearest)?;
+        Some(outside + i8::from(inner) > 0)
     }
 }
 

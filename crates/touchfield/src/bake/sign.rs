@@ -71,6 +71,10 @@ impl Signs {
 impl SignPlan {
     /// The sign at a point whose nearest point on the mesh is known.
     pub(super) fn at(&self, point: DVec3, nearest: &Nearest) -> Sign {
+        // From far enough both sides of a plate look equally near; but beyond the box of the mesh there is no inside.
+        if !self.bounds.contains(point) {
+            return Sign::sure(false);
+        }
         match &self.signs {
             Signs::Pseudonormal(patches) => match patches.inside(point, nearest) {
                 Some(inside) => Sign::sure(inside),
@@ -323,11 +327,12 @@ pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     };
     /// Share of doubtful points from which on another method is tried.
     const SUSPICIOUS: f64 = 0.1;
-    // Share of faces whose two sides come out doubtful or the same.
+    // Share of faces whose two sides come out doubtful or both outside.
     let unclear = |sign: &dyn Fn(DVec3) -> Sign| {
         let fails = |pair: &&[DVec3]| {
             let (front, back) = (sign(pair[0]), sign(pair[1]));
-            front.doubtful || back.doubtful || front.inside == back.inside
+            // Both inside is right for a face within another shell; both outside is right for none.
+            front.doubtful || back.doubtful || !(front.inside || back.inside)
         };
         points.chunks_exact(2).filter(fails).count() as f64 / (points.len() / 2).max(1) as f64
     };

@@ -118,12 +118,12 @@ impl GridLayout {
         }
         let bounds = self.bounds();
         let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
-        // Eight steps of f32 a cell, or the fractions of interpolation are noise.
+        // At least one step of f32 a cell, or neighbouring nodes are one.
         let usable = self.origin.is_finite()
             && self.cell_size > 0.0
             && self.cell_size.is_normal()
             && largest.is_finite()
-            && self.cell_size >= 8.0 * f32::EPSILON * largest;
+            && self.cell_size >= f32::EPSILON * largest;
         if !usable {
             return Err(GridError::BadGeometry {
                 origin: self.origin,

@@ -73,72 +73,72 @@ impl Triangle {
         let (ap, bp, cp) = (point - self.a, point - self.b, point - self.c);
         let normal = ca.cross(ab);
         // `normal × edge` points inward in the plane; all are 0 for a triangle without area.
-        let inside = normal.cross(ab).dot(ap) > 0.0
-            && normal.cross(bc).dot(bp) > 0.0
-            && normal.cross(ca).dot(cp) > 0.0;
-        if inside {
+        let inside_ab = normal.cross(ab).dot(ap) > 0.0;
+        let inside_bc = normal.cross(bc).dot(bp) > 0.0;
+        let inside_ca = normal.cross(ca).dot(cp) > 0.0;
+        if inside_ab && inside_bc && inside_ca {
             let height = normal.dot(ap) / normal.length_squared();
             return ClosestPoint {
                 point: point - height * normal,
                 feature: Feature::Face,
             };
         }
-        let candidates = [
-            closest_on_edge(self.a, self.b, ab, 0, point),
-            closest_on_edge(self.b, self.c, bc, 1, point),
-            closest_on_edge(self.c, self.a, ca, 2, point),
-        ];
-        // Ties belong to the first edge: two edges that meet in a corner give that corner.
-        let mut best = candidates[0];
-        let mut best_distance = best.point.distance_squared(point);
-        for candidate in &candidates[1..] {
+        // The way to a convex shape enters it through a side that faces the point; the others need not be looked at.
+        let mut best = ClosestPoint {
+            point: self.a,
+            feature: Feature::Vertex(0),
+        };
+        let mut best_distance = f64::INFINITY;
+        let mut consider = |candidate: ClosestPoint| {
             let distance = candidate.point.distance_squared(point);
+            // Ties belong to the first edge: two edges that meet in a corner give that corner.
             if distance < best_distance {
                 best_distance = distance;
-                best = *candidate;
+                best = candidate;
             }
+        };
+        if !inside_ab {
+            consider(closest_on_edge([self.a, self.b], 0, point));
+        }
+        if !inside_bc {
+            consider(closest_on_edge([self.b, self.c], 1, point));
+        }
+        if !inside_ca {
+            consider(closest_on_edge([self.c, self.a], 2, point));
         }
         best
     }
 }
 
-/// Edges are walked from their lexicographically smaller end, so that both faces at an edge find the same point to the bit.
-#[inline]
-fn closest_on_edge(start: DVec3, end: DVec3, along: DVec3, edge: u8, point: DVec3) -> ClosestPoint {
-    let forward = (start.x, start.y, start.z) <= (end.x, end.y, end.z);
-    if !forward {
-        let found = closest_on_edge_forward(end, start, -along, point);
-        return ClosestPoint {
-            point: found.0,
-            feature: [
-                Feature::Vertex((edge + 1) % 3),
-                Feature::Edge(edge),
-                Feature::Vertex(edge),
-            ][found.1],
+/// The nearest point of edge number `edge`. Edges are walked from their lexicographically smaller end, so that both faces at an
+/// edge find the same point to the bit.
+#[inline(always)]
+fn closest_on_edge([start, end]: [DVec3; 2], edge: u8, point: DVec3) -> ClosestPoint {
+    let next = if edge == 2 { 0 } else { edge + 1 };
+    let (low, low_corner, high, high_corner) =
+        if (start.x, start.y, start.z) <= (end.x, end.y, end.z) {
+            (start, edge, end, next)
+        } else {
+            (end, next, start, edge)
         };
-    }
-    let found = closest_on_edge_forward(start, end, along, point);
-    ClosestPoint {
-        point: found.0,
-        feature: [
-            Feature::Vertex(edge),
-            Feature::Edge(edge),
-            Feature::Vertex((edge + 1) % 3),
-        ][found.1],
-    }
-}
-
-/// The nearest point, and whether it is the start (0), in between (1) or the end (2).
-#[inline]
-fn closest_on_edge_forward(start: DVec3, end: DVec3, along: DVec3, point: DVec3) -> (DVec3, usize) {
+    let along = high - low;
     let length_squared = along.length_squared();
-    let t = along.dot(point - start);
+    let t = along.dot(point - low);
     if t <= 0.0 || length_squared == 0.0 {
-        (start, 0)
+        ClosestPoint {
+            point: low,
+            feature: Feature::Vertex(low_corner),
+        }
     } else if t >= length_squared {
-        (end, 2)
+        ClosestPoint {
+            point: high,
+            feature: Feature::Vertex(high_corner),
+        }
     } else {
-        (start + along * (t / length_squared), 1)
+        ClosestPoint {
+            point: low + along * (t / length_squared),
+            feature: Feature::Edge(edge),
+        }
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         #[test]
         fn flat_triangles_answer_like_segments(a in point(), b in point(), s in 0.0f64..1.0, p in point()) {
             let t = Triangle { a, b, c: a + s * (b - a) };
-            let on_segment = closest_on_edge(a, b, b - a, 0, p).point.distance(p);
+            let on_segment = closest_on_edge([a, b], 0, p).point.distance(p);
             prop_assert!((t.closest_point(p).point.distance(p) - on_segment).abs() < 1e-9);
         }
     }

@@ -13,8 +13,7 @@ impl Bvh {
             return None;
         }
         // So far away that squares overflow f32, or not a number: nothing to prune by.
-        let local = self.to_local(point).length_squared();
-        if !(local < FARTHEST * FARTHEST) {
+        if !self.is_within_reach(point, 0.0) {
             return Some(self.nearest_of_all(point));
         }
         Some(lanes::run(NearestWork {
@@ -24,8 +23,13 @@ impl Bvh {
         }))
     }
 
+    /// Whether `f32` bounds mean something to all points within `radius` of `center`. False for NaN.
+    pub(crate) fn is_within_reach(&self, center: DVec3, radius: f64) -> bool {
+        self.to_local(center).length() < FARTHEST && radius * self.scale < f64::from(FARTHEST)
+    }
+
     /// Every triangle in turn. NaN in, NaN out.
-    fn nearest_of_all(&self, point: DVec3) -> Nearest {
+    pub(crate) fn nearest_of_all(&self, point: DVec3) -> Nearest {
         let mut best = Best::new(point);
         for face in 0..self.triangles.len() as u32 {
             best.measure(&self.triangles, face);
@@ -238,9 +242,11 @@ impl Best {
                 }
                 let (along, inward) = (end - start, corners[(corner + 2) % 3] - start);
                 let off = self.point - start;
-                let height = off.dot(inward) * along.length_squared();
-                let slope = off.dot(along) * inward.dot(along);
-                (slope - height > CLEARLY.sqrt() * (slope.abs() + height.abs()))
+                let along_squared = along.length_squared();
+                let outside = off.dot(along) * inward.dot(along) - off.dot(inward) * along_squared;
+                let scale =
+                    off.length_squared() * inward.length_squared() * along_squared * along_squared;
+                (outside > 0.0 && outside * outside > CLEARLY * scale)
                     .then_some(Feature::Edge(corner as u8))
             }
         }
