@@ -4,6 +4,7 @@
 
 mod aabb;
 mod interval;
+#[cfg(feature = "bake")]
 pub(crate) mod lanes;
 mod pose;
 mod sphere;
