@@ -153,11 +153,12 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     let (mut mended, cancelled) = mend(mesh, &validation, &mut notes);
     let topology = Topology::new(mended.vertices.len(), &mended.faces);
     let closed = is_balanced(&topology);
-    let crossing = match choice {
+    let crossings = || match choice {
         SignChoice::Always(SignMethod::Parity) => SelfIntersections::default(),
         SignChoice::Always(_) if !closed => SelfIntersections::default(),
         _ => self_intersections(&mended, Some(MOST_CROSSINGS)),
     };
+    let (mut sign_bvh, crossing) = both(|| Arc::new(Bvh::build(&mended)), crossings);
     if let Some([a, b]) = crossing.pairs.first() {
         notes.push(format!(
             "self_intersection × {}{}, the first: faces {a} and {b} run into each other",
@@ -182,7 +183,6 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
             return Err(BakeError::OppositePairs { faces: cancelled });
         }
     }
-    let mut sign_bvh = Arc::new(Bvh::build(&mended));
     if !closed && method == SignMethod::Winding && is_inside_out(&mended, &sign_bvh) {
         mended.flip();
         sign_bvh = Arc::new(Bvh::build(&mended));
@@ -224,6 +224,17 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         },
         even: is_even(&topology),
     })
+}
+
+/// Two independent pieces of work, on two cores where there are two.
+fn both<A: Send, B: Send>(
+    left: impl FnOnce() -> A + Send,
+    right: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    return rayon::join(left, right);
+    #[cfg(not(feature = "parallel"))]
+    (left(), right())
 }
 
 /// A copy with shared vertices, one orientation and no face counted twice; and how many faces of opposite pairs it lost.

@@ -309,12 +309,7 @@ mod tests {
                 let point = bounds.center() + bounds.extents() * (share - 0.5) * reach;
                 let found = bvh.nearest(point, i * 977).unwrap();
                 let exact = brute_force(&mesh, point);
-                let error = (found.distance_squared - exact).abs();
-                assert!(
-                    error <= 1e-14 * exact,
-                    "{}: {found:?}, not {exact}",
-                    model.name
-                );
+                assert_eq!(found.distance_squared, exact, "{}: {found:?}", model.name);
                 let on_face = mesh.triangle(found.face as usize).closest_point(point);
                 assert!((on_face.point.distance_squared(point) - exact).abs() <= 1e-14 * exact);
             }
