@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use glam::{DVec3, UVec3};
 
-use super::blocks::{block_index, for_each_layer};
+use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
 use super::settings::{BakeSettings, Method, Progress, Stage, Step};
-use super::sign::{Sign, Signs, by_winding};
+use super::sign::{Sign, SignChoice, Signs, by_winding};
 use super::{brute_force, check, exact_bvh};
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
-use crate::mesh::{TriangleMesh, WindingNumber};
+use crate::geom::DAabb;
+use crate::mesh::{TriangleMesh, Winding, WindingNumber};
 
 /// A field and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +132,19 @@ pub enum BakeError {
         /// Faces that have an opposite twin.
         faces: usize,
     },
+    /// The oracle knows one way only.
+    #[error(
+        "brute force tells inside by the winding number; it cannot use `{0}` (leave the choice open, or use the exact method)"
+    )]
+    BruteForceSign(&'static str),
+    /// More cells than doubtful ones could be numbered.
+    #[error(
+        "{cells} cells are more than the 4294967295 that can be numbered; lower the resolution"
+    )]
+    TooManyCells {
+        /// In all.
+        cells: u64,
+    },
     /// The progress callback said stop.
     #[error("the bake was cancelled")]
     Cancelled,
@@ -148,7 +162,12 @@ fn memory_way_out(fitting: u32) -> String {
 impl BakeError {
     /// Whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
-        matches!(self, BakeError::TooMuchMemory { .. })
+        matches!(
+            self,
+            BakeError::TooMuchMemory { .. }
+                | BakeError::TooManyNodes { .. }
+                | BakeError::TooManyCells { .. }
+        )
     }
 }
 
@@ -186,7 +205,7 @@ pub fn bake(
     let layout = settings.layout(mesh.bounds())?;
     check_memory(&layout, mesh.faces.len(), settings.max_memory)?;
     begin(Stage::Preparing)?;
-    let exact = ExactDistance::new(mesh, settings.sign)?;
+    let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
     let mut values = vec![0.0f32; layout.node_count() as usize];
     let mut doubts = Doubts::default();
     begin(Stage::Distances)?;
@@ -194,24 +213,20 @@ pub fn bake(
         Method::Exact => {
             fill_exact(&exact, &layout, &mut values, &mut doubts, progress)?;
         }
-        Method::BruteForce => {
-            brute_force::fill(mesh, &layout, &mut values, progress).ok_or(BakeError::Cancelled)?
-        }
+        Method::BruteForce => brute_force::fill(mesh, exact.plan(), &layout, &mut values, progress)
+            .ok_or(BakeError::Cancelled)?,
     }
     begin(Stage::Checking)?;
-    let sign_method = match settings.method {
-        Method::Exact => exact.sign_method(),
-        Method::BruteForce => SignMethod::Winding,
-    };
+    let sign_method = exact.sign_method();
     if settings.method == Method::Exact && sign_method == SignMethod::Pseudonormal {
         cross_check(&exact, &layout, &values, &mut doubts);
     }
     let torn = check::torn_cells(&layout, &values);
-    let certainty = doubts.certainty.unwrap_or(if exact.is_closed() {
+    let certainty = if exact.is_closed() {
         Certainty::Everywhere
     } else {
-        Certainty::Nowhere
-    });
+        doubts.certainty.unwrap_or(Certainty::Nowhere)
+    };
     let error_bound = check::error_bound(&layout, &values, &torn, &certainty);
     let mut doubtful_cells: Vec<u32> = doubts
         .nodes
@@ -243,6 +258,19 @@ pub fn bake(
             disagreements: doubts.disagreements,
         },
     })
+}
+
+/// Brute force is an oracle of its own, and signs by the winding number alone.
+fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
+    match (settings.method, settings.sign) {
+        (Method::Exact, choice) => Ok(choice),
+        (Method::BruteForce, SignChoice::Auto | SignChoice::Always(SignMethod::Winding)) => {
+            Ok(SignChoice::Always(SignMethod::Winding))
+        }
+        (Method::BruteForce, SignChoice::Always(method)) => {
+            Err(BakeError::BruteForceSign(method.name()))
+        }
+    }
 }
 
 fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), BakeError> {
@@ -293,31 +321,46 @@ fn fill_exact(
         }
         Signs::ClosedWinding(_, winding) => settle(winding, layout, values, &unclear, doubts),
         Signs::OpenWinding(winding) => {
-            let block = |center, radius| {
-                let winding = winding.within(center, radius);
-                let margin = winding.change + 2.0 * WindingNumber::ACCURACY;
-                ((winding.number - 0.5).abs() > margin).then(|| by_winding(winding.number))
+            // Whether all of a ball has one sign; inside ends at the box of the mesh.
+            let sure = |center: DVec3, radius: f64, within: Winding| {
+                let margin = within.change + 2.0 * WindingNumber::ACCURACY;
+                let ball = DAabb::from_center(center, DVec3::splat(radius));
+                let in_box = plan.bounds.contains(ball.min) && plan.bounds.contains(ball.max);
+                (within.number - 0.5).abs() > margin && (in_box || within.number < 0.5)
             };
-            let node = |point| plan.by_winding(winding, point);
+            let block = |center, radius| {
+                let within = winding.within(center, radius);
+                sure(center, radius, within).then(|| by_winding(within.number))
+            };
+            // Around a node, its cells: none of them can be settled when the surface passes through the ball.
+            let around = 3f64.sqrt() * f64::from(layout.cell_size);
+            let node = |point, distance| {
+                if !plan.bounds.contains(point) || distance <= around {
+                    return (plan.by_winding(winding, point), false);
+                }
+                let within = winding.within(point, around);
+                (by_winding(within.number), sure(point, around, within))
+            };
             fill_signs(layout, values, progress, block, node, doubts)?;
         }
         Signs::Parity(parity) => {
-            let node = |point| plan.by_parity(parity, point);
+            let node = |point, _| (plan.by_parity(parity, point), false);
             fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
+            // Votes prove nothing about the points between.
             doubts.certainty = None;
         }
     }
     Ok(())
 }
 
-/// Gives every distance its sign: a whole block at once, with the cells around it, where `block_sign` is sure of it, else node by
-/// node.
+/// Gives every distance its sign: a whole block at once where `block_sign` is sure of it, with the cells around it, else node by node,
+/// where `node_sign` also says whether it holds in the cells around.
 fn fill_signs(
     layout: &GridLayout,
     values: &mut [f32],
     progress: Progress<'_>,
     block_sign: impl Fn(DVec3, f64) -> Option<Sign> + Sync,
-    node_sign: impl Fn(DVec3) -> Sign + Sync,
+    node_sign: impl Fn(DVec3, f64) -> (Sign, bool) + Sync,
     doubts: &mut Doubts,
 ) -> Result<(), BakeError> {
     let around = 3f64.sqrt() * f64::from(layout.cell_size);
@@ -325,10 +368,16 @@ fn fill_signs(
         let (mut doubtful, mut certain) = (Vec::new(), Vec::new());
         for block in layer.blocks() {
             let whole = block_sign(block.center, block.radius + around);
-            certain.push((block_index(layout, block.first), whole.is_some()));
+            let mut certain_nodes = 0;
             for node in block.nodes() {
-                let sign = whole.unwrap_or_else(|| node_sign(layout.node_position(node)));
                 let value = &mut layer.values[layer.slot(node)];
+                let (sign, is_certain) = match whole {
+                    Some(sign) => (sign, true),
+                    None => node_sign(layout.node_position(node), f64::from(*value)),
+                };
+                if is_certain {
+                    certain_nodes |= node_bit(node);
+                }
                 if sign.inside {
                     *value = -*value;
                 }
@@ -337,19 +386,20 @@ fn fill_signs(
                     doubtful.push(node);
                 }
             }
+            certain.push((block_index(layout, block.first), certain_nodes));
         }
         (doubtful, certain)
     })
     .ok_or(BakeError::Cancelled)?;
     let last = layout.nodes - UVec3::ONE;
-    let mut certain = vec![false; block_index(layout, last) + 1];
+    let mut certain = vec![0; block_index(layout, last) + 1];
     for (doubtful, blocks) in layers {
         doubts.nodes.extend(doubtful);
-        for (block, is_certain) in blocks {
-            certain[block] = is_certain;
+        for (block, nodes) in blocks {
+            certain[block] = nodes;
         }
     }
-    doubts.certainty = Some(Certainty::AtBlocks(certain));
+    doubts.certainty = Some(Certainty::AtNodes(certain));
     Ok(())
 }
 

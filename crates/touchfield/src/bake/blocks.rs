@@ -60,9 +60,16 @@ impl Block {
 
 /// Number of the block that holds a node, x fastest.
 pub(super) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
-    let blocks = layout.nodes.map(|nodes| nodes.div_ceil(SIDE));
-    let block = node / SIDE;
-    ((block.z * blocks.y + block.y) * blocks.x + block.x) as usize
+    let [nx, ny, _] = layout.nodes.to_array().map(|n| n.div_ceil(SIDE) as usize);
+    let [x, y, z] = (node / SIDE).to_array().map(|n| n as usize);
+    (z * ny + y) * nx + x
+}
+
+/// A node's bit among the nodes of its block.
+pub(super) fn node_bit(node: UVec3) -> u64 {
+    const { assert!(SIDE * SIDE * SIDE == u64::BITS) };
+    let place = node % SIDE;
+    1 << ((place.z * SIDE + place.y) * SIDE + place.x)
 }
 
 /// From low to high on even turns, back on odd ones.

@@ -1,15 +1,18 @@
 //! The oracle: every triangle for every node, in `f64`, with nothing shared with the fast path but the triangle itself.
 //!
-//! Cost: nodes × triangles; two hundred million a second and core. For tests, and for those who trust nothing else.
+//! Cost: nodes × triangles, some tens of nanoseconds each. For tests, and for those who trust nothing else.
 
 use super::blocks::for_each_layer;
 use super::settings::{Progress, Stage};
+use super::sign::SignPlan;
 use crate::field::GridLayout;
 use crate::mesh::{TriangleMesh, winding_number_brute_force};
 
-/// Distances of all nodes, negative where the exact winding number exceeds one half; `None` when cancelled.
+/// Distances of all nodes to `mesh`, negative where the exact winding number over the faces that count for the sign exceeds one half;
+/// `None` when cancelled.
 pub(super) fn fill(
     mesh: &TriangleMesh,
+    plan: &SignPlan,
     layout: &GridLayout,
     values: &mut [f32],
     progress: Progress<'_>,
@@ -23,7 +26,9 @@ pub(super) fn fill(
                     .map(|triangle| triangle.closest_point(point).point.distance_squared(point))
                     .fold(f64::INFINITY, f64::min)
                     .sqrt();
-                let inside = winding_number_brute_force(mesh.triangles(), point) > 0.5;
+                let sign_faces = plan.sign_bvh.triangles().iter().copied();
+                let inside = plan.bounds.contains(point)
+                    && winding_number_brute_force(sign_faces, point) > 0.5;
                 layer.values[layer.slot(node)] = if inside { -distance } else { distance } as f32;
             }
         }

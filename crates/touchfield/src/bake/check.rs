@@ -2,7 +2,7 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
-use super::blocks::block_index;
+use super::blocks::{block_index, node_bit};
 use super::exact_distance::ExactDistance;
 use crate::field::{DenseGrid, Field, GridLayout};
 use crate::geom::DAabb;
@@ -105,8 +105,8 @@ fn cell_index(layout: &GridLayout, cell: UVec3) -> Option<u32> {
 pub(super) enum Certainty {
     /// Everywhere: the surface is closed.
     Everywhere,
-    /// In the cells at these blocks of nodes, in the order of the layers' blocks, x fastest.
-    AtBlocks(Vec<bool>),
+    /// In the cells at these nodes: a bit for each node of a block, the blocks x fastest.
+    AtNodes(Vec<u64>),
     /// Nowhere.
     Nowhere,
 }
@@ -117,9 +117,9 @@ impl Certainty {
         match self {
             Certainty::Everywhere => true,
             Certainty::Nowhere => false,
-            Certainty::AtBlocks(certain) => (0..8u32).any(|corner| {
+            Certainty::AtNodes(certain) => (0..8u32).any(|corner| {
                 let node = cell + UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
-                certain[block_index(layout, node)]
+                certain[block_index(layout, node)] & node_bit(node) != 0
             }),
         }
     }

@@ -12,7 +12,9 @@
 
 use glam::DVec3;
 
-use crate::mesh::{Bvh, Nearest, Pseudonormals, Topology, TriangleMesh, WindingNumber};
+use crate::mesh::{
+    Bvh, Nearest, Pseudonormals, Topology, TriangleMesh, WindingNumber, is_degenerate,
+};
 
 /// Tells inside from outside by the nearest feature.
 pub(super) struct Patches {
@@ -112,8 +114,8 @@ fn unreliable_faces(
         }
     };
     crossing.into_iter().for_each(&mut spoil);
-    for (face, triangle) in mesh.triangles().enumerate() {
-        if triangle.area_vector() == DVec3::ZERO {
+    for face in 0..mesh.faces.len() {
+        if is_degenerate(mesh, face) {
             spoil(face as u32);
         }
     }

@@ -219,7 +219,9 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         notes,
         bounds: mesh.bounds(),
         closed: match method {
-            SignMethod::Pseudonormal | SignMethod::Winding => closed,
+            // On a surface that crosses or contains itself they also flip halfway between two sheets.
+            SignMethod::Pseudonormal => clean,
+            SignMethod::Winding => closed,
             SignMethod::Parity => is_even(&topology),
         },
         even: is_even(&topology),

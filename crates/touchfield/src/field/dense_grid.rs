@@ -63,7 +63,7 @@ pub enum GridError {
         /// Distance between nodes.
         cell_size: f32,
     },
-    /// A stored number is NaN or infinite, or a bound is negative.
+    /// A stored number is NaN or infinite.
     #[error("the value of node {node} is {value}; distances must be finite")]
     BadValue {
         /// Index of the node, x fastest.
@@ -171,7 +171,8 @@ impl DenseGrid {
         } else {
             solid
         };
-        let torn = is_torn(&layout, &values);
+        // Half a cell's diagonal is all that a continuous distance can be off; a grid that promises less may jump between nodes.
+        let torn = error_bound > layout.cell_size || is_torn(&layout, &values);
         Ok(DenseGrid {
             layout,
             values,
@@ -450,6 +451,6 @@ impl DenseGrid {
                 }
             }
         }
-        Some(range.grown(3.0 * unsure * self.layout.cell_size))
+        Some(range.grown(4.0 * unsure * self.layout.cell_size))
     }
 }

@@ -33,6 +33,7 @@ pub use repair::{
 pub use self_intersection::{SelfIntersections, self_intersections};
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
 pub use triangle_mesh::TriangleMesh;
+pub(crate) use validate::is_degenerate;
 pub use validate::{
     Defect, SelfIntersectionCheck, SelfIntersectionList, UnitGuess, ValidateSettings, Validation,
     validate, validate_with,

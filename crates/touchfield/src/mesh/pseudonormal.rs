@@ -2,7 +2,7 @@
 //!
 //! Input: a closed, consistently oriented mesh whose vertices are shared, and a [`Nearest`] point on it.
 //! Output: which side the query point is on, or that it is not clear.
-//! Cost: one dot product a query; 24 bytes a vertex, 96 a face.
+//! Cost: one dot product a query; 24 bytes a vertex, 108 a face.
 //! Not for: open, self-intersecting or soup meshes (see [`super::WindingNumber`]).
 //!
 //! After [Baerentzen2005] (docs/BIBLIOGRAPHY.md): with vertex normals weighted by the angle of each face at the vertex,

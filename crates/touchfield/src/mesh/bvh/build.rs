@@ -252,8 +252,10 @@ impl Flat {
                 (b - a).cross(c - a)
             })
             .sum::<Vec3>()
+            // In f64: squares of tiny areas vanish in f32, and an axis that is not quite a unit vector proves nothing.
+            .as_dvec3()
             .try_normalize()
-            .unwrap_or(Vec3::Z);
+            .map_or(Vec3::Z, |normal| normal.as_vec3());
         let axes = longest_tangents(normal, || faces.iter().flat_map(corners));
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for corner in faces.iter().flat_map(corners) {

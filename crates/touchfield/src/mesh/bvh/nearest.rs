@@ -16,11 +16,17 @@ impl Bvh {
         if !self.is_within_reach(point, 0.0) {
             return Some(self.nearest_of_all(point));
         }
-        Some(lanes::run(NearestWork {
+        let nearest = lanes::run(NearestWork {
             bvh: self,
             point,
             hint,
-        }))
+        });
+        // Coordinates beyond f32 prune everything.
+        Some(if nearest.face == u32::MAX {
+            self.nearest_of_all(point)
+        } else {
+            nearest
+        })
     }
 
     /// Whether `f32` bounds mean something to all points within `radius` of `center`. False for NaN.

@@ -228,7 +228,7 @@ fn marked(marks: &[bool]) -> impl Iterator<Item = u32> {
 }
 
 /// Whether a usable face has no area: two corners at one place, or its height within rounding of its corners.
-pub(super) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
+pub(crate) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
     let corners = mesh.triangle(face).corners();
     let size = corners
         .iter()
