@@ -136,6 +136,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     // Before the work, which may be long.
     output::check(&arguments.output, &["tfs"])?;
+    output::check_apart(&arguments.output, &arguments.mesh)?;
     let Storage::Dense = arguments.field;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(

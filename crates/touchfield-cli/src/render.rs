@@ -51,6 +51,9 @@ fn degrees(radians: f32) -> f32 {
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &["png"])?;
+    for file in &arguments.files {
+        output::check_apart(&arguments.output, &file.path)?;
+    }
     if !(-90.0..=90.0).contains(&arguments.elevation) || !arguments.azimuth.is_finite() {
         return Err(Failure::BadInput(format!(
             "--azimuth {} --elevation {}: no such view; the elevation goes from -90 to 90 degrees",

@@ -277,8 +277,14 @@ pub(crate) fn field_facts(facts: &mut Facts, grid: &DenseGrid, provenance: &Prov
     facts.add(
         "error bound",
         format!(
-            "{}, proven",
-            length_in_cells(grid.error_bound(), layout.cell_size)
+            "{}, proven{}",
+            length_in_cells(grid.error_bound(), layout.cell_size),
+            // Half a cell's diagonal is what a closed surface gets.
+            if grid.error_bound() > layout.cell_size {
+                "; this wide because the surface is open and the sign beside a hole can be either (`--repair` closes small ones)"
+            } else {
+                ""
+            }
         ),
     );
     facts.add(

@@ -40,6 +40,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     if let Some(output) = &arguments.output {
         output::check(output, &points::EXTENSIONS)?;
         output::check_apart(output, &arguments.points)?;
+        output::check_apart(output, &arguments.file)?;
     }
     let points = points::read(&arguments.points, common.max_memory.0)?;
     let body = load::field(&arguments.file, common)?;

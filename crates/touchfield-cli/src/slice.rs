@@ -62,6 +62,7 @@ impl AxisName {
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &["png"])?;
+    output::check_apart(&arguments.output, &arguments.file)?;
     let body = load::field(&arguments.file, common)?;
     let axis = arguments.axis as usize;
     let at = match arguments.at {

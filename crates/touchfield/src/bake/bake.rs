@@ -118,6 +118,14 @@ pub enum BakeError {
         /// Nodes along the longest side that fit.
         fitting: u32,
     },
+    /// The machine has less memory than the limit allows.
+    #[error(
+        "no {bytes} bytes are to be had for the grid; lower the resolution, and the memory limit to what this machine has"
+    )]
+    OutOfMemory {
+        /// Asked for.
+        bytes: u64,
+    },
     /// Pseudonormals were asked for.
     #[error("{open_edges} open edges; pseudonormal signs need a closed surface (try `winding`)")]
     OpenSurface {
@@ -165,6 +173,7 @@ impl BakeError {
         matches!(
             self,
             BakeError::TooMuchMemory { .. }
+                | BakeError::OutOfMemory { .. }
                 | BakeError::TooManyNodes { .. }
                 | BakeError::TooManyCells { .. }
         )
@@ -204,9 +213,10 @@ pub fn bake(
     super::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
     check_memory(&layout, mesh.faces.len(), settings.max_memory)?;
+    check_cells(&layout)?;
     begin(Stage::Preparing)?;
     let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
-    let mut values = vec![0.0f32; layout.node_count() as usize];
+    let mut values = allocate(&layout)?;
     let mut doubts = Doubts::default();
     begin(Stage::Distances)?;
     match settings.method {
@@ -271,6 +281,29 @@ fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
             Err(BakeError::BruteForceSign(method.name()))
         }
     }
+}
+
+/// Doubtful cells are numbered by 32 bits, here and in the file.
+fn check_cells(layout: &GridLayout) -> Result<(), BakeError> {
+    let [x, y, z] = layout.cells().to_array().map(u64::from);
+    let cells = x.saturating_mul(y).saturating_mul(z);
+    if cells > u64::from(u32::MAX) {
+        return Err(BakeError::TooManyCells { cells });
+    }
+    Ok(())
+}
+
+/// Room for all node values; the limit may allow more than the machine has.
+fn allocate(layout: &GridLayout) -> Result<Vec<f32>, BakeError> {
+    let count = layout.node_count() as usize;
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(count)
+        .map_err(|_| BakeError::OutOfMemory {
+            bytes: 4 * count as u64,
+        })?;
+    values.resize(count, 0.0);
+    Ok(values)
 }
 
 fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), BakeError> {

@@ -127,11 +127,6 @@ impl BakeSettings {
             nodes: cells.as_uvec3() + UVec3::ONE,
         };
         layout.check().map_err(BakeError::Grid)?;
-        let cells = layout.cells().to_array().map(u64::from);
-        let cells = cells[0].saturating_mul(cells[1]).saturating_mul(cells[2]);
-        if cells > u64::from(u32::MAX) {
-            return Err(BakeError::TooManyCells { cells });
-        }
         Ok(layout)
     }
 }
