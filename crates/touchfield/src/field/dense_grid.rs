@@ -15,6 +15,8 @@ use crate::geom::{Aabb, Interval};
 #[derive(Clone, Debug, PartialEq)]
 pub struct DenseGrid {
     layout: GridLayout,
+    /// Of the layout; kept because every sample asks for it \[m\].
+    bounds: Aabb,
     values: Vec<f32>,
     solid: Aabb,
     error_bound: f32,
@@ -175,6 +177,7 @@ impl DenseGrid {
         let torn = error_bound > layout.cell_size || is_torn(&layout, &values);
         Ok(DenseGrid {
             layout,
+            bounds: layout.bounds(),
             values,
             solid,
             error_bound,
@@ -364,7 +367,7 @@ impl Field for DenseGrid {
 
     #[inline]
     fn distance(&self, point: Vec3) -> f32 {
-        if self.layout.bounds().contains(point) {
+        if self.bounds.contains(point) {
             self.interpolate(&self.locate(point))
         } else {
             self.lower_bound_outside(point).distance
@@ -373,7 +376,7 @@ impl Field for DenseGrid {
 
     #[inline]
     fn sample(&self, point: Vec3) -> Sample {
-        if self.layout.bounds().contains(point) {
+        if self.bounds.contains(point) {
             self.interpolate_with_gradient(&self.locate(point))
         } else {
             self.lower_bound_outside(point)
