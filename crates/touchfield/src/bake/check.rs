@@ -181,7 +181,7 @@ pub(super) fn error_bound(
 
 /// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\].
 pub(super) fn measured_error(grid: &DenseGrid, exact: &ExactDistance, mesh: &TriangleMesh) -> f32 {
-    /// Of each half. Enough that the worst is seen to within a few percent; a hundredth of a bake's time.
+    /// Of each half. Few enough to cost little beside a bake.
     const SAMPLES: usize = 2048;
     let layout = grid.layout();
     let bounds = layout.bounds();

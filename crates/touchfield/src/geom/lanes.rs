@@ -4,7 +4,8 @@
 //! Only basic arithmetic, which IEEE 754 defines to the bit, is used, never fused multiply-add, so every instruction set
 //! gives the same bits.
 //!
-//! Measured to pay: with plain arrays left to the compiler, baking the 69,666-triangle bunny took four times as long.
+//! Vector instructions are written out because the compiler does not reliably find them: one closure that was not inlined made
+//! baking the 69,666-triangle bunny at 128³ take 4.9 CPU seconds instead of 1.2.
 
 use glam::Vec3;
 

@@ -43,7 +43,7 @@ impl Votes {
 
 impl Parity {
     /// Rays for a clear answer; they stop early when they agree. Through cracks a few percent of the rays slip unseen: three agreed on
-    /// the wrong side in one of a thousand points, nine do not.
+    /// the wrong side far from the surface at a few nodes of a cracked mug, nine do not.
     const FEWEST: u32 = 9;
     /// Rays for an unclear one. Fixed directions, so the answer is the same on every run.
     const MOST: u32 = 25;

@@ -21,7 +21,7 @@ use crate::geom::Triangle;
 use crate::geom::lanes::LANES;
 
 /// A cluster counts as far from this many radii on. [Barill2018] takes 2; at 2.3 the error stays below
-/// [`WindingNumber::ACCURACY`] on every model we have, for a tenth more time.
+/// [`WindingNumber::ACCURACY`] in the tests.
 const FAR: f64 = 2.3;
 
 /// Moments of every cluster of a [`Bvh`].
