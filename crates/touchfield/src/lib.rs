@@ -82,6 +82,9 @@ pub mod mesh;
 #[cfg(feature = "bake")]
 pub mod bake;
 
+#[cfg(feature = "bake")]
+mod threads;
+
 /// Compiles and runs what the README shows.
 #[cfg(all(doctest, feature = "bake"))]
 #[doc = include_str!("../../../README.md")]

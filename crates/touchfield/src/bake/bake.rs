@@ -13,11 +13,12 @@ use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
 use super::settings::{BakeSettings, Method, Progress, Stage, Step};
-use super::sign::{Sign, SignChoice, Signs, by_winding};
+use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
 use super::{brute_force, check, exact_bvh};
-use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
+use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
 use crate::geom::DAabb;
 use crate::mesh::{TriangleMesh, Winding, WindingNumber};
+use crate::threads;
 
 /// A field and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,7 +233,7 @@ pub fn bake(
     if settings.method == Method::Exact && sign_method == SignMethod::Pseudonormal {
         cross_check(&exact, &layout, &values, &mut doubts);
     }
-    let torn = check::torn_cells(&layout, &values);
+    let torn = torn_cells(&layout, &values);
     let certainty = if exact.is_closed() {
         Certainty::Everywhere
     } else {
@@ -342,19 +343,17 @@ fn fill_exact(
 ) -> Result<(), BakeError> {
     let plan = exact.plan();
     let patches = match &plan.signs {
-        Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches, _) => Some(patches),
-        Signs::OpenWinding(_) | Signs::Parity(_) => None,
+        Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => Some(patches),
+        Signs::OpenWinding | Signs::Parity(_) => None,
     };
     let unclear = exact_bvh::fill(&plan.bvh, patches, layout, values, progress)
         .ok_or(BakeError::Cancelled)?;
     match &plan.signs {
-        Signs::Pseudonormal(_) if unclear.is_empty() => {}
-        Signs::Pseudonormal(_) => {
-            let winding = WindingNumber::of(plan.sign_bvh.clone());
-            settle(&winding, layout, values, &unclear, doubts);
+        Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
+            settle(plan, layout, values, &unclear, doubts);
         }
-        Signs::ClosedWinding(_, winding) => settle(winding, layout, values, &unclear, doubts),
-        Signs::OpenWinding(winding) => {
+        Signs::OpenWinding => {
+            let winding = plan.winding();
             // Whether all of a ball has one sign; inside ends at the box of the mesh.
             let sure = |center: DVec3, radius: f64, within: Winding| {
                 let margin = within.change + 2.0 * WindingNumber::ACCURACY;
@@ -370,7 +369,7 @@ fn fill_exact(
             let around = 3f64.sqrt() * f64::from(layout.cell_size);
             let node = |point, distance| {
                 if !plan.bounds.contains(point) || distance <= around {
-                    return (plan.by_winding(winding, point), false);
+                    return (plan.by_winding(point), false);
                 }
                 let within = winding.within(point, around);
                 (by_winding(within.number), sure(point, around, within))
@@ -439,20 +438,15 @@ fn fill_signs(
 
 /// Asks the winding number about nodes that their nearest feature tells nothing about.
 fn settle(
-    winding: &WindingNumber,
+    plan: &SignPlan,
     layout: &GridLayout,
     values: &mut [f32],
     unclear: &[UVec3],
     doubts: &mut Doubts,
 ) {
-    let ask = |node: &UVec3| by_winding(winding.at(layout.node_position(*node)));
-    #[cfg(feature = "parallel")]
-    let signs: Vec<Sign> = {
-        use rayon::prelude::*;
-        unclear.par_iter().map(ask).collect()
-    };
-    #[cfg(not(feature = "parallel"))]
-    let signs: Vec<Sign> = unclear.iter().map(ask).collect();
+    let signs = threads::map(unclear.len(), |i| {
+        plan.by_winding(layout.node_position(unclear[i]))
+    });
     for (&node, sign) in unclear.iter().zip(signs) {
         let value = &mut values[layout.node_index(node)];
         *value = if sign.inside {
@@ -475,7 +469,6 @@ fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubt
         distance < layout.cell_size && distance > 1e-3 * layout.cell_size
     };
     let near_surface: Vec<usize> = (0..values.len()).filter(near).collect();
-    let winding = WindingNumber::of(exact.plan().sign_bvh.clone());
     let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
     for &index in near_surface
         .iter()
@@ -486,7 +479,7 @@ fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubt
             (index / nx % ny) as u32,
             (index / nx / ny) as u32,
         );
-        let sign = by_winding(winding.at(layout.node_position(node)));
+        let sign = exact.plan().by_winding(layout.node_position(node));
         doubts.cross_checked += 1;
         if sign.inside != (values[index] < 0.0) {
             doubts.disagreements += 1;

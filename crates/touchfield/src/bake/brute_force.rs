@@ -26,7 +26,7 @@ pub(super) fn fill(
                     .map(|triangle| triangle.closest_point(point).point.distance_squared(point))
                     .fold(f64::INFINITY, f64::min)
                     .sqrt();
-                let sign_faces = plan.sign_bvh.triangles().iter().copied();
+                let sign_faces = plan.sign_faces.bvh.triangles().iter().copied();
                 let inside = plan.bounds.contains(point)
                     && winding_number_brute_force(sign_faces, point) > 0.5;
                 layer.values[layer.slot(node)] = if inside { -distance } else { distance } as f32;

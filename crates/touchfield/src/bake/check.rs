@@ -8,97 +8,15 @@ use crate::field::{DenseGrid, Field, GridLayout};
 use crate::geom::DAabb;
 use crate::mesh::TriangleMesh;
 
-/// How much a value may change from node to node beyond their distance: `f32` rounding of both.
-fn slack(layout: &GridLayout, largest: f32) -> f32 {
-    1e-5 * layout.cell_size + 4.0 * f32::EPSILON * largest
-}
-
-/// Cells with two neighbouring corners that differ by more than their distance, which no true distance does: the sign
-/// changes there without a surface. Ascending, x fastest.
-pub(super) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
-    let largest = values
-        .iter()
-        .fold(0.0f32, |largest, v| largest.max(v.abs()));
-    let most = layout.cell_size + slack(layout, largest);
-    let row_of = |y: u32, z: u32| {
-        let start = layout.node_index(UVec3::new(0, y, z));
-        &values[start..start + layout.nodes.x as usize]
-    };
-    let mut torn = Vec::new();
-    for z in 0..layout.nodes.z {
-        for y in 0..layout.nodes.y {
-            let row = row_of(y, z);
-            let mut compare = |axis: usize, row: &[f32], next: &[f32]| {
-                if largest_step(row, next) <= most {
-                    return;
-                }
-                for (x, (a, b)) in row.iter().zip(next).enumerate() {
-                    if (a - b).abs() > most {
-                        push_cells_around(layout, UVec3::new(x as u32, y, z), axis, &mut torn);
-                    }
-                }
-            };
-            compare(0, row, &row[1..]);
-            if y + 1 < layout.nodes.y {
-                compare(1, row, row_of(y + 1, z));
-            }
-            if z + 1 < layout.nodes.z {
-                compare(2, row, row_of(y, z + 1));
-            }
-        }
-    }
-    torn.sort_unstable();
-    torn.dedup();
-    torn
-}
-
-/// Largest |a − b| over neighbours; plain enough for the compiler to take eight at a time.
-fn largest_step(row: &[f32], next: &[f32]) -> f32 {
-    let mut largest = [0.0f32; 8];
-    let (rows, nexts) = (row.chunks_exact(8), next.chunks_exact(8));
-    let shared = row.len().min(next.len());
-    let rest = (row[shared / 8 * 8..shared].iter()).zip(&next[shared / 8 * 8..shared]);
-    let tail = rest.fold(0.0f32, |largest, (a, b)| largest.max((a - b).abs()));
-    for (a, b) in rows.zip(nexts) {
-        for i in 0..8 {
-            let step = (a[i] - b[i]).abs();
-            largest[i] = if step > largest[i] { step } else { largest[i] };
-        }
-    }
-    largest.into_iter().fold(tail, f32::max)
-}
-
-/// The up to four cells that share the edge from `node` along `axis`.
-fn push_cells_around(layout: &GridLayout, node: UVec3, axis: usize, out: &mut Vec<u32>) {
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    for (back_u, back_v) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-        if node[u] < back_u || node[v] < back_v {
-            continue;
-        }
-        let mut cell = node;
-        cell[u] -= back_u;
-        cell[v] -= back_v;
-        out.extend(cell_index(layout, cell));
-    }
-}
-
 /// All cells that a node is a corner of.
 pub(super) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<Item = u32> + '_ {
     (0..8u32).filter_map(move |corner| {
         let back = UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
         node.cmpge(back)
             .all()
-            .then(|| cell_index(layout, node - back))
+            .then(|| layout.cell_index(node - back))
             .flatten()
     })
-}
-
-/// Index of a cell, x fastest; `None` past the last.
-fn cell_index(layout: &GridLayout, cell: UVec3) -> Option<u32> {
-    let cells = layout.cells();
-    cell.cmplt(cells)
-        .all()
-        .then(|| (cell.z * cells.y + cell.y) * cells.x + cell.x)
 }
 
 /// Where the sign is known to follow the surface, and only it.

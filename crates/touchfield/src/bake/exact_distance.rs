@@ -6,6 +6,7 @@ use super::bake::BakeError;
 use super::sign::{self, SignChoice, SignPlan};
 use crate::field::SignMethod;
 use crate::mesh::{Nearest, TriangleMesh};
+use crate::threads;
 
 /// The exact signed distance to one mesh, in `f64`.
 ///
@@ -61,13 +62,7 @@ impl ExactDistance {
         };
         /// Long enough to share, short enough to spread over all cores.
         const CHUNK: usize = 4096;
-        #[cfg(feature = "parallel")]
-        let parts: Vec<Vec<(u32, f64)>> = {
-            use rayon::prelude::*;
-            order.par_chunks(CHUNK).map(run).collect()
-        };
-        #[cfg(not(feature = "parallel"))]
-        let parts: Vec<Vec<(u32, f64)>> = order.chunks(CHUNK).map(run).collect();
+        let parts = threads::map_pieces(&mut order, CHUNK, |_, chunk| run(chunk));
         let mut distances = vec![0.0; points.len()];
         for (index, distance) in parts.into_iter().flatten() {
             distances[index as usize] = distance;

@@ -7,6 +7,7 @@ mod brute_force;
 mod check;
 mod exact_bvh;
 mod exact_distance;
+mod mend;
 mod patches;
 mod settings;
 mod sign;

@@ -12,9 +12,9 @@
 
 use glam::DVec3;
 
-use crate::mesh::{
-    Bvh, Nearest, Pseudonormals, Topology, TriangleMesh, WindingNumber, is_degenerate,
-};
+use super::mend::Mended;
+use crate::mesh::{Bvh, Nearest, Pseudonormals, Topology, TriangleMesh, WindingNumber};
+use crate::threads;
 
 /// Tells inside from outside by the nearest feature.
 pub(super) struct Patches {
@@ -43,49 +43,25 @@ pub(super) fn is_even(topology: &Topology) -> bool {
 
 impl Patches {
     /// Of a mesh without crossings, holes or nested solids: outside is outside everywhere.
-    pub(super) fn of_clean(mesh: &TriangleMesh) -> Patches {
+    pub(super) fn of_clean(mended: &Mended) -> Patches {
         Patches {
-            normals: Pseudonormals::of(mesh),
-            outside: vec![0; mesh.faces.len()],
+            normals: Pseudonormals::of(&mended.mesh, &mended.topology),
+            outside: vec![0; mended.mesh.faces.len()],
         }
     }
 
     /// Of any mesh whose edges balance. `crossing` names the faces that others cross.
     pub(super) fn of(
-        mesh: &TriangleMesh,
-        topology: &Topology,
-        crossing: impl IntoIterator<Item = u32>,
+        mended: &Mended,
+        crossing: impl IntoIterator<Item = u32> + Send,
         bvh: &Bvh,
         winding: &WindingNumber,
     ) -> Patches {
-        let unreliable = unreliable_faces(mesh, topology, crossing);
-        let quiet_faces: Vec<[u32; 3]> = (mesh.faces.iter().zip(&unreliable))
-            .map(|(&face, &unreliable)| if unreliable { [u32::MAX; 3] } else { face })
-            .collect();
-        let patches = Topology::new(mesh.vertices.len(), &quiet_faces).components_by_edges();
-        // The largest face of each patch is the easiest to stand in front of.
-        let mut largest: Vec<(f64, u32)> = vec![(-1.0, 0); patches.count];
-        for (face, &patch) in patches.of_face.iter().enumerate() {
-            if let Some(best) = largest.get_mut(patch as usize) {
-                let area = mesh.triangle(face).area();
-                if area > best.0 {
-                    *best = (area, face as u32);
-                }
-            }
-        }
-        let outside_of_patch: Vec<i8> = largest
-            .into_iter()
-            .map(|(_, face)| winding_outside(mesh, face, bvh, winding).unwrap_or(ASK))
-            .collect();
-        let outside = patches
-            .of_face
-            .iter()
-            .map(|&patch| outside_of_patch.get(patch as usize).copied().unwrap_or(ASK))
-            .collect();
-        Patches {
-            normals: Pseudonormals::of(mesh),
-            outside,
-        }
+        let (normals, outside) = threads::both(
+            || Pseudonormals::of(&mended.mesh, &mended.topology),
+            || winding_outside_faces(mended, crossing, bvh, winding),
+        );
+        Patches { normals, outside }
     }
 
     /// Whether `point` is inside; `None` when only the winding number can tell.
@@ -100,13 +76,39 @@ impl Patches {
     }
 }
 
+/// The winding number just outside every face; [`ASK`] for those that are no plain piece of surface.
+fn winding_outside_faces(
+    mended: &Mended,
+    crossing: impl IntoIterator<Item = u32>,
+    bvh: &Bvh,
+    winding: &WindingNumber,
+) -> Vec<i8> {
+    let mesh = &mended.mesh;
+    let unreliable = unreliable_faces(mended, crossing);
+    let patches = (mended.topology).components_where(|face| !unreliable[face as usize]);
+    // The largest face of each patch is the easiest to stand in front of.
+    let mut largest: Vec<(f64, u32)> = vec![(-1.0, 0); patches.count];
+    for (face, &patch) in patches.of_face.iter().enumerate() {
+        if let Some(best) = largest.get_mut(patch as usize) {
+            let area = mesh.triangle(face).area();
+            if area > best.0 {
+                *best = (area, face as u32);
+            }
+        }
+    }
+    let outside_of_patch: Vec<i8> = largest
+        .into_iter()
+        .map(|(_, face)| winding_outside(mesh, face, bvh, winding).unwrap_or(ASK))
+        .collect();
+    (patches.of_face.iter())
+        .map(|&patch| outside_of_patch.get(patch as usize).copied().unwrap_or(ASK))
+        .collect()
+}
+
 /// Faces whose neighbourhood is not a plain piece of surface: crossed, without area, or at a non-manifold edge or vertex; and those
 /// that share a vertex with one, because its pseudonormal is spoilt.
-fn unreliable_faces(
-    mesh: &TriangleMesh,
-    topology: &Topology,
-    crossing: impl IntoIterator<Item = u32>,
-) -> Vec<bool> {
+fn unreliable_faces(mended: &Mended, crossing: impl IntoIterator<Item = u32>) -> Vec<bool> {
+    let mesh = &mended.mesh;
     let mut spoilt_vertex = vec![false; mesh.vertices.len()];
     let mut spoil = |face: u32| {
         for vertex in mesh.faces[face as usize] {
@@ -114,17 +116,20 @@ fn unreliable_faces(
         }
     };
     crossing.into_iter().for_each(&mut spoil);
-    for face in 0..mesh.faces.len() {
-        if is_degenerate(mesh, face) {
-            spoil(face as u32);
-        }
+    for (face, _) in mended
+        .with_area
+        .iter()
+        .enumerate()
+        .filter(|(_, area)| !**area)
+    {
+        spoil(face as u32);
     }
-    for edge in topology.edges().filter(|edge| !edge.is_consistent()) {
+    for edge in mended.topology.edges().filter(|edge| !edge.is_consistent()) {
         for vertex in edge.vertices {
             spoilt_vertex[vertex as usize] = true;
         }
     }
-    for vertex in topology.bow_tie_vertices() {
+    for &vertex in &mended.bow_ties {
         spoilt_vertex[vertex as usize] = true;
     }
     mesh.faces

@@ -5,19 +5,20 @@
 //! Cost: validation of the mesh (about as long as its hierarchy takes to build), then see each method.
 //! Not for: distances; they come from all faces, also those left out here.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 
 use super::bake::BakeError;
+use super::mend::mend;
 use super::patches::{Patches, is_balanced, is_even};
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{
-    Bvh, Defect, Nearest, Parity, SelfIntersectionCheck, SelfIntersections, Topology, TriangleMesh,
-    ValidateSettings, Validation, WindingNumber, drop_duplicates, orient, self_intersections,
-    validate_with, weld, winding_number_brute_force,
+    Bvh, Defect, Nearest, Parity, SelfIntersectionCheck, SelfIntersections, TriangleMesh,
+    ValidateSettings, Validation, WindingNumber, crossing_faces, examine,
 };
+use crate::threads;
 
 /// Beyond this many crossing pairs the list is not worth its time: winding numbers tell every sign.
 const MOST_CROSSINGS: usize = 200_000;
@@ -36,9 +37,9 @@ pub(super) enum Signs {
     /// A clean, closed surface.
     Pseudonormal(Patches),
     /// The winding number, whole everywhere, so that the nearest feature mostly tells it.
-    ClosedWinding(Patches, WindingNumber),
+    ClosedWinding(Patches),
     /// The winding number of a surface with holes.
-    OpenWinding(WindingNumber),
+    OpenWinding,
     Parity(Parity),
 }
 
@@ -62,7 +63,7 @@ impl Signs {
     pub(super) fn method(&self) -> SignMethod {
         match self {
             Signs::Pseudonormal(_) => SignMethod::Pseudonormal,
-            Signs::ClosedWinding(..) | Signs::OpenWinding(_) => SignMethod::Winding,
+            Signs::ClosedWinding(_) | Signs::OpenWinding => SignMethod::Winding,
             Signs::Parity(_) => SignMethod::Parity,
         }
     }
@@ -76,30 +77,28 @@ impl SignPlan {
             return Sign::sure(false);
         }
         match &self.signs {
-            Signs::Pseudonormal(patches) => match patches.inside(point, nearest) {
-                Some(inside) => Sign::sure(inside),
-                // A knife edge seen from its side: too rare to keep moments for.
-                None => by_winding(winding_number_brute_force(
-                    self.sign_bvh.triangles().iter().copied(),
-                    point,
-                )),
-            },
-            Signs::ClosedWinding(patches, winding) => match patches.inside(point, nearest) {
-                Some(inside) => Sign::sure(inside),
-                None => by_winding(winding.at(point)),
-            },
-            Signs::OpenWinding(winding) => self.by_winding(winding, point),
+            Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => {
+                match patches.inside(point, nearest) {
+                    Some(inside) => Sign::sure(inside),
+                    None => self.by_winding(point),
+                }
+            }
+            Signs::OpenWinding => self.by_winding(point),
             Signs::Parity(parity) => self.by_parity(parity, point),
         }
     }
 
-    /// By the winding number of a surface with holes. Beyond the box of the mesh there is no inside, whatever the holes let
-    /// through.
-    pub(super) fn by_winding(&self, winding: &WindingNumber, point: DVec3) -> Sign {
+    /// The winding number of the faces that count for the sign.
+    pub(super) fn winding(&self) -> &WindingNumber {
+        self.sign_faces.winding()
+    }
+
+    /// By the winding number. Beyond the box of the mesh there is no inside, whatever holes let through.
+    pub(super) fn by_winding(&self, point: DVec3) -> Sign {
         if !self.bounds.contains(point) {
             return Sign::sure(false);
         }
-        by_winding(winding.at(point))
+        by_winding(self.winding().at(point))
     }
 
     /// By rays; beyond the box of the mesh there is no inside.
@@ -128,8 +127,8 @@ pub(super) struct SignPlan {
     pub(super) signs: Signs,
     /// Over the faces that distances are measured to.
     pub(super) bvh: Arc<Bvh>,
-    /// Over the faces that count for the sign.
-    pub(super) sign_bvh: Arc<Bvh>,
+    /// The faces that count for the sign.
+    pub(super) sign_faces: SignFaces,
     pub(super) notes: Vec<String>,
     /// Around all faces.
     pub(super) bounds: DAabb,
@@ -139,26 +138,57 @@ pub(super) struct SignPlan {
     even: bool,
 }
 
+/// Faces to ask about inside and outside.
+pub(super) struct SignFaces {
+    pub(super) bvh: Arc<Bvh>,
+    /// Built when first asked: clean meshes never need it.
+    winding: OnceLock<WindingNumber>,
+}
+
+impl SignFaces {
+    fn new(bvh: Arc<Bvh>) -> SignFaces {
+        SignFaces {
+            bvh,
+            winding: OnceLock::new(),
+        }
+    }
+
+    fn winding(&self) -> &WindingNumber {
+        self.winding
+            .get_or_init(|| WindingNumber::of(Arc::clone(&self.bvh)))
+    }
+}
+
 /// Chooses a method for a mesh of valid faces and builds what it needs.
 pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, BakeError> {
     // Self-intersections are looked for below, in the mended mesh.
-    let validation = validate_with(
-        mesh,
-        &ValidateSettings {
-            self_intersections: SelfIntersectionCheck::Skip,
-            ..ValidateSettings::default()
-        },
-    );
-    let mut notes = describe(&validation);
-    let (mut mended, cancelled) = mend(mesh, &validation, &mut notes);
-    let topology = Topology::new(mended.vertices.len(), &mended.faces);
-    let closed = is_balanced(&topology);
-    let crossings = || match choice {
+    let settings = ValidateSettings {
+        self_intersections: SelfIntersectionCheck::Skip,
+        ..ValidateSettings::default()
+    };
+    let (examination, bvh) =
+        threads::both(|| examine(mesh, &settings), || Arc::new(Bvh::build(mesh)));
+    let mut notes = describe(&examination.validation);
+    let (mut mended, validation) = mend(mesh, examination, &mut notes);
+    let cancelled = mended.cancelled;
+    let mut sign_faces = SignFaces::new(if mended.changed {
+        Arc::new(Bvh::build(&mended.mesh))
+    } else {
+        Arc::clone(&bvh)
+    });
+    let closed = is_balanced(&mended.topology);
+    let even = is_even(&mended.topology);
+    let crossing = match choice {
         SignChoice::Always(SignMethod::Parity) => SelfIntersections::default(),
         SignChoice::Always(_) if !closed => SelfIntersections::default(),
-        _ => self_intersections(&mended, Some(MOST_CROSSINGS)),
+        _ => crossing_faces(
+            &mended.mesh,
+            &mended.mesh.faces,
+            &mended.with_area,
+            Some(&sign_faces.bvh.face_order()),
+            Some(MOST_CROSSINGS),
+        ),
     };
-    let (mut sign_bvh, crossing) = both(|| Arc::new(Bvh::build(&mended)), crossings);
     if let Some([a, b]) = crossing.pairs.first() {
         notes.push(format!(
             "self_intersection × {}{}, the first: faces {a} and {b} run into each other",
@@ -183,9 +213,10 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
             return Err(BakeError::OppositePairs { faces: cancelled });
         }
     }
-    if !closed && method == SignMethod::Winding && is_inside_out(&mended, &sign_bvh) {
-        mended.flip();
-        sign_bvh = Arc::new(Bvh::build(&mended));
+    if !closed && method == SignMethod::Winding && is_inside_out(&mended.mesh, sign_faces.winding())
+    {
+        mended.mesh.flip();
+        sign_faces = SignFaces::new(Arc::new(Bvh::build(&mended.mesh)));
         notes.push(
             "inside_out: the open surface faces inward; for the sign, all faces were turned around"
                 .to_owned(),
@@ -193,86 +224,39 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     }
     // Turning a face around or leaving out a copy moves no distance; leaving out both of an opposite pair does.
     let bvh = if cancelled == 0 {
-        Arc::clone(&sign_bvh)
+        Arc::clone(&sign_faces.bvh)
     } else {
-        Arc::new(Bvh::build(mesh))
+        bvh
     };
     let signs = match method {
         SignMethod::Pseudonormal => Signs::Pseudonormal(Patches::of_clean(&mended)),
-        SignMethod::Winding => {
-            let winding = WindingNumber::of(Arc::clone(&sign_bvh));
-            // Patches refer to the faces that distances refer to, and need every crossing.
-            if closed && cancelled == 0 && crossing.complete {
-                let crossing = crossing.pairs.into_iter().flatten();
-                let patches = Patches::of(&mended, &topology, crossing, &bvh, &winding);
-                Signs::ClosedWinding(patches, winding)
-            } else {
-                Signs::OpenWinding(winding)
-            }
+        // Patches refer to the faces that distances refer to, and need every crossing.
+        SignMethod::Winding if closed && cancelled == 0 && crossing.complete => {
+            let crossing = crossing.pairs.into_iter().flatten();
+            let winding = sign_faces.winding();
+            Signs::ClosedWinding(Patches::of(&mended, crossing, &bvh, winding))
         }
-        SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_bvh))),
+        SignMethod::Winding => Signs::OpenWinding,
+        SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_faces.bvh))),
     };
     Ok(SignPlan {
         signs,
         bvh,
-        sign_bvh,
+        sign_faces,
         notes,
         bounds: mesh.bounds(),
         closed: match method {
             // On a surface that crosses or contains itself they also flip halfway between two sheets.
             SignMethod::Pseudonormal => clean,
             SignMethod::Winding => closed,
-            SignMethod::Parity => is_even(&topology),
+            SignMethod::Parity => even,
         },
-        even: is_even(&topology),
+        even,
     })
 }
 
-/// Two independent pieces of work, on two cores where there are two.
-fn both<A: Send, B: Send>(
-    left: impl FnOnce() -> A + Send,
-    right: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    #[cfg(feature = "parallel")]
-    return rayon::join(left, right);
-    #[cfg(not(feature = "parallel"))]
-    (left(), right())
-}
-
-/// A copy with shared vertices, one orientation and no face counted twice; and how many faces of opposite pairs it lost.
-fn mend(
-    mesh: &TriangleMesh,
-    validation: &Validation,
-    notes: &mut Vec<String>,
-) -> (TriangleMesh, usize) {
-    let mut mended = mesh.clone();
-    weld(&mut mended, 0.0);
-    let mut cancelled = 0;
-    if validation.count("duplicate") > 0 {
-        let report = drop_duplicates(&mut mended);
-        cancelled = report.cancelled.len();
-        notes.push(format!(
-            "for the sign, {} faces that repeat others and {cancelled} faces of opposite pairs were left out",
-            report.copies.len(),
-        ));
-    }
-    if validation.count("inconsistent_orientation") + validation.count("inside_out") > 0 {
-        let report = orient(&mut mended);
-        if !report.flipped_faces.is_empty() {
-            notes.push(format!(
-                "for the sign, {} of {} faces were turned around (parts inside out: {})",
-                report.flipped_faces.len(),
-                mended.faces.len(),
-                report.inside_out_components
-            ));
-        }
-    }
-    (mended, cancelled)
-}
-
 /// Whether an open surface wraps around more of its surroundings the wrong way round than the right way.
-fn is_inside_out(mesh: &TriangleMesh, bvh: &Arc<Bvh>) -> bool {
-    let winding = WindingNumber::of(Arc::clone(bvh));
+fn is_inside_out(mesh: &TriangleMesh, winding: &WindingNumber) -> bool {
     let numbers = probes(mesh).into_iter().map(|point| winding.at(point));
     let (mut right, mut wrong) = (0, 0);
     for number in numbers {
@@ -335,9 +319,9 @@ fn describe(validation: &Validation) -> Vec<String> {
 /// Looks whether winding numbers tell the two sides of faces apart, given as pairs of points, and turns to parity where that
 /// is much clearer: faces of random orientation add up to winding numbers of nearly nothing.
 pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
-    let Signs::OpenWinding(winding) = &plan.signs else {
+    if !matches!(plan.signs, Signs::OpenWinding) {
         return;
-    };
+    }
     /// Share of doubtful points from which on another method is tried.
     const SUSPICIOUS: f64 = 0.1;
     // Share of faces whose two sides come out doubtful or both outside.
@@ -349,11 +333,11 @@ pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
         };
         points.chunks_exact(2).filter(fails).count() as f64 / (points.len() / 2).max(1) as f64
     };
-    let by_winding = unclear(&|point| plan.by_winding(winding, point));
+    let by_winding = unclear(&|point| plan.by_winding(point));
     if by_winding < SUSPICIOUS {
         return;
     }
-    let parity = Parity::of(Arc::clone(&plan.sign_bvh));
+    let parity = Parity::of(Arc::clone(&plan.sign_faces.bvh));
     let by_parity = unclear(&|point| plan.by_parity(&parity, point));
     // A method that fails for most faces is worth nothing, and one that fails for a few less is better.
     let much_clearer = by_parity < if by_winding > 0.5 { 0.9 } else { 0.5 } * by_winding;

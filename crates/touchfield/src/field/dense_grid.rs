@@ -8,6 +8,7 @@
 use glam::{DVec3, UVec3, Vec3};
 
 use super::outside::sample_beyond;
+use super::torn::is_torn;
 use super::{Field, Sample};
 use crate::geom::{Aabb, Interval};
 
@@ -103,6 +104,15 @@ impl GridLayout {
         let [nx, ny, _] = self.nodes.to_array().map(|n| n as usize);
         let [x, y, z] = node.to_array().map(|n| n as usize);
         (z * ny + y) * nx + x
+    }
+
+    /// Index of a cell, x fastest; `None` past the last.
+    #[cfg(feature = "bake")]
+    pub(crate) fn cell_index(&self, cell: UVec3) -> Option<u32> {
+        let cells = self.cells();
+        cell.cmplt(cells)
+            .all()
+            .then(|| (cell.z * cells.y + cell.y) * cells.x + cell.x)
     }
 
     /// The box from the first node to the last.
@@ -328,27 +338,6 @@ fn direction_to_infinity(way: DVec3) -> Vec3 {
         }
     });
     Vec3::from(axes).normalize_or(Vec3::X)
-}
-
-/// Whether two neighbouring nodes differ by more than their distance, rounding of `f32` aside.
-fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {
-    let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
-    let differ = |a: f32, b: f32| {
-        let rounding = 1e-5 * layout.cell_size + 4.0 * f32::EPSILON * a.abs().max(b.abs());
-        (a - b).abs() > layout.cell_size + rounding
-    };
-    let along_rows = values
-        .chunks_exact(nx)
-        .any(|row| row.windows(2).any(|pair| differ(pair[0], pair[1])));
-    // A value and the one a row or a layer further; zipping ends where there is no next one.
-    let across = |part: &[f32], stride: usize| {
-        part.iter()
-            .zip(&part[stride..])
-            .any(|(&a, &b)| differ(a, b))
-    };
-    along_rows
-        || values.chunks_exact(nx * ny).any(|layer| across(layer, nx))
-        || across(values, nx * ny)
 }
 
 #[inline(always)]

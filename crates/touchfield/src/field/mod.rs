@@ -16,6 +16,7 @@ mod parameter;
 pub mod primitive;
 mod provenance;
 mod rounding;
+mod torn;
 mod transform;
 mod witness;
 
@@ -27,4 +28,6 @@ pub use height_field::{HeightField, HeightFieldError};
 pub use level_set::{Offset, Shell};
 pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
+#[cfg(feature = "bake")]
+pub(crate) use torn::torn_cells;
 pub use transform::Transformed;

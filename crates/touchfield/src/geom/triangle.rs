@@ -67,7 +67,7 @@ impl Triangle {
     /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest point lies on
     /// the nearest edge. Both halves need no barycentric division, so slivers and triangles that are really a
     /// segment or a point are no special case.
-    #[inline]
+    #[inline(always)]
     pub fn closest_point(self, point: DVec3) -> ClosestPoint {
         let (ab, bc, ca) = (self.b - self.a, self.c - self.b, self.a - self.c);
         let (ap, bp, cp) = (point - self.a, point - self.b, point - self.c);

@@ -1,7 +1,7 @@
 //! A small box tree over faces, for the checks of this folder.
 //!
 //! Input: face numbers and their boxes. Output: visits of the faces whose box may matter.
-//! Cost: median split, O(n log² n) to build, depth at most 32.
+//! Cost: median split, O(n log² n) to build, linear over faces that are in order; depth at most 32.
 //! Not for: distances; `bvh` is built for those.
 
 use std::ops::ControlFlow;
@@ -31,11 +31,17 @@ struct Node {
 impl BoxTree {
     pub(super) fn new(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
         let mut entries: Vec<(u32, DAabb)> = faces.collect();
-        let mut nodes = Vec::with_capacity(entries.len() + 1);
-        if !entries.is_empty() {
-            split(&mut entries, 0, &mut nodes);
+        sort(&mut entries);
+        BoxTree::in_order(entries.into_iter())
+    }
+
+    /// Over faces whose neighbours in space come one after the other.
+    pub(super) fn in_order(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
+        let (items, boxes): (Vec<u32>, Vec<DAabb>) = faces.unzip();
+        let mut nodes = Vec::with_capacity(boxes.len() + 1);
+        if !boxes.is_empty() {
+            add_node(&boxes, 0, &mut nodes);
         }
-        let (items, boxes) = entries.into_iter().unzip();
         BoxTree {
             nodes,
             items,
@@ -75,18 +81,29 @@ impl BoxTree {
     }
 }
 
-/// Adds the node over `entries`, which start at position `start`, and those below it.
-fn split(entries: &mut [(u32, DAabb)], start: usize, nodes: &mut Vec<Node>) {
-    let bounds = entries
-        .iter()
-        .fold(DAabb::EMPTY, |bounds, (_, item)| bounds.union(*item));
+/// Adds the node over `boxes`, which start at position `start`, and those below it; returns its box.
+fn add_node(boxes: &[DAabb], start: usize, nodes: &mut Vec<Node>) -> DAabb {
     let index = nodes.len();
     nodes.push(Node {
-        bounds,
+        bounds: DAabb::EMPTY,
         start: start as u32,
-        end: (start + entries.len()) as u32,
+        end: (start + boxes.len()) as u32,
         second: 0,
     });
+    let bounds = if boxes.len() <= LEAF_SIZE {
+        (boxes.iter()).fold(DAabb::EMPTY, |bounds, item| bounds.union(*item))
+    } else {
+        let middle = boxes.len() / 2;
+        let low = add_node(&boxes[..middle], start, nodes);
+        nodes[index].second = nodes.len() as u32;
+        low.union(add_node(&boxes[middle..], start + middle, nodes))
+    };
+    nodes[index].bounds = bounds;
+    bounds
+}
+
+/// Puts the lower half along the longest side first, and so on in both halves.
+fn sort(entries: &mut [(u32, DAabb)]) {
     if entries.len() <= LEAF_SIZE {
         return;
     }
@@ -99,7 +116,6 @@ fn split(entries: &mut [(u32, DAabb)], start: usize, nodes: &mut Vec<Node>) {
         x.total_cmp(&y).then(a.cmp(b))
     });
     let (low, high) = entries.split_at_mut(middle);
-    split(low, start, nodes);
-    nodes[index].second = nodes.len() as u32;
-    split(high, start + middle, nodes);
+    sort(low);
+    sort(high);
 }

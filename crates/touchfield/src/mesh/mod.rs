@@ -30,13 +30,14 @@ pub use repair::{
     OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,
     fill_holes, orient, remove_unreferenced, repair,
 };
+pub(crate) use self_intersection::crossing_faces;
 pub use self_intersection::{SelfIntersections, self_intersections};
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
 pub use triangle_mesh::TriangleMesh;
-pub(crate) use validate::is_degenerate;
 pub use validate::{
     Defect, SelfIntersectionCheck, SelfIntersectionList, UnitGuess, ValidateSettings, Validation,
     validate, validate_with,
 };
+pub(crate) use validate::{Examination, examine, is_degenerate};
 pub use weld::{WeldReport, first_at_same_position, weld};
 pub use winding_number::{Winding, WindingNumber, winding_number_brute_force};

@@ -6,7 +6,7 @@
 //!
 //! Adaptive predicates of [Shewchuk1997], from the crate `robust`.
 
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, Vec3Swizzles};
 use robust::{Coord, Coord3D};
 
 /// Side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)` points.
@@ -23,6 +23,46 @@ pub(super) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
     };
     // Shewchuk's sign is positive below the plane.
     -sign(robust::orient3d(coord(a), coord(b), coord(c), coord(d)))
+}
+
+/// The plane through three points, for asking about many.
+#[derive(Clone, Copy)]
+pub(super) struct Plane {
+    pub(super) corners: [DVec3; 3],
+    /// `(b − a) × (c − a)`, rounded.
+    normal: DVec3,
+    /// The same with the products' magnitudes added up: what its rounding is a share of.
+    magnitude: DVec3,
+}
+
+impl Plane {
+    pub(super) fn new(corners: [DVec3; 3]) -> Plane {
+        let [a, b, c] = corners;
+        let (u, v) = (b - a, c - a);
+        let (p, q) = (u.yzx() * v.zxy(), u.zxy() * v.yzx());
+        Plane {
+            corners,
+            normal: p - q,
+            magnitude: p.abs() + q.abs(),
+        }
+    }
+
+    /// As [`side_of_plane`]: by the stored normal where rounding cannot matter, else exactly.
+    #[inline]
+    pub(super) fn side(&self, point: DVec3) -> i8 {
+        /// Every product goes through at most eight roundings of 2⁻⁵³ each, 8.9e-16; the rest is for their squares.
+        const ROUNDING: f64 = 1e-15;
+        /// Products this small may have lost digits to underflow.
+        const TINY: f64 = 1e-290;
+        let [a, b, c] = self.corners;
+        let off = point - a;
+        let height = self.normal.dot(off);
+        let doubt = ROUNDING * self.magnitude.dot(off.abs()) + TINY;
+        if height.abs() > doubt {
+            return sign(height);
+        }
+        side_of_plane(a, b, c, point)
+    }
 }
 
 /// Side of the line from `a` to `b` that `c` lies on: 1 on the left.

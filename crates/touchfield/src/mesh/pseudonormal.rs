@@ -11,7 +11,7 @@
 
 use glam::DVec3;
 
-use super::{Nearest, TriangleMesh};
+use super::{Nearest, Topology, TriangleMesh};
 use crate::geom::Feature;
 
 /// One normal for every face, edge and vertex of a mesh.
@@ -27,8 +27,8 @@ struct FaceNormals {
 }
 
 impl Pseudonormals {
-    /// Of a mesh whose faces are valid and share their vertices.
-    pub fn of(mesh: &TriangleMesh) -> Pseudonormals {
+    /// Of a mesh whose faces are valid and share their vertices, and its topology.
+    pub fn of(mesh: &TriangleMesh, topology: &Topology) -> Pseudonormals {
         let normals: Vec<DVec3> = mesh
             .triangles()
             .map(|triangle| triangle.normal().unwrap_or(DVec3::ZERO))
@@ -51,13 +51,12 @@ impl Pseudonormals {
                 edges: [DVec3::ZERO; 3],
             })
             .collect();
-        for group in edges(mesh).chunk_by(|a, b| a.0 == b.0) {
-            let sum: DVec3 = group
-                .iter()
-                .map(|&(_, face, _)| normals[face as usize])
+        for edge in topology.edges() {
+            let sum: DVec3 = (edge.uses.iter())
+                .map(|side| normals[side.face as usize])
                 .sum();
-            for &(_, face, edge) in group {
-                faces[face as usize].edges[edge as usize] = sum;
+            for side in edge.uses {
+                faces[side.face as usize].edges[side.corner as usize] = sum;
             }
         }
         Pseudonormals {
@@ -89,26 +88,4 @@ impl Pseudonormals {
         let clear = dot * dot > CLEAR * normal.length_squared() * off_squared;
         (clear || off_squared == 0.0).then_some(dot < 0.0)
     }
-
-    /// Bytes taken.
-    pub fn bytes(&self) -> usize {
-        size_of_val(self.faces.as_slice())
-            + size_of_val(self.vertices.as_slice())
-            + size_of_val(self.corners.as_slice())
-    }
-}
-
-/// Every edge of every face as (smaller vertex, larger vertex), face, index in the face; sorted, so that faces that share an edge
-/// stand together.
-fn edges(mesh: &TriangleMesh) -> Vec<([u32; 2], u32, u8)> {
-    let mut edges: Vec<([u32; 2], u32, u8)> = (mesh.faces.iter().enumerate())
-        .flat_map(|(face, corners)| {
-            (0..3).map(move |i| {
-                let (a, b) = (corners[i], corners[(i + 1) % 3]);
-                ([a.min(b), a.max(b)], face as u32, i as u8)
-            })
-        })
-        .collect();
-    edges.sort_unstable();
-    edges
 }

@@ -184,13 +184,19 @@ impl Topology {
 
     /// Faces that hang together through edges where exactly two faces meet: the shells of the mesh.
     pub fn components_by_edges(&self) -> Components {
+        self.components_where(|_| true)
+    }
+
+    /// As [`Self::components_by_edges`], as if the faces that are not wanted were not there.
+    pub fn components_where(&self, wanted: impl Fn(u32) -> bool) -> Components {
         let mut sets = DisjointSets::new(self.faces.len());
         for edge in self.edges() {
-            if let [a, b] = edge.uses {
+            let mut uses = edge.uses.iter().filter(|side| wanted(side.face));
+            if let (Some(a), Some(b), None) = (uses.next(), uses.next(), uses.next()) {
                 sets.join(a.face, b.face);
             }
         }
-        self.label(&mut sets)
+        self.label(&mut sets, wanted)
     }
 
     /// Faces that hang together through vertices: what would come apart when lifted.
@@ -208,7 +214,7 @@ impl Topology {
                 }
             }
         }
-        self.label(&mut sets)
+        self.label(&mut sets, |_| true)
     }
 
     /// Corners, numbered `3 · face + corner`, joined where an edge at their vertex joins their faces: one set for every fan
@@ -254,12 +260,12 @@ impl Topology {
     }
 
     /// Numbers the sets of faces in the order of their first face.
-    fn label(&self, sets: &mut DisjointSets) -> Components {
+    fn label(&self, sets: &mut DisjointSets, wanted: impl Fn(u32) -> bool) -> Components {
         let mut number_of_root = vec![Components::NONE; self.faces.len()];
         let mut count = 0u32;
         let of_face = (0..self.faces.len())
             .map(|face| {
-                if !self.has_face(face) {
+                if !self.has_face(face) || !wanted(face as u32) {
                     return Components::NONE;
                 }
                 let number = &mut number_of_root[sets.root(face as u32) as usize];

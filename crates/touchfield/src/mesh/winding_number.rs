@@ -64,22 +64,39 @@ impl WindingNumber {
     /// Moments over the clusters of `bvh`.
     pub fn of(bvh: Arc<Bvh>) -> WindingNumber {
         let mut clusters = vec![[Cluster::default(); LANES]; bvh.node_count()];
-        // Children come after their parents, so going backwards every child's faces are known.
-        let mut faces_below: Vec<Vec<u32>> = vec![Vec::new(); bvh.node_count()];
+        let triangles = |leaf: u32| {
+            let faces = bvh.leaf_faces(leaf);
+            faces.map(|face| bvh.triangles()[face as usize])
+        };
+        // The leaves below a node follow one another.
+        let mut leaves_below = vec![0..0; bvh.node_count()];
+        // Children come after their parents, so going backwards every child is known.
         for node in (0..bvh.node_count()).rev() {
-            for (lane, cluster) in clusters[node].iter_mut().enumerate() {
+            let (mut first, mut last) = (u32::MAX, 0);
+            for lane in 0..LANES {
                 let child = bvh.child(node, lane);
                 if child == NO_CHILD {
                     continue;
                 }
-                let faces = if child & LEAF_FLAG != 0 {
-                    bvh.leaf_faces(child & !LEAF_FLAG).collect()
+                let below;
+                let mut cluster;
+                if child & LEAF_FLAG != 0 {
+                    let leaf = child & !LEAF_FLAG;
+                    below = leaf..leaf + 1;
+                    cluster = Cluster::of_triangles(|| triangles(leaf));
                 } else {
-                    std::mem::take(&mut faces_below[child as usize])
-                };
-                *cluster = Cluster::of(bvh.triangles(), &faces);
-                faces_below[node].extend_from_slice(&faces);
+                    below = leaves_below[child as usize].clone();
+                    cluster = Cluster::of_clusters(&clusters[child as usize]);
+                }
+                cluster.radius = (below.clone().flat_map(triangles))
+                    .flat_map(|triangle| triangle.corners())
+                    .map(|corner| corner.distance_squared(cluster.center))
+                    .fold(0.0, f64::max)
+                    .sqrt();
+                clusters[node][lane] = cluster;
+                (first, last) = (first.min(below.start), last.max(below.end));
             }
+            leaves_below[node] = first..last;
         }
         WindingNumber { bvh, clusters }
     }
@@ -149,24 +166,80 @@ fn largest_slope(area: f64, distance: f64) -> f64 {
 }
 
 impl Cluster {
-    fn of(triangles: &[Triangle], faces: &[u32]) -> Cluster {
-        let triangles = || faces.iter().map(|&face| triangles[face as usize]);
-        let area: f64 = triangles().map(Triangle::area).sum();
-        let weighted: DVec3 = triangles().map(|t| t.area() * t.centroid()).sum();
-        let center = if area > 0.0 {
-            weighted / area
-        } else {
-            triangles().map(Triangle::centroid).sum::<DVec3>() / faces.len().max(1) as f64
-        };
-        let mut cluster = Cluster {
-            center,
-            area,
-            ..Cluster::default()
-        };
+    /// Of a few triangles; without its radius.
+    fn of_triangles<I: Iterator<Item = Triangle>>(triangles: impl Fn() -> I) -> Cluster {
+        let mut cluster = Cluster::about(|| triangles().map(|t| (t.area(), t.centroid())));
         for triangle in triangles() {
             cluster.add(triangle);
         }
         cluster
+    }
+
+    /// Of other clusters, which may be empty; without its radius.
+    fn of_clusters(parts: &[Cluster]) -> Cluster {
+        // A part without a face has no radius; neither has a part of one point, which has no moments either.
+        let parts = || parts.iter().filter(|part| part.radius > 0.0);
+        let mut cluster = Cluster::about(|| parts().map(|part| (part.area, part.center)));
+        for part in parts() {
+            cluster.add_cluster(part);
+        }
+        cluster
+    }
+
+    /// An empty one about the mean of places weighted by area.
+    fn about<I: Iterator<Item = (f64, DVec3)>>(places: impl Fn() -> I) -> Cluster {
+        let area: f64 = places().map(|(area, _)| area).sum();
+        let center = if area > 0.0 {
+            places().map(|(area, place)| area * place).sum::<DVec3>() / area
+        } else {
+            places().map(|(_, place)| place).sum::<DVec3>() / places().count().max(1) as f64
+        };
+        Cluster {
+            center,
+            area,
+            ..Cluster::default()
+        }
+    }
+
+    /// The moments of `part` about this centre instead of its own, `d` away: with m + d for m in the sums, every moment gains
+    /// products of d with those of lower order.
+    fn add_cluster(&mut self, part: &Cluster) {
+        let d = part.center - self.center;
+        let n = part.normal;
+        let f = &part.first;
+        // Σ n ⊗ m plus its transpose.
+        let both = [
+            [2.0 * f[0], f[3], f[4]],
+            [f[3], 2.0 * f[1], f[5]],
+            [f[4], f[5], 2.0 * f[2]],
+        ];
+        self.normal += n;
+        for (slot, (own, (i, j))) in self.first.iter_mut().zip(f.iter().zip(PAIRS)) {
+            let moved = if i == j {
+                n[i] * d[i]
+            } else {
+                n[i] * d[j] + n[j] * d[i]
+            };
+            *slot += own + moved;
+        }
+        let trace = f[0] + f[1] + f[2];
+        for k in 0..3 {
+            self.second_trace[k] += part.second_trace[k]
+                + 2.0 * (trace + n.dot(d)) * d[k]
+                + 2.0 * DVec3::from(both[k]).dot(d)
+                + n[k] * d.length_squared();
+        }
+        let moved = symmetric_triples(|i, j, k| {
+            both[i][j] * d[k]
+                + both[i][k] * d[j]
+                + both[j][k] * d[i]
+                + n[i] * d[j] * d[k]
+                + n[j] * d[i] * d[k]
+                + n[k] * d[i] * d[j]
+        });
+        for (slot, (own, moved)) in self.second.iter_mut().zip(part.second.iter().zip(moved)) {
+            *slot += own + moved;
+        }
     }
 
     fn add(&mut self, triangle: Triangle) {
@@ -180,7 +253,6 @@ impl Cluster {
             }
         }
         for corner in triangle.corners() {
-            self.radius = self.radius.max(corner.distance(self.center));
             let d = corner - triangle.centroid();
             for i in 0..3 {
                 for j in 0..3 {
@@ -189,8 +261,7 @@ impl Cluster {
             }
         }
         self.normal += n;
-        let pairs = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
-        for (slot, (i, j)) in self.first.iter_mut().zip(pairs) {
+        for (slot, (i, j)) in self.first.iter_mut().zip(PAIRS) {
             *slot += if i == j {
                 n[i] * m[i]
             } else {
@@ -203,20 +274,8 @@ impl Cluster {
                 .sum();
             self.second_trace[k] += contracted;
         }
-        let s = |i: usize, j: usize, k: usize| n[i] * mm[j][k] + n[j] * mm[i][k] + n[k] * mm[i][j];
-        // s sums three arrangements; a term with multiplicity μ of the 6 permutations weighs μ/3 of it.
-        let symmetric = [
-            s(0, 0, 0) / 3.0,
-            s(1, 1, 1) / 3.0,
-            s(2, 2, 2) / 3.0,
-            s(0, 0, 1),
-            s(0, 0, 2),
-            s(0, 1, 1),
-            s(1, 1, 2),
-            s(0, 2, 2),
-            s(1, 2, 2),
-            2.0 * s(0, 1, 2),
-        ];
+        let symmetric =
+            symmetric_triples(|i, j, k| n[i] * mm[j][k] + n[j] * mm[i][k] + n[k] * mm[i][j]);
         for (slot, value) in self.second.iter_mut().zip(symmetric) {
             *slot += value;
         }
@@ -243,6 +302,27 @@ impl Cluster {
         self.normal.dot(off) * per_3 + trace * per_3 - 3.0 * first * per_5
             + 0.5 * (15.0 * second * per_7 - 3.0 * self.second_trace.dot(off) * per_5)
     }
+}
+
+/// Places of the first moments in [`Cluster::first`].
+const PAIRS: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
+
+/// The second moments in the order of [`Cluster::second`], from `s`, which sums three arrangements: a term with multiplicity μ of
+/// the 6 permutations weighs μ/3 of it.
+#[inline(always)]
+fn symmetric_triples(s: impl Fn(usize, usize, usize) -> f64) -> [f64; 10] {
+    [
+        s(0, 0, 0) / 3.0,
+        s(1, 1, 1) / 3.0,
+        s(2, 2, 2) / 3.0,
+        s(0, 0, 1),
+        s(0, 0, 2),
+        s(0, 1, 1),
+        s(1, 1, 2),
+        s(0, 2, 2),
+        s(1, 2, 2),
+        2.0 * s(0, 1, 2),
+    ]
 }
 
 /// A sum of angles in (−π, π], kept as the product of their complex numbers and the full turns it went round.

@@ -98,12 +98,9 @@ impl Bvh {
         // The leaf that looks nearest first: what it holds rules out most others.
         let mut first = (f32::INFINITY, NO_CHILD);
         for group in groups.iter_mut() {
-            group.lower = group
-                .bounds
-                .distance_squared(packet.ball.center)
-                .sqrt()
-                .store();
-            for lane in 0..LANES {
+            let lower = group.bounds.distance_squared(packet.ball.center).sqrt();
+            group.lower = lower.store();
+            for lane in set_lanes(lower.mask_at_most(L::splat(first.0))) {
                 if group.lower.0[lane] < first.0 {
                     first = (group.lower.0[lane], group.leaves[lane]);
                 }
@@ -111,18 +108,19 @@ impl Bvh {
         }
         let hint = self.leaf_of[hint as usize];
         packet.challenge(&self.leaves[hint as usize]);
-        packet.visit_leaf(&self.leaves[hint as usize]);
         let first = first.1;
         if first != hint && first != NO_CHILD {
             packet.challenge(&self.leaves[first as usize]);
-            packet.visit_leaf(&self.leaves[first as usize]);
         }
         for group in groups.iter() {
-            let spread = group
-                .bounds
+            let lower = L::load(&group.lower);
+            if packet.ball.is_near(lower) == 0 {
+                continue;
+            }
+            let spread = (group.bounds)
                 .farthest_squared(packet.ball.rival.center)
                 .sqrt();
-            for lane in set_lanes(packet.ball.can_win(L::load(&group.lower), spread)) {
+            for lane in set_lanes(packet.ball.can_win(lower, spread)) {
                 let leaf = group.leaves[lane];
                 if leaf != hint && leaf != first && packet.matters(&group.bounds, lane) {
                     packet.visit_leaf(&self.leaves[leaf as usize]);
@@ -173,10 +171,18 @@ impl<L: Lanes> Ball<L> {
     /// Which children can hold the nearest triangle of some point of the ball.
     #[inline(always)]
     fn matters(&self, bounds: &Bounds) -> u32 {
-        self.can_win(
-            bounds.distance_squared(self.center).sqrt(),
-            bounds.farthest_squared(self.rival.center).sqrt(),
-        )
+        let lower = bounds.distance_squared(self.center).sqrt();
+        if self.is_near(lower) == 0 {
+            return 0;
+        }
+        self.can_win(lower, bounds.farthest_squared(self.rival.center).sqrt())
+    }
+
+    /// Which things are near enough to win if they could gain on the rival at full speed: a cheap first look.
+    #[inline(always)]
+    fn is_near(&self, lower: L) -> u32 {
+        let excess = lower.sub(L::splat(self.rival.distance + 2.0 * self.margin));
+        excess.mask_at_most(L::splat(2.0 * self.radius * (1.0 + 8.0 * ROUNDING)))
     }
 
     /// Which things can be nearer than the rival somewhere in the ball, given their distances from its centre, or less, and the
@@ -242,10 +248,12 @@ impl<'a, L: Lanes> Packet<'a, L> {
         }
     }
 
-    /// Takes the triangle of `leaf` that is nearest to the middle of the points as the one to beat, if it beats the last.
+    /// Takes the triangle of `leaf` that is nearest to the middle of the points as the one to beat, if it beats the last, and measures
+    /// the leaf.
     #[inline(always)]
     fn challenge(&mut self, leaf: &Leaf) {
-        let distance_squared = leaf.distance_squared(self.ball.center).store().0;
+        let from_center = leaf.distance_squared(self.ball.center);
+        let distance_squared = from_center.store().0;
         let mut best = 0;
         for lane in 1..LANES {
             if distance_squared[lane] < distance_squared[best] {
@@ -256,6 +264,7 @@ impl<'a, L: Lanes> Packet<'a, L> {
         if distance < self.ball.rival.distance {
             self.ball.rival = Rival::new(leaf.ball(best), distance);
         }
+        self.measure(leaf, from_center.sqrt());
     }
 
     /// Whether one leaf is near enough to some of the points.
@@ -268,7 +277,15 @@ impl<'a, L: Lanes> Packet<'a, L> {
     /// Measures in `f32` the triangles of a leaf that can be nearest to some of the points.
     #[inline(always)]
     fn visit_leaf(&mut self, leaf: &Leaf) {
-        let lower = leaf.distance_squared(self.ball.center).sqrt();
+        self.measure(leaf, leaf.distance_squared(self.ball.center).sqrt());
+    }
+
+    /// [`Self::visit_leaf`], given the distances of the leaf's triangles from the middle of the points.
+    #[inline(always)]
+    fn measure(&mut self, leaf: &Leaf, lower: L) {
+        if self.ball.is_near(lower) == 0 {
+            return;
+        }
         let spread = leaf.farthest(self.ball.rival.center);
         for lane in set_lanes(self.ball.can_win(lower, spread)) {
             // The plane is never farther than the triangle, and much cheaper.

@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 use super::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
 use crate::geom::Aabb;
 use crate::geom::lanes::LANES;
+use crate::threads;
 
 /// Levels that can occur: surface-area splits to [`AREA_DEPTH`], then halving of at most 2³² triangles.
 pub(super) const MAX_DEPTH: usize = AREA_DEPTH + 32;
@@ -18,7 +19,6 @@ const AREA_DEPTH: usize = 32;
 const BINS: usize = 16;
 
 /// Below this many triangles a subtree is built on the current thread: smaller pieces are not worth handing over. Not tuned.
-#[cfg(feature = "parallel")]
 const PARALLEL_ABOVE: usize = 4096;
 
 type Corners = [Vec3; 3];
@@ -108,36 +108,19 @@ fn split(items: &mut [Item], start: usize, depth: usize) -> Tree {
         .flatten()
         .unwrap_or_else(|| median_split(items));
     let (left, right) = items.split_at_mut(middle);
-    let children = both(
-        left.len() + right.len(),
-        || split(left, start, depth + 1),
-        || split(right, start + middle, depth + 1),
-    );
+    let mut split_left = || split(left, start, depth + 1);
+    let mut split_right = || split(right, start + middle, depth + 1);
+    let (left, right) = if count > PARALLEL_ABOVE {
+        threads::both(split_left, split_right)
+    } else {
+        (split_left(), split_right())
+    };
     Tree::Branch {
-        children: Box::new(children),
+        children: Box::new([left, right]),
         bounds,
         start,
         count,
     }
-}
-
-#[cfg(feature = "parallel")]
-fn both(
-    size: usize,
-    left: impl FnOnce() -> Tree + Send,
-    right: impl FnOnce() -> Tree + Send,
-) -> [Tree; 2] {
-    if size > PARALLEL_ABOVE {
-        let (left, right) = rayon::join(left, right);
-        [left, right]
-    } else {
-        [left(), right()]
-    }
-}
-
-#[cfg(not(feature = "parallel"))]
-fn both(_: usize, left: impl FnOnce() -> Tree, right: impl FnOnce() -> Tree) -> [Tree; 2] {
-    [left(), right()]
 }
 
 /// Reorders the items about the binned plane with the least expected cost; `None` when all centres coincide.

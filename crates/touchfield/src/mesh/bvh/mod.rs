@@ -162,18 +162,17 @@ impl Bvh {
         faces.take_while(|&face| face != NO_CHILD)
     }
 
+    /// All faces, neighbours in space near each other.
+    pub(crate) fn face_order(&self) -> Vec<u32> {
+        (0..self.leaves.len() as u32)
+            .flat_map(|leaf| self.leaf_faces(leaf))
+            .collect()
+    }
+
     /// In the coordinates of [`BoundsLane`].
     #[inline(always)]
     pub(super) fn to_local(&self, point: DVec3) -> Vec3 {
         ((point - self.center) * self.scale).as_vec3()
-    }
-
-    /// Bytes taken.
-    pub fn bytes(&self) -> usize {
-        self.triangles.len() * size_of::<Triangle>()
-            + self.nodes.len() * size_of::<Node>()
-            + self.leaves.len() * size_of::<Leaf>()
-            + self.leaf_of.len() * size_of::<u32>()
     }
 }
 

@@ -14,11 +14,9 @@ mod triangle_pair;
 
 use std::ops::ControlFlow;
 
-#[cfg(feature = "parallel")]
-use rayon::prelude::*;
-
 use super::{TriangleMesh, box_tree::BoxTree, topology::NO_FACE, weld::welded_faces};
 use crate::geom::DAabb;
+use crate::threads;
 use triangle_pair::{Face, faces_cross};
 
 /// What [`self_intersections`] found.
@@ -38,30 +36,32 @@ pub fn self_intersections(mesh: &TriangleMesh, limit: Option<usize>) -> SelfInte
     let with_area: Vec<bool> = (0..faces.len())
         .map(|face| faces[face] != NO_FACE && !super::validate::is_degenerate(mesh, face))
         .collect();
-    crossing_faces(mesh, &faces, &with_area, limit)
+    crossing_faces(mesh, &faces, &with_area, None, limit)
 }
 
-/// As [`self_intersections`], with `faces` over welded vertices; those without `with_area` take no part.
-pub(super) fn crossing_faces(
+/// As [`self_intersections`], with `faces` over welded vertices; those without `with_area` take no part. `order` names all faces so
+/// that neighbours in it are neighbours in space, where such an order is at hand.
+pub(crate) fn crossing_faces(
     mesh: &TriangleMesh,
     faces: &[[u32; 3]],
     with_area: &[bool],
+    order: Option<&[u32]>,
     limit: Option<usize>,
 ) -> SelfIntersections {
     let corners = |face: usize| faces[face].map(|v| mesh.vertices[v as usize]);
-    let tree = BoxTree::new(
-        (0..faces.len())
-            .filter(|&face| with_area[face])
-            .map(|face| (face as u32, DAabb::of_points(corners(face)))),
-    );
+    let with_box = |face: u32| {
+        let face_box = || (face, DAabb::of_points(corners(face as usize)));
+        with_area[face as usize].then(face_box)
+    };
+    let tree = match order {
+        Some(order) => BoxTree::in_order(order.iter().copied().filter_map(with_box)),
+        None => BoxTree::new((0..faces.len() as u32).filter_map(with_box)),
+    };
     // In the order of the tree: neighbours in space are neighbours in memory.
     let ordered: Vec<Face> = tree
         .items
         .iter()
-        .map(|&face| Face {
-            vertices: faces[face as usize],
-            corners: corners(face as usize),
-        })
+        .map(|&face| Face::new(faces[face as usize], corners(face as usize)))
         .collect();
     let limit = limit.unwrap_or(usize::MAX);
 
@@ -82,10 +82,7 @@ pub(super) fn crossing_faces(
     let mut complete = true;
     for round in (0..chunk_count).step_by(CHUNKS_PER_ROUND) {
         let chunks = round..(round + CHUNKS_PER_ROUND).min(chunk_count);
-        #[cfg(feature = "parallel")]
-        let found: Vec<_> = chunks.into_par_iter().map(search).collect();
-        #[cfg(not(feature = "parallel"))]
-        let found: Vec<_> = chunks.map(search).collect();
+        let found = threads::map(chunks.len(), |chunk| search(chunks.start + chunk));
         pairs.extend(found.into_iter().flatten());
         if pairs.len() > limit {
             pairs.truncate(limit);
@@ -207,12 +204,8 @@ mod tests {
                 .map(|i| moved(icosphere(3, 1.0), [0.1 * f64::from(i), 0.0, 0.0]))
                 .collect::<Vec<_>>(),
         );
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| {
+        let with = |count| {
+            threads::with(count, || {
                 (
                     self_intersections(&heap, Some(1000)),
                     self_intersections(&heap, None),
@@ -220,7 +213,7 @@ mod tests {
             })
         };
         let one = with(1);
-        assert!([2, 3, 8].into_iter().all(|threads| with(threads) == one));
+        assert!([2, 3, 8].into_iter().all(|count| with(count) == one));
     }
 
     #[test]

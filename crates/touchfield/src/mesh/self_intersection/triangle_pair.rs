@@ -12,13 +12,22 @@
 
 use glam::{DVec2, DVec3};
 
-use super::super::predicates::{side_of_line, side_of_plane, without_axis};
+use super::super::predicates::{Plane, side_of_line, side_of_plane, without_axis};
 
-/// A face with its corners' indices and positions.
+/// A face with its corners' indices and its plane.
 #[derive(Clone, Copy)]
 pub(super) struct Face {
-    pub(super) vertices: [u32; 3],
-    pub(super) corners: [DVec3; 3],
+    vertices: [u32; 3],
+    plane: Plane,
+}
+
+impl Face {
+    pub(super) fn new(vertices: [u32; 3], corners: [DVec3; 3]) -> Face {
+        Face {
+            vertices,
+            plane: Plane::new(corners),
+        }
+    }
 }
 
 /// Whether the two meet beyond what they share by index.
@@ -34,39 +43,30 @@ pub(super) fn faces_cross(a: &Face, b: &Face) -> bool {
         }
     }
     match count {
-        0 => separate_faces_meet(a.corners, b.corners),
-        1 => {
-            let (i, j) = shared[0];
-            // Rotated so that the shared corner comes first.
-            let rotated = |c: [DVec3; 3], k: usize| [c[k], c[(k + 1) % 3], c[(k + 2) % 3]];
-            faces_at_a_vertex_meet(rotated(a.corners, i), rotated(b.corners, j))
-        }
+        0 => separate_faces_meet(&a.plane, &b.plane),
+        1 => faces_at_a_vertex_meet(&a.plane, &b.plane, shared[0]),
         2 => {
             let [(i0, j0), (i1, j1), _] = shared;
-            let [start, end] = [i0, i1].map(|i| a.corners[i]);
-            faces_at_an_edge_fold(start, end, a.corners[3 - i0 - i1], b.corners[3 - j0 - j1])
+            faces_at_an_edge_fold(&a.plane, 3 - i0 - i1, b.plane.corners[3 - j0 - j1])
         }
         _ => false,
     }
-}
-
-fn sides(t: [DVec3; 3], points: [DVec3; 3]) -> [i8; 3] {
-    points.map(|point| side_of_plane(t[0], t[1], t[2], point))
 }
 
 fn all_on_one_side(sides: &[i8]) -> bool {
     sides.iter().all(|&side| side > 0) || sides.iter().all(|&side| side < 0)
 }
 
-fn separate_faces_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
-    let b_sides = sides(a, b);
+fn separate_faces_meet(plane_a: &Plane, plane_b: &Plane) -> bool {
+    let (a, b) = (plane_a.corners, plane_b.corners);
+    let b_sides = b.map(|point| plane_a.side(point));
     if all_on_one_side(&b_sides) {
         return false;
     }
     if b_sides == [0; 3] {
         return flat_triangles_meet(a, b);
     }
-    let a_sides = sides(b, a);
+    let a_sides = a.map(|point| plane_b.side(point));
     if all_on_one_side(&a_sides) {
         return false;
     }
@@ -77,18 +77,19 @@ fn separate_faces_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     })
 }
 
-/// Both triangles start at the shared corner.
-fn faces_at_a_vertex_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
-    let plane_a = |p| side_of_plane(a[0], a[1], a[2], p);
-    let plane_b = |p| side_of_plane(b[0], b[1], b[2], p);
-    let b_sides = [plane_a(b[1]), plane_a(b[2])];
+/// They share corner `i` of `a` and corner `j` of `b`.
+fn faces_at_a_vertex_meet(plane_a: &Plane, plane_b: &Plane, (i, j): (usize, usize)) -> bool {
+    // Rotated so that the shared corner comes first.
+    let rotated = |c: [DVec3; 3], k: usize| [c[k], c[(k + 1) % 3], c[(k + 2) % 3]];
+    let (a, b) = (rotated(plane_a.corners, i), rotated(plane_b.corners, j));
+    let b_sides = [plane_a.side(b[1]), plane_a.side(b[2])];
     if all_on_one_side(&b_sides) {
         return false;
     }
     if b_sides == [0, 0] && flat_fans_are_apart(a, b) {
         return false;
     }
-    let a_sides = [plane_b(a[1]), plane_b(a[2])];
+    let a_sides = [plane_b.side(a[1]), plane_b.side(a[2])];
     if all_on_one_side(&a_sides) {
         return false;
     }
@@ -111,10 +112,12 @@ fn flat_fans_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     separates(a, b) || separates(b, a)
 }
 
-fn faces_at_an_edge_fold(start: DVec3, end: DVec3, apex_a: DVec3, apex_b: DVec3) -> bool {
-    if side_of_plane(start, end, apex_a, apex_b) != 0 {
+/// `apex_a` is the corner of `a` that is not shared, `apex_b` that of the other.
+fn faces_at_an_edge_fold(a: &Plane, apex_a: usize, apex_b: DVec3) -> bool {
+    if a.side(apex_b) != 0 {
         return false;
     }
+    let [apex_a, start, end] = [0, 1, 2].map(|i| a.corners[(apex_a + i) % 3]);
     let axis = projection_axis([start, end, apex_a]);
     let flat = |p| without_axis(p, axis);
     let side = |p| side_of_line(flat(start), flat(end), flat(p));
@@ -308,9 +311,8 @@ mod tests {
                 b.swap(0, 2);
                 b_indices.swap(0, 2);
             }
-            let face = |vertices, corners: [V; 3]| Face {
-                vertices,
-                corners: corners.map(|p| DVec3::from(p.map(|x| x as f64))),
+            let face = |vertices, corners: [V; 3]| {
+                Face::new(vertices, corners.map(|p| DVec3::from(p.map(|x| x as f64))))
             };
             let (fa, fb) = (face(a_indices, a), face(b_indices, b));
             assert_eq!(

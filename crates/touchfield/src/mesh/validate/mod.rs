@@ -15,8 +15,6 @@ mod defect;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use glam::DVec3;
 
 pub use defect::{Defect, UnitGuess};
@@ -125,17 +123,33 @@ pub fn validate(mesh: &TriangleMesh) -> Validation {
 
 /// Finds every defect of a mesh.
 pub fn validate_with(mesh: &TriangleMesh, settings: &ValidateSettings) -> Validation {
+    examine(mesh, settings).validation
+}
+
+/// What [`validate_with`] found, and what it built on the way.
+pub(crate) struct Examination {
+    pub(crate) validation: Validation,
+    /// Over welded vertices.
+    pub(crate) faces: Vec<[u32; 3]>,
+    /// Of `faces`.
+    pub(crate) topology: Topology,
+    /// The faces whose plane can be crossed.
+    pub(crate) with_area: Vec<bool>,
+}
+
+/// As [`validate_with`], for those who go on with the same mesh.
+pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Examination {
     let mut defects = Vec::new();
     unusable(mesh, &mut defects);
     let faces = welded_faces(mesh);
+    let topology = Topology::new(mesh.vertices.len(), &faces);
     let degenerate: Vec<bool> = (0..faces.len())
         .map(|face| faces[face] != NO_FACE && is_degenerate(mesh, face))
         .collect();
     defects.extend(marked(&degenerate).map(|face| Defect::Degenerate { face }));
-    duplicates(&faces, &mut defects);
+    duplicates(&topology, &mut defects);
     unreferenced(mesh, &mut defects);
 
-    let topology = Topology::new(mesh.vertices.len(), &faces);
     let watertight_edges = edges(mesh, &topology, &mut defects);
     let bow_ties = topology.bow_tie_vertices();
     let manifold = bow_ties.is_empty()
@@ -156,7 +170,7 @@ pub fn validate_with(mesh: &TriangleMesh, settings: &ValidateSettings) -> Valida
         SelfIntersectionCheck::First => Some(Some(1)),
         SelfIntersectionCheck::Skip => None,
     };
-    let crossings = limit.map(|limit| crossing_faces(mesh, &faces, &with_area, limit));
+    let crossings = limit.map(|limit| crossing_faces(mesh, &faces, &with_area, None, limit));
     let components = topology.components_by_edges();
     let pairs = crossings.as_ref().map_or(&[][..], |found| &found.pairs);
     let mut crossing_components: Vec<[u32; 2]> = pairs
@@ -201,7 +215,7 @@ pub fn validate_with(mesh: &TriangleMesh, settings: &ValidateSettings) -> Valida
         defects.push(Defect::SuspiciousUnits { diagonal, guess });
     }
 
-    Validation {
+    let validation = Validation {
         vertices: mesh.vertices.len(),
         faces: mesh.faces.len(),
         components: components.count,
@@ -216,6 +230,12 @@ pub fn validate_with(mesh: &TriangleMesh, settings: &ValidateSettings) -> Valida
             Some(_) => SelfIntersectionList::Truncated,
         },
         defects,
+    };
+    Examination {
+        validation,
+        faces,
+        topology,
+        with_area,
     }
 }
 
@@ -263,20 +283,31 @@ fn unusable(mesh: &TriangleMesh, defects: &mut Vec<Defect>) {
     }
 }
 
-fn duplicates(faces: &[[u32; 3]], defects: &mut Vec<Defect>) {
-    let mut first_over: HashMap<[u32; 3], u32> = HashMap::with_capacity(faces.len());
-    for (face, &corners) in (0u32..).zip(faces) {
-        let [a, b, c] = corners;
-        if a == b || b == c || c == a {
-            continue;
-        }
-        let (sorted, even) = sorted_corners(corners);
-        let of = *first_over.entry(sorted).or_insert(face);
-        if of != face {
-            let reversed = sorted_corners(faces[of as usize]).1 != even;
-            defects.push(Defect::Duplicate { face, of, reversed });
+/// Faces over the same three vertices. Each is looked for at the edge of its two lowest vertices, where all its copies are.
+fn duplicates(topology: &Topology, defects: &mut Vec<Defect>) {
+    let before = defects.len();
+    let mut over_edge: Vec<(u32, u32)> = Vec::new();
+    for edge in topology.edges().filter(|edge| edge.uses.len() > 1) {
+        over_edge.clear();
+        over_edge.extend(edge.uses.iter().filter_map(|side| {
+            let apex = topology.faces()[side.face as usize][(side.corner as usize + 2) % 3];
+            (apex > edge.vertices[1]).then_some((apex, side.face))
+        }));
+        over_edge.sort_unstable();
+        for copies in over_edge.chunk_by(|a, b| a.0 == b.0) {
+            let of = copies[0].1;
+            let is_even = |face: u32| sorted_corners(topology.faces()[face as usize]).1;
+            defects.extend(copies[1..].iter().map(|&(_, face)| Defect::Duplicate {
+                face,
+                of,
+                reversed: is_even(face) != is_even(of),
+            }));
         }
     }
+    defects[before..].sort_unstable_by_key(|defect| match defect {
+        Defect::Duplicate { face, .. } => *face,
+        _ => u32::MAX,
+    });
 }
 
 /// The corners in order, and whether sorting kept the orientation.

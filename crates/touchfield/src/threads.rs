@@ -1,0 +1,51 @@
+//! All cores where the feature `parallel` is on, one after the other where it is not. The only place that knows.
+//!
+//! Results come in the order of the work, so nothing depends on the number of threads.
+
+/// Two independent pieces of work.
+pub(crate) fn both<A: Send, B: Send>(
+    left: impl FnOnce() -> A + Send,
+    right: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    return rayon::join(left, right);
+    #[cfg(not(feature = "parallel"))]
+    (left(), right())
+}
+
+/// `work(0)`, `work(1)`, … `work(count - 1)`.
+pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        (0..count).into_par_iter().map(work).collect()
+    }
+    #[cfg(not(feature = "parallel"))]
+    (0..count).map(work).collect()
+}
+
+/// `work` on pieces of `items`, all but the last of length `size`, with the number of each.
+pub(crate) fn map_pieces<T: Send, R: Send>(
+    items: &mut [T],
+    size: usize,
+    work: impl Fn(usize, &mut [T]) -> R + Sync + Send,
+) -> Vec<R> {
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        let pieces = items.par_chunks_mut(size).enumerate();
+        pieces.map(|(index, piece)| work(index, piece)).collect()
+    }
+    #[cfg(not(feature = "parallel"))]
+    {
+        let pieces = items.chunks_mut(size).enumerate();
+        pieces.map(|(index, piece)| work(index, piece)).collect()
+    }
+}
+
+/// `work` on so many threads.
+#[cfg(all(test, feature = "parallel"))]
+pub(crate) fn with<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    pool.unwrap().install(work)
+}
