@@ -1,4 +1,4 @@
-//! TFS: any bytes give a field that stores and reads back the same, or an error that can be printed.
+//! TFS: any bytes give a field that stores and reads back the same and whose values are finite, or an error that can be printed.
 //!
 //! Every input is read as it is and with its length and checksums repaired, or the fuzzer would never get past them.
 #![no_main]
@@ -8,6 +8,7 @@
 mod tfs_files;
 
 use libfuzzer_sys::fuzz_target;
+use touchfield::field::Field;
 use touchfield::field::file::{from_bytes, to_bytes};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,6 +22,11 @@ fuzz_target!(|bytes: &[u8]| {
 fn read(bytes: &[u8]) {
     match from_bytes(bytes, 64 << 20) {
         Ok(stored) => {
+            let bounds = stored.grid.bounds();
+            for point in [bounds.center(), bounds.max, bounds.grown(1.0).max] {
+                let sample = stored.grid.sample(point);
+                assert!(sample.distance.is_finite() && sample.gradient.is_finite());
+            }
             let again = to_bytes(&stored.grid, &stored.provenance);
             assert_eq!(from_bytes(&again, u64::MAX).expect("own file"), stored);
         }

@@ -179,6 +179,57 @@ fn points_that_are_no_number_give_an_answer_and_infinite_ones_are_far() {
     }
 }
 
+/// A grid of so large numbers that their squares, and nearly their sums, leave `f32`.
+#[test]
+fn the_largest_grids_give_finite_values_at_every_finite_point() {
+    for cell_size in [1e-30f32, 0.5, 1e30] {
+        let layout = GridLayout {
+            origin: Vec3::ZERO,
+            cell_size,
+            nodes: UVec3::splat(2),
+        };
+        let most = 1e37 * cell_size.min(1.0);
+        let values = (0..8).map(|node| if node % 3 == 0 { -most } else { most });
+        for corner in [0.0, 1e37] {
+            let solid = Aabb::new(
+                Vec3::splat(-corner),
+                layout.bounds().max.max(Vec3::splat(corner)),
+            );
+            let grid = DenseGrid::new(layout, values.clone().collect(), solid, 1e37).unwrap();
+            let inside = [0.0, 0.3, 0.5, 1.0].map(|cells| cells * cell_size);
+            let outside = [f32::MIN, -1e37, -1e20, 1e20, 1e37, f32::MAX];
+            let along: Vec<f32> = inside.into_iter().chain(outside).collect();
+            for i in 0..along.len().pow(3) {
+                let at = |i: usize| along[i % along.len()];
+                let point = Vec3::new(at(i), at(i / along.len()), at(i / along.len().pow(2)));
+                let sample = grid.sample(point);
+                assert!(
+                    sample.distance.is_finite() && sample.gradient.is_finite(),
+                    "{sample:?} at {point:?} in cells of {cell_size:e}, box to {corner:e}"
+                );
+                assert_eq!(sample.distance.to_bits(), grid.distance(point).to_bits());
+            }
+        }
+    }
+}
+
+/// Far out a body is a point: the gradient is the direction from it, whatever the squares of the coordinates do.
+#[test]
+fn far_gradients_point_away_from_the_body() {
+    let grid = baked(&cube(1), 12);
+    let mut random = Random::new(8);
+    for _ in 0..5000 {
+        let way = random.in_box(-DVec3::ONE, DVec3::ONE);
+        let point = (random.log_uniform(1e9, 3e38) * way.normalize()).as_vec3();
+        let expected = point.as_dvec3().normalize().as_vec3();
+        let found = grid.sample(point).gradient;
+        assert!(
+            found.distance(expected) < 1e-6,
+            "{found} instead of {expected} at {point:?}"
+        );
+    }
+}
+
 #[test]
 fn boxes_turned_inside_out_do_not_panic() {
     let grid = baked(&cube(1), 12);
@@ -232,25 +283,37 @@ fn grids_that_make_no_sense_are_refused() {
         new(layout, vec![f32::NAN; 8], 0.5),
         Err(GridError::BadValue { .. })
     ));
-    for bound in [f32::NAN, -1.0, f32::INFINITY] {
+    for bound in [f32::NAN, -1.0, f32::INFINITY, f32::MAX] {
         assert!(matches!(
             new(layout, vec![1.0; 8], bound),
             Err(GridError::BadErrorBound(_))
         ));
     }
+    for value in [f32::MAX, -1.1e37] {
+        assert!(matches!(
+            new(layout, vec![value; 8], 0.5),
+            Err(GridError::BadValue { .. })
+        ));
+    }
+    for corner in [Vec3::INFINITY, Vec3::MAX] {
+        for solid in [Aabb::new(Vec3::ZERO, corner), Aabb::new(-corner, Vec3::ONE)] {
+            assert!(matches!(
+                DenseGrid::new(layout, vec![1.0; 8], solid, 0.5),
+                Err(GridError::BadSolid(_))
+            ));
+        }
+    }
     for cell_size in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::MAX] {
+        let layout = GridLayout {
+            cell_size,
+            ..layout
+        };
         assert!(
             matches!(
-                new(
-                    GridLayout {
-                        cell_size,
-                        ..layout
-                    },
-                    vec![1.0; 8],
-                    0.5
-                ),
+                new(layout, vec![1.0; 8], 0.5),
                 Err(GridError::BadGeometry { .. })
-            ) || cell_size == f32::MAX
+            ),
+            "{cell_size}"
         );
     }
     for nodes in [UVec3::ZERO, UVec3::new(1, 2, 2), UVec3::MAX] {

@@ -228,6 +228,14 @@ fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         payload[28..].copy_from_slice(&f32::NEG_INFINITY.to_le_bytes());
         with_values(32, 0, &payload)
     });
+    for (name, value) in [
+        ("a value whose differences overflow", 3e38f32),
+        ("one just too large", -1.1e37),
+    ] {
+        let mut payload = [0; 32];
+        payload[4..8].copy_from_slice(&value.to_le_bytes());
+        add(name, "node 1 is", with_values(32, 0, &payload));
+    }
     add(
         "a block without bytes",
         "block 0",
@@ -365,6 +373,24 @@ fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     add("a negative cell", "not usable", head(3, -1.0));
     add("an empty box", "holds no point", head(5, 2.0));
     add("a box of NaN", "holds no point", head(8, f32::NAN));
+    add(
+        "a box without end",
+        "must lie within 1e37 m",
+        head(7, f32::INFINITY),
+    );
+    add(
+        "a box whose corners overflow",
+        "must lie within 1e37 m",
+        head(4, f32::MIN),
+    );
+    let mut steep = head(3, 1e-37);
+    steep[1].payload[..4].copy_from_slice(&2.0f32.to_le_bytes());
+    add("a cell so small that slopes overflow", "1e37 cells", steep);
+    add(
+        "an endless error bound",
+        "error bound of 3e38",
+        head(10, 3e38),
+    );
     add(
         "a negative error bound",
         "error bound of -1",

@@ -8,9 +8,14 @@
 use glam::{DVec3, UVec3, Vec3};
 
 use super::outside::sample_beyond;
+use super::rounding::largest_coordinate;
 use super::torn::is_torn;
 use super::{Field, Sample};
 use crate::geom::{Aabb, Interval};
+
+/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells: what sums and differences of such
+/// numbers give, and their slopes, stays finite in `f32`.
+const LARGEST: f32 = 1e37;
 
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +60,11 @@ pub enum GridError {
         /// Values given.
         found: usize,
     },
-    /// The geometry is not a number, or `f32` cannot tell neighbouring nodes apart.
+    /// The geometry is no number or beyond all measure, or `f32` cannot tell neighbouring nodes apart.
     #[error(
-        "cell size {cell_size} m at {origin} is not usable: it must be positive, finite, and large enough that \
-         neighbouring nodes differ in f32 (move the model towards the origin or use larger cells)"
+        "cell size {cell_size:?} m at {:?} is not usable: it must be positive, large enough that neighbouring nodes \
+         differ in f32, and leave every node within {LARGEST:e} m (move the model towards the origin, or use other cells)",
+        .origin.to_array()
     )]
     BadGeometry {
         /// Position of the first node.
@@ -66,17 +72,25 @@ pub enum GridError {
         /// Distance between nodes.
         cell_size: f32,
     },
-    /// A stored number is NaN or infinite.
-    #[error("the value of node {node} is {value}; distances must be finite")]
+    /// A stored number is NaN, or so large that interpolating it would leave `f32`.
+    #[error(
+        "the value of node {node} is {value:?}; distances must be finite, at most {LARGEST:e} m and {LARGEST:e} cells"
+    )]
     BadValue {
         /// Index of the node, x fastest.
         node: usize,
         /// What it holds.
         value: f32,
     },
-    /// The error bound is NaN, infinite or negative.
-    #[error("an error bound of {0} m proves nothing; it must be finite and not negative")]
+    /// The error bound is NaN, negative or beyond all measure.
+    #[error("an error bound of {0:?} m proves nothing; it must be from 0 to {LARGEST:e}")]
     BadErrorBound(f32),
+    /// The box around the surface has no end, so that outside the grid nothing would be known.
+    #[error(
+        "the box around the surface goes from {:?} to {:?}; its corners must lie within {LARGEST:e} m",
+        .0.min.to_array(), .0.max.to_array()
+    )]
+    BadSolid(Aabb),
 }
 
 impl GridLayout {
@@ -134,7 +148,7 @@ impl GridLayout {
         let usable = self.origin.is_finite()
             && self.cell_size > 0.0
             && self.cell_size.is_normal()
-            && largest.is_finite()
+            && largest <= LARGEST
             && self.cell_size >= f32::EPSILON * largest;
         if !usable {
             return Err(GridError::BadGeometry {
@@ -153,8 +167,10 @@ struct Place {
 }
 
 impl DenseGrid {
-    /// A grid from its values, x fastest. `solid` is a box that holds the surface; `error_bound` promises
-    /// |interpolated − true| at most that, inside the grid \[m\].
+    /// A grid from its values, x fastest. `solid` is a box that holds the surface, that of the grid if it is empty;
+    /// `error_bound` promises |interpolated − true| at most that, inside the grid \[m\].
+    ///
+    /// What is accepted gives finite distances and gradients at every finite point.
     pub fn new(
         layout: GridLayout,
         values: Vec<f32>,
@@ -169,13 +185,15 @@ impl DenseGrid {
                 found: values.len(),
             });
         }
-        if let Some(node) = values.iter().position(|value| !value.is_finite()) {
+        let most = LARGEST * layout.cell_size.min(1.0);
+        let is_usable = |value: &f32| (0.0..=most).contains(&value.abs());
+        if let Some(node) = values.iter().position(|value| !is_usable(value)) {
             return Err(GridError::BadValue {
                 node,
                 value: values[node],
             });
         }
-        if !(error_bound >= 0.0 && error_bound.is_finite()) {
+        if !(0.0..=LARGEST).contains(&error_bound) {
             return Err(GridError::BadErrorBound(error_bound));
         }
         let solid = if solid.is_empty() {
@@ -183,6 +201,9 @@ impl DenseGrid {
         } else {
             solid
         };
+        if largest_coordinate(solid) > LARGEST {
+            return Err(GridError::BadSolid(solid));
+        }
         // Half a cell's diagonal is all that a continuous distance can be off; a grid that promises less may jump between nodes.
         let torn = error_bound > layout.cell_size || is_torn(&layout, &values);
         Ok(DenseGrid {
@@ -323,7 +344,10 @@ impl DenseGrid {
         }
         Sample {
             distance: round_down(from_solid.length()),
-            gradient: (from_solid.as_vec3().try_normalize()).unwrap_or(at_border.gradient),
+            // In `f64`, where squares of such lengths still fit.
+            gradient: from_solid
+                .try_normalize()
+                .map_or(at_border.gradient, |unit| unit.as_vec3()),
         }
     }
 }

@@ -8,9 +8,9 @@
 //! docs/FILE_FORMAT.md has the layout byte by byte. The PNG signature taught the magic bytes: a copy in text mode changes
 //! them. Headers have a checksum of their own, so that a length is known to be whole before it is used.
 
+use super::SIGNATURE;
 use super::error::{Cause, FileError, Tag};
 
-const MAGIC: [u8; 8] = *b"\x89TFS\r\n\x1a\n";
 const VERSION: u32 = 1;
 /// Bytes of the header of a file, and of a chunk.
 const HEADER: usize = 32;
@@ -137,8 +137,8 @@ impl<'a> Container<'a> {
 }
 
 fn parse_header(bytes: &[u8]) -> Result<Tag, FileError> {
-    if !bytes.starts_with(&MAGIC) {
-        let beginning = &bytes[..bytes.len().min(MAGIC.len())];
+    if !bytes.starts_with(&SIGNATURE) {
+        let beginning = &bytes[..bytes.len().min(SIGNATURE.len())];
         let found = beginning.escape_ascii().to_string();
         return Err(Cause::NotTfs { found }.at(0, None));
     }
@@ -230,7 +230,7 @@ impl Builder {
     /// A file without chunks.
     pub(super) fn new(kind: Tag) -> Builder {
         let mut bytes = vec![0; HEADER];
-        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[..8].copy_from_slice(&SIGNATURE);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[12..16].copy_from_slice(&kind.0);
         Builder { bytes }

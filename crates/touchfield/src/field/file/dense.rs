@@ -20,11 +20,6 @@ pub(super) const VALUES: Tag = Tag(*b"VALS");
 /// Bytes of `GRID`: fourteen numbers.
 const GRID_SIZE: usize = 56;
 
-/// What can be in a grid but not in a file.
-pub(super) fn check(grid: &DenseGrid) -> Result<(), Cause> {
-    check_solid(grid.solid())
-}
-
 pub(super) fn write(builder: &mut Builder, grid: &DenseGrid) {
     let GridLayout {
         origin,
@@ -55,7 +50,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<DenseGr
     let values_chunk = container.get(VALUES)?;
     let values = read_values(values_chunk, &head.layout, budget)?;
     DenseGrid::new(head.layout, values, head.solid, head.error_bound).map_err(|error| {
-        let in_head = matches!(error, GridError::BadErrorBound(_));
+        let in_head = matches!(error, GridError::BadErrorBound(_) | GridError::BadSolid(_));
         let chunk = if in_head { chunk } else { values_chunk };
         chunk.error(Cause::Grid(error))
     })
@@ -83,27 +78,21 @@ impl Head {
             .check()
             .map_err(|error| chunk.error_in_payload(0, Cause::Grid(error)))?;
         let solid = Aabb::new(vector(4), vector(7));
-        check_solid(solid).map_err(|cause| chunk.error_in_payload(16, cause))?;
+        // In a grid an empty box stands for that of all nodes; a file says what it means.
+        if solid.is_empty() {
+            let why = format!(
+                "the box around the surface goes from {:?} to {:?} and holds no point",
+                solid.min.to_array(),
+                solid.max.to_array()
+            );
+            return Err(chunk.error_in_payload(16, Cause::BadContent(why)));
+        }
         Ok(Head {
             layout,
             solid,
             error_bound: float(10),
         })
     }
-}
-
-/// A box that holds some point: an empty one would be replaced on reading, one at infinity bounds nothing.
-fn check_solid(solid: Aabb) -> Result<(), Cause> {
-    let holds_points = !solid.is_empty()
-        && solid.min.cmplt(Vec3::INFINITY).all()
-        && solid.max.cmpgt(Vec3::NEG_INFINITY).all();
-    if !holds_points {
-        let Aabb { min, max } = solid;
-        return Err(Cause::BadContent(format!(
-            "the box around the surface goes from {min} to {max} and holds no point"
-        )));
-    }
-    Ok(())
 }
 
 fn read_values(

@@ -25,6 +25,8 @@ use super::{DenseGrid, Provenance};
 use crate::atomic_file;
 use container::{Builder, Chunk, Container};
 
+/// How a `.tfs` file begins, whatever its name.
+pub const SIGNATURE: [u8; 8] = *b"\x89TFS\r\n\x1a\n";
 /// Most notes a file may hold.
 pub const MOST_NOTES: usize = 4096;
 /// Most bytes of one note.
@@ -50,7 +52,6 @@ pub fn write_file(
     provenance: &Provenance,
 ) -> Result<u64, FileError> {
     let write = || {
-        dense::check(grid)?;
         provenance::check(provenance, grid.layout())?;
         let bytes = to_bytes(grid, provenance);
         atomic_file::write(path, |out| out.write_all(&bytes)).map_err(Cause::NotWritten)?;

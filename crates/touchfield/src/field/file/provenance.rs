@@ -164,7 +164,7 @@ fn read_raw(chunk: &Chunk, what: &'static str, budget: &mut Budget) -> Result<Ve
 fn check_measured_error(error: f32) -> Result<(), Cause> {
     if !(error >= 0.0 && error.is_finite()) {
         return Err(Cause::BadContent(format!(
-            "a measured error of {error} m is none; it must be finite and not negative"
+            "a measured error of {error:?} m is none; it must be finite and not negative"
         )));
     }
     Ok(())
