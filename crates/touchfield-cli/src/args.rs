@@ -232,7 +232,13 @@ impl FromStr for PictureSize {
 
     fn from_str(text: &str) -> Result<PictureSize, String> {
         let sides = text.split_once(['x', 'X', '×']);
-        let sides = sides.and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
+        // Beyond what is counted any size is the largest, which is refused as too large rather than as no number.
+        let side = |text: &str| {
+            let digits = text.trim();
+            let is_count = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            is_count.then(|| digits.parse().unwrap_or(u32::MAX))
+        };
+        let sides = sides.and_then(|(w, h)| Some((side(w)?, side(h)?)));
         match sides {
             Some((width, height)) if width > 0 && height > 0 => Ok(PictureSize { width, height }),
             _ => Err(format!(

@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::{BakeSettings, Baked, Method, Resolution, SignChoice};
 use touchfield::field::{SignMethod, file};
-use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair};
+use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
 
 use crate::args::{Common, Length, Units};
 use crate::failure::Failure;
 use crate::report::{self, Answer, Facts};
-use crate::{load, output};
+use crate::{load, output, terminal};
 
 /// Bake a mesh into a signed distance field with a proven error
 #[derive(Args)]
@@ -138,13 +138,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
     let Storage::Dense = arguments.field;
+    load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(
             &arguments.mesh,
             "is a baked field already; give the mesh it came from",
         ));
     }
-    let mut mesh = load::mesh(&arguments.mesh, arguments.units, common)?;
+    let mut mesh = load::mesh(&arguments.mesh, arguments.units, common.max_memory.0)?;
     let mut notes = Vec::new();
     if arguments.units != Units::M {
         notes.push(format!(
@@ -154,9 +155,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     }
     let repaired = arguments.repair.then(|| {
         let (mended, report) = repair(&mesh, &RepairSettings::default());
+        let repaired = Repaired::new(&mesh, &mended, report);
         mesh = mended;
-        notes.push(repair_note(&report));
-        report
+        notes.extend(repaired.notes());
+        repaired
     });
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &arguments.settings(common))?;
     baked.provenance.notes.splice(0..0, notes);
@@ -213,8 +215,8 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &Baked, bytes: u64
     };
     format!(
         "{} → {}\n{}{wrong}",
-        arguments.mesh.display(),
-        arguments.output.display(),
+        terminal::path(&arguments.mesh),
+        terminal::path(&arguments.output),
         facts.text()
     )
 }
@@ -223,7 +225,7 @@ fn json(
     mesh: &TriangleMesh,
     baked: &Baked,
     bytes: u64,
-    repaired: Option<&RepairReport>,
+    repaired: Option<&Repaired>,
     arguments: &Arguments,
 ) -> Value {
     let bake = &baked.report;
@@ -236,7 +238,7 @@ fn json(
         "threads": rayon::current_num_threads(),
         "cross_checked": bake.cross_checked,
         "disagreements": bake.disagreements,
-        "repair": repaired.map(repair_json),
+        "repair": repaired.map(Repaired::json),
     });
     report::merged(
         report::field_json(&baked.grid, &baked.provenance, bytes),
@@ -258,12 +260,75 @@ fn repair_counts(report: &RepairReport) -> [(&'static str, usize); 8] {
     ]
 }
 
-fn repair_json(report: &RepairReport) -> Value {
-    repair_counts(report)
-        .into_iter()
-        .map(|(name, count)| (name.to_owned(), json!(count)))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+/// Defects that make signs doubtful or the proven error wide.
+const SIGN_DEFECTS: [&str; 5] = [
+    "open_edge",
+    "non_manifold_edge",
+    "bow_tie_vertex",
+    "inconsistent_orientation",
+    "self_intersection",
+];
+
+/// What repair did, and whether it did good: a filled hole may cross other faces.
+struct Repaired {
+    report: RepairReport,
+    /// How many of each of [`SIGN_DEFECTS`] there were, and are.
+    defects: Vec<(&'static str, usize, usize)>,
+}
+
+impl Repaired {
+    fn new(before: &TriangleMesh, after: &TriangleMesh, report: RepairReport) -> Repaired {
+        let (before, after) = (validate(before), validate(after));
+        let count = |kind| (kind, before.count(kind), after.count(kind));
+        Repaired {
+            report,
+            defects: SIGN_DEFECTS.into_iter().map(count).collect(),
+        }
+    }
+
+    /// Defects that repair made more.
+    fn worse(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
+        let defects = self.defects.iter().copied();
+        defects.filter(|(_, before, after)| after > before)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let worse: Vec<String> = self
+            .worse()
+            .map(|(kind, before, after)| {
+                format!(
+                    "{} {} → {}",
+                    kind.replace('_', " "),
+                    report::count_of(before),
+                    report::count_of(after)
+                )
+            })
+            .collect();
+        let mut notes = vec![repair_note(&self.report)];
+        if !worse.is_empty() {
+            notes.push(format!(
+                "repair also made defects: {}; bake without --repair as well, and keep what has fewer doubtful cells",
+                worse.join(", ")
+            ));
+        }
+        notes
+    }
+
+    fn json(&self) -> Value {
+        let counts = repair_counts(&self.report)
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), json!(count)))
+            .collect::<serde_json::Map<_, _>>();
+        let defects = self
+            .defects
+            .iter()
+            .map(|&(kind, before, after)| {
+                (kind.to_owned(), json!({ "before": before, "after": after }))
+            })
+            .collect::<serde_json::Map<_, _>>();
+        let worse: Vec<&str> = self.worse().map(|(kind, ..)| kind).collect();
+        report::merged(counts.into(), json!({ "defects": defects, "worse": worse }))
+    }
 }
 
 fn repair_note(report: &RepairReport) -> String {

@@ -19,7 +19,7 @@ use crate::picture::{
     self, Axis, Canvas, PALETTE, RenderSettings, SliceSettings, sheet, write_png,
 };
 use crate::report::{self, Answer};
-use crate::{output, render};
+use crate::{output, render, terminal};
 
 /// One model of the demonstration: its name in the catalogue, where to look from, where to cut.
 struct Exhibit {
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         text: format!(
             "{}\n{}: meshes, fields and pictures in {} on {}\n{}",
             report::table(&headings, &rows),
-            arguments.out.display(),
+            terminal::path(&arguments.out),
             report::seconds(start.elapsed().as_secs_f64()),
             report::plural(rayon::current_num_threads(), "thread", "threads"),
             next_steps(&arguments.out)
@@ -248,12 +248,17 @@ fn draw_slice(body: &Body, exhibit: &Exhibit) -> Result<Canvas, Failure> {
 }
 
 fn next_steps(folder: &Path) -> String {
-    let folder = folder.display();
+    let inside = |name: &str| terminal::path(&folder.join(name));
+    let (sheet, mug, bolt) = (
+        inside("sheet.png"),
+        inside("mug.tfs"),
+        inside("bolt_m16.tfs"),
+    );
     format!(
-        "\nLook at {folder}/sheet.png. Then try:\n\
-         \x20 touchfield inspect {folder}/mug.tfs\n\
-         \x20 touchfield slice {folder}/mug.tfs --axis z --at 20mm -o mug.png\n\
-         \x20 touchfield render {folder}/bolt_m16.tfs {folder}/mug.tfs@0.12,0,-0.01,0,0,0,1 -o pair.png\n\
+        "\nLook at {sheet}. Then try:\n\
+         \x20 touchfield inspect {mug}\n\
+         \x20 touchfield slice {mug} --axis z --at 20mm -o mug.png\n\
+         \x20 touchfield render {bolt} {mug}@0.12,0,-0.01,0,0,0,1 -o pair.png\n\
          \x20 touchfield bake your_mesh.stl --units mm -o yours.tfs\n"
     )
 }

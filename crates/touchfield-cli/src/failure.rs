@@ -3,11 +3,13 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use touchfield::bake::BakeError;
+use touchfield::bake::{BakeError, BakeSettings, Resolution};
+use touchfield::field::GridError;
 use touchfield::field::file::FileError;
 use touchfield::mesh::read::{Cause, ReadError};
 
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
+use crate::report;
 
 /// A command that failed. The message names file, place, cause and way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +49,9 @@ impl Failure {
         }
     }
 
-    /// A bake of the mesh in `path` that came to nothing, with the flag that helps.
-    pub(crate) fn of_bake(path: &Path, error: &BakeError) -> Failure {
-        let flag = match error {
-            BakeError::MissingVertex { .. } | BakeError::NonFiniteVertex { .. } => {
-                " (`touchfield bake --repair`)"
-            }
-            BakeError::TooMuchMemory { .. } => " (--resolution, --max-memory)",
-            BakeError::TooManyNodes { .. } | BakeError::BadCellSize { .. } => " (--cell-size)",
-            BakeError::TooCoarse { .. } => " (--resolution)",
-            _ => "",
-        };
-        let message = format!("{}: {error}{flag}", path.display());
+    /// A bake of the mesh in `path` that came to nothing, with the option that helps.
+    pub(crate) fn of_bake(path: &Path, error: &BakeError, settings: &BakeSettings) -> Failure {
+        let message = format!("{}: {}", path.display(), bake_cause(error, settings));
         Failure::new(error.is_limit(), message)
     }
 
@@ -83,14 +76,131 @@ impl Failure {
     }
 }
 
-macro_rules! bad_input_from {
-    ($($error:ty),*) => {
-        $(impl From<$error> for Failure {
-            fn from(error: $error) -> Failure {
-                Failure::BadInput(error.to_string())
-            }
-        })*
-    };
+/// What a bake failed of, in the words of the command line.
+fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
+    let padding = settings.padding;
+    match *error {
+        BakeError::MissingVertex { .. } => format!("{error} (`touchfield bake --repair`)"),
+        BakeError::NonFiniteVertex {
+            face,
+            vertex,
+            position,
+        } => format!(
+            "face {face} uses vertex {vertex} at {:?}; `touchfield bake --repair` drops such faces",
+            position.to_array()
+        ),
+        BakeError::NoExtent { extents } => format!(
+            "the mesh measures {:?} m; a grid needs a finite, positive size (--units says what the numbers are)",
+            extents.to_array()
+        ),
+        BakeError::BadCellSize { cell_size } => format!(
+            "a cell size of {cell_size:?} m is not usable; it must be positive and finite (--cell-size, --resolution)"
+        ),
+        BakeError::TooCoarse { nodes, padding } => format!(
+            "--resolution {nodes} leaves no cell for the mesh after --padding {padding} on both sides; {}",
+            coarse_way_out(nodes, padding)
+        ),
+        BakeError::Grid(GridError::BadGeometry { origin, cell_size }) => format!(
+            "a grid of cells of {cell_size:?} m from {:?} on is not usable: {}",
+            origin.to_array(),
+            geometry_way_out(cell_size, settings)
+        ),
+        BakeError::TooManyNodes { cells } if f64::from(padding) > 0.25 * cells => format!(
+            "--padding {padding} makes {cells:.3e} cells along one side, too many to count; lower it"
+        ),
+        BakeError::TooManyNodes { cells } => format!(
+            "{cells:.3e} cells along one side are too many to count; use a larger --cell-size"
+        ),
+        BakeError::TooManyCells { .. } => {
+            format!("{error} (--resolution, --cell-size or --padding)")
+        }
+        BakeError::TooMuchMemory {
+            nodes,
+            needed,
+            allowed,
+            fitting,
+        } => format!(
+            "a grid of {} × {} × {} nodes takes {} with the mesh, more than the {} allowed; {}",
+            nodes.x,
+            nodes.y,
+            nodes.z,
+            report::bytes(needed),
+            report::bytes(allowed),
+            memory_way_out(fitting, nodes.max_element(), padding)
+        ),
+        _ => error.to_string(),
+    }
 }
 
-bad_input_from!(WritePngError, SliceError, RenderError, SheetError);
+/// What to do when padding takes all `nodes`.
+fn coarse_way_out(nodes: u32, padding: u32) -> String {
+    /// Along a side; finer grids than this are hardly meant.
+    const SENSIBLE: u64 = 10_000;
+    let least = 2 * u64::from(padding) + 2;
+    match (least <= SENSIBLE, nodes >= 2) {
+        (true, true) => format!(
+            "use a resolution of at least {least}, or a padding of at most {}",
+            (nodes - 2) / 2
+        ),
+        (false, true) => format!("use a padding of at most {}", (nodes - 2) / 2),
+        (_, false) => format!("use a resolution of at least {least}"),
+    }
+}
+
+/// What to do when `f32` cannot hold the nodes of a grid or not tell them apart.
+fn geometry_way_out(cell_size: f32, settings: &BakeSettings) -> &'static str {
+    // Metres of anything that is built are nearer to 1 than this.
+    if cell_size.is_nan() || cell_size >= 1e15 {
+        return "it goes beyond all measure; use a smaller --cell-size, or say what the numbers of the mesh are with --units";
+    }
+    match settings.resolution {
+        Resolution::Nodes(_) => {
+            "f32 cannot tell its nodes apart; lower --resolution, or move the mesh towards the origin"
+        }
+        Resolution::CellSize(_) => {
+            "f32 cannot tell its nodes apart; use a larger --cell-size or a smaller --padding, or move the mesh towards the origin"
+        }
+    }
+}
+
+/// What to do when `nodes` along the longest side are too many, and `fitting` would not be.
+fn memory_way_out(fitting: u32, nodes: u32, padding: u32) -> String {
+    // More than half of the grid around the mesh is not what anybody wants.
+    if padding > nodes / 4 {
+        return format!("lower --padding {padding}, or raise --max-memory");
+    }
+    // What is left after padding has to hold the mesh.
+    if u64::from(fitting) < 2 * u64::from(padding) + 2 {
+        return "raise --max-memory: no grid fits beside the mesh".to_owned();
+    }
+    format!(
+        "use --resolution {fitting} or less (or as much larger a --cell-size), or raise --max-memory"
+    )
+}
+
+impl From<SliceError> for Failure {
+    fn from(error: SliceError) -> Failure {
+        let is_limit = matches!(&error, SliceError::Size(size) if size.is_limit());
+        Failure::new(is_limit, error.to_string())
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Failure {
+        let is_limit = matches!(&error, RenderError::Size(size) if size.is_limit());
+        Failure::new(is_limit, error.to_string())
+    }
+}
+
+impl From<SheetError> for Failure {
+    fn from(error: SheetError) -> Failure {
+        let is_limit = matches!(&error, SheetError::Size(size) if size.is_limit());
+        Failure::new(is_limit, error.to_string())
+    }
+}
+
+impl From<WritePngError> for Failure {
+    fn from(error: WritePngError) -> Failure {
+        Failure::BadInput(error.to_string())
+    }
+}

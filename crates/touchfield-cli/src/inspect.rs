@@ -10,8 +10,8 @@ use touchfield::mesh::{Defect, SelfIntersectionList, TriangleMesh, Validation, v
 
 use crate::args::{Common, Units};
 use crate::failure::Failure;
-use crate::load;
 use crate::report::{self, Answer, Facts};
+use crate::{load, terminal};
 
 /// Indices named for every kind of defect.
 const FIRST: usize = 8;
@@ -36,9 +36,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     let path = &arguments.file;
     if load::is_baked(path) {
-        return baked(path, common);
+        return baked(path, common.max_memory.0);
     }
-    let mesh = load::mesh(path, arguments.units, common)?;
+    let mesh = load::mesh(path, arguments.units, common.max_memory.0)?;
     let validation = validate(&mesh);
     Ok(Answer {
         text: mesh_text(path, &mesh, &validation),
@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-fn baked(path: &Path, common: &Common) -> Result<Answer, Failure> {
-    let stored = load::baked(path, common)?;
+fn baked(path: &Path, max_memory: u64) -> Result<Answer, Failure> {
+    let stored = load::baked(path, max_memory)?;
     let (grid, provenance) = (&stored.grid, &stored.provenance);
     let bytes = std::fs::metadata(path)
         .map_err(|error| Failure::in_file(path, error))?
@@ -72,7 +72,11 @@ fn baked(path: &Path, common: &Common) -> Result<Answer, Failure> {
     let more =
         json!({ "file": path.to_string_lossy(), "surface_bounds": report::bounds_json(solid) });
     Ok(Answer {
-        text: format!("{}: a baked field\n{}{notes}", path.display(), facts.text()),
+        text: format!(
+            "{}: a baked field\n{}{notes}",
+            terminal::path(path),
+            facts.text()
+        ),
         json: report::merged(report::field_json(grid, provenance, bytes), more),
     })
 }
@@ -98,7 +102,7 @@ fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Strin
     facts.add("watertight", yes(validation.watertight));
     facts.add("manifold", yes(validation.manifold));
     let kinds = validation.by_kind();
-    let mut text = format!("{}: a mesh\n{}", path.display(), facts.text());
+    let mut text = format!("{}: a mesh\n{}", terminal::path(path), facts.text());
     if kinds.is_empty() {
         return text + "\nno defects\n";
     }

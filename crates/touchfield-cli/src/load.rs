@@ -10,13 +10,10 @@ use touchfield::field::{DenseGrid, Provenance};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
 
-use crate::args::{Common, Units};
+use crate::args::Units;
 use crate::failure::Failure;
 use crate::progress::BakeProgress;
-use crate::report;
-
-/// How a `.tfs` file begins, whatever its name (docs/FILE_FORMAT.md).
-const SIGNATURE: [u8; 8] = *b"\x89TFS\r\n\x1a\n";
+use crate::{report, terminal};
 
 /// A field and its name for titles.
 pub(crate) struct Body {
@@ -25,32 +22,74 @@ pub(crate) struct Body {
     pub(crate) provenance: Provenance,
 }
 
+impl Body {
+    /// Bytes that it keeps.
+    pub(crate) fn bytes(&self) -> u64 {
+        let notes: usize = self.provenance.notes.iter().map(String::len).sum();
+        let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
+        (self.grid.bytes() + cells + notes) as u64
+    }
+
+    /// Says so if there is nothing to see: no node lies inside.
+    pub(crate) fn nothing_inside(&self) -> Option<String> {
+        let cell = report::length(self.grid.layout().cell_size);
+        (self.grid.values().iter().all(|&value| value >= 0.0)).then(|| {
+            format!(
+                "{}: no node is inside, so there is no solid to show: the surface is open, or everywhere thinner than a \
+                 cell of {cell}; `touchfield bake` with a smaller --cell-size, or with --repair, may find it",
+                self.name
+            )
+        })
+    }
+}
+
 /// Whether a file holds a baked field, or at least claims to by its extension.
 pub(crate) fn is_baked(path: &Path) -> bool {
-    let mut start = [0; SIGNATURE.len()];
-    let magic = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    (magic.is_ok() && start == SIGNATURE)
+    let mut start = [0; file::SIGNATURE.len()];
+    // What is looked at in a pipe is gone for the reader.
+    let magic = match path.is_file() {
+        true => File::open(path).and_then(|mut file| file.read_exact(&mut start)),
+        false => Err(io::ErrorKind::Unsupported.into()),
+    };
+    (magic.is_ok() && start == file::SIGNATURE)
         || path
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
 }
 
+/// Says more of a folder or an empty file than any reader would.
+pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            Err(Failure::in_file(path, "is a folder; name a file in it"))
+        }
+        Ok(found) if found.is_file() && found.len() == 0 => Err(Failure::in_file(
+            path,
+            "is empty; export, copy or bake it again",
+        )),
+        // What cannot be read is told by who tries.
+        _ => Ok(()),
+    }
+}
+
 /// Reads a baked file.
-pub(crate) fn baked(path: &Path, common: &Common) -> Result<Stored, Failure> {
-    file::read_file(path, common.max_memory.0).map_err(|error| Failure::of_baked_file(&error))
+pub(crate) fn baked(path: &Path, max_memory: u64) -> Result<Stored, Failure> {
+    check_input(path)?;
+    file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
 }
 
 /// Reads a mesh and scales it to metres.
-pub(crate) fn mesh(path: &Path, units: Units, common: &Common) -> Result<TriangleMesh, Failure> {
+pub(crate) fn mesh(path: &Path, units: Units, max_memory: u64) -> Result<TriangleMesh, Failure> {
+    check_input(path)?;
     let most = |bytes_each: usize, limit: usize| {
-        let fitting = common.max_memory.0 / bytes_each as u64;
+        let fitting = max_memory / bytes_each as u64;
         limit.min(usize::try_from(fitting).unwrap_or(usize::MAX))
     };
     let default = Limits::default();
     let limits = Limits {
         vertices: most(size_of::<glam::DVec3>(), default.vertices),
         faces: most(size_of::<[u32; 3]>(), default.faces),
-        bytes: default.bytes.min(common.max_memory.0),
+        bytes: default.bytes.min(max_memory),
     };
     let mut mesh = read::read_file(path, &limits).map_err(|error| Failure::of_reading(&error))?;
     if units != Units::M {
@@ -69,25 +108,25 @@ pub(crate) fn bake_mesh(
 ) -> Result<Baked, Failure> {
     let progress = BakeProgress::new(&name_of(path));
     bake(mesh, settings, &|step| progress.show(step))
-        .map_err(|error| Failure::of_bake(path, &error))
+        .map_err(|error| Failure::of_bake(path, &error, settings))
 }
 
 /// The field of a baked file, or of a mesh that is baked here and now with default settings.
-pub(crate) fn field(path: &Path, common: &Common) -> Result<Body, Failure> {
+pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     let name = name_of(path);
     if is_baked(path) {
         let Stored {
             grid, provenance, ..
-        } = baked(path, common)?;
+        } = baked(path, max_memory)?;
         return Ok(Body {
             name,
             grid,
             provenance,
         });
     }
-    let mesh = mesh(path, Units::M, common)?;
+    let mesh = mesh(path, Units::M, max_memory)?;
     let settings = BakeSettings {
-        max_memory: common.max_memory.0,
+        max_memory,
         ..BakeSettings::default()
     };
     let Baked {
@@ -115,5 +154,5 @@ pub(crate) fn name_of(path: &Path) -> String {
 
 /// A remark on stderr; if nobody takes it, it is not worth failing for.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "note: {text}");
+    let _ = writeln!(io::stderr(), "note: {}", terminal::line(text));
 }

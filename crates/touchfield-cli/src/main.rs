@@ -20,6 +20,7 @@ mod render;
 mod report;
 mod sample;
 mod slice;
+mod terminal;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -68,7 +69,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             // Nobody is left to tell when stderr is closed too.
-            let _ = writeln!(io::stderr(), "error: {}", failure.message());
+            let message = terminal::line(failure.message());
+            let _ = writeln!(io::stderr(), "error: {message}");
             if common.json {
                 let _ = print(&error_answer(failure.message(), failure.exit_code()), true);
             }
@@ -79,12 +81,23 @@ fn main() -> ExitCode {
 
 /// Help, the version, or what is wrong with the arguments; a script that asked for JSON gets an object here too.
 fn refuse(error: &clap::Error) -> ! {
-    let as_json = std::env::args_os().any(|argument| argument == "--json");
-    if error.use_stderr() && as_json {
-        let message = error.to_string();
-        let _ = print(&error_answer(message.trim_end(), 2), true);
+    if !error.use_stderr() {
+        error.exit();
     }
-    error.exit()
+    let message = error.to_string();
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let _ = print(
+            &error_answer(message.trim_start_matches("error: ").trim_end(), 2),
+            true,
+        );
+    }
+    let harmless = terminal::lines(&message);
+    if harmless == message {
+        error.exit();
+    }
+    // The message quotes an argument that a terminal would obey: without colours, then.
+    let _ = write!(io::stderr(), "{harmless}");
+    std::process::exit(2)
 }
 
 fn error_answer(message: &str, exit_code: u8) -> Answer {

@@ -7,8 +7,8 @@ use serde_json::json;
 use touchfield::mesh::{generate, write};
 
 use crate::failure::Failure;
-use crate::output;
 use crate::report::{self, Answer};
+use crate::{output, terminal};
 
 /// Write the built-in models as meshes: gear, nut and bolt, mug, torus knot, and more
 #[derive(Args)]
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         text: format!(
             "{table}\n{} models written to {}\n",
             models.len(),
-            arguments.out.display()
+            terminal::path(&arguments.out)
         ),
         json: json!({ "directory": arguments.out.to_string_lossy(), "models": models }),
     })

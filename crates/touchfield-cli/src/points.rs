@@ -24,6 +24,9 @@ pub(crate) fn is_npy(path: &Path) -> bool {
 
 /// Reads a file of points, `.npy` by content, else as text.
 pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
+    if path.is_dir() {
+        return Err(Failure::in_file(path, "is a folder; name a file in it"));
+    }
     let bytes = file_bytes(path, max_memory)?;
     if is_npy(path) || bytes.starts_with(b"\x93NUMPY") {
         let points = npy::points(&bytes).map_err(|error| Failure::in_file(path, error))?;
@@ -80,7 +83,7 @@ fn finite(point: [f64; 3]) -> Result<Vec3, String> {
     }
     let [x, y, z] = point;
     Err(format!(
-        "({x}, {y}, {z}) is not a point of finite f32 coordinates; remove it"
+        "({x:?}, {y:?}, {z:?}) is not a point of finite f32 coordinates; remove it"
     ))
 }
 
@@ -93,12 +96,8 @@ fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
         if row.is_empty() || row.starts_with('#') {
             continue;
         }
-        let words: Vec<&str> = match row.contains([',', ';']) {
-            true => row.split([',', ';']).map(str::trim).collect(),
-            false => row.split_whitespace().collect(),
-        };
-        let is_number = |word: &&str| word.parse::<f64>().is_ok();
-        let heading = may_be_heading && !words.iter().any(is_number);
+        let words = columns(row);
+        let heading = may_be_heading && !words.iter().any(|word| is_numeric(word));
         may_be_heading = false;
         if heading {
             continue;
@@ -125,6 +124,45 @@ fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
     Ok(points)
 }
 
+/// The columns of a row, their quotes taken off. Within quotes a comma or a blank is text.
+fn columns(row: &str) -> Vec<&str> {
+    let by_commas = split_outside_quotes(row, |c| matches!(c, ',' | ';'));
+    let words = match by_commas.len() {
+        1 => split_outside_quotes(row, char::is_whitespace)
+            .into_iter()
+            // Several blanks are one separator.
+            .filter(|word| !word.is_empty())
+            .collect(),
+        _ => by_commas,
+    };
+    words.into_iter().map(unquoted).collect()
+}
+
+/// A word without the quotes around it, if there are any.
+fn unquoted(word: &str) -> &str {
+    let inner = word
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inner.map_or(word, str::trim)
+}
+
+/// The parts of a row between separators, those within quotes left alone.
+fn split_outside_quotes(row: &str, is_separator: impl Fn(char) -> bool) -> Vec<&str> {
+    let mut quoted = false;
+    row.split(|c: char| {
+        quoted ^= c == '"';
+        !quoted && is_separator(c)
+    })
+    .map(str::trim)
+    .collect()
+}
+
+/// Whether a word is a number or meant as one, such as `1,5` in quotes: a row of such words is no heading.
+fn is_numeric(word: &str) -> bool {
+    let unsigned = word.trim_start_matches(['+', '-', '.']);
+    word.parse::<f64>().is_ok() || unsigned.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Writes distance and gradient of every point below a heading.
 pub(crate) fn write_csv(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
     writeln!(out, "distance,gx,gy,gz")?;
@@ -146,6 +184,9 @@ mod tests {
             "x,y,z\n1,2,3\n-4,0.5,6e0",
             "\u{feff}x;y;z\r\n1; 2; 3\r\n\r\n-4;0.5;6\r\n",
             "# points\n1 2\t3\n  -4 0.5 6  \n",
+            "\"1\",\"2\",\"3\"\n\"-4\",\" .5\",6\n",
+            "\"x\",\"y, up\",\"z\"\n1,\"2\",3\n-4,.5,6\n",
+            "\"x [m]\" \"y [m]\" \"z [m]\"\n1 \"2\" 3\n-4  .5 6\n",
         ] {
             assert_eq!(csv_points(text).unwrap(), expected, "{text:?}");
         }
@@ -163,6 +204,14 @@ mod tests {
             ("1,2,1e39", 1, "finite"),
             ("1,2,3,4", 1, "4 columns"),
             ("1,,3", 1, "column 2"),
+            (
+                "\"1,5\",\"2\",\"3\"",
+                1,
+                "column 1: expected a number, found `1,5`",
+            ),
+            ("\"1,5\",\"2,5\",\"3,5\"", 1, "column 1"),
+            ("\"1\",\"2\"", 1, "2 columns"),
+            ("1,2,1e300", 1, "1e300"),
         ] {
             let (found, cause) = csv_points(text).unwrap_err();
             assert_eq!(found, line, "{text:?}");

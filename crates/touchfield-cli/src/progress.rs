@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use touchfield::bake::{Stage, Step};
 
+use crate::terminal;
+
 /// The bar of one bake; gone when dropped.
 pub(crate) struct BakeProgress {
     bar: ProgressBar,
@@ -21,7 +23,7 @@ impl BakeProgress {
                 "{prefix} {msg:22} {wide_bar:.cyan/dim} {percent:>3} % {elapsed:>4}",
             );
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_prefix(name.to_owned());
+            bar.set_prefix(terminal::line(name).into_owned());
             bar.enable_steady_tick(Duration::from_millis(100));
         }
         BakeProgress { bar }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::load::Body;
 use crate::picture::{self, Canvas, PALETTE, RenderBody, RenderSettings, Rgb, write_png};
 use crate::report::{self, Answer};
-use crate::{load, output};
+use crate::{load, output, terminal};
 
 /// Draw a lit picture of one or more bodies
 #[derive(Args)]
@@ -56,15 +56,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     }
     if !(-90.0..=90.0).contains(&arguments.elevation) || !arguments.azimuth.is_finite() {
         return Err(Failure::BadInput(format!(
-            "--azimuth {} --elevation {}: no such view; the elevation goes from -90 to 90 degrees",
+            "--azimuth {:?} --elevation {:?}: no such view; the elevation goes from -90 to 90 degrees",
             arguments.azimuth, arguments.elevation
         )));
     }
-    let bodies = arguments
-        .files
-        .iter()
-        .map(|file| load::field(&file.path, common))
-        .collect::<Result<Vec<Body>, Failure>>()?;
+    let bodies = bodies(&arguments.files, common.max_memory.0)?;
     let colours = PALETTE.into_iter().cycle();
     let placed: Vec<(&Body, Pose, Rgb)> = bodies
         .iter()
@@ -83,6 +79,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let picture = draw(&placed, &settings)?;
     let seconds = start.elapsed().as_secs_f64();
     write_png(&picture, &arguments.output)?;
+    let notes: Vec<String> = bodies.iter().filter_map(Body::nothing_inside).collect();
+    notes.iter().for_each(|note| load::note(note));
     let names: Vec<_> = arguments
         .files
         .iter()
@@ -91,10 +89,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(Answer {
         text: format!(
             "{}: {} × {} pixels in {}, {}\n",
-            names.join(", "),
+            terminal::line(&names.join(", ")),
             picture.width(),
             picture.height(),
-            arguments.output.display(),
+            terminal::path(&arguments.output),
             report::seconds(seconds)
         ),
         json: json!({
@@ -103,8 +101,29 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "width": picture.width(),
             "height": picture.height(),
             "seconds": seconds,
+            "notes": notes,
         }),
     })
+}
+
+/// All bodies, which together take at most `max_memory` bytes.
+fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Body>, Failure> {
+    let mut taken = 0;
+    let mut bodies = Vec::with_capacity(files.len());
+    for file in files {
+        let left = max_memory.saturating_sub(taken);
+        let body = load::field(&file.path, left).map_err(|failure| match failure {
+            Failure::Limit(message) if taken > 0 => Failure::Limit(format!(
+                "{message}; the bodies before it take {} of the {} allowed",
+                report::bytes(taken),
+                report::bytes(max_memory)
+            )),
+            failure => failure,
+        })?;
+        taken += body.bytes();
+        bodies.push(body);
+    }
+    Ok(bodies)
 }
 
 /// Draws bodies, the facets of their grids smoothed.

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use touchfield::field::{DenseGrid, Field, Provenance};
 use touchfield::geom::{Aabb, DAabb};
 
+use crate::terminal;
+
 /// What a command found out or did, said twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -21,9 +23,9 @@ impl Answer {
     pub(crate) fn print(&self, as_json: bool) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let printed = if as_json {
-            writeln!(out, "{}", self.json)
+            writeln!(out, "{}", terminal::json(&self.json.to_string()))
         } else {
-            out.write_all(self.text.as_bytes())
+            out.write_all(terminal::lines(&self.text).as_bytes())
         };
         match printed.and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -92,7 +94,7 @@ pub(crate) fn list(heading: &str, entries: &[String]) -> String {
     }
     let lines: String = entries
         .iter()
-        .map(|entry| format!("    - {entry}\n"))
+        .map(|entry| format!("    - {}\n", terminal::line(entry)))
         .collect();
     format!("  {heading}\n{lines}")
 }
@@ -120,13 +122,16 @@ fn digits(number: f64) -> String {
     significant(number, 3)
 }
 
-/// So many digits that count; more only before the point.
+/// So many digits that count; more only before the point. Numbers far from 1 get an exponent.
 fn significant(number: f64, count: i32) -> String {
     if number == 0.0 || !number.is_finite() {
         // Adding turns −0 to 0.
         return format!("{}", number + 0.0);
     }
     let magnitude = number.abs().log10().floor() as i32;
+    if !(-6..12).contains(&magnitude) {
+        return exponential(number, (count - 1).max(0) as usize);
+    }
     let decimals = (count - 1 - magnitude).clamp(0, 12) as usize;
     let rounded = format!("{number:.decimals$}");
     let shortest = match rounded.contains('.') {
@@ -136,6 +141,18 @@ fn significant(number: f64, count: i32) -> String {
     match shortest {
         "-0" => "0".to_owned(),
         shortest => shortest.to_owned(),
+    }
+}
+
+/// `1.23e45`, with at most so many decimals.
+fn exponential(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if digits.contains('.') => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits}e{exponent}")
+        }
+        _ => text,
     }
 }
 
@@ -210,7 +227,8 @@ pub(crate) fn bytes(number: u64) -> String {
         size if size < 1e3 => format!("{number} B"),
         size if size < 1e6 => format!("{} kB", digits(size / 1e3)),
         size if size < 1e9 => format!("{} MB", digits(size / 1e6)),
-        size => format!("{} GB", digits(size / 1e9)),
+        size if size < 1e12 => format!("{} GB", digits(size / 1e9)),
+        size => format!("{} TB", digits(size / 1e12)),
     }
 }
 
@@ -281,7 +299,7 @@ pub(crate) fn field_facts(facts: &mut Facts, grid: &DenseGrid, provenance: &Prov
             length_in_cells(grid.error_bound(), layout.cell_size),
             // Half a cell's diagonal is what a closed surface gets.
             if grid.error_bound() > layout.cell_size {
-                "; this wide because the surface is open and the sign beside a hole can be either (`--repair` closes small ones)"
+                "; this wide because the sign is not sure everywhere, as beside a hole (`--repair` closes small ones)"
             } else {
                 ""
             }
@@ -367,6 +385,8 @@ mod tests {
             (0.1, "100 mm"),
             (123456.0, "123 km"),
             (-0.0, "0 mm"),
+            (1e300, "1e297 km"),
+            (-1.2345e-20, "-1.23e-11 nm"),
         ] {
             assert_eq!(length(metres), text);
         }

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         output::check_apart(output, &arguments.file)?;
     }
     let points = points::read(&arguments.points, common.max_memory.0)?;
-    let body = load::field(&arguments.file, common)?;
+    let body = load::field(&arguments.file, common.max_memory.0)?;
     let start = Instant::now();
     let rows = sample(&body.grid, &points);
     let seconds = start.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ use crate::args::{Common, Length};
 use crate::failure::Failure;
 use crate::picture::{self, Axis, SliceSettings, write_png};
 use crate::report::{self, Answer};
-use crate::{load, output};
+use crate::{load, output, terminal};
 
 /// Draw a plane through a field: signed, labelled colours with the surface as a line
 #[derive(Args)]
@@ -63,7 +63,7 @@ impl AxisName {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &["png"])?;
     output::check_apart(&arguments.output, &arguments.file)?;
-    let body = load::field(&arguments.file, common)?;
+    let body = load::field(&arguments.file, common.max_memory.0)?;
     let axis = arguments.axis as usize;
     let at = match arguments.at {
         Some(Length(at)) => at as f32,
@@ -84,6 +84,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let picture = picture::slice(&body.grid, &settings)?;
     write_png(&picture, &arguments.output)?;
+    let notes: Vec<String> = body.nothing_inside().into_iter().collect();
+    notes.iter().for_each(|note| load::note(note));
     let hatched = match arguments.doubtful {
         true => format!(
             ", {} in the plane",
@@ -95,11 +97,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(Answer {
         text: format!(
             "{} at {name} = {}: {} × {} pixels in {}{hatched}\n",
-            arguments.file.display(),
+            terminal::path(&arguments.file),
             report::length(at),
             picture.width(),
             picture.height(),
-            arguments.output.display()
+            terminal::path(&arguments.output)
         ),
         json: json!({
             "file": arguments.file.to_string_lossy(),
@@ -110,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "height": picture.height(),
             "doubtful_cells": body.provenance.doubtful_cells.len(),
             "doubtful_in_plane": arguments.doubtful.then_some(doubtful.len()),
+            "notes": notes,
         }),
     })
 }

@@ -31,6 +31,13 @@ pub(crate) enum SizeError {
     TooLarge { width: u32, height: u32 },
 }
 
+impl SizeError {
+    /// Whether a limit was hit, rather than the size being none.
+    pub(crate) fn is_limit(self) -> bool {
+        matches!(self, SizeError::TooLarge { .. })
+    }
+}
+
 /// Which part of a text lies at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {

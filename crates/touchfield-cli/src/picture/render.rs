@@ -105,14 +105,14 @@ pub(crate) enum RenderError {
     #[error("{count} bodies given; a picture shows 1 to {}", BACKDROP - 1)]
     Bodies { count: usize },
     /// A body's box has no finite, positive size.
-    #[error("the box of body {body}, from {} to {}, cannot be framed; a picture needs a finite box of positive size (intersect the field with one)", .bounds.min, .bounds.max)]
+    #[error("the box of body {body}, from {:?} to {:?}, cannot be framed; a picture needs a finite box of positive size (intersect the field with one)", .bounds.min.to_array(), .bounds.max.to_array())]
     Bounds { body: usize, bounds: Aabb },
     /// A body's pose is not a rigid motion.
     #[error("the pose of body {body} holds values that are not finite, or a zero quaternion")]
     Pose { body: usize },
     /// The camera's settings make no view.
     #[error(
-        "azimuth {azimuth} rad, elevation {elevation} rad and zoom {zoom} make no view; elevation is from −π/2 to π/2 and zoom from 0.01 to 100"
+        "azimuth {azimuth:?} rad, elevation {elevation:?} rad and zoom {zoom:?} make no view; elevation is from −π/2 to π/2 and zoom from 0.01 to 100"
     )]
     Camera {
         azimuth: f32,

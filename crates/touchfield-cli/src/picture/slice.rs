@@ -100,11 +100,11 @@ impl Default for SliceSettings<'_> {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum SliceError {
     /// The field's box has no finite, positive size.
-    #[error("the field's box from {} to {} cannot be drawn; a slice needs a finite box of positive size (intersect the field with one)", .0.min, .0.max)]
+    #[error("the field's box from {:?} to {:?} cannot be drawn; a slice needs a finite box of positive size (intersect the field with one)", .0.min.to_array(), .0.max.to_array())]
     Bounds(Aabb),
     /// The plane misses the box.
     #[error(
-        "the plane at {at} lies outside the field's box, which spans {min} to {max} along that axis"
+        "the plane at {at:?} m lies outside the field's box, which spans {min:?} to {max:?} m along that axis; choose --at between them"
     )]
     OutsideBounds { at: f32, min: f32, max: f32 },
     /// Too narrow for its labels.

@@ -1,7 +1,7 @@
 //! Every command's happy path: files, JSON keys and their types, numbers against closed forms.
 
 use crate::folder::{CUBE, Folder, names_in, numbers, png_size};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The distance to the cube of [`CUBE`].
 fn cube_distance(p: [f64; 3]) -> f64 {
@@ -451,4 +451,101 @@ fn the_baked_file_is_the_same_on_any_number_of_threads() {
             assert!(one == bake(threads), "{model} on {threads} threads");
         }
     }
+}
+
+/// A picture of a plate thinner than a cell is empty; that must not pass for a picture of it.
+#[test]
+fn a_body_without_an_inside_is_said_to_be_so() {
+    let folder = Folder::new();
+    // The last number of a vertex is its height.
+    let flat = |line: &str| match line.strip_suffix("0.5") {
+        Some(start) => format!("{start}0.0001\n"),
+        None => format!("{line}\n"),
+    };
+    folder.write("plate.obj", CUBE.lines().map(flat).collect::<String>());
+    folder.write("cube.obj", CUBE);
+    for name in ["plate", "cube"] {
+        let (mesh, field) = (format!("{name}.obj"), format!("{name}.tfs"));
+        folder.json(&["bake", &mesh, "--resolution", "12", "-o", &field]);
+    }
+    let slice = |field| ["slice", field, "--axis", "x", "-o", "s.png"];
+    let render = |field| {
+        [
+            "render", "cube.tfs", field, "--size", "40x30", "-o", "r.png",
+        ]
+    };
+    for arguments in [&slice("plate.tfs")[..], &render("plate.tfs")] {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, 0);
+        assert!(
+            run.stderr.contains("plate.tfs: no node is inside"),
+            "{}",
+            run.stderr
+        );
+        let notes = folder.json(arguments)["notes"].clone();
+        let notes = notes.as_array().unwrap();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(
+            notes[0].as_str().unwrap().contains("plate.tfs"),
+            "{notes:?}"
+        );
+    }
+    for arguments in [&slice("cube.tfs")[..], &render("cube.tfs")] {
+        assert_eq!(folder.json(arguments)["notes"], json!([]));
+        assert_eq!(folder.run(arguments).stderr, "");
+    }
+}
+
+/// Quoted numbers in the first row are a point; a quoted heading is none.
+#[test]
+fn quoted_tables_lose_no_row() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    folder.json(&["bake", "cube.obj", "--resolution", "12", "-o", "cube.tfs"]);
+    for (table, points) in [
+        ("\"1\",\"2\",\"3\"\n0,0,0\n", 2),
+        ("\"x\",\"y\",\"z\"\n0,0,0\n", 1),
+    ] {
+        folder.write("p.csv", table);
+        let answer = folder.json(&["sample", "cube.tfs", "--points", "p.csv"]);
+        assert_eq!(answer["points"], points, "{table}");
+    }
+}
+
+/// A hole whose filling cuts through a spike behind it: repair says that it made defects.
+#[test]
+fn repair_says_when_it_makes_crossings() {
+    let folder = Folder::new();
+    // A cube without its top, and a closed tetrahedron that stands in the opening.
+    let open = CUBE.replace("f 5 6 7 8\n", "");
+    let spike = "v 0.1 0.1 0.2\nv -0.1 0.1 0.2\nv 0 -0.1 0.2\nv 0 0.03 0.9
+f 9 11 10\nf 9 10 12\nf 10 11 12\nf 11 9 12\n";
+    folder.write("spiked.obj", format!("{open}{spike}"));
+    folder.write("open.obj", &open);
+    let bake = |mesh| {
+        [
+            "bake",
+            mesh,
+            "--repair",
+            "--resolution",
+            "12",
+            "-o",
+            "f.tfs",
+        ]
+    };
+    let repair = folder.json(&bake("spiked.obj"))["repair"].clone();
+    assert_eq!(repair["holes_filled"], 1, "{repair}");
+    assert_eq!(repair["worse"], json!(["self_intersection"]), "{repair}");
+    assert_eq!(
+        repair["defects"]["open_edge"],
+        json!({ "before": 4, "after": 0 })
+    );
+    assert!(
+        folder
+            .run(&bake("spiked.obj"))
+            .stdout
+            .contains("repair also made defects: self intersection 0 →")
+    );
+    let repair = folder.json(&bake("open.obj"))["repair"].clone();
+    assert_eq!(repair["worse"], json!([]), "{repair}");
 }

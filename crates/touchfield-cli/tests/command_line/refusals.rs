@@ -45,7 +45,11 @@ fn usage_is_refused_with_what_exists() {
         2,
         &["not a length", "0.05mm"],
     );
-    folder.fails(&bake(&["--resolution", "3"]), 2, &["padding", "at least 6"]);
+    folder.fails(
+        &bake(&["--resolution", "3"]),
+        2,
+        &["--padding 2", "at least 6"],
+    );
     folder.fails(&bake(&["--threads", "0"]), 2, &["--threads"]);
     folder.fails(&bake(&["--max-memory", "lots"]), 2, &["512M"]);
     folder.fails(&["bake", "cube.obj"], 2, &["--output"]);
@@ -76,11 +80,6 @@ fn usage_is_refused_with_what_exists() {
         &["1200x900"],
     );
     folder.fails(
-        &["render", "cube.tfs", "--size", "90000x90000", "-o", "r.png"],
-        2,
-        &["pixels"],
-    );
-    folder.fails(
         &["render", "cube.tfs", "--elevation", "95", "-o", "r.png"],
         2,
         &["-90 to 90"],
@@ -105,6 +104,28 @@ fn files_that_cannot_be_read_are_named_with_place_and_way_out() {
     folder.write("points.obj", "v 0 0 0\n");
     folder.fails(&["inspect", "missing.obj"], 2, &["missing.obj"]);
     folder.fails(&["inspect", "missing.tfs"], 2, &["missing.tfs"]);
+    std::fs::create_dir(folder.path("box")).unwrap();
+    folder.write("empty.tfs", "");
+    folder.write("empty.stl", "");
+    for (name, words) in [
+        ("box", "is a folder"),
+        ("empty.tfs", "is empty"),
+        ("empty.stl", "is empty"),
+    ] {
+        folder.fails(&["inspect", name], 2, &[name, words]);
+        folder.fails(&["bake", name, "-o", "out.tfs"], 2, &[name, words]);
+        folder.fails(
+            &["slice", name, "--axis", "x", "-o", "s.png"],
+            2,
+            &[name, words],
+        );
+        folder.fails(&["render", name, "-o", "r.png"], 2, &[name, words]);
+    }
+    folder.fails(
+        &["sample", "cube.tfs", "--points", "box"],
+        2,
+        &["box", "is a folder"],
+    );
     folder.fails(
         &["inspect", "notes.xyz"],
         2,
@@ -252,6 +273,27 @@ fn limits_end_in_exit_code_3() {
         3,
         &["cube.tfs", "--max-memory"],
     );
+    for size in ["90000x90000", "99999999999x1"] {
+        folder.fails(
+            &["render", "cube.tfs", "--size", size, "-o", "r.png"],
+            3,
+            &["pixels", "smaller"],
+        );
+    }
+    folder.fails(
+        &[
+            "slice",
+            "cube.tfs",
+            "--axis",
+            "z",
+            "--width",
+            "4000000000",
+            "-o",
+            "s.png",
+        ],
+        3,
+        &["pixels", "smaller"],
+    );
     folder.write("p.csv", "0,0,0\n".repeat(1000));
     folder.fails(
         &[
@@ -268,11 +310,162 @@ fn limits_end_in_exit_code_3() {
 }
 
 #[test]
+fn bodies_of_a_render_share_one_limit_of_memory() {
+    let folder = with_field();
+    let nodes = folder.json(&["inspect", "cube.tfs"])["resolution"].clone();
+    let values = 4.0 * crate::folder::numbers(&nodes).iter().product::<f64>();
+    // One body with its file fits, and so does the same twice if each is counted alone.
+    let limit = (folder.read("cube.tfs").len() as f64 + values + 500.0).to_string();
+    let render = |files: &[&'static str]| {
+        let more = ["--size", "40x30", "--max-memory", &limit, "-o", "r.png"];
+        [&["render"], files, &more]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let one = render(&["cube.tfs"]);
+    folder.json(&one.iter().map(String::as_str).collect::<Vec<_>>());
+    std::fs::remove_file(folder.path("r.png")).unwrap();
+    let two = render(&["cube.tfs", "cube.tfs@2,0,0,0,0,0,1"]);
+    folder.fails(
+        &two.iter().map(String::as_str).collect::<Vec<_>>(),
+        3,
+        &["cube.tfs", "--max-memory", "bodies before it"],
+    );
+}
+
+#[test]
+fn huge_numbers_have_exponents_and_name_their_option() {
+    let folder = with_field();
+    let bake = |more: &[&'static str]| [&["bake", "cube.obj", "-o", "out.tfs"], more].concat();
+    folder.fails(
+        &bake(&["--padding", "4000000000"]),
+        2,
+        &["--padding 4000000000", "at most 63"],
+    );
+    folder.fails(
+        &bake(&["--padding", "4000000000", "--cell-size", "0.1"]),
+        3,
+        &["--padding 4000000000", "lower"],
+    );
+    folder.fails(
+        &bake(&["--padding", "40000000", "--cell-size", "0.1"]),
+        2,
+        &["f32", "--padding", "--cell-size"],
+    );
+    folder.fails(
+        &bake(&["--padding", "40000", "--cell-size", "0.1"]),
+        3,
+        &["--padding 40000", "--max-memory"],
+    );
+    folder.fails(
+        &bake(&["--resolution", "999999999"]),
+        2,
+        &["f32", "--resolution"],
+    );
+    folder.fails(
+        &bake(&["--resolution", "100000"]),
+        3,
+        &["100000 × ", "--resolution 1", "--max-memory", "TB"],
+    );
+    let huge = CUBE.replace("0.5", "1e300");
+    folder.write("huge.obj", huge);
+    folder.write("p.csv", "0,0,1e300\n");
+    let slice = [
+        "slice", "cube.tfs", "--axis", "z", "--at", "1e30", "-o", "s.png",
+    ];
+    for (word, arguments) in [
+        ("--units", &["bake", "huge.obj", "-o", "out.tfs"][..]),
+        (
+            "--units",
+            &["bake", "huge.obj", "--cell-size", "1e290", "-o", "out.tfs"],
+        ),
+        ("--cell-size", &bake(&["--cell-size", "1e300"])),
+        ("1e300", &["sample", "cube.tfs", "--points", "p.csv"]),
+        ("1e30", &slice),
+        (
+            "1e30",
+            &["render", "cube.tfs", "--elevation", "1e30", "-o", "s.png"],
+        ),
+        ("2e297 km", &["inspect", "huge.obj"]),
+    ] {
+        let run = folder.run(arguments);
+        let said = run.stderr + &run.stdout;
+        assert!(said.contains(word), "{arguments:?}: {said}");
+        let digits = said.split(|c: char| !c.is_ascii_digit());
+        assert!(
+            digits.map(str::len).max() < Some(20),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+/// Strings from files and names of files reach the terminal, and JSON, only written out.
+#[test]
+fn escape_sequences_are_never_obeyed() {
+    use touchfield::field::file;
+    const NASTY: &str = "\u{1b}]0;owned\u{7}\u{9b}31m\rforged\n\u{202e}";
+    let folder = with_field();
+    let stored = file::read_file(&folder.path("cube.tfs"), u64::MAX).unwrap();
+    let mut provenance = stored.provenance;
+    provenance.notes = vec![NASTY.to_owned()];
+    file::write_file(&folder.path("nasty.tfs"), &stored.grid, &provenance).unwrap();
+    let uri = r#"{"asset":{"version":"2.0"},"buffers":[{"uri":"..\u001b[31m/x","byteLength":1}],
+        "bufferViews":[{"buffer":0,"byteLength":1}],"accessors":[{"bufferView":0,"componentType":5126,"count":1,"type":"VEC3"}],
+        "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}]}"#;
+    folder.write("nasty.gltf", uri);
+    let named = format!("{NASTY}.obj");
+    folder.write(&named, CUBE);
+    let missing = format!("{NASTY}.tfs");
+    let is_obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+    for arguments in [
+        &["inspect", "nasty.tfs"][..],
+        &["inspect", "nasty.gltf"],
+        &["inspect", &named],
+        &["inspect", &missing],
+        &["bake", &named, "--resolution", "8", "-o", "out.tfs"],
+        &["slice", &named, "--axis", "z", "-o", "s.png"],
+        &["render", &named, "--size", "20x20", "-o", "r.png"],
+        &["models", "--out", NASTY],
+        &["inspect", "--units", NASTY, &named],
+        &[NASTY],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let run = folder.run(&[arguments, json].concat());
+            for said in [&run.stdout, &run.stderr] {
+                assert!(!said.contains(is_obeyed), "{arguments:?}: {said:?}");
+                let forged = said.lines().any(|line| line.starts_with("forged"));
+                assert!(!forged, "{arguments:?}: {said:?}");
+            }
+            if !json.is_empty() {
+                assert!(
+                    serde_json::from_str::<Value>(&run.stdout).is_ok(),
+                    "{}",
+                    run.stdout
+                );
+            }
+        }
+    }
+    let notes = &folder.json(&["inspect", "nasty.tfs"])["notes"];
+    assert_eq!(notes[0], NASTY, "JSON keeps the meaning");
+}
+
+#[test]
 fn with_json_an_error_is_one_object_too() {
     let folder = with_field();
     for arguments in [
         &["inspect", "missing.obj", "--json"][..],
         &["--json", "bake", "cube.obj", "--field", "sparse"],
+        &["bake", "missing.obj", "-o", "out.tfs", "--json"],
+        &["sample", "cube.tfs", "--points", "missing.csv", "--json"],
+        &[
+            "slice", "cube.tfs", "--axis", "z", "--at", "9", "-o", "s.png", "--json",
+        ],
+        &["render", "cube.tfs", "-o", "no/such/r.png", "--json"],
+        &["models", "--out", "cube.obj", "--json"],
+        &["demo", "--out", "cube.obj", "--json"],
+        &["--json"],
     ] {
         let run = folder.run(arguments);
         assert_eq!(run.code, 2);
@@ -307,6 +500,28 @@ fn help_and_version_are_answers() {
             "{help}"
         );
     }
+}
+
+/// Looking at the beginning of a pipe took it from the reader.
+#[cfg(unix)]
+#[test]
+fn a_mesh_from_a_pipe_is_read_from_its_beginning() {
+    use std::io::Write;
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&["inspect", "/dev/stdin", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let off = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n";
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(off.as_bytes()).unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["faces"], 4, "{answer}");
+    assert_eq!(answer["watertight"], true, "{answer}");
 }
 
 #[test]
