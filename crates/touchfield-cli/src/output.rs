@@ -45,14 +45,15 @@ pub(crate) fn check_apart(output: &Path, input: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes a folder and those above it, unless they are there.
+/// Makes a folder and those above it, unless they are there, and makes sure that it takes files.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path).map_err(|error| {
-        Failure::in_file(
-            path,
-            format!("cannot make this folder: {error}; choose another with --out"),
-        )
-    })
+    let cannot = |what: &str, error: io::Error| {
+        Failure::in_file(path, format!("{what}: {error}; choose another with --out"))
+    };
+    fs::create_dir_all(path).map_err(|error| cannot("cannot make this folder", error))?;
+    Draft::beside(&path.join("file"))
+        .map(drop)
+        .map_err(|error| cannot("cannot write to this folder", error))
 }
 
 /// Writes a file through `write`; it appears under its name only when complete.
@@ -128,6 +129,23 @@ mod tests {
         assert_eq!(names_in(folder.path()), Vec::<String>::new());
         fs::create_dir(inside("b.tfs")).unwrap();
         assert!(check(&inside("b.tfs"), &["tfs"]).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_found_before_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        make_folder(&folder.path().join("new/deep")).unwrap();
+        assert_eq!(names_in(folder.path()), ["new"]);
+        assert_eq!(
+            names_in(&folder.path().join("new/deep")),
+            Vec::<String>::new()
+        );
+        // A folder of the system that takes no files, whoever asks.
+        #[cfg(target_os = "linux")]
+        {
+            let failure = make_folder(Path::new("/proc/self")).unwrap_err();
+            assert!(failure.message().contains("cannot write"), "{failure:?}");
+        }
     }
 
     #[test]
