@@ -103,8 +103,18 @@ fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Strin
     facts.add("manifold", yes(validation.manifold));
     let kinds = validation.by_kind();
     let mut text = format!("{}: a mesh\n{}", terminal::path(path), facts.text());
+    let unsure = if misses_crossings(validation) {
+        "\nself_intersection: none found so far; the search was given up, because too many faces lie close together\n"
+    } else {
+        ""
+    };
     if kinds.is_empty() {
-        return text + "\nno defects\n";
+        let no_defects = if unsure.is_empty() {
+            "\nno defects\n"
+        } else {
+            "\nno other defects\n"
+        };
+        return text + unsure + no_defects;
     }
     let rows: Vec<Vec<String>> = kinds
         .iter()
@@ -127,6 +137,7 @@ fn mesh_text(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Strin
         &["defect", ">count", "first at", "the first in words"],
         &rows,
     );
+    text += unsure;
     text += "\n`touchfield bake` copes with these and says how far its signs can be trusted; `--repair` mends what it can first.\n";
     text
 }
@@ -146,6 +157,19 @@ fn mesh_json(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Value
             })
         })
         .collect();
+    let defects = if misses_crossings(validation) {
+        let none_yet = json!({
+            "kind": "self_intersection",
+            "count": 0,
+            "complete": false,
+            "first": [],
+            "of": element("self_intersection"),
+            "example": null,
+        });
+        [defects, vec![none_yet]].concat()
+    } else {
+        defects
+    };
     // An empty box has infinite corners, which become null.
     let DAabb { min, max } = validation.bounds;
     json!({
@@ -173,6 +197,12 @@ fn area(mesh: &TriangleMesh) -> f64 {
 
 fn is_truncated(kind: &str, validation: &Validation) -> bool {
     kind == "self_intersection" && validation.self_intersections == SelfIntersectionList::Truncated
+}
+
+/// Whether the search for crossing faces was given up before it found any.
+fn misses_crossings(validation: &Validation) -> bool {
+    let kind = "self_intersection";
+    is_truncated(kind, validation) && validation.count(kind) == 0
 }
 
 /// What the indices of a kind count.

@@ -178,16 +178,21 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     });
     let closed = is_balanced(&mended.topology);
     let even = is_even(&mended.topology);
-    let crossing = match choice {
-        SignChoice::Always(SignMethod::Parity) => SelfIntersections::default(),
-        SignChoice::Always(_) if !closed => SelfIntersections::default(),
-        _ => crossing_faces(
+    let look_for_crossings = match choice {
+        SignChoice::Always(SignMethod::Parity) => false,
+        SignChoice::Always(_) => closed,
+        SignChoice::Auto => true,
+    };
+    let crossing = if look_for_crossings {
+        crossing_faces(
             &mended.mesh,
             &mended.mesh.faces,
             &mended.with_area,
             Some(&sign_faces.bvh.face_order()),
             Some(MOST_CROSSINGS),
-        ),
+        )
+    } else {
+        SelfIntersections::default()
     };
     if let Some([a, b]) = crossing.pairs.first() {
         notes.push(format!(
@@ -197,8 +202,13 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         ));
         // Shells that cross are not nested, whatever a probe said.
         notes.retain(|note| !note.starts_with("nested_shells"));
+    } else if look_for_crossings && !crossing.complete {
+        notes.push(
+            "self_intersection: none found so far; the search was given up, because too many faces lie close together"
+                .to_owned(),
+        );
     }
-    let clean = closed && crossing.pairs.is_empty() && is_clean(&validation);
+    let clean = closed && crossing.complete && crossing.pairs.is_empty() && is_clean(&validation);
     let method = match choice {
         SignChoice::Always(method) => method,
         SignChoice::Auto if clean => SignMethod::Pseudonormal,

@@ -55,6 +55,18 @@ impl BoxTree {
         &self,
         first: usize,
         wanted: impl Fn(&DAabb) -> bool,
+        visitor: impl FnMut(usize) -> ControlFlow<()>,
+    ) {
+        self.visit_outside(first, |_| false, wanted, visitor);
+    }
+
+    /// As [`Self::visit`], without what is below the nodes whose number is `left_out`.
+    #[inline]
+    pub(super) fn visit_outside(
+        &self,
+        first: usize,
+        left_out: impl Fn(usize) -> bool,
+        wanted: impl Fn(&DAabb) -> bool,
         mut visitor: impl FnMut(usize) -> ControlFlow<()>,
     ) {
         let mut stack = [0u32; 64];
@@ -63,7 +75,7 @@ impl BoxTree {
             depth -= 1;
             let index = stack[depth];
             let node = &self.nodes[index as usize];
-            if node.end as usize <= first || !wanted(&node.bounds) {
+            if node.end as usize <= first || !wanted(&node.bounds) || left_out(index as usize) {
                 continue;
             }
             if node.second != 0 {
@@ -78,6 +90,29 @@ impl BoxTree {
                 }
             }
         }
+    }
+
+    /// One value a node, from those of the positions below it.
+    pub(super) fn summed_up<T: Copy>(
+        &self,
+        of_position: impl Fn(usize) -> T,
+        joined: impl Fn(T, T) -> T,
+    ) -> Vec<T> {
+        let mut sums: Vec<Option<T>> = vec![None; self.nodes.len()];
+        // Children stand behind their parent.
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            sums[index] = if node.second == 0 {
+                (node.start as usize..node.end as usize)
+                    .map(&of_position)
+                    .reduce(&joined)
+            } else {
+                [sums[index + 1], sums[node.second as usize]]
+                    .into_iter()
+                    .flatten()
+                    .reduce(&joined)
+            };
+        }
+        sums.into_iter().flatten().collect()
     }
 }
 

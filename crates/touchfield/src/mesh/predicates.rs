@@ -50,18 +50,30 @@ impl Plane {
     /// As [`side_of_plane`]: by the stored normal where rounding cannot matter, else exactly.
     #[inline]
     pub(super) fn side(&self, point: DVec3) -> i8 {
+        let [a, b, c] = self.corners;
+        match self.clear_height(point) {
+            Some(height) => sign(height),
+            None => side_of_plane(a, b, c, point),
+        }
+    }
+
+    /// Whether [`Self::side`] has to decide exactly, which takes long.
+    #[inline]
+    pub(super) fn is_near(&self, point: DVec3) -> bool {
+        self.clear_height(point).is_none()
+    }
+
+    /// Height over the plane, in units of the normal; `None` when rounding may have turned its sign.
+    #[inline]
+    fn clear_height(&self, point: DVec3) -> Option<f64> {
         /// Every product goes through at most eight roundings of 2⁻⁵³ each, 8.9e-16; the rest is for their squares.
         const ROUNDING: f64 = 1e-15;
         /// Products this small may have lost digits to underflow.
         const TINY: f64 = 1e-290;
-        let [a, b, c] = self.corners;
-        let off = point - a;
+        let off = point - self.corners[0];
         let height = self.normal.dot(off);
         let doubt = ROUNDING * self.magnitude.dot(off.abs()) + TINY;
-        if height.abs() > doubt {
-            return sign(height);
-        }
-        side_of_plane(a, b, c, point)
+        (height.abs() > doubt).then_some(height)
     }
 }
 

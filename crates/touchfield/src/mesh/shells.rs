@@ -2,12 +2,14 @@
 //!
 //! Input: faces over welded vertices, their topology, and which faces to take the other way round.
 //! Output: one [`Shell`] a component, with volume, nesting, and whether it is inside out.
-//! Cost: one pass over the faces; with several closed shells also a box tree and one ray a shell.
+//! Cost: one pass over the faces; with several closed shells also a box tree for each, and one ray for each other
+//! whose box it fits in, up to the first that is around it.
 //! Not for: shells that cross each other; one probe decides, and the crossing is named by `self_intersection`.
 //!
 //! A probe's winding number is the signed count of crossings along a ray, exact because the ray is moved
 //! aside symbolically where it would hit an edge ([Edelsbrunner1990]).
 
+use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use glam::DVec3;
@@ -52,7 +54,7 @@ impl Shell {
     }
 }
 
-/// Vertices tried for a shell until one lies on no other shell.
+/// Vertices tried for a shell until one does not lie on the other.
 const PROBES: usize = 8;
 
 /// The shells of a mesh, one a component of [`Topology::components_by_edges`].
@@ -68,22 +70,12 @@ pub(super) fn shells(
 ) -> Vec<Shell> {
     let mut shells = measure(vertices, topology, components, flipped);
     find_unbalanced(topology, components, flipped, &mut shells);
-    let enclosing = nesting(vertices, topology, components, flipped, crossing, &shells);
-    for (index, around) in enclosing.iter().enumerate() {
-        // The innermost one is itself inside most others.
-        let parent = around
-            .iter()
-            .copied()
-            .max_by_key(|&outer| (enclosing[outer as usize].len(), std::cmp::Reverse(outer)));
-        let winding_outside: i32 = around
-            .iter()
-            .map(|&outer| shells[outer as usize].orientation())
-            .sum();
-        let shell = &mut shells[index];
-        shell.parent = parent;
+    let surroundings = nesting(vertices, topology, components, flipped, crossing, &shells);
+    for (shell, around) in shells.iter_mut().zip(surroundings) {
+        shell.parent = around.parent;
         shell.inside_out = match shell.orientation() {
-            -1 => winding_outside <= 0,
-            1 => winding_outside < 0,
+            -1 => around.winding <= 0,
+            1 => around.winding < 0,
             _ => false,
         };
     }
@@ -156,7 +148,18 @@ fn find_unbalanced(
     }
 }
 
-/// For every shell the closed ones around it, in order.
+/// The closed shells around a shell.
+#[derive(Clone, Copy, Default)]
+struct Surroundings {
+    /// How many.
+    depth: u32,
+    /// The innermost.
+    parent: Option<u32>,
+    /// The sum of their orientations.
+    winding: i32,
+}
+
+/// What lies around every shell. From the widest to the narrowest: what is around one was looked at before it.
 fn nesting(
     vertices: &[DVec3],
     topology: &Topology,
@@ -164,98 +167,157 @@ fn nesting(
     flipped: &[bool],
     crossing: &[[u32; 2]],
     shells: &[Shell],
-) -> Vec<Vec<u32>> {
-    let solid: Vec<bool> = shells
-        .iter()
-        .map(|shell| shell.orientation() != 0)
+) -> Vec<Surroundings> {
+    let mut surroundings = vec![Surroundings::default(); shells.len()];
+    let mut by_width: Vec<u32> = (0..shells.len() as u32)
+        .filter(|&shell| shells[shell as usize].orientation() != 0)
         .collect();
-    let mut enclosing = vec![Vec::new(); shells.len()];
-    if solid.iter().filter(|&&solid| solid).count() < 2 {
-        return enclosing;
+    if by_width.len() < 2 {
+        return surroundings;
     }
-    let corners = |face: usize| topology.faces()[face].map(|v| vertices[v as usize]);
-    let is_solid = |face: usize| {
-        solid
-            .get(components.of_face[face] as usize)
-            .copied()
-            .unwrap_or(false)
-    };
-    let tree = BoxTree::new(
-        (0..topology.faces().len())
-            .filter(|&face| is_solid(face))
-            .map(|face| (face as u32, DAabb::of_points(corners(face)))),
+    let width = |shell: u32| shells[shell as usize].bounds.extents().element_sum();
+    by_width.sort_by(|&a, &b| width(b).total_cmp(&width(a)).then(a.cmp(&b)));
+    let solids = Solids::new(vertices, topology, components, flipped, shells);
+    let boxes = BoxTree::new(
+        (0u32..)
+            .zip(&by_width)
+            .map(|(place, &shell)| (place, shells[shell as usize].bounds)),
     );
-    let mut probes = vec![Vec::new(); shells.len()];
-    for face in (0..topology.faces().len()).filter(|&face| is_solid(face)) {
-        let of_shell: &mut Vec<DVec3> = &mut probes[components.of_face[face] as usize];
-        if of_shell.len() < PROBES {
-            of_shell.push(corners(face)[0]);
+    let mut crosses = vec![false; shells.len()];
+    for &shell in crossing.iter().flatten() {
+        if let Some(crosses) = crosses.get_mut(shell as usize) {
+            *crosses = true;
         }
     }
 
-    // `(shell, ±1)` a crossing; `None` when the probe lies on another shell.
-    let crossings = |own: u32, probe: DVec3| {
-        let mut crossings: Vec<(u32, i32)> = Vec::new();
-        let mut on_surface = false;
+    for (place, &own) in (0u32..).zip(&by_width) {
+        let bounds = shells[own as usize].bounds;
+        let fits_in = |around: &DAabb| around.contains(bounds.min) && around.contains(bounds.max);
+        let mut wider = BinaryHeap::new();
+        boxes.visit(0, fits_in, |position| {
+            wider.extend(Some(boxes.items[position]).filter(|&other| other < place));
+            ControlFlow::Continue(())
+        });
+        let mut around = Surroundings::default();
+        let mut depth_of_parent = 0;
+        // The narrowest first.
+        while let Some(other) = wider.pop() {
+            let outer = by_width[other as usize];
+            let pair = [own.min(outer), own.max(outer)];
+            if crossing.binary_search(&pair).is_ok() || !solids.encloses(outer, own) {
+                continue;
+            }
+            let beyond = surroundings[outer as usize];
+            let winding = shells[outer as usize].orientation();
+            if around.depth == 0 && !crosses[outer as usize] {
+                // Nothing runs into it, so whatever else is around this shell is around that one.
+                around = Surroundings {
+                    depth: 1 + beyond.depth,
+                    parent: Some(outer),
+                    winding: winding + beyond.winding,
+                };
+                break;
+            }
+            around.depth += 1;
+            around.winding += winding;
+            if around.parent.is_none() || beyond.depth > depth_of_parent {
+                around.parent = Some(outer);
+                depth_of_parent = beyond.depth;
+            }
+        }
+        surroundings[own as usize] = around;
+    }
+    surroundings
+}
+
+/// The faces of every closed shell, for rays.
+struct Solids<'a> {
+    vertices: &'a [DVec3],
+    faces: &'a [[u32; 3]],
+    flipped: &'a [bool],
+    /// One a shell; empty for those that are not closed.
+    trees: Vec<BoxTree>,
+    probes: Vec<Vec<DVec3>>,
+}
+
+impl<'a> Solids<'a> {
+    fn new(
+        vertices: &'a [DVec3],
+        topology: &'a Topology,
+        components: &Components,
+        flipped: &'a [bool],
+        shells: &[Shell],
+    ) -> Solids<'a> {
+        let mut boxes: Vec<Vec<(u32, DAabb)>> = vec![Vec::new(); shells.len()];
+        let mut probes: Vec<Vec<DVec3>> = vec![Vec::new(); shells.len()];
+        for (face, &component) in components.of_face.iter().enumerate() {
+            let component = component as usize;
+            if shells
+                .get(component)
+                .is_none_or(|shell| shell.orientation() == 0)
+            {
+                continue;
+            }
+            let corners = topology.faces()[face].map(|v| vertices[v as usize]);
+            boxes[component].push((face as u32, DAabb::of_points(corners)));
+            if probes[component].len() < PROBES && !probes[component].contains(&corners[0]) {
+                probes[component].push(corners[0]);
+            }
+        }
+        Solids {
+            vertices,
+            faces: topology.faces(),
+            flipped,
+            trees: boxes
+                .into_iter()
+                .map(|boxes| BoxTree::new(boxes.into_iter()))
+                .collect(),
+            probes,
+        }
+    }
+
+    /// Whether the inner shell is inside the outer one, by the first of its probes that does not lie on it.
+    fn encloses(&self, outer: u32, inner: u32) -> bool {
+        let probes = &self.probes[inner as usize];
+        let winding = probes.iter().find_map(|&probe| self.winding(outer, probe));
+        winding.is_some_and(|winding| winding != 0)
+    }
+
+    /// How often the shell winds around the point; `None` on its surface.
+    fn winding(&self, shell: u32, point: DVec3) -> Option<i32> {
+        let tree = &self.trees[shell as usize];
         let ahead = |other: &DAabb| {
-            other.max.x >= probe.x
-                && other.min.y <= probe.y
-                && probe.y <= other.max.y
-                && other.min.z <= probe.z
-                && probe.z <= other.max.z
+            other.max.x >= point.x
+                && other.min.y <= point.y
+                && point.y <= other.max.y
+                && other.min.z <= point.z
+                && point.z <= other.max.z
         };
+        let mut winding = Some(0);
         tree.visit(0, ahead, |position| {
             let face = tree.items[position] as usize;
-            let shell = components.of_face[face];
-            if shell != own {
-                match ray_crossing(probe, corners(face)) {
-                    Some(direction) => {
-                        let direction = if flipped[face] { -direction } else { direction };
-                        crossings.push((shell, direction));
-                    }
-                    None => on_surface = true,
-                }
-            }
-            if on_surface {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+            let corners = self.faces[face].map(|v| self.vertices[v as usize]);
+            let direction = ray_crossing(point, corners);
+            let sign = if self.flipped[face] { -1 } else { 1 };
+            winding = winding
+                .zip(direction)
+                .map(|(winding, direction)| winding + sign * direction);
+            match winding {
+                Some(_) => ControlFlow::Continue(()),
+                None => ControlFlow::Break(()),
             }
         });
-        (!on_surface).then_some(crossings)
-    };
-    for own in (0..shells.len() as u32).filter(|&own| solid[own as usize]) {
-        let found = probes[own as usize]
-            .iter()
-            .find_map(|&probe| crossings(own, probe));
-        let mut found = found.unwrap_or_default();
-        found.sort_unstable();
-        let bounds = shells[own as usize].bounds;
-        enclosing[own as usize] = found
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter(|of_shell| {
-                of_shell
-                    .iter()
-                    .map(|&(_, direction)| direction)
-                    .sum::<i32>()
-                    != 0
-            })
-            .map(|of_shell| of_shell[0].0)
-            .filter(|&outer| {
-                let around = shells[outer as usize].bounds;
-                let fits = around.contains(bounds.min) && around.contains(bounds.max);
-                fits && crossing
-                    .binary_search(&[own.min(outer), own.max(outer)])
-                    .is_err()
-            })
-            .collect();
+        winding
     }
-    enclosing
 }
 
 /// How the ray from `point` along x passes a triangle: 1 out through its front, −1 in through its back, 0 past it;
 /// `None` when the point lies in the triangle itself.
 fn ray_crossing(point: DVec3, t: [DVec3; 3]) -> Option<i32> {
+    // Shells that touch in a vertex: common, and slow to find out by exact sides.
+    if t.contains(&point) {
+        return None;
+    }
     let flat_point = without_axis(point, 0);
     let flat = t.map(|p| without_axis(p, 0));
     let mut sides = [0i8; 3];

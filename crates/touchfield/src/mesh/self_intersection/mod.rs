@@ -4,116 +4,94 @@
 //! Output: every pair that meets anywhere but in the vertices and edges it shares, sorted; exact, no tolerance.
 //! Cost: a box tree and about seven pair tests a face: the 70k-triangle bunny takes well under 100 ms of one core.
 //! Not for: soups of long slivers whose boxes all overlap; those take time with the square of their number. A limit on
-//! the pairs keeps meshes that really overlap everywhere in hand.
+//! the pairs brings one on the tests, and keeps them in hand.
 //!
 //! Touching counts: a vertex that lies exactly on another face is a pair, because the solid is pinched there and rounding
 //! decides on which side things fall. Vertices at bit-identical positions are shared, whatever their index.
-//! Copies of a face are not listed; `validate` names them as duplicates.
+//! Of faces over the same three corners only the first takes part; `validate` names the others as duplicates.
+//!
+//! Faces around one vertex or one edge have boxes that all overlap, whatever their number. Where there are many, they are
+//! kept apart in space and compared by direction instead ([`hub`]).
 
+mod hub;
+mod pair_search;
 mod triangle_pair;
 
-use std::ops::ControlFlow;
+use std::collections::HashSet;
 
-use super::{TriangleMesh, box_tree::BoxTree, topology::NO_FACE, weld::welded_faces};
+use super::{
+    TriangleMesh, box_tree::BoxTree, topology::NO_FACE, validate::sorted_corners,
+    weld::welded_faces,
+};
 use crate::geom::DAabb;
-use crate::threads;
-use triangle_pair::{Face, faces_cross};
+use hub::Hubs;
+use pair_search::{PairSearch, Surface};
 
 /// What [`self_intersections`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfIntersections {
     /// Pairs of face numbers, the lower first; sorted.
     pub pairs: Vec<[u32; 2]>,
-    /// Whether these are all; `false` when the search stopped at the limit.
+    /// Whether these are all; `false` when the search stopped at a limit, be it of pairs or of work.
     pub complete: bool,
 }
 
 /// All pairs of faces that meet beyond their shared vertices and edges; at most `limit` of them, if given.
 ///
-/// Which pairs a limit leaves out depends on nothing but the mesh.
+/// With a limit the work is limited too, and may end before as many pairs are found. Without one it takes what it
+/// takes. Which pairs a limit leaves out depends on nothing but the mesh.
 pub fn self_intersections(mesh: &TriangleMesh, limit: Option<usize>) -> SelfIntersections {
     let faces = welded_faces(mesh);
-    let with_area: Vec<bool> = (0..faces.len())
-        .map(|face| faces[face] != NO_FACE && !super::validate::is_degenerate(mesh, face))
-        .collect();
-    crossing_faces(mesh, &faces, &with_area, None, limit)
+    let take_part = first_with_area(mesh, &faces);
+    crossing_faces(mesh, &faces, &take_part, None, limit)
 }
 
-/// As [`self_intersections`], with `faces` over welded vertices; those without `with_area` take no part. `order` names all faces so
-/// that neighbours in it are neighbours in space, where such an order is at hand.
+/// Of the faces over the same three corners the first, if it has area.
+fn first_with_area(mesh: &TriangleMesh, faces: &[[u32; 3]]) -> Vec<bool> {
+    let mut seen = HashSet::with_capacity(faces.len());
+    let is_first = |face: usize| {
+        let has_area = faces[face] != NO_FACE && !super::validate::is_degenerate(mesh, face);
+        has_area && seen.insert(sorted_corners(faces[face]).0)
+    };
+    (0..faces.len()).map(is_first).collect()
+}
+
+/// As [`self_intersections`], with `faces` over welded vertices. Those that `take_part` have area, and no two of them the same
+/// corners. `order` names all faces so that neighbours in it are neighbours in space, where such an order is at hand.
 pub(crate) fn crossing_faces(
     mesh: &TriangleMesh,
     faces: &[[u32; 3]],
-    with_area: &[bool],
+    take_part: &[bool],
     order: Option<&[u32]>,
     limit: Option<usize>,
 ) -> SelfIntersections {
-    let corners = |face: usize| faces[face].map(|v| mesh.vertices[v as usize]);
+    search(mesh, faces, take_part, order, limit).into_result()
+}
+
+fn search(
+    mesh: &TriangleMesh,
+    faces: &[[u32; 3]],
+    take_part: &[bool],
+    order: Option<&[u32]>,
+    limit: Option<usize>,
+) -> PairSearch {
+    let surface = Surface {
+        vertices: &mesh.vertices,
+        faces,
+    };
     let with_box = |face: u32| {
-        let face_box = || (face, DAabb::of_points(corners(face as usize)));
-        with_area[face as usize].then(face_box)
+        let face_box = || (face, DAabb::of_points(surface.corners(face)));
+        take_part[face as usize].then(face_box)
     };
     let tree = match order {
         Some(order) => BoxTree::in_order(order.iter().copied().filter_map(with_box)),
         None => BoxTree::new((0..faces.len() as u32).filter_map(with_box)),
     };
-    // In the order of the tree: neighbours in space are neighbours in memory.
-    let ordered: Vec<Face> = tree
-        .items
-        .iter()
-        .map(|&face| Face::new(faces[face as usize], corners(face as usize)))
-        .collect();
-    let limit = limit.unwrap_or(usize::MAX);
-
-    // Work goes in chunks, a round of them at a time, so that a limit ends it early at the same place whatever
-    // the number of threads. Tuned: smaller rounds wait more, larger ones overshoot the limit further.
-    const CHUNK: usize = 128;
-    const CHUNKS_PER_ROUND: usize = 64;
-    let search = |chunk: usize| {
-        let end = ((chunk + 1) * CHUNK).min(ordered.len());
-        let mut pairs = Vec::new();
-        for position in chunk * CHUNK..end {
-            pairs_from(&tree, &ordered, position, limit, &mut pairs);
-        }
-        pairs
-    };
-    let chunk_count = ordered.len().div_ceil(CHUNK);
-    let mut pairs: Vec<[u32; 2]> = Vec::new();
-    let mut complete = true;
-    for round in (0..chunk_count).step_by(CHUNKS_PER_ROUND) {
-        let chunks = round..(round + CHUNKS_PER_ROUND).min(chunk_count);
-        let found = threads::map(chunks.len(), |chunk| search(chunks.start + chunk));
-        pairs.extend(found.into_iter().flatten());
-        if pairs.len() > limit {
-            pairs.truncate(limit);
-            complete = false;
-            break;
-        }
-    }
-    pairs.sort_unstable();
-    SelfIntersections { pairs, complete }
-}
-
-/// Adds the pairs of the face at `position` with those behind it; one more than `limit` is enough.
-fn pairs_from(
-    tree: &BoxTree,
-    ordered: &[Face],
-    position: usize,
-    limit: usize,
-    pairs: &mut Vec<[u32; 2]>,
-) {
-    let own = tree.boxes[position];
-    let overlaps = |other: &DAabb| own.min.cmple(other.max).all() && other.min.cmple(own.max).all();
-    tree.visit(position + 1, overlaps, |other| {
-        if pairs.len() > limit {
-            return ControlFlow::Break(());
-        }
-        if faces_cross(&ordered[position], &ordered[other]) {
-            let (a, b) = (tree.items[position], tree.items[other]);
-            pairs.push([a.min(b), a.max(b)]);
-        }
-        ControlFlow::Continue(())
-    });
+    let hubs = Hubs::new(surface, take_part);
+    let mut search = PairSearch::new(tree.items.len(), limit);
+    search.add_pairs_among(tree, surface, |face| hubs.among(face));
+    hubs.search(surface, &mut search);
+    search
 }
 
 #[cfg(test)]
@@ -121,6 +99,7 @@ mod tests {
     use glam::DVec3;
 
     use super::super::test_meshes::*;
+    use super::triangle_pair::{Face, faces_cross};
     use super::*;
 
     /// Segment against triangle by solving for the parameters; `None` when too close to call.
@@ -196,6 +175,229 @@ mod tests {
         assert_eq!(exactly, all);
     }
 
+    /// By testing every pair.
+    fn brute_force(mesh: &TriangleMesh) -> Vec<[u32; 2]> {
+        let surface = Surface {
+            vertices: &mesh.vertices,
+            faces: &welded_faces(mesh),
+        };
+        let take_part = first_with_area(mesh, surface.faces);
+        let used = (0..mesh.faces.len() as u32).filter(|&face| take_part[face as usize]);
+        let faces: Vec<(u32, Face)> = used
+            .map(|face| (face, Face::new(surface.face(face), surface.corners(face))))
+            .collect();
+        let mut pairs = Vec::new();
+        for (i, (a, face)) in faces.iter().enumerate() {
+            let crossing = faces[i + 1..]
+                .iter()
+                .filter(|(_, other)| faces_cross(face, other));
+            pairs.extend(crossing.map(|(b, _)| [*a, *b]));
+        }
+        pairs
+    }
+
+    fn has_hubs(mesh: &TriangleMesh) -> bool {
+        let faces = &welded_faces(mesh);
+        let surface = Surface {
+            vertices: &mesh.vertices,
+            faces,
+        };
+        !Hubs::new(surface, &first_with_area(mesh, faces)).is_empty()
+    }
+
+    fn tests_for(mesh: &TriangleMesh, limit: Option<usize>) -> (SelfIntersections, u64) {
+        let faces = welded_faces(mesh);
+        let search = search(mesh, &faces, &first_with_area(mesh, &faces), None, limit);
+        let tests = search.tests();
+        (search.into_result(), tests)
+    }
+
+    /// A direction that no axis is near.
+    fn tilted(mut mesh: TriangleMesh) -> TriangleMesh {
+        let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.7, 0.5, 0.3);
+        for vertex in &mut mesh.vertices {
+            *vertex = turn * *vertex;
+        }
+        mesh
+    }
+
+    fn rim(n: u32) -> impl Iterator<Item = [f64; 3]> {
+        let angle = move |i| std::f64::consts::TAU * f64::from(i) / f64::from(n);
+        (0..n).map(move |i| [angle(i).cos(), angle(i).sin(), 0.5])
+    }
+
+    /// Faces around the edge between vertices 0 and 1.
+    fn edge_fan(apexes: impl IntoIterator<Item = [f64; 3]>) -> TriangleMesh {
+        let vertices: Vec<_> = [[0.0; 3], [0.0, 0.0, 1.0]]
+            .into_iter()
+            .chain(apexes)
+            .collect();
+        let faces: Vec<_> = (2..vertices.len() as u32)
+            .map(|apex| [0, 1, apex])
+            .collect();
+        mesh(&vertices, &faces)
+    }
+
+    /// A disc cut like a cake.
+    fn disc(n: u32) -> TriangleMesh {
+        let vertices: Vec<_> = [[0.0, 0.0, 0.5]].into_iter().chain(rim(n)).collect();
+        let faces: Vec<_> = (0..n).map(|i| [0, 1 + i, 1 + (i + 1) % n]).collect();
+        mesh(&vertices, &faces)
+    }
+
+    /// Faces from the origin to short pieces of the unit sphere.
+    fn spikes(n: u32, width: f64, random: &mut Random) -> TriangleMesh {
+        let mut spikes = TriangleMesh::default();
+        spikes.vertices.push(DVec3::ZERO);
+        for i in 0..n {
+            let mut point = || 2.0 * DVec3::new(random.unit(), random.unit(), random.unit()) - 1.0;
+            let (out, aside) = (point(), point());
+            spikes.vertices.extend([out, out + width * aside]);
+            spikes.faces.push([0, 2 * i + 1, 2 * i + 2]);
+        }
+        spikes
+    }
+
+    /// Parallel faces one above the other, askew, so that all their boxes overlap.
+    fn stack(n: u32) -> TriangleMesh {
+        let layer = |i| {
+            moved(
+                mesh(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2]]),
+                [0.0, 0.0, 1e-6 * f64::from(i)],
+            )
+        };
+        tilted(merged(&(0..n).map(layer).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn agrees_with_brute_force_around_vertices_and_edges_with_many_faces() {
+        let mut random = Random(7);
+        let mut lattice = |n: usize, size: usize| -> Vec<[f64; 3]> {
+            let mut point = || [0; 3].map(|_: i32| random.below(size) as f64 - (size / 2) as f64);
+            (0..n).map(|_| point()).collect()
+        };
+        let all_faces = |n: u32| -> Vec<[u32; 3]> {
+            let pairs = (0..n).flat_map(move |a| (a + 1..n).map(move |b| [a, b]));
+            pairs
+                .flat_map(|[a, b]| (b + 1..n).map(move |c| [a, b, c]))
+                .collect()
+        };
+        // Three edges of a triangle, each with many faces.
+        let mut three_fans = mesh(&lattice(150, 9), &[]);
+        three_fans.vertices[..3].copy_from_slice(&[DVec3::ZERO, DVec3::X, DVec3::Y]);
+        for (edge, apexes) in [([0, 1], 3..100), ([1, 2], 50..150), ([0, 2], 3..150)] {
+            three_fans
+                .faces
+                .extend(apexes.map(|apex| [edge[0], edge[1], apex]));
+        }
+        let (folded, corners) = (lattice(200, 7), lattice(20, 6));
+        let slab: Vec<[f64; 3]> = lattice(20, 9)
+            .into_iter()
+            .map(|[x, y, _]| [x, y, 2.0 * x - y])
+            .collect();
+        let mut random = Random(8);
+        let cases = [
+            ("edge fan", edge_fan(rim(150))),
+            ("edge fan, folded", edge_fan(folded)),
+            ("three edge fans", three_fans),
+            ("disc", tilted(disc(200))),
+            ("two discs", merged(&[disc(150), tilted(disc(150))])),
+            (
+                "disc with a disc turned in it",
+                merged(&[disc(150), disc(149)]),
+            ),
+            ("narrow spikes", spikes(200, 0.05, &mut random)),
+            ("wide spikes", spikes(200, 3.0, &mut random)),
+            ("all faces over 20 corners", mesh(&corners, &all_faces(20))),
+            (
+                "all faces over 20 corners in a plane",
+                mesh(&slab, &all_faces(20)),
+            ),
+        ];
+        let mut crossing = 0;
+        for (name, mesh) in cases {
+            assert!(has_hubs(&mesh), "{name}");
+            let (found, expected) = (self_intersections(&mesh, None), brute_force(&mesh));
+            assert!(found.complete, "{name}");
+            assert_eq!(found.pairs, expected, "{name}");
+            crossing += usize::from(!expected.is_empty());
+        }
+        assert!(crossing >= 6, "{crossing} cases cross");
+    }
+
+    #[test]
+    fn many_faces_at_one_place_take_few_tests() {
+        let n = 20_000;
+        let mut wheel = merged(&[disc(n), disc(n)]);
+        for vertex in &mut wheel.vertices[n as usize + 1..] {
+            vertex.z += 1.0;
+        }
+        let copies = mesh(
+            &[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            &vec![[0, 1, 2]; n as usize],
+        );
+        for (name, mesh, most) in [
+            ("edge fan", edge_fan(rim(n)), 8.0),
+            ("edge fan, tilted", tilted(edge_fan(rim(n))), 8.0),
+            ("disc", disc(n), 8.0),
+            ("disc, tilted", tilted(disc(n)), 8.0),
+            ("two discs", wheel, 8.0),
+            ("copies of a face", copies, 0.0),
+        ] {
+            let (found, tests) = tests_for(&mesh, None);
+            assert_eq!(
+                found,
+                SelfIntersections {
+                    pairs: vec![],
+                    complete: true
+                },
+                "{name}"
+            );
+            let a_face = tests as f64 / mesh.faces.len() as f64;
+            assert!(a_face <= most, "{name}: {a_face} tests a face");
+        }
+    }
+
+    #[test]
+    fn of_copies_only_the_first_is_listed() {
+        let wall = mesh(
+            &[
+                [-1.0, -1.0, 0.0],
+                [1.0, -1.0, 0.0],
+                [0.0, 1.0, 0.0],
+                [0.0, 0.0, -1.0],
+                [0.0, 0.0, 1.0],
+                [5.0, 0.0, 0.0],
+            ],
+            &[[0, 1, 2], [2, 1, 0], [3, 4, 5], [0, 1, 2], [5, 3, 4]],
+        );
+        assert_eq!(self_intersections(&wall, None).pairs, [[0, 2]]);
+    }
+
+    #[test]
+    fn with_a_limit_the_work_is_limited_and_it_is_said() {
+        let stack = stack(10_000);
+        let (found, tests) = tests_for(&stack, Some(10));
+        assert_eq!(
+            found,
+            SelfIntersections {
+                pairs: vec![],
+                complete: false
+            }
+        );
+        assert!(tests < 40_000_000, "{tests}");
+        // A face around everything is no reason to give up.
+        let mut sphere = icosphere(4, 1.0);
+        let first = sphere.vertices.len() as u32;
+        sphere
+            .vertices
+            .extend([[-9.0, -9.0, -2.0], [9.0, -9.0, -2.0], [0.0, 9.0, 5.0]].map(DVec3::from));
+        sphere.faces.push([first, first + 1, first + 2]);
+        let found = self_intersections(&sphere, Some(100_000));
+        assert!(found.complete);
+        assert_eq!(found, self_intersections(&sphere, None));
+    }
+
     #[cfg(feature = "parallel")]
     #[test]
     fn the_list_is_the_same_over_thread_counts() {
@@ -204,16 +406,26 @@ mod tests {
                 .map(|i| moved(icosphere(3, 1.0), [0.1 * f64::from(i), 0.0, 0.0]))
                 .collect::<Vec<_>>(),
         );
+        let spikes = spikes(1000, 0.5, &mut Random(3));
+        let too_much = merged(&[icosphere(2, 0.3), stack(9_000)]);
         let with = |count| {
-            threads::with(count, || {
+            crate::threads::with(count, || {
                 (
                     self_intersections(&heap, Some(1000)),
                     self_intersections(&heap, None),
+                    self_intersections(&spikes, None),
+                    self_intersections(&spikes, Some(300)),
                 )
             })
         };
         let one = with(1);
+        assert!(!one.3.complete);
         assert!([2, 3, 8].into_iter().all(|count| with(count) == one));
+
+        let given_up = |count| crate::threads::with(count, || tests_for(&too_much, Some(1000)));
+        let one = given_up(1);
+        assert!(!one.0.complete && !one.0.pairs.is_empty());
+        assert_eq!(given_up(3), one);
     }
 
     #[test]

@@ -59,12 +59,16 @@ fn all_on_one_side(sides: &[i8]) -> bool {
 
 fn separate_faces_meet(plane_a: &Plane, plane_b: &Plane) -> bool {
     let (a, b) = (plane_a.corners, plane_b.corners);
+    // In nearly one plane every side below would be decided the slow way, and a view of both usually settles it.
+    if b.iter().all(|&point| plane_a.is_near(point)) && flat_triangles_are_apart(a, b) {
+        return false;
+    }
     let b_sides = b.map(|point| plane_a.side(point));
     if all_on_one_side(&b_sides) {
         return false;
     }
     if b_sides == [0; 3] {
-        return flat_triangles_meet(a, b);
+        return !flat_triangles_are_apart(a, b);
     }
     let a_sides = a.map(|point| plane_b.side(point));
     if all_on_one_side(&a_sides) {
@@ -168,8 +172,9 @@ fn projection_axis(t: [DVec3; 3]) -> usize {
         .unwrap_or(axis)
 }
 
-/// Two triangles in one plane: apart if and only if a side of one has the other wholly beyond it.
-fn flat_triangles_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
+/// Whether a side of one has the other wholly beyond it, seen along an axis. Then they do not meet; and if both
+/// lie in one plane, only then.
+fn flat_triangles_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     let axis = projection_axis(a);
     let [a, b] = [a, b].map(|t| t.map(|p| without_axis(p, axis)));
     let separates = |t: [DVec2; 3], other: [DVec2; 3]| {
@@ -179,7 +184,7 @@ fn flat_triangles_meet(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
             inner != 0 && other.iter().all(is_beyond)
         })
     };
-    !separates(a, b) && !separates(b, a)
+    separates(a, b) || separates(b, a)
 }
 
 fn flat_segment_meets_triangle(segment: [DVec2; 2], t: [DVec2; 3]) -> bool {

@@ -45,7 +45,8 @@ pub enum SelfIntersectionCheck {
 pub struct ValidateSettings {
     /// How far to look for self-intersections.
     pub self_intersections: SelfIntersectionCheck,
-    /// Pairs listed at most; `None` for no limit. Shells that overlap everywhere have pairs by the square of their faces.
+    /// Pairs listed at most; `None` for no limit, of pairs or of work. Shells that overlap everywhere have pairs by the square
+    /// of their faces.
     pub max_self_intersections: Option<usize>,
 }
 
@@ -63,7 +64,7 @@ impl Default for ValidateSettings {
 pub enum SelfIntersectionList {
     /// All there are.
     Complete,
-    /// There are more.
+    /// The search met a limit, of pairs or of work: there may be more.
     Truncated,
     /// Nobody looked.
     NotChecked,
@@ -170,7 +171,13 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
         SelfIntersectionCheck::First => Some(Some(1)),
         SelfIntersectionCheck::Skip => None,
     };
-    let crossings = limit.map(|limit| crossing_faces(mesh, &faces, &with_area, None, limit));
+    let mut take_part = with_area.clone();
+    for defect in &defects {
+        if let Defect::Duplicate { face, .. } = defect {
+            take_part[*face as usize] = false;
+        }
+    }
+    let crossings = limit.map(|limit| crossing_faces(mesh, &faces, &take_part, None, limit));
     let components = topology.components_by_edges();
     let pairs = crossings.as_ref().map_or(&[][..], |found| &found.pairs);
     let mut crossing_components: Vec<[u32; 2]> = pairs

@@ -283,6 +283,111 @@ fn inside_out_depends_on_what_is_around() {
 }
 
 #[test]
+fn nesting_of_random_cubes_is_as_their_corners_tell() {
+    let mut random = Random(5);
+    for round in 0..40 {
+        // A cube has room for eight of a quarter of its size, and none touch: containment is a matter of corners.
+        let mut cubes = vec![([0.0; 3], 1024.0)];
+        while cubes.len() < 30 {
+            let (min, size) = cubes[random.below(cubes.len())];
+            let inner = size / 4.0;
+            let min: [f64; 3] = min.map(|x| x + inner * (0.5 + 2.0 * random.below(2) as f64));
+            if size > 2.0 && !cubes.contains(&(min, inner)) {
+                cubes.push((min, inner));
+            }
+        }
+        random.shuffle(&mut cubes);
+        let signs: Vec<i32> = cubes
+            .iter()
+            .map(|_| if random.below(2) == 0 { 1 } else { -1 })
+            .collect();
+        let parts: Vec<TriangleMesh> = cubes
+            .iter()
+            .zip(&signs)
+            .map(|(&(min, size), &sign)| {
+                if sign > 0 {
+                    cube(min, size)
+                } else {
+                    inverted(cube(min, size))
+                }
+            })
+            .collect();
+        let found = validate(&merged(&parts));
+        assert_eq!(found.count("self_intersection"), 0, "round {round}");
+
+        let holds = |&(a, wide): &([f64; 3], f64), &(b, narrow): &([f64; 3], f64)| {
+            wide > narrow && (0..3).all(|k| a[k] < b[k] && b[k] + narrow < a[k] + wide)
+        };
+        let (mut nested, mut inside_out) = (Vec::new(), Vec::new());
+        for (inner, own) in cubes.iter().enumerate() {
+            let around: Vec<usize> = (0..cubes.len())
+                .filter(|&outer| holds(&cubes[outer], own))
+                .collect();
+            let parent = around
+                .iter()
+                .copied()
+                .min_by(|&a, &b| cubes[a].1.total_cmp(&cubes[b].1));
+            nested.extend(parent.map(|outer| [outer as u32, inner as u32]));
+            let winding: i32 = around.iter().map(|&outer| signs[outer]).sum();
+            if signs[inner] < 0 && winding <= 0 || signs[inner] > 0 && winding < 0 {
+                inside_out.push(inner as u32);
+            }
+        }
+        let listed: Vec<[u32; 2]> = found
+            .of_kind("nested_shells")
+            .filter_map(|defect| match defect {
+                Defect::NestedShells { outer, inner, .. } => Some([*outer, *inner]),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(listed, nested, "round {round}");
+        let listed: Vec<u32> = found
+            .of_kind("inside_out")
+            .filter_map(|defect| match defect {
+                Defect::InsideOut { component, .. } => Some(*component),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(listed, inside_out, "round {round}");
+    }
+}
+
+/// Once took time and memory with the square of their number: a minute, and a gigabyte.
+#[test]
+fn twenty_thousand_shells_in_a_nest_and_in_a_row() {
+    let count = 20_000;
+    let quick = ValidateSettings {
+        self_intersections: SelfIntersectionCheck::Skip,
+        ..ValidateSettings::default()
+    };
+    let nest: Vec<TriangleMesh> = (0..count)
+        .map(|i| {
+            let mut shell = tetrahedron();
+            for vertex in &mut shell.vertices {
+                *vertex = (*vertex - 0.25) * (1.0 + f64::from(i));
+            }
+            shell
+        })
+        .collect();
+    let found = validate_with(&merged(&nest), &quick);
+    let parents = found
+        .of_kind("nested_shells")
+        .filter_map(|defect| match defect {
+            Defect::NestedShells { outer, inner, .. } => Some([*inner, *outer]),
+            _ => None,
+        });
+    assert!(parents.eq((0..count - 1).map(|i| [i, i + 1])));
+    let row: Vec<TriangleMesh> = (0..count)
+        .map(|i| moved(tetrahedron(), [3.0 * f64::from(i), 0.0, 0.0]))
+        .collect();
+    let found = validate_with(&merged(&row), &quick);
+    assert_eq!(
+        (found.components, found.count("nested_shells")),
+        (count as usize, 0)
+    );
+}
+
+#[test]
 fn nesting_is_exact_when_rays_run_through_vertices_and_along_faces() {
     // All corners on one lattice: every ray along x hits edges, vertices or faces edge-on.
     let inner: Vec<_> = [[1.0, 1.0, 1.0], [3.0, 3.0, 3.0], [1.0, 3.0, 1.0]]
