@@ -187,6 +187,39 @@ fn gltf_refuses_graphs_that_are_no_trees() {
 }
 
 #[test]
+fn gltf_that_requires_what_the_reader_lacks_is_refused() {
+    let requiring = |names: &str| {
+        gltf(&format!(
+            r#""extensionsUsed":[{names}],"extensionsRequired":[{names}],"nodes":[{{"mesh":0}}]"#
+        ))
+    };
+    for (name, way_out) in [
+        ("KHR_draco_mesh_compression", "without mesh compression"),
+        ("EXT_meshopt_compression", "without mesh compression"),
+        ("EXT_mesh_gpu_instancing", "OBJ, STL or PLY"),
+        ("KHR_gaussian_splatting", "OBJ, STL or PLY"),
+        ("khr_materials_unlit", "OBJ, STL or PLY"),
+        ("", "OBJ, STL or PLY"),
+    ] {
+        let error = requiring(&format!(r#""KHR_materials_unlit","{name}""#)).unwrap_err();
+        let quoted = format!("`{name}`");
+        assert_says(
+            &error.to_string(),
+            &["extensionsRequired[1]", &quoted, way_out],
+        );
+    }
+    let long = requiring(&format!(r#""{}\u0007""#, "x".repeat(100_000))).unwrap_err();
+    assert!(long.to_string().len() < 400, "{long}");
+
+    let harmless = r#""KHR_materials_clearcoat","KHR_texture_transform","KHR_mesh_quantization""#;
+    assert_eq!(requiring(harmless).unwrap().faces.len(), 4);
+    assert_eq!(requiring("").unwrap().faces.len(), 4);
+    // Used, but not required: the file says itself that it can be read without.
+    let used = r#""extensionsUsed":["KHR_draco_mesh_compression"],"nodes":[{"mesh":0}]"#;
+    assert_eq!(gltf(used).unwrap().faces.len(), 4);
+}
+
+#[test]
 fn gltf_walks_a_chain_of_a_hundred_thousand_nodes() {
     let count = 100_000;
     let mut nodes: Vec<String> = (1..count)

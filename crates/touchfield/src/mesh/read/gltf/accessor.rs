@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use glam::DVec3;
 
 use super::super::{Cause, ReadError};
-use super::document::{Accessor, Document, Sparse, element};
+use super::document::{Accessor, Document, Sparse, WITHOUT_COMPRESSION, element};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ComponentType {
@@ -373,6 +373,6 @@ pub(super) fn compressed(extension: &str) -> Cause {
     let name: String = extension.chars().take(64).collect();
     Cause::Unsupported {
         what: format!("geometry compressed with {}", name.escape_debug()),
-        instead: "export without mesh compression (as `gltf-transform copy` does), or as OBJ, STL or PLY",
+        instead: WITHOUT_COMPRESSION,
     }
 }

@@ -14,6 +14,8 @@ pub(super) type Extensions = BTreeMap<String, IgnoredAny>;
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Document {
     pub(super) asset: Asset,
+    /// Extensions without which the file cannot be understood.
+    pub(super) extensions_required: Vec<String>,
     pub(super) scene: Option<usize>,
     pub(super) scenes: Vec<Scene>,
     pub(super) nodes: Vec<Node>,
@@ -147,8 +149,62 @@ pub(super) fn parse(json: &[u8], start: usize) -> Result<Document, ReadError> {
         }
         .at_json("asset.version"));
     }
+    refuse_unknown_extensions(&document.extensions_required)?;
     Ok(document)
 }
+
+/// Extensions that move no triangle, or that the reader knows; complete names.
+const HARMLESS: [&str; 8] = [
+    // Integers as positions: `accessor` reads them.
+    "KHR_mesh_quantization",
+    "KHR_lights_punctual",
+    "EXT_lights_ies",
+    "EXT_lights_image_based",
+    "KHR_xmp",
+    "KHR_xmp_json_ld",
+    "KHR_animation_pointer",
+    "EXT_mesh_features",
+];
+
+/// Families of extensions that only change how a surface looks; how their names begin.
+const LOOKS: [&str; 5] = [
+    "KHR_materials_",
+    "ADOBE_materials_",
+    "KHR_texture_",
+    "EXT_texture_",
+    "MSFT_texture_",
+];
+
+/// A file that requires an extension may not be read without it: geometry would be missing or in the wrong place.
+fn refuse_unknown_extensions(required: &[String]) -> Result<(), ReadError> {
+    let is_harmless = |name: &str| {
+        HARMLESS.contains(&name) || LOOKS.iter().any(|family| name.starts_with(family))
+    };
+    for (i, name) in required.iter().enumerate() {
+        if is_harmless(name) {
+            continue;
+        }
+        let is_compression = name.contains("compression");
+        let name: String = name.chars().take(64).collect();
+        return Err(Cause::Unsupported {
+            what: format!(
+                "a file that requires the extension `{}`",
+                name.escape_debug()
+            ),
+            instead: if is_compression {
+                WITHOUT_COMPRESSION
+            } else {
+                "export without it, or as OBJ, STL or PLY"
+            },
+        }
+        .at_json(format!("extensionsRequired[{i}]")));
+    }
+    Ok(())
+}
+
+/// The way out for compressed geometry.
+pub(super) const WITHOUT_COMPRESSION: &str =
+    "export without mesh compression (as `gltf-transform copy` does), or as OBJ, STL or PLY";
 
 /// The element of an array that an index names.
 pub(super) fn element<'a, T>(
