@@ -2,6 +2,7 @@
 
 #[allow(dead_code)]
 mod tfs_files;
+mod whole_files;
 
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use touchfield::field::file::{
 };
 use touchfield::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
 use touchfield::geom::Aabb;
+use whole_files::Survivor;
 
 const MEMORY: u64 = 1 << 30;
 
@@ -286,12 +288,12 @@ fn the_limit_is_checked_before_memory_is_taken() {
 #[test]
 fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     let Stored { grid, provenance } = golden();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.tfs");
-    let written = write_file(&path, &grid, &provenance).unwrap();
-    let before = std::fs::read(&path).unwrap();
-    assert_eq!(before, to_bytes(&grid, &provenance));
-    assert_eq!(written, before.len() as u64);
+    let bytes = to_bytes(&grid, &provenance);
+    let survivor = Survivor::new("model.tfs", "taken.tfs", |path| {
+        let written = write_file(path, &grid, &provenance).unwrap();
+        assert_eq!(written, bytes.len() as u64);
+    });
+    assert_eq!(survivor.before(), bytes);
 
     let with = |change: &dyn Fn(&mut Provenance)| {
         let mut changed = provenance.clone();
@@ -314,27 +316,19 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
         ),
     ];
     for (word, provenance) in refused {
-        let error = write_file(&path, &grid, &provenance).unwrap_err();
+        let error = write_file(survivor.path(), &grid, &provenance).unwrap_err();
         assert!(error.to_string().contains(word), "{word}: {error}");
         // And for the same reason on reading.
         let error = from_bytes(&to_bytes(&grid, &provenance), MEMORY).unwrap_err();
         assert!(!error.is_limit(), "{error}");
     }
     // A folder is in the way of the name; a folder is missing.
-    std::fs::create_dir(folder.path().join("taken.tfs")).unwrap();
     for name in ["taken.tfs", "missing/a.tfs"] {
-        let error: FileError =
-            write_file(&folder.path().join(name), &grid, &provenance).unwrap_err();
+        let error: FileError = write_file(&survivor.beside(name), &grid, &provenance).unwrap_err();
         assert!(matches!(*error.cause, Cause::NotWritten(_)), "{error}");
         assert!(error.to_string().contains(name), "{error}");
     }
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-    let mut names: Vec<_> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["model.tfs", "taken.tfs"]);
+    survivor.assert_untouched();
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! What is written reads back, and files appear whole or not at all.
 
+mod whole_files;
+
 use glam::DVec3;
 use proptest::prelude::*;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Format, Limits, read_bytes, read_file};
 use touchfield::mesh::write::{WriteError, write_file, write_obj, write_ply, write_stl};
+use whole_files::Survivor;
 
 /// Any number but NaN, whose bits text cannot keep.
 fn number() -> impl Strategy<Value = f64> {
@@ -96,14 +99,14 @@ fn nan_and_infinity_survive() {
 
 #[test]
 fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.STL");
-    write_file(&path, &triangle()).unwrap();
-    let before = std::fs::read(&path).unwrap();
+    let survivor = Survivor::new("model.STL", "taken.obj", |path| {
+        write_file(path, &triangle()).unwrap();
+    });
+    assert_eq!(survivor.before().len(), 84 + 50);
 
     let mut broken = triangle();
     broken.faces.push([0, 1, 3]);
-    let error = write_file(&path, &broken).unwrap_err();
+    let error = write_file(survivor.path(), &broken).unwrap_err();
     assert!(
         matches!(
             error,
@@ -117,30 +120,23 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     );
     let mut far = triangle();
     far.vertices[2].y = 1e300;
-    let error = write_file(&path, &far).unwrap_err();
+    let error = write_file(survivor.path(), &far).unwrap_err();
     assert!(
         matches!(error, WriteError::TooLargeForStl { vertex: 2 }),
         "{error}"
     );
-    let error = write_file(&folder.path().join("model.glb"), &triangle()).unwrap_err();
+    let error = write_file(&survivor.beside("model.glb"), &triangle()).unwrap_err();
     assert!(
         error.to_string().contains("model.glb") && error.to_string().contains(".ply"),
         "{error}"
     );
     // A folder is in the way of the name.
-    std::fs::create_dir(folder.path().join("taken.obj")).unwrap();
     assert!(matches!(
-        write_file(&folder.path().join("taken.obj"), &triangle()),
+        write_file(&survivor.beside("taken.obj"), &triangle()),
         Err(WriteError::Io(_))
     ));
 
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-    let mut names: Vec<_> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["model.STL", "taken.obj"]);
+    survivor.assert_untouched();
 }
 
 #[test]
