@@ -1,7 +1,7 @@
 //! What every kind of field promises and the worst that was measured: the tables of docs/ACCURACY.md.
 //!
 //! Input: none; shapes about a metre in size, fixed seeds. Output: Markdown, or the first promise that was broken.
-//! Cost: seconds. Not for: the edge cases; `tests/fields.rs` tries sizes from a micrometre up, flat and empty solids.
+//! Cost: seconds. Not for: the edge cases; `tests/fields/` tries sizes from a micrometre up, flat and empty solids.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::fmt::Write;

@@ -1,0 +1,204 @@
+//! Closed forms: from a micrometre up, flat, pointed and without volume.
+
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+use glam::{DVec2, DVec3, Vec3};
+use touchfield::field::primitive::*;
+use touchfield::field::{Offset, Shell};
+use touchfield_conformance::closed_forms::{self, Piece};
+
+use crate::balls::{arc, ball_truth};
+use crate::{passes, polygon};
+
+/// From millimetres to a hundred metres, and the limits a reader would ask for.
+const SCALES: [f32; 4] = [1e-6, 0.013, 1.0, 137.5];
+
+#[test]
+fn spheres() {
+    for radius in SCALES {
+        passes(&Sphere::new(radius).unwrap(), &ball_truth(radius), "sphere");
+    }
+    passes(&Sphere::new(0.0).unwrap(), &|p| p.length(), "point");
+}
+
+#[test]
+fn cuboids_sharp_and_flat() {
+    for scale in SCALES {
+        for shape in [
+            Vec3::ONE,
+            Vec3::new(1.0, 0.3, 2.7),
+            Vec3::new(1.0, 1e-3, 0.5),
+        ] {
+            let half = scale * shape;
+            passes(
+                &Cuboid::new(half).unwrap(),
+                &closed_forms::cuboid(half.as_dvec3()),
+                "box",
+            );
+        }
+    }
+    let plate = Vec3::new(1.0, 2.0, 0.0);
+    passes(
+        &Cuboid::new(plate).unwrap(),
+        &closed_forms::cuboid(plate.as_dvec3()),
+        "plate",
+    );
+}
+
+#[test]
+fn rounded_cuboids() {
+    for (half, radius) in [
+        (Vec3::new(1.0, 0.5, 2.0), 0.2f32),
+        (Vec3::new(1.0, 0.5, 2.0), 0.5),
+        (Vec3::ONE, 1.0),
+        (Vec3::ONE, 0.0),
+    ] {
+        // Truth by other means: the distance to the core box outside it, its six planes inside.
+        let core = half.as_dvec3() - f64::from(radius);
+        let sharp = closed_forms::cuboid(core);
+        let truth = move |p: DVec3| {
+            let outside = p.distance(p.clamp(-core, core));
+            if outside > 0.0 {
+                outside - f64::from(radius)
+            } else {
+                -sharp(p).abs() - f64::from(radius)
+            }
+        };
+        passes(
+            &RoundedCuboid::new(half, radius).unwrap(),
+            &truth,
+            "rounded box",
+        );
+    }
+}
+
+#[test]
+fn capsules() {
+    for scale in SCALES {
+        for (half, radius) in [(1.0, 0.4), (0.0, 1.0), (2.0, 0.01)] {
+            let (half, radius) = (scale * half, scale * radius);
+            let (h, r) = (f64::from(half), f64::from(radius));
+            let truth = closed_forms::revolved(
+                vec![
+                    arc(0.0, -h, r, -FRAC_PI_2, 0.0),
+                    Piece::Segment(DVec2::new(r, -h), DVec2::new(r, h)),
+                    arc(0.0, h, r, 0.0, FRAC_PI_2),
+                ],
+                move |p| p.distance(DVec2::new(0.0, p.y.clamp(-h, h))) < r,
+            );
+            passes(&Capsule::new(half, radius).unwrap(), &truth, "capsule");
+        }
+    }
+}
+
+#[test]
+fn cylinders_with_their_rims() {
+    for scale in SCALES {
+        for (half, radius) in [(1.0, 0.4), (0.01, 1.0), (2.0, 0.01)] {
+            let (h, r) = (scale * half, scale * radius);
+            let truth =
+                closed_forms::revolved_polygon(polygon(&[(0.0, -h), (r, -h), (r, h), (0.0, h)]));
+            passes(&Cylinder::new(h, r).unwrap(), &truth, "cylinder");
+        }
+    }
+}
+
+#[test]
+fn cones_and_frustums() {
+    for scale in SCALES {
+        for (half, base, top) in [
+            (1.0, 0.7, 0.0),
+            (0.5, 1.0, 0.4),
+            (0.5, 0.2, 0.9),
+            (1.0, 0.5, 0.5),
+            (1e-4, 1.0, 0.0), // nearly flat: the sign must come from the line, not from the slant's offset
+            (1e-8, 1.0, 0.0), // thinner than its rounding
+            (3.0, 0.01, 0.0),
+        ] {
+            let (h, b, t) = (scale * half, scale * base, scale * top);
+            let corners = if t > 0.0 {
+                polygon(&[(0.0, -h), (b, -h), (t, h), (0.0, h)])
+            } else {
+                polygon(&[(0.0, -h), (b, -h), (0.0, h)])
+            };
+            let truth = closed_forms::revolved_polygon(corners);
+            passes(&Cone::frustum(h, b, t).unwrap(), &truth, "cone");
+        }
+    }
+}
+
+#[test]
+fn tori() {
+    for scale in SCALES {
+        for (major, minor) in [(1.0, 0.25), (1.0, 1.0), (1.0, 0.001)] {
+            let (major, minor) = (scale * major, scale * minor);
+            let (a, b) = (f64::from(major), f64::from(minor));
+            let truth = closed_forms::revolved(vec![arc(a, 0.0, b, 0.0, TAU)], move |p| {
+                p.distance(DVec2::new(a, 0.0)) < b
+            });
+            passes(&Torus::new(major, minor).unwrap(), &truth, "torus");
+        }
+    }
+}
+
+#[test]
+fn limits_without_volume_are_discs_segments_circles_and_points() {
+    let nowhere = |_: DVec2| false;
+    let disc = || closed_forms::revolved(vec![Piece::Segment(DVec2::ZERO, DVec2::X)], nowhere);
+    passes(&Cylinder::new(0.0, 1.0).unwrap(), &disc(), "flat cylinder");
+    passes(&Cone::new(0.0, 1.0).unwrap(), &disc(), "flat cone");
+    passes(
+        &Cone::frustum(0.0, 0.5, 1.0).unwrap(),
+        &disc(),
+        "flat frustum",
+    );
+    passes(&Cone::frustum(0.0, 1.0, 1.0).unwrap(), &disc(), "disc");
+    let segment = || closed_forms::revolved(vec![Piece::Segment(DVec2::NEG_Y, DVec2::Y)], nowhere);
+    passes(&Cylinder::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    passes(&Capsule::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    passes(&Cone::new(1.0, 0.0).unwrap(), &segment(), "segment");
+    let circle = closed_forms::revolved(vec![Piece::Segment(DVec2::X, DVec2::X)], nowhere);
+    passes(&Torus::new(1.0, 0.0).unwrap(), &circle, "circle");
+    let point = |p: DVec3| p.length();
+    passes(&Torus::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Capsule::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Cone::new(0.0, 0.0).unwrap(), &point, "point");
+    passes(&Cuboid::new(Vec3::ZERO).unwrap(), &point, "point");
+}
+
+#[test]
+fn half_spaces() {
+    for (normal, offset) in [
+        (Vec3::Z, 0.0f32),
+        (-Vec3::Y, 2.5),
+        (Vec3::new(1.0, -2.0, 0.5), -3.0),
+    ] {
+        let unit = normal.as_dvec3().normalize();
+        let truth = move |p: DVec3| p.dot(unit) - f64::from(offset);
+        passes(
+            &HalfSpace::new(normal, offset).unwrap(),
+            &truth,
+            "half-space",
+        );
+    }
+}
+
+#[test]
+fn sizes_that_make_no_shape_are_refused() {
+    for bad in [-1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e20] {
+        assert!(Sphere::new(bad).is_err());
+        assert!(Cuboid::new(Vec3::new(1.0, bad, 1.0)).is_err());
+        assert!(RoundedCuboid::new(Vec3::ONE, bad).is_err());
+        assert!(Capsule::new(bad, 1.0).is_err() && Capsule::new(1.0, bad).is_err());
+        assert!(Cylinder::new(bad, 1.0).is_err() && Cylinder::new(1.0, bad).is_err());
+        assert!(Cone::new(bad, 1.0).is_err() && Cone::frustum(1.0, 1.0, bad).is_err());
+        assert!(Torus::new(bad, 0.5).is_err() && Torus::new(1.0, bad).is_err());
+        assert!(Shell::new(Sphere::new(1.0).unwrap(), bad).is_err());
+    }
+    assert!(RoundedCuboid::new(Vec3::ONE, 1.1).is_err());
+    assert!(Torus::new(1.0, 1.1).is_err());
+    assert!(HalfSpace::new(Vec3::ZERO, 0.0).is_err());
+    assert!(HalfSpace::new(Vec3::NAN, 0.0).is_err());
+    assert!(HalfSpace::new(Vec3::Z, f32::NAN).is_err());
+    assert!(Offset::new(Sphere::new(1.0).unwrap(), f32::NAN).is_err());
+}
