@@ -190,18 +190,22 @@ fn nesting(
         }
     }
 
+    let mut wider: Vec<u32> = Vec::new();
     for (place, &own) in (0u32..).zip(&by_width) {
         let bounds = shells[own as usize].bounds;
         let fits_in = |around: &DAabb| around.contains(bounds.min) && around.contains(bounds.max);
-        let mut wider = BinaryHeap::new();
+        wider.clear();
         boxes.visit(0, fits_in, |position| {
-            wider.extend(Some(boxes.items[position]).filter(|&other| other < place));
+            let other = boxes.items[position];
+            if other < place {
+                wider.push(other);
+            }
             ControlFlow::Continue(())
         });
+        let mut narrowest_first = BinaryHeap::from(std::mem::take(&mut wider));
         let mut around = Surroundings::default();
         let mut depth_of_parent = 0;
-        // The narrowest first.
-        while let Some(other) = wider.pop() {
+        while let Some(other) = narrowest_first.pop() {
             let outer = by_width[other as usize];
             let pair = [own.min(outer), own.max(outer)];
             if crossing.binary_search(&pair).is_ok() || !solids.encloses(outer, own) {
@@ -226,6 +230,7 @@ fn nesting(
             }
         }
         surroundings[own as usize] = around;
+        wider = narrowest_first.into_vec();
     }
     surroundings
 }

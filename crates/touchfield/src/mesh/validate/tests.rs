@@ -352,7 +352,7 @@ fn nesting_of_random_cubes_is_as_their_corners_tell() {
     }
 }
 
-/// Once took time and memory with the square of their number: a minute, and a gigabyte.
+/// Once took a ray through all others for each, and memory with the square of their number.
 #[test]
 fn twenty_thousand_shells_in_a_nest_and_in_a_row() {
     let count = 20_000;
