@@ -62,6 +62,32 @@ fn inspect_names_facts_and_defects_of_a_mesh() {
 }
 
 #[test]
+fn inspect_says_when_the_search_for_crossing_faces_was_given_up() {
+    // Parallel faces askew, so that all their boxes overlap.
+    let layer = |i: u32| {
+        let height = 1e-4 * f64::from(i);
+        let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+        corners.map(|[x, y]| format!("v {x} {y} {}\n", height + x + 0.5 * y))
+    };
+    let vertices: String = (0..10_000).flat_map(layer).collect();
+    let faces: String = (0..10_000)
+        .map(|i| format!("f {} {} {}\n", 3 * i + 1, 3 * i + 2, 3 * i + 3))
+        .collect();
+    let folder = Folder::new();
+    folder.write("stack.obj", vertices + &faces);
+    let json = folder.json(&["inspect", "stack.obj"]);
+    let defects = json["defects"].as_array().unwrap();
+    let crossing = defects.iter().find(|d| d["kind"] == "self_intersection");
+    let crossing = crossing.unwrap_or_else(|| panic!("{json}"));
+    assert_eq!(
+        (&crossing["count"], &crossing["complete"]),
+        (&0.into(), &false.into())
+    );
+    let text = folder.run(&["inspect", "stack.obj"]).stdout;
+    assert!(text.contains("the search was given up"), "{text}");
+}
+
+#[test]
 fn inspect_writes_null_where_there_is_no_number() {
     let folder = Folder::new();
     folder.write("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
