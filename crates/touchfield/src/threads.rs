@@ -45,6 +45,7 @@ pub(crate) fn map_pieces<T: Send, R: Send>(
 
 /// `work` on so many threads.
 #[cfg(all(test, feature = "parallel"))]
+#[expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]
 pub(crate) fn with<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
     pool.unwrap().install(work)
