@@ -5,11 +5,12 @@
 //! Cost: one lookup of eight neighbours a sample; four bytes a node; no allocation.
 //! Not for: fine resolutions over large volumes, which want a sparse field.
 
-use glam::{DVec3, UVec3, Vec3};
+use glam::{UVec3, Vec3};
 
-use super::outside::sample_beyond;
+use super::outside::lower_bound_outside;
 use super::rounding::largest_coordinate;
 use super::torn::is_torn;
+use super::trilinear;
 use super::{Field, Sample};
 use crate::geom::{Aabb, Interval};
 
@@ -277,96 +278,26 @@ impl DenseGrid {
 
     #[inline(always)]
     fn interpolate(&self, place: &Place) -> f32 {
-        let c = self.corners(place.corner);
-        let Vec3 { x, y, z } = place.fraction;
-        let low = mix(mix(c[0], c[1], x), mix(c[2], c[3], x), y);
-        let high = mix(mix(c[4], c[5], x), mix(c[6], c[7], x), y);
-        mix(low, high, z)
+        trilinear::value(self.corners(place.corner), place.fraction)
     }
 
     /// Value and exact gradient of the trilinear interpolant.
     #[inline(always)]
     fn interpolate_with_gradient(&self, place: &Place) -> Sample {
-        let c = self.corners(place.corner);
-        let Vec3 { x, y, z } = place.fraction;
-        let (y0z0, y1z0) = (mix(c[0], c[1], x), mix(c[2], c[3], x));
-        let (y0z1, y1z1) = (mix(c[4], c[5], x), mix(c[6], c[7], x));
-        let (z0, z1) = (mix(y0z0, y1z0, y), mix(y0z1, y1z1, y));
-        let dx_z0 = mix(c[1] - c[0], c[3] - c[2], y);
-        let dx_z1 = mix(c[5] - c[4], c[7] - c[6], y);
-        let gradient = Vec3::new(
-            mix(dx_z0, dx_z1, z),
-            mix(y1z0 - y0z0, y1z1 - y0z1, z),
-            z1 - z0,
-        );
+        let (distance, slope) =
+            trilinear::value_and_slope(self.corners(place.corner), place.fraction);
         Sample {
-            distance: mix(z0, z1, z),
-            gradient: gradient / self.layout.cell_size,
+            distance,
+            gradient: slope / self.layout.cell_size,
         }
     }
 
-    /// Outside the grid: a proven lower bound of the distance, and its gradient. The larger of two: by what is known at the
-    /// border of the grid ([`sample_beyond`]), and the distance to the box around the surface.
     #[cold]
     #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
-        // Shrunk by the rounding to f32, so that the bound stays one.
-        let round_down =
-            |bound: f64| ((bound * (1.0 - f64::from(f32::EPSILON))) as f32).min(f32::MAX);
-        // Without padding, rounding to f32 may leave a little of the surface outside the grid: the box that the bound beyond a
-        // box needs is the one around both.
-        let border = self.layout.bounds().union(self.solid).closest_point(point);
-        let in_grid = self.layout.bounds().closest_point(border);
-        let at_border = self.interpolate_with_gradient(&self.locate(in_grid));
-        let gap = border.as_dvec3().distance(in_grid.as_dvec3());
-        let distance_at_border = f64::from(at_border.distance) - f64::from(self.error_bound) - gap;
-        let way_out = point.as_dvec3() - border.as_dvec3();
-        if way_out == DVec3::ZERO {
-            return Sample {
-                distance: distance_at_border.min(0.0) as f32,
-                gradient: at_border.gradient,
-            };
-        }
-        if !way_out.is_finite() {
-            return Sample {
-                distance: way_out.length() as f32,
-                gradient: direction_to_infinity(way_out),
-            };
-        }
-        let from_solid = point.as_dvec3() - self.solid.closest_point(point).as_dvec3();
-        let (by_border, gradient) =
-            sample_beyond(way_out, distance_at_border, at_border.gradient.as_dvec3());
-        if from_solid.length() < by_border {
-            return Sample {
-                distance: round_down(by_border),
-                gradient: gradient.as_vec3(),
-            };
-        }
-        Sample {
-            distance: round_down(from_solid.length()),
-            // In `f64`, where squares of such lengths still fit.
-            gradient: from_solid
-                .try_normalize()
-                .map_or(at_border.gradient, |unit| unit.as_vec3()),
-        }
+        let at_border = |point| self.interpolate_with_gradient(&self.locate(point));
+        lower_bound_outside(point, self.bounds, self.solid, self.error_bound, at_border)
     }
-}
-
-/// The axes along which a way is endless; towards +x when it is no number.
-fn direction_to_infinity(way: DVec3) -> Vec3 {
-    let axes = way.to_array().map(|along| {
-        if along.is_infinite() {
-            along.signum() as f32
-        } else {
-            0.0
-        }
-    });
-    Vec3::from(axes).normalize_or(Vec3::X)
-}
-
-#[inline(always)]
-fn mix(a: f32, b: f32, t: f32) -> f32 {
-    a + (b - a) * t
 }
 
 impl Field for DenseGrid {

@@ -18,6 +18,7 @@ mod provenance;
 mod rounding;
 mod torn;
 mod transform;
+mod trilinear;
 mod witness;
 
 pub use closure::{Closure, Declared};

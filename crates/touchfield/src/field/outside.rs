@@ -8,7 +8,10 @@
 //! `√(|x − x*|² + max(φ(x*), 0)²)`, with equality when `x*` lies in the solid. `x − x*` and the motion of `x*` use
 //! different axes, so the bound is 1-Lipschitz if φ is.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
+
+use super::Sample;
+use crate::geom::Aabb;
 
 /// Lower bound of the distance \[m\] and its gradient at `x* + way_out`.
 ///
@@ -20,6 +23,67 @@ pub(crate) fn sample_beyond(way_out: DVec3, distance: f64, gradient: DVec3) -> (
     let still = way_out.cmpeq(DVec3::ZERO);
     let slope = way_out + distance * DVec3::select(still, gradient, DVec3::ZERO);
     (bound, slope / bound)
+}
+
+/// A lower bound of the distance outside a grid, and its gradient. The larger of two: by what is known at the border of the grid
+/// ([`sample_beyond`]), and the distance to `solid`, the box around the surface. `at` samples the grid at its border.
+pub(super) fn lower_bound_outside(
+    point: Vec3,
+    bounds: Aabb,
+    solid: Aabb,
+    error_bound: f32,
+    at: impl Fn(Vec3) -> Sample,
+) -> Sample {
+    // Shrunk by the rounding to f32, so that the bound stays one.
+    let round_down = |bound: f64| ((bound * (1.0 - f64::from(f32::EPSILON))) as f32).min(f32::MAX);
+    // Without padding, rounding to f32 may leave a little of the surface outside the grid: the box that the bound beyond a
+    // box needs is the one around both.
+    let border = bounds.union(solid).closest_point(point);
+    let in_grid = bounds.closest_point(border);
+    let at_border = at(in_grid);
+    let gap = border.as_dvec3().distance(in_grid.as_dvec3());
+    let distance_at_border = f64::from(at_border.distance) - f64::from(error_bound) - gap;
+    let way_out = point.as_dvec3() - border.as_dvec3();
+    if way_out == DVec3::ZERO {
+        return Sample {
+            distance: distance_at_border.min(0.0) as f32,
+            gradient: at_border.gradient,
+        };
+    }
+    if !way_out.is_finite() {
+        return Sample {
+            distance: way_out.length() as f32,
+            gradient: direction_to_infinity(way_out),
+        };
+    }
+    let from_solid = point.as_dvec3() - solid.closest_point(point).as_dvec3();
+    let (by_border, gradient) =
+        sample_beyond(way_out, distance_at_border, at_border.gradient.as_dvec3());
+    if from_solid.length() < by_border {
+        return Sample {
+            distance: round_down(by_border),
+            gradient: gradient.as_vec3(),
+        };
+    }
+    Sample {
+        distance: round_down(from_solid.length()),
+        // In `f64`, where squares of such lengths still fit.
+        gradient: from_solid
+            .try_normalize()
+            .map_or(at_border.gradient, |unit| unit.as_vec3()),
+    }
+}
+
+/// The axes along which a way is endless; towards +x when it is no number.
+fn direction_to_infinity(way: DVec3) -> Vec3 {
+    let axes = way.to_array().map(|along| {
+        if along.is_infinite() {
+            along.signum() as f32
+        } else {
+            0.0
+        }
+    });
+    Vec3::from(axes).normalize_or(Vec3::X)
 }
 
 #[cfg(test)]
