@@ -154,6 +154,47 @@ pub enum BakeError {
         /// In all.
         cells: u64,
     },
+    /// A sparse field was asked for.
+    #[error(
+        "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed surface \
+         (repair the mesh, or bake a dense grid)"
+    )]
+    SparseNeedsClosed,
+    /// A band of no width.
+    #[error("a band of {width} cells is not usable; it must be positive and finite")]
+    BadBand {
+        /// Asked for.
+        width: f64,
+    },
+    /// Not a length.
+    #[error("a tolerance of {tolerance} m is not usable; it must be positive and finite")]
+    BadTolerance {
+        /// Asked for \[m\].
+        tolerance: f64,
+    },
+    /// Cells would become smaller than `f32` can tell apart.
+    #[error(
+        "a tolerance of {tolerance} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
+         the model towards the origin"
+    )]
+    ToleranceBelowRounding {
+        /// Asked for \[m\].
+        tolerance: f64,
+    },
+    /// More memory than allowed.
+    #[error(
+        "the blocks would take about {needed} bytes, more than the {allowed} allowed; use a larger tolerance or cell size, \
+         fewer bits, or raise the limit"
+    )]
+    SparseTooMuchMemory {
+        /// Estimated from what was built so far.
+        needed: u64,
+        /// The limit.
+        allowed: u64,
+    },
+    /// The parts do not fit together; a fault of ours.
+    #[error(transparent)]
+    Sparse(crate::field::SparseError),
     /// The progress callback said stop.
     #[error("the bake was cancelled")]
     Cancelled,
@@ -177,6 +218,7 @@ impl BakeError {
                 | BakeError::OutOfMemory { .. }
                 | BakeError::TooManyNodes { .. }
                 | BakeError::TooManyCells { .. }
+                | BakeError::SparseTooMuchMemory { .. }
         )
     }
 }
@@ -255,7 +297,7 @@ pub fn bake(
         );
     }
     let grid = DenseGrid::new(layout, values, check::solid(mesh.bounds()), error_bound)?;
-    let measured_error = check::measured_error(&grid, &exact, mesh);
+    let measured_error = check::measured_error(&grid, layout.cell_size, &exact, mesh);
     Ok(Baked {
         grid,
         provenance: Provenance {

@@ -26,8 +26,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn new(layout: &GridLayout, first: UVec3) -> Block {
-        let last = (first + SIDE).min(layout.nodes) - UVec3::ONE;
+    fn new(layout: &GridLayout, first: UVec3, end: UVec3) -> Block {
+        let last = (first + SIDE).min(end) - UVec3::ONE;
         let (low, high) = (layout.node_position(first), layout.node_position(last));
         Block {
             first,
@@ -84,40 +84,48 @@ fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// One layer of blocks and the values of its nodes.
-pub(super) struct Layer<'a> {
-    layout: &'a GridLayout,
-    z: u32,
+/// A box of nodes and room for their values.
+pub(super) struct Piece<'a> {
+    pub(super) layout: &'a GridLayout,
+    pub(super) first: UVec3,
+    /// Nodes along x, y and z.
+    pub(super) size: UVec3,
+    /// Values along x and y that there is room for, at least `size`.
+    pub(super) room: [usize; 2],
     pub(super) values: &'a mut [f32],
 }
 
-impl Layer<'_> {
-    /// The blocks of this layer.
+impl Piece<'_> {
+    /// Its blocks.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
-        let (layout, z) = (*self.layout, self.z);
-        (0..layout.nodes.y)
-            .step_by(SIDE as usize)
-            .flat_map(move |y| {
-                let columns = layout.nodes.x.div_ceil(SIDE);
-                snake(0, columns - 1, y / SIDE)
-                    .map(move |column| Block::new(&layout, UVec3::new(column * SIDE, y, z)))
+        let (layout, first, size) = (*self.layout, self.first, self.size);
+        let side = SIDE as usize;
+        (0..size.z).step_by(side).flat_map(move |z| {
+            (0..size.y).step_by(side).flat_map(move |y| {
+                let columns = size.x.div_ceil(SIDE);
+                snake(0, columns - 1, y / SIDE).map(move |column| {
+                    let from = first + UVec3::new(column * SIDE, y, z);
+                    Block::new(&layout, from, first + size)
+                })
             })
+        })
     }
 
     /// Index of a node in `values`.
     #[inline]
     pub(super) fn slot(&self, node: UVec3) -> usize {
-        self.layout.node_index(node - UVec3::new(0, 0, self.z))
+        let [x, y, z] = (node - self.first).to_array().map(|n| n as usize);
+        (z * self.room[1] + y) * self.room[0] + x
     }
 }
 
-/// Runs `work` on every layer, in parallel, and returns its results in order; `None` when cancelled.
+/// Runs `work` on every layer of blocks, in parallel, and returns its results in order; `None` when cancelled.
 pub(super) fn for_each_layer<R: Send>(
     layout: &GridLayout,
     values: &mut [f32],
     stage: Stage,
     progress: Progress<'_>,
-    work: impl Fn(Layer<'_>) -> R + Sync,
+    work: impl Fn(Piece<'_>) -> R + Sync,
 ) -> Option<Vec<R>> {
     let plane = layout.nodes.x as usize * layout.nodes.y as usize;
     let total = u64::from(layout.nodes.z.div_ceil(SIDE));
@@ -127,9 +135,13 @@ pub(super) fn for_each_layer<R: Send>(
         if cancelled.load(Ordering::Relaxed) {
             return None;
         }
-        let result = work(Layer {
+        let z = index as u32 * SIDE;
+        let [nx, ny, nz] = layout.nodes.to_array();
+        let result = work(Piece {
             layout,
-            z: index as u32 * SIDE,
+            first: UVec3::new(0, 0, z),
+            size: UVec3::new(nx, ny, SIDE.min(nz - z)),
+            room: [nx as usize, ny as usize],
             values,
         });
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use glam::{DVec3, UVec3, Vec3};
 
 use super::blocks::{block_index, node_bit};
 use super::exact_distance::ExactDistance;
-use crate::field::{DenseGrid, Field, GridLayout};
+use crate::field::{Field, GridLayout};
 use crate::geom::DAabb;
 use crate::mesh::TriangleMesh;
 
@@ -84,25 +84,28 @@ pub(super) fn error_bound(
             }
         }
     }
-    // Node values and interpolation are rounded to f32, and so is a point's place among the nodes.
-    let extent = layout.bounds().as_daabb().diagonal();
-    let far = layout
-        .bounds()
-        .min
-        .abs()
-        .max(layout.bounds().max.abs())
-        .max_element();
-    let rounding =
-        f64::from(f32::EPSILON) * (16.0 * (f64::from(largest) + extent) + 2.0 * f64::from(far));
-    ((bound + rounding) as f32).next_up()
+    ((bound + rounding(layout, f64::from(largest))) as f32).next_up()
+}
+
+/// What `f32` costs: node values up to `largest` and their interpolation are rounded to it, and so is a point's place among the
+/// nodes \[m\].
+pub(super) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
+    let bounds = layout.bounds();
+    let extent = bounds.as_daabb().diagonal();
+    let far = bounds.min.abs().max(bounds.max.abs()).max_element();
+    f64::from(f32::EPSILON) * (16.0 * (largest + extent) + 2.0 * f64::from(far))
 }
 
 /// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\].
-pub(super) fn measured_error(grid: &DenseGrid, exact: &ExactDistance, mesh: &TriangleMesh) -> f32 {
+pub(super) fn measured_error(
+    field: &impl Field,
+    cell_size: f32,
+    exact: &ExactDistance,
+    mesh: &TriangleMesh,
+) -> f32 {
     /// Of each half. Few enough to cost little beside a bake.
     const SAMPLES: usize = 2048;
-    let layout = grid.layout();
-    let bounds = layout.bounds();
+    let bounds = field.bounds();
     let mut random = Random(0x7075_6d70_6b69_6e21);
     let mut points = Vec::with_capacity(2 * SAMPLES);
     for _ in 0..SAMPLES {
@@ -111,12 +114,12 @@ pub(super) fn measured_error(grid: &DenseGrid, exact: &ExactDistance, mesh: &Tri
         let mut weights = random.unit_cube();
         weights /= weights.element_sum();
         let on_surface = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
-        let off = (2.0 * random.unit_cube() - DVec3::ONE) * f64::from(2.0 * layout.cell_size);
+        let off = (2.0 * random.unit_cube() - DVec3::ONE) * f64::from(2.0 * cell_size);
         points.push((on_surface + off).as_vec3());
     }
     points.retain(|&point| bounds.contains(point));
     let exact = exact.distance_many(&points.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
-    let error = |(&point, &exact): (&Vec3, &f64)| (f64::from(grid.distance(point)) - exact).abs();
+    let error = |(&point, &exact): (&Vec3, &f64)| (f64::from(field.distance(point)) - exact).abs();
     let worst = points.iter().zip(&exact).map(error).fold(0.0, f64::max);
     (worst as f32).next_up()
 }

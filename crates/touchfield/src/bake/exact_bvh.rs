@@ -7,7 +7,7 @@
 
 use glam::{DVec3, UVec3};
 
-use super::blocks::{Layer, for_each_layer};
+use super::blocks::{Piece, for_each_layer};
 use super::patches::Patches;
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
@@ -23,39 +23,50 @@ pub(super) fn fill(
     values: &mut [f32],
     progress: Progress<'_>,
 ) -> Option<Vec<UVec3>> {
-    let unclear = for_each_layer(layout, values, Stage::Distances, progress, |layer| {
-        lanes::run(LayerWork {
-            bvh,
-            patches,
-            layout,
-            layer,
-        })
+    let unclear = for_each_layer(layout, values, Stage::Distances, progress, |piece| {
+        fill_piece(bvh, patches, piece, &mut [])
     })?;
     Some(unclear.into_iter().flatten().collect())
 }
 
-struct LayerWork<'a> {
-    bvh: &'a Bvh,
-    patches: Option<&'a Patches>,
-    layout: &'a GridLayout,
-    layer: Layer<'a>,
+/// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it.
+pub(super) fn fill_piece(
+    bvh: &Bvh,
+    patches: Option<&Patches>,
+    piece: Piece<'_>,
+    faces: &mut [u32],
+) -> Vec<UVec3> {
+    lanes::run(PieceWork {
+        bvh,
+        patches,
+        piece,
+        faces,
+    })
 }
 
-impl Work for LayerWork<'_> {
+struct PieceWork<'a> {
+    bvh: &'a Bvh,
+    patches: Option<&'a Patches>,
+    piece: Piece<'a>,
+    faces: &'a mut [u32],
+}
+
+impl Work for PieceWork<'_> {
     type Output = Vec<UVec3>;
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Vec<UVec3> {
-        let LayerWork {
+        let PieceWork {
             bvh,
             patches,
-            layout,
-            layer,
+            piece,
+            faces,
         } = self;
+        let layout = piece.layout;
         let mut unclear = Vec::new();
         let mut candidates = Candidates::default();
         let mut hint = 0;
-        for block in layer.blocks() {
+        for block in piece.blocks() {
             let together = bvh.is_within_reach(block.center, block.radius);
             let nearest = if together {
                 bvh.nearest_here::<L>(block.center, hint)
@@ -91,7 +102,11 @@ impl Work for LayerWork<'_> {
                         None => false,
                     };
                     let signed = if inside { -distance } else { distance };
-                    layer.values[layer.slot(node)] = signed as f32;
+                    let slot = piece.slot(node);
+                    piece.values[slot] = signed as f32;
+                    if let Some(face) = faces.get_mut(slot) {
+                        *face = nearest.face;
+                    }
                 }
             }
         }

@@ -4,6 +4,7 @@
 mod bake;
 mod blocks;
 mod brute_force;
+mod cell_error;
 mod check;
 mod exact_bvh;
 mod exact_distance;
@@ -11,8 +12,10 @@ mod mend;
 mod patches;
 mod settings;
 mod sign;
+mod sparse;
 
 pub use bake::{BakeError, BakeReport, Baked, bake};
 pub use exact_distance::ExactDistance;
 pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
 pub use sign::SignChoice;
+pub use sparse::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse};

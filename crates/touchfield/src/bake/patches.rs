@@ -64,6 +64,11 @@ impl Patches {
         Patches { normals, outside }
     }
 
+    /// Whether a face is a plain piece of surface with nothing but outside in front of it: there the sign changes.
+    pub(super) fn is_plain(&self, face: u32) -> bool {
+        self.outside[face as usize] == 0
+    }
+
     /// Whether `point` is inside; `None` when only the winding number can tell.
     #[inline]
     pub(super) fn inside(&self, point: DVec3, nearest: &Nearest) -> Option<bool> {

@@ -16,6 +16,7 @@ mod parameter;
 pub mod primitive;
 mod provenance;
 mod rounding;
+mod sparse_blocks;
 mod torn;
 mod transform;
 mod trilinear;
@@ -29,6 +30,7 @@ pub use height_field::{HeightField, HeightFieldError};
 pub use level_set::{Offset, Shell};
 pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
+pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
 #[cfg(feature = "bake")]
 pub(crate) use torn::torn_cells;
 pub use transform::Transformed;

@@ -1,0 +1,550 @@
+//! Distances on a coarse grid, with blocks of finer cells where those pay.
+//!
+//! Input: coarse node values, and blocks of 2³, 4³ or 8³ cells that replace a cell; a cell of a block may be replaced again.
+//! Output: value and the analytic gradient of the interpolant, with an error bound for every block; outside, a proven lower bound.
+//! Cost: the coarse lookup, and one more for every level; 1, 2 or 4 bytes a value; no allocation.
+//! Not for: small grids, where a dense one is faster.
+//!
+//! A block keeps its own border, so that a lookup reads one block only. Values are stored as multiples of a step from the lowest
+//! value of the block: what that rounds away is part of the block's error.
+
+use glam::{UVec3, Vec3};
+
+use super::outside::lower_bound_outside;
+use super::rounding::largest_coordinate;
+use super::trilinear;
+use super::{Field, GridError, GridLayout, Sample};
+use crate::geom::{Aabb, Interval};
+
+/// Marks a cell that no block replaces.
+pub const PLAIN: u32 = u32::MAX;
+
+/// Cells of a block along a side, as powers of two: 2, 4 or 8.
+const MOST_CELLS_LOG2: u8 = 3;
+
+/// Levels of blocks within blocks; eight halvings each are more than `f32` can tell apart.
+const MOST_LEVELS: u32 = 8;
+
+/// A coarse grid and its blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseBlocks {
+    layout: GridLayout,
+    bounds: Aabb,
+    parts: SparseParts,
+    error_bound: f32,
+    levels: u32,
+}
+
+/// What a [`SparseBlocks`] is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseParts {
+    /// Distances at the coarse nodes, x fastest \[m\].
+    pub nodes: Vec<f32>,
+    /// The block that replaces each coarse cell, x fastest; [`PLAIN`] for none.
+    pub cells: Vec<u32>,
+    /// Largest error in any coarse cell that no block replaces \[m\].
+    pub plain_error: f32,
+    /// Every block comes after the one whose cell it replaces.
+    pub blocks: Vec<SparseBlock>,
+    /// Blocks that replace cells of blocks, as many as a block has cells for each [`SparseBlock::children`].
+    pub children: Vec<u32>,
+    /// The values of all blocks, one after the other, each x fastest.
+    pub values: SparseValues,
+    /// A box that holds the surface \[m\].
+    pub solid: Aabb,
+}
+
+/// A block of finer cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SparseBlock {
+    /// Cells along a side are two to this power, from 1 to 3.
+    pub cells_log2: u8,
+    /// Where its blocks begin in [`SparseParts::children`]; [`PLAIN`] when it has none.
+    pub children: u32,
+    /// Where its values begin.
+    pub first_value: usize,
+    /// The lowest value \[m\].
+    pub lowest: f32,
+    /// What a stored value of 1 is worth \[m\].
+    pub step: f32,
+    /// |interpolated − true| at most, in the cells that no block replaces \[m\].
+    pub error: f32,
+}
+
+impl SparseBlock {
+    /// Cells along a side.
+    pub fn side(&self) -> u32 {
+        1 << self.cells_log2
+    }
+
+    /// Number of values.
+    pub fn value_count(&self) -> usize {
+        (self.side() as usize + 1).pow(3)
+    }
+}
+
+/// Stored values, as fine as they have to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SparseValues {
+    /// 255 steps from the lowest value of a block to its highest.
+    Bits8(Vec<u8>),
+    /// 65,535 steps.
+    Bits16(Vec<u16>),
+    /// As they are; the lowest is 0 and the step 1.
+    Bits32(Vec<f32>),
+}
+
+impl SparseValues {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            SparseValues::Bits8(values) => values.len(),
+            SparseValues::Bits16(values) => values.len(),
+            SparseValues::Bits32(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bits of a value.
+    pub fn bits(&self) -> u32 {
+        match self {
+            SparseValues::Bits8(_) => 8,
+            SparseValues::Bits16(_) => 16,
+            SparseValues::Bits32(_) => 32,
+        }
+    }
+}
+
+/// Why there is no such field.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SparseError {
+    /// The coarse grid is impossible.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Lists that belong together differ in length.
+    #[error("{what}: {found} given, {expected} needed")]
+    WrongCount {
+        /// Of what.
+        what: &'static str,
+        /// Given.
+        found: usize,
+        /// Needed.
+        expected: u64,
+    },
+    /// A block that cannot be.
+    #[error("block {block}: {why}")]
+    BadBlock {
+        /// Its number.
+        block: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A cell names a block that it may not.
+    #[error(
+        "{place} is replaced by block {block}, which is not there, or replaces another cell too"
+    )]
+    BadReference {
+        /// Which cell.
+        place: String,
+        /// The block.
+        block: u32,
+    },
+}
+
+/// A cell to interpolate in.
+struct Place {
+    corners: [f32; 8],
+    /// Within the cell, from 0 to 1.
+    fraction: Vec3,
+    /// Sides of the cell \[m\].
+    cell_size: f32,
+    /// Of the block, or the coarse grid \[m\].
+    error: f32,
+}
+
+impl SparseBlocks {
+    /// From its parts, all of which are checked.
+    pub fn new(layout: GridLayout, parts: SparseParts) -> Result<SparseBlocks, SparseError> {
+        layout.check()?;
+        let cells: u64 = layout.cells().to_array().map(u64::from).iter().product();
+        let count = |what, found: usize, expected: u64| {
+            let wrong = SparseError::WrongCount {
+                what,
+                found,
+                expected,
+            };
+            (found as u64 == expected).then_some(()).ok_or(wrong)
+        };
+        count("coarse nodes", parts.nodes.len(), layout.node_count())?;
+        count("coarse cells", parts.cells.len(), cells)?;
+        let most = LARGEST * layout.cell_size.min(1.0);
+        let bad_value = |value: &f32| !is_at_most(*value, most);
+        if let Some(node) = parts.nodes.iter().position(bad_value) {
+            let value = parts.nodes[node];
+            return Err(GridError::BadValue { node, value }.into());
+        }
+        if parts.solid.is_empty() || !is_at_most(largest_coordinate(parts.solid), LARGEST) {
+            return Err(GridError::BadSolid(parts.solid).into());
+        }
+        if !(0.0..=LARGEST).contains(&parts.plain_error) {
+            return Err(GridError::BadErrorBound(parts.plain_error).into());
+        }
+        check_blocks(&layout, &parts)?;
+        let levels = check_references(&parts)?;
+        let error_bound = (parts.blocks.iter())
+            .map(|block| block.error)
+            .fold(parts.plain_error, f32::max);
+        Ok(SparseBlocks {
+            layout,
+            bounds: layout.bounds(),
+            parts,
+            error_bound,
+            levels,
+        })
+    }
+
+    /// Where the coarse nodes lie.
+    pub fn layout(&self) -> &GridLayout {
+        &self.layout
+    }
+
+    /// What it is made of.
+    pub fn parts(&self) -> &SparseParts {
+        &self.parts
+    }
+
+    /// A box that holds the surface \[m\].
+    pub fn solid(&self) -> Aabb {
+        self.parts.solid
+    }
+
+    /// Levels of blocks within blocks.
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Sides of the smallest cells \[m\].
+    pub fn finest_cell_size(&self) -> f32 {
+        let mut finest = self.layout.cell_size;
+        let mut sizes = vec![finest; self.parts.blocks.len()];
+        let blocks = &self.parts.blocks;
+        let mut visit = |list: &[u32], size: f32, sizes: &mut Vec<f32>| {
+            for &child in list.iter().filter(|&&child| child != PLAIN) {
+                let own = size / blocks[child as usize].side() as f32;
+                sizes[child as usize] = own;
+                finest = finest.min(own);
+            }
+        };
+        visit(&self.parts.cells, self.layout.cell_size, &mut sizes);
+        for index in 0..blocks.len() {
+            let size = sizes[index];
+            visit(children_of(&self.parts, &blocks[index]), size, &mut sizes);
+        }
+        finest
+    }
+
+    /// Bytes of all values, blocks and references.
+    pub fn bytes(&self) -> usize {
+        let SparseParts {
+            nodes,
+            cells,
+            blocks,
+            children,
+            values,
+            ..
+        } = &self.parts;
+        size_of_val(nodes.as_slice())
+            + size_of_val(cells.as_slice())
+            + size_of_val(blocks.as_slice())
+            + size_of_val(children.as_slice())
+            + values.len() * values.bits() as usize / 8
+    }
+
+    /// |returned − true| at most near `point`, which lies within the bounds: that of its block \[m\].
+    pub fn error_near(&self, point: Vec3) -> f32 {
+        self.locate(point).error
+    }
+
+    /// The finest cell that holds a point. Points outside are taken at the nearest border; NaN counts as the lower one.
+    #[inline(always)]
+    fn locate(&self, point: Vec3) -> Place {
+        let cells = self.layout.cells();
+        let (cell, mut fraction) =
+            place_in((point - self.layout.origin) / self.layout.cell_size, cells);
+        let index = (cell.z as usize * cells.y as usize + cell.y as usize) * cells.x as usize
+            + cell.x as usize;
+        let mut next = self.parts.cells[index];
+        if next == PLAIN {
+            return Place {
+                corners: self.coarse_corners(cell),
+                fraction,
+                cell_size: self.layout.cell_size,
+                error: self.parts.plain_error,
+            };
+        }
+        let mut cell_size = self.layout.cell_size;
+        loop {
+            let block = &self.parts.blocks[next as usize];
+            let side = block.side();
+            cell_size /= side as f32;
+            let (cell, inner) = place_in(fraction * side as f32, UVec3::splat(side));
+            fraction = inner;
+            next = match block.children {
+                PLAIN => PLAIN,
+                first => {
+                    let place = (cell.z * side + cell.y) * side + cell.x;
+                    self.parts.children[first as usize + place as usize]
+                }
+            };
+            if next == PLAIN {
+                return Place {
+                    corners: self.block_corners(block, cell),
+                    fraction,
+                    cell_size,
+                    error: block.error,
+                };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn coarse_corners(&self, cell: UVec3) -> [f32; 8] {
+        let row = self.layout.nodes.x as usize;
+        let plane = row * self.layout.nodes.y as usize;
+        corners_of(&self.parts.nodes, self.layout.node_index(cell), row, plane)
+    }
+
+    #[inline(always)]
+    fn block_corners(&self, block: &SparseBlock, cell: UVec3) -> [f32; 8] {
+        let row = block.side() as usize + 1;
+        let plane = row * row;
+        let first =
+            block.first_value + cell.z as usize * plane + cell.y as usize * row + cell.x as usize;
+        let stored = match &self.parts.values {
+            SparseValues::Bits8(values) => corners_of(values, first, row, plane).map(f32::from),
+            SparseValues::Bits16(values) => corners_of(values, first, row, plane).map(f32::from),
+            SparseValues::Bits32(values) => return corners_of(values, first, row, plane),
+        };
+        stored.map(|value| block.lowest + block.step * value)
+    }
+
+    fn sample_inside(&self, point: Vec3) -> Sample {
+        let place = self.locate(point);
+        let (distance, slope) = trilinear::value_and_slope(place.corners, place.fraction);
+        Sample {
+            distance,
+            gradient: slope / place.cell_size,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lower_bound_outside(&self, point: Vec3) -> Sample {
+        let at_border = |point| self.sample_inside(point);
+        lower_bound_outside(
+            point,
+            self.bounds,
+            self.parts.solid,
+            self.error_bound,
+            at_border,
+        )
+    }
+}
+
+/// Largest coordinate, distance and error \[m\]: what sums and differences of such numbers give stays finite.
+const LARGEST: f32 = 1e37;
+
+/// False for NaN.
+fn is_at_most(value: f32, most: f32) -> bool {
+    value.abs() <= most
+}
+
+/// The cell of a place given in cells, and what is left of it, from 0 to 1.
+#[inline(always)]
+fn place_in(scaled: Vec3, cells: UVec3) -> (UVec3, Vec3) {
+    let along = |axis: usize| {
+        // `if` rather than `clamp`: it turns NaN into 0.
+        let at_least_zero = if scaled[axis] > 0.0 {
+            scaled[axis]
+        } else {
+            0.0
+        };
+        let cell = (at_least_zero as u32).min(cells[axis] - 1);
+        (cell, (at_least_zero - cell as f32).min(1.0))
+    };
+    let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
+    (UVec3::new(i, j, k), Vec3::new(u, v, w))
+}
+
+#[inline(always)]
+fn corners_of<T: Copy>(values: &[T], first: usize, row: usize, plane: usize) -> [T; 8] {
+    let pair = |start: usize| {
+        let pair = &values[start..start + 2];
+        (pair[0], pair[1])
+    };
+    let (a, b) = pair(first);
+    let (c, d) = pair(first + row);
+    let (e, f) = pair(first + plane);
+    let (g, h) = pair(first + plane + row);
+    [a, b, c, d, e, f, g, h]
+}
+
+fn children_of<'a>(parts: &'a SparseParts, block: &SparseBlock) -> &'a [u32] {
+    match block.children {
+        PLAIN => &[],
+        first => {
+            let first = first as usize;
+            &parts.children[first..first + (block.side() as usize).pow(3)]
+        }
+    }
+}
+
+fn check_blocks(layout: &GridLayout, parts: &SparseParts) -> Result<(), SparseError> {
+    let (mut values, mut children) = (0u64, 0u64);
+    for (index, block) in parts.blocks.iter().enumerate() {
+        let bad = |why| Err(SparseError::BadBlock { block: index, why });
+        if !(1..=MOST_CELLS_LOG2).contains(&block.cells_log2) {
+            return bad("a side has 2, 4 or 8 cells");
+        }
+        if block.first_value as u64 != values {
+            return bad("its values do not follow those of the block before");
+        }
+        values += block.value_count() as u64;
+        if block.children != PLAIN {
+            if u64::from(block.children) != children {
+                return bad("its blocks do not follow those of the block before");
+            }
+            children += u64::from(block.side()).pow(3);
+        }
+        let most = LARGEST * layout.cell_size.min(1.0) * 1e-3;
+        let highest = f64::from(block.lowest) + f64::from(block.step) * 65_535.0;
+        let in_range = block.lowest.abs() <= most && highest.abs() <= f64::from(most);
+        if !in_range || !is_at_most(block.step, LARGEST) || block.step < 0.0 {
+            return bad("its values are no finite distances");
+        }
+        if !(0.0..=LARGEST).contains(&block.error) {
+            return bad("its error proves nothing; it must be finite and not negative");
+        }
+    }
+    let count = |what, found: usize, expected: u64| {
+        let wrong = SparseError::WrongCount {
+            what,
+            found,
+            expected,
+        };
+        (found as u64 == expected).then_some(()).ok_or(wrong)
+    };
+    count("values of blocks", parts.values.len(), values)?;
+    count("blocks in blocks", parts.children.len(), children)?;
+    if let SparseValues::Bits32(values) = &parts.values {
+        let most = LARGEST * layout.cell_size.min(1.0) * 1e-3;
+        if let Some(node) = values.iter().position(|value| !is_at_most(*value, most)) {
+            let value = values[node];
+            return Err(GridError::BadValue { node, value }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Every block replaces one cell, of the coarse grid or of a block before it. Returns the levels.
+fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
+    const NOWHERE: u32 = 0;
+    let mut level = vec![NOWHERE; parts.blocks.len()];
+    let mut deepest = 0;
+    let mut refer = |list: &[u32], after: Option<usize>, own: u32, level: &mut Vec<u32>| {
+        for (cell, &block) in list
+            .iter()
+            .enumerate()
+            .filter(|(_, block)| **block != PLAIN)
+        {
+            let known = level.get_mut(block as usize);
+            match known {
+                Some(known)
+                    if *known == NOWHERE
+                        && after.is_none_or(|parent| block as usize > parent)
+                        && own <= MOST_LEVELS =>
+                {
+                    *known = own;
+                    deepest = deepest.max(own);
+                }
+                _ => {
+                    let place = match after {
+                        None => format!("coarse cell {cell}"),
+                        Some(parent) => format!("cell {cell} of block {parent}"),
+                    };
+                    return Err(SparseError::BadReference { place, block });
+                }
+            }
+        }
+        Ok(())
+    };
+    refer(&parts.cells, None, 1, &mut level)?;
+    for (index, block) in parts.blocks.iter().enumerate() {
+        if level[index] == NOWHERE {
+            let why = "no cell is replaced by it";
+            return Err(SparseError::BadBlock { block: index, why });
+        }
+        let below = level[index] + 1;
+        refer(children_of(parts, block), Some(index), below, &mut level)?;
+    }
+    Ok(deepest)
+}
+
+impl Field for SparseBlocks {
+    fn bounds(&self) -> Aabb {
+        self.bounds
+    }
+
+    fn error_bound(&self) -> f32 {
+        self.error_bound
+    }
+
+    #[inline]
+    fn distance(&self, point: Vec3) -> f32 {
+        if self.bounds.contains(point) {
+            let place = self.locate(point);
+            trilinear::value(place.corners, place.fraction)
+        } else {
+            self.lower_bound_outside(point).distance
+        }
+    }
+
+    #[inline]
+    fn sample(&self, point: Vec3) -> Sample {
+        if self.bounds.contains(point) {
+            self.sample_inside(point)
+        } else {
+            self.lower_bound_outside(point)
+        }
+    }
+
+    /// The Lipschitz bound about the middle, from what is known there: the error of that block, not of the whole field.
+    fn interval(&self, cell: Aabb) -> Interval {
+        let everything = Interval::new(f32::NEG_INFINITY, f32::INFINITY);
+        if !(cell.min.is_finite() && cell.max.is_finite()) {
+            return everything;
+        }
+        let middle = cell.center();
+        let reach = 0.5 * cell.diagonal();
+        let inside = self.bounds.closest_point(middle);
+        let beyond = middle.distance(inside);
+        let place = self.locate(inside);
+        let at_border = trilinear::value(place.corners, place.fraction);
+        let upper = at_border + place.error + beyond;
+        let lower = if beyond > 0.0 {
+            self.lower_bound_outside(middle).distance
+        } else {
+            at_border - place.error
+        };
+        // Rounding of the few sums above, relative to the numbers in them.
+        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
+        if !rounding.is_finite() {
+            return everything;
+        }
+        Interval::new(lower, upper).grown(reach + rounding)
+    }
+}
