@@ -22,12 +22,12 @@ fuzz_target!(|bytes: &[u8]| {
 fn read(bytes: &[u8]) {
     match from_bytes(bytes, 64 << 20) {
         Ok(stored) => {
-            let bounds = stored.grid.bounds();
+            let bounds = stored.field.bounds();
             for point in [bounds.center(), bounds.max, bounds.grown(1.0).max] {
-                let sample = stored.grid.sample(point);
+                let sample = stored.field.sample(point);
                 assert!(sample.distance.is_finite() && sample.gradient.is_finite());
             }
-            let again = to_bytes(&stored.grid, &stored.provenance);
+            let again = to_bytes(&stored.field, &stored.provenance);
             assert_eq!(from_bytes(&again, u64::MAX).expect("own file"), stored);
         }
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use touchfield::bake::{BakeSettings, Baked, Method, Resolution, SignChoice};
+use touchfield::bake::{
+    BakeSettings, Bits, Method, Resolution, SignChoice, SparseGoal, SparseSettings,
+};
 use touchfield::field::{SignMethod, file};
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
 
 use crate::args::{Common, Length, Units};
 use crate::failure::Failure;
+use crate::load::BakedField;
 use crate::report::{self, Answer, Facts};
 use crate::{load, output, terminal};
 
@@ -18,7 +21,8 @@ use crate::{load, output, terminal};
 #[command(after_help = "\
 Examples:
   touchfield bake bunny.obj -o bunny.tfs                               sensible defaults
-  touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    as fine as a tolerance asks
+  touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    cells of that size
+  touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as it takes to be that exact
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
 
 Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were told.
@@ -30,14 +34,37 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE.tfs")]
     output: PathBuf,
     /// Nodes along the longest side, padding included
-    #[arg(long, value_name = "N", default_value_t = default_nodes(), conflicts_with = "cell_size")]
+    #[arg(long, value_name = "N", default_value_t = default_nodes(), conflicts_with_all = ["cell_size", "tolerance"])]
     resolution: u32,
     /// Distance between nodes, such as 0.2mm; metres without a unit
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with = "tolerance"
+    )]
     cell_size: Option<Length>,
-    /// How the field is stored
+    /// Largest error, such as 0.05mm: cells are as fine as that takes, and no finer; stored sparse
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    tolerance: Option<Length>,
+    /// How the field is stored [default: dense, or sparse with --tolerance]
+    #[arg(long, value_enum)]
+    field: Option<Storage>,
+    /// Bits of a value in a sparse field
     #[arg(long, value_enum, default_value_t)]
-    field: Storage,
+    bits: ValueBits,
+    /// Cells from the surface up to which a sparse field is fine
+    #[arg(
+        long,
+        value_name = "CELLS",
+        default_value_t = 3.0,
+        allow_hyphen_values = true,
+        conflicts_with = "tolerance"
+    )]
+    band: f64,
+    /// Lower every value of a sparse field by its error: the solid then encloses the mesh
+    #[arg(long)]
+    conservative: bool,
     /// How to tell inside from outside
     #[arg(long, value_enum, default_value_t)]
     sign: Sign,
@@ -53,10 +80,6 @@ pub(crate) struct Arguments {
     /// Mend the mesh first: weld, drop broken faces, orient, fill small holes
     #[arg(long)]
     repair: bool,
-    #[arg(long, hide = true, value_parser = no_tolerance)]
-    tolerance: Option<String>,
-    #[arg(long, hide = true, value_parser = no_bits)]
-    bits: Option<String>,
 }
 
 fn default_nodes() -> u32 {
@@ -66,24 +89,26 @@ fn default_nodes() -> u32 {
     }
 }
 
-// Announced in the design, so worth more than "unexpected argument".
-fn no_tolerance(_: &str) -> Result<String, String> {
-    Err(
-        "baking to a tolerance is not available yet; use --resolution N or --cell-size S"
-            .to_owned(),
-    )
-}
-
-fn no_bits(_: &str) -> Result<String, String> {
-    Err("values of fewer bits are not available yet; fields are stored with 32".to_owned())
-}
-
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Storage {
     /// a value at every node of a regular grid
     #[default]
     Dense,
+    /// a coarse grid, and blocks of fine cells around the surface; closed meshes only
+    Sparse,
+}
+
+/// Bits of a stored value.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ValueBits {
+    #[value(name = "8")]
+    Eight,
+    #[default]
+    #[value(name = "16")]
+    Sixteen,
+    #[value(name = "32")]
+    ThirtyTwo,
 }
 
 /// How to tell inside from outside.
@@ -131,13 +156,50 @@ impl Arguments {
             max_memory: common.max_memory.0,
         }
     }
+
+    /// How the field is to be sparse; `None` for a dense one.
+    fn sparse(&self) -> Result<Option<SparseSettings>, Failure> {
+        let storage = self.field.unwrap_or(match self.tolerance {
+            Some(_) => Storage::Sparse,
+            None => Storage::Dense,
+        });
+        if let Storage::Dense = storage {
+            let only_sparse = [
+                (self.tolerance.is_some(), "--tolerance"),
+                (self.conservative, "--conservative"),
+            ];
+            return match only_sparse.into_iter().find(|(given, _)| *given) {
+                Some((_, option)) => Err(Failure::BadInput(format!(
+                    "{option} needs a sparse field; leave out --field dense, or add --field sparse"
+                ))),
+                None => Ok(None),
+            };
+        }
+        if !matches!(self.method, DistanceMethod::Exact) {
+            return Err(Failure::BadInput(
+                "a sparse field is baked by --method exact only".to_owned(),
+            ));
+        }
+        Ok(Some(SparseSettings {
+            goal: match self.tolerance {
+                Some(Length(tolerance)) => SparseGoal::Tolerance(tolerance),
+                None => SparseGoal::Band(self.band),
+            },
+            bits: match self.bits {
+                ValueBits::Eight => Bits::Eight,
+                ValueBits::Sixteen => Bits::Sixteen,
+                ValueBits::ThirtyTwo => Bits::ThirtyTwo,
+            },
+            conservative: self.conservative,
+        }))
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     // Before the work, which may be long.
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
-    let Storage::Dense = arguments.field;
+    let sparse = arguments.sparse()?;
     load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(
@@ -160,9 +222,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         notes.extend(repaired.notes());
         repaired
     });
-    let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &arguments.settings(common))?;
+    let settings = arguments.settings(common);
+    let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, sparse.as_ref())?;
     baked.provenance.notes.splice(0..0, notes);
-    let bytes = file::write_file(&arguments.output, &baked.grid, &baked.provenance)
+    let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;
     Ok(Answer {
         text: summary(arguments, &mesh, &baked, bytes),
@@ -170,14 +233,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// Nodes a second of a bake.
-pub(crate) fn voxels_per_second(baked: &Baked) -> f64 {
+/// Stored values a second of a bake.
+pub(crate) fn voxels_per_second(baked: &BakedField) -> f64 {
     // A clock may be too coarse for a grid of eight nodes.
-    baked.grid.values().len() as f64 / baked.report.time.as_secs_f64().max(1e-9)
+    baked.field.value_count() as f64 / baked.report.time.as_secs_f64().max(1e-9)
 }
 
-fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &Baked, bytes: u64) -> String {
-    let (grid, provenance, bake) = (&baked.grid, &baked.provenance, &baked.report);
+fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField, bytes: u64) -> String {
+    let (grid, provenance, bake) = (&baked.field, &baked.provenance, &baked.report);
     let mut facts = Facts::default();
     facts.add(
         "mesh",
@@ -223,7 +286,7 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &Baked, bytes: u64
 
 fn json(
     mesh: &TriangleMesh,
-    baked: &Baked,
+    baked: &BakedField,
     bytes: u64,
     repaired: Option<&Repaired>,
     arguments: &Arguments,
@@ -241,7 +304,7 @@ fn json(
         "repair": repaired.map(Repaired::json),
     });
     report::merged(
-        report::field_json(&baked.grid, &baked.provenance, bytes),
+        report::field_json(&baked.field, &baked.provenance, bytes),
         more,
     )
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
-use touchfield::bake::{BakeSettings, Baked, Resolution};
+use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, file};
 use touchfield::geom::Pose;
 use touchfield::mesh::generate::{self, Model};
@@ -149,9 +149,9 @@ fn show(
         max_memory: common.max_memory.0,
         ..BakeSettings::default()
     };
-    let baked = load::bake_mesh(&mesh_path, &mesh, &settings)?;
+    let baked = load::bake_mesh(&mesh_path, &mesh, &settings, None)?;
     let file_path = path(".tfs");
-    let bytes = file::write_file(&file_path, &baked.grid, &baked.provenance)
+    let bytes = file::write_file(&file_path, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;
     let row = table_row(model.name, mesh.faces.len(), &baked, bytes);
     let timing = json!({
@@ -162,19 +162,19 @@ fn show(
         "file": file_path.to_string_lossy(),
     });
     let json = report::merged(
-        report::field_json(&baked.grid, &baked.provenance, bytes),
+        report::field_json(&baked.field, &baked.provenance, bytes),
         timing,
     );
     let caption = format!(
         "{}: {} triangles, error ≤ {}",
         model.name.replace('_', " "),
         report::count_of(mesh.faces.len()),
-        report::length(baked.grid.error_bound())
+        report::length(baked.field.error_bound())
     );
 
     let body = Body {
         name: load::name_of(&file_path),
-        grid: baked.grid,
+        field: baked.field,
         provenance: baked.provenance,
     };
     let render = draw_render(&body, exhibit, number)?;
@@ -190,15 +190,15 @@ fn show(
     })
 }
 
-fn table_row(name: &str, triangles: usize, baked: &Baked, bytes: u64) -> Vec<String> {
-    let cell_size = baked.grid.layout().cell_size;
+fn table_row(name: &str, triangles: usize, baked: &load::BakedField, bytes: u64) -> Vec<String> {
+    let cell_size = baked.field.finest_cell_size();
     vec![
         name.to_owned(),
         report::count_of(triangles),
-        report::nodes(&baked.grid),
+        report::nodes(&baked.field),
         format!("{:.2}", baked.report.time.as_secs_f64()),
         report::rounded(voxels_per_second(baked)),
-        report::length_in_cells(baked.grid.error_bound(), cell_size),
+        report::length_in_cells(baked.field.error_bound(), cell_size),
         report::length_in_cells(baked.provenance.measured_error, cell_size),
         baked.provenance.sign_method.name().to_owned(),
         report::bytes(bytes),
@@ -224,10 +224,10 @@ fn draw_slice(body: &Body, exhibit: &Exhibit) -> Result<Canvas, Failure> {
             axis: exhibit.axis,
             width,
             title: body.name.clone(),
-            caption: report::caption(&body.grid, &body.provenance),
+            caption: report::caption(&body.field, &body.provenance),
             ..SliceSettings::default()
         };
-        picture::slice(&body.grid, &settings)
+        picture::slice(&body.field, &settings)
     };
     let mut width = PICTURE.0;
     let mut picture = slice(width)?;

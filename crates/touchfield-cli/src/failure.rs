@@ -128,6 +128,17 @@ fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
             report::bytes(allowed),
             memory_way_out(fitting, nodes.max_element(), padding)
         ),
+        BakeError::SparseNeedsClosed => {
+            "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed one \
+             (--repair fills small holes, --field dense takes any mesh)"
+                .to_owned()
+        }
+        BakeError::SparseTooMuchMemory { needed, allowed } => format!(
+            "the blocks would take about {}, more than the {} allowed; use a larger --tolerance or --cell-size, fewer --bits, \
+             or raise --max-memory",
+            report::bytes(needed),
+            report::bytes(allowed)
+        ),
         _ => error.to_string(),
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 
 fn baked(path: &Path, max_memory: u64) -> Result<Answer, Failure> {
     let stored = load::baked(path, max_memory)?;
-    let (grid, provenance) = (&stored.grid, &stored.provenance);
+    let (grid, provenance) = (&stored.field, &stored.provenance);
     let bytes = std::fs::metadata(path)
         .map_err(|error| Failure::in_file(path, error))?
         .len();

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use touchfield::bake::{BakeSettings, Baked, bake};
+use touchfield::bake::{BakeReport, BakeSettings, SparseSettings, bake, bake_sparse};
 use touchfield::field::file::{self, Stored};
-use touchfield::field::{DenseGrid, Provenance};
+use touchfield::field::{Provenance, StoredField};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
 
@@ -18,7 +18,7 @@ use crate::{report, terminal};
 /// A field and its name for titles.
 pub(crate) struct Body {
     pub(crate) name: String,
-    pub(crate) grid: DenseGrid,
+    pub(crate) field: StoredField,
     pub(crate) provenance: Provenance,
 }
 
@@ -27,13 +27,13 @@ impl Body {
     pub(crate) fn bytes(&self) -> u64 {
         let notes: usize = self.provenance.notes.iter().map(String::len).sum();
         let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
-        (self.grid.bytes() + cells + notes) as u64
+        (self.field.bytes() + cells + notes) as u64
     }
 
     /// Says so if there is nothing to see: no node lies inside.
     pub(crate) fn nothing_inside(&self) -> Option<String> {
-        let cell = report::length(self.grid.layout().cell_size);
-        (self.grid.values().iter().all(|&value| value >= 0.0)).then(|| {
+        let cell = report::length(self.field.finest_cell_size());
+        (!self.field.has_inside()).then(|| {
             format!(
                 "{}: no node is inside, so there is no solid to show: the surface is open, or everywhere thinner than a \
                  cell of {cell}; `touchfield bake` with a smaller --cell-size, or with --repair, may find it",
@@ -100,27 +100,45 @@ pub(crate) fn mesh(path: &Path, units: Units, max_memory: u64) -> Result<Triangl
     Ok(mesh)
 }
 
-/// Bakes the mesh that `path` holds, with a progress bar.
+/// A field that was just baked.
+pub(crate) struct BakedField {
+    pub(crate) field: StoredField,
+    pub(crate) provenance: Provenance,
+    pub(crate) report: BakeReport,
+}
+
+/// Bakes the mesh that `path` holds, with a progress bar; to a dense grid unless `sparse` is given.
 pub(crate) fn bake_mesh(
     path: &Path,
     mesh: &TriangleMesh,
     settings: &BakeSettings,
-) -> Result<Baked, Failure> {
-    let progress = BakeProgress::new(&name_of(path));
-    bake(mesh, settings, &|step| progress.show(step))
-        .map_err(|error| Failure::of_bake(path, &error, settings))
+    sparse: Option<&SparseSettings>,
+) -> Result<BakedField, Failure> {
+    let bar = BakeProgress::new(&name_of(path));
+    let progress = |step| bar.show(step);
+    let baked = match sparse {
+        None => bake(mesh, settings, &progress).map(|baked| BakedField {
+            field: baked.grid.into(),
+            provenance: baked.provenance,
+            report: baked.report,
+        }),
+        Some(sparse) => bake_sparse(mesh, settings, sparse, &progress).map(|baked| BakedField {
+            field: baked.field.into(),
+            provenance: baked.provenance,
+            report: baked.report,
+        }),
+    };
+    baked.map_err(|error| Failure::of_bake(path, &error, settings))
 }
 
 /// The field of a baked file, or of a mesh that is baked here and now with default settings.
 pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     let name = name_of(path);
     if is_baked(path) {
-        let Stored {
-            grid, provenance, ..
-        } = baked(path, max_memory)?;
+        let Stored { field, provenance } = baked(path, max_memory)?;
         return Ok(Body {
             name,
-            grid,
+            field,
             provenance,
         });
     }
@@ -129,17 +147,17 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
         max_memory,
         ..BakeSettings::default()
     };
-    let Baked {
-        grid, provenance, ..
-    } = bake_mesh(path, &mesh, &settings)?;
+    let BakedField {
+        field, provenance, ..
+    } = bake_mesh(path, &mesh, &settings, None)?;
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
         path.display(),
-        report::nodes(&grid)
+        report::nodes(&field)
     ));
     Ok(Body {
         name,
-        grid,
+        field,
         provenance,
     })
 }

@@ -134,10 +134,10 @@ pub(crate) fn draw(
     let bodies: Vec<RenderBody> = placed
         .iter()
         .map(|&(body, world_from_field, colour)| RenderBody {
-            field: &body.grid,
+            field: &body.field,
             world_from_field,
             colour,
-            smoothing: body.grid.layout().cell_size,
+            smoothing: body.field.finest_cell_size(),
         })
         .collect();
     Ok(picture::render(&bodies, &[], settings)?)

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use touchfield::field::{DenseGrid, Field, Provenance};
+use touchfield::field::{Field, Provenance, StoredField};
 use touchfield::geom::{Aabb, DAabb};
 
 use crate::terminal;
@@ -250,10 +250,37 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Nodes along the axes.
-pub(crate) fn nodes(grid: &DenseGrid) -> String {
-    let [x, y, z] = grid.layout().nodes.to_array();
+/// Nodes along the axes; as if all cells were as small as the smallest.
+pub(crate) fn nodes(field: &StoredField) -> String {
+    let [x, y, z] = resolution(field);
     format!("{x} × {y} × {z}")
+}
+
+fn resolution(field: &StoredField) -> [u64; 3] {
+    let layout = field.layout();
+    let finer = f64::from(layout.cell_size / field.finest_cell_size()).round() as u64;
+    layout
+        .cells()
+        .to_array()
+        .map(|cells| u64::from(cells).saturating_mul(finer).saturating_add(1))
+}
+
+/// How a field is stored, in a few words.
+fn storage(field: &StoredField) -> String {
+    let cell = length(field.finest_cell_size());
+    match field {
+        StoredField::Dense(_) => format!("dense, {} nodes, cell {cell}", nodes(field)),
+        StoredField::Sparse(sparse) => {
+            let parts = sparse.parts();
+            format!(
+                "sparse, {} of {} bits in cells from {} to {cell}, as fine as {} nodes",
+                plural(parts.blocks.len(), "block", "blocks"),
+                parts.values.bits(),
+                length(sparse.layout().cell_size),
+                nodes(field),
+            )
+        }
+    }
 }
 
 /// One or many.
@@ -265,57 +292,53 @@ pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
     )
 }
 
-/// What a grid is, in one line below a picture's title.
-pub(crate) fn caption(grid: &DenseGrid, provenance: &Provenance) -> String {
-    let cell_size = grid.layout().cell_size;
+/// What a field is, in one line below a picture's title.
+pub(crate) fn caption(field: &StoredField, provenance: &Provenance) -> String {
     let doubtful = match provenance.doubtful_cells.len() {
         0 => String::new(),
         number => format!(", {}", plural(number, "doubtful cell", "doubtful cells")),
     };
     format!(
-        "dense {}, cell {}, error at most {}; sign: {}{doubtful}",
-        nodes(grid),
-        length(cell_size),
-        length(grid.error_bound()),
+        "{} {}, cell {}, error at most {}; sign: {}{doubtful}",
+        field.kind(),
+        nodes(field),
+        length(field.finest_cell_size()),
+        length(field.error_bound()),
         provenance.sign_method.name()
     )
 }
 
 /// What is known of a baked field, for people.
-pub(crate) fn field_facts(facts: &mut Facts, grid: &DenseGrid, provenance: &Provenance) {
-    let layout = grid.layout();
-    facts.add(
-        "grid",
-        format!(
-            "dense, {} nodes, cell {}",
-            nodes(grid),
-            length(layout.cell_size)
-        ),
-    );
-    facts.add(
-        "error bound",
-        format!(
-            "{}, proven{}",
-            length_in_cells(grid.error_bound(), layout.cell_size),
-            // Half a cell's diagonal is what a closed surface gets.
-            if grid.error_bound() > layout.cell_size {
-                "; this wide because the sign is not sure everywhere, as beside a hole (`--repair` closes small ones)"
-            } else {
-                ""
-            }
-        ),
-    );
+pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &Provenance) {
+    let cell_size = field.finest_cell_size();
+    facts.add("grid", storage(field));
+    let remark = match field {
+        // Half a cell's diagonal is what a closed surface gets.
+        StoredField::Dense(_) if field.error_bound() > cell_size => {
+            "; this wide because the sign is not sure everywhere, as beside a hole (`--repair` closes small ones)"
+        }
+        _ => "",
+    };
+    let error = length_in_cells(field.error_bound(), cell_size);
+    facts.add("error bound", format!("{error}, proven{remark}"));
+    if let StoredField::Sparse(sparse) = field {
+        let errors = sparse.parts().blocks.iter().map(|block| block.error);
+        let worst = errors.fold(0.0, f32::max);
+        let error = length_in_cells(worst, cell_size);
+        facts.add(
+            "in blocks",
+            format!("{error} at most, proven for each of them"),
+        );
+    }
     facts.add(
         "measured error",
         format!(
             "{}, the largest of random samples",
-            length_in_cells(provenance.measured_error, layout.cell_size)
+            length_in_cells(provenance.measured_error, cell_size)
         ),
     );
     facts.add("sign", provenance.sign_method.name());
-    let cells: u64 = layout
-        .cells()
-        .to_array()
+    let cells: u64 = (field.layout().cells().to_array())
         .into_iter()
         .map(u64::from)
         .product();
@@ -330,20 +353,34 @@ pub(crate) fn field_facts(facts: &mut Facts, grid: &DenseGrid, provenance: &Prov
 }
 
 /// The keys of a baked field that scripts read. `bytes` is the size of its file.
-pub(crate) fn field_json(grid: &DenseGrid, provenance: &Provenance, bytes: u64) -> Value {
-    let layout = grid.layout();
-    json!({
-        "kind": "dense",
-        "resolution": layout.nodes.to_array(),
-        "cell_size": number(layout.cell_size),
-        "bounds": bounds_json(grid.bounds()),
-        "error_bound": number(grid.error_bound()),
+pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u64) -> Value {
+    let all = json!({
+        "kind": field.kind(),
+        "resolution": resolution(field),
+        "cell_size": number(field.finest_cell_size()),
+        "bounds": bounds_json(field.bounds()),
+        "error_bound": number(field.error_bound()),
         "measured_error": number(provenance.measured_error),
         "bytes": bytes,
         "sign_method": provenance.sign_method.name(),
         "doubtful_cells": provenance.doubtful_cells.len(),
         "notes": provenance.notes,
-    })
+    });
+    let more = match field {
+        StoredField::Dense(_) => json!({}),
+        StoredField::Sparse(sparse) => {
+            let parts = sparse.parts();
+            let errors = parts.blocks.iter().map(|block| block.error);
+            json!({
+                "blocks": parts.blocks.len(),
+                "levels": sparse.levels(),
+                "bits": parts.values.bits(),
+                "coarse_cell_size": number(sparse.layout().cell_size),
+                "error_bound_in_blocks": number(errors.fold(0.0, f32::max)),
+            })
+        }
+    };
+    merged(all, more)
 }
 
 /// A box as `{min, max}`.

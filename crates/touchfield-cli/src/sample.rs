@@ -7,7 +7,7 @@ use clap::Args;
 use glam::Vec3;
 use rayon::prelude::*;
 use serde_json::json;
-use touchfield::field::{DenseGrid, Field, Sample};
+use touchfield::field::{Field, Sample, StoredField};
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let points = points::read(&arguments.points, common.max_memory.0)?;
     let body = load::field(&arguments.file, common.max_memory.0)?;
     let start = Instant::now();
-    let rows = sample(&body.grid, &points);
+    let rows = sample(&body.field, &points);
     let seconds = start.elapsed().as_secs_f64();
 
     let text = match &arguments.output {
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         None => Some(csv_text(&rows)?),
     };
     let inside = rows.iter().filter(|row| row[0] < 0.0).count();
-    let bounds = body.grid.bounds();
+    let bounds = body.field.bounds();
     let outside_grid = points
         .iter()
         .filter(|&&point| !bounds.contains(point))
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
                 format!("{} to {}", report::length(least), report::length(most)),
             );
         }
-        facts.add("error bound", report::length(body.grid.error_bound()));
+        facts.add("error bound", report::length(body.field.error_bound()));
         facts.add(
             "time",
             format!(
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "outside_grid": outside_grid,
             "min_distance": least.map(report::number),
             "max_distance": most.map(report::number),
-            "error_bound": report::number(body.grid.error_bound()),
+            "error_bound": report::number(body.field.error_bound()),
             "seconds": seconds,
             "points_per_second": rate,
             "output": arguments.output.as_ref().map(|path| path.to_string_lossy()),
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-fn sample(grid: &DenseGrid, points: &[Vec3]) -> Vec<[f32; 4]> {
+fn sample(grid: &StoredField, points: &[Vec3]) -> Vec<[f32; 4]> {
     let batch = |points: &[Vec3]| {
         let mut samples = Vec::with_capacity(points.len());
         grid.sample_many(points, &mut samples);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use glam::{UVec3, Vec3};
 use serde_json::json;
-use touchfield::field::{DenseGrid, Field, Provenance};
+use touchfield::field::{Field, Provenance, StoredField};
 use touchfield::geom::Aabb;
 
 use crate::args::{Common, Length};
@@ -67,10 +67,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let axis = arguments.axis as usize;
     let at = match arguments.at {
         Some(Length(at)) => at as f32,
-        None => body.grid.bounds().center()[axis],
+        None => body.field.bounds().center()[axis],
     };
     let doubtful = match arguments.doubtful {
-        true => doubtful_cells(&body.grid, &body.provenance, axis, at),
+        true => doubtful_cells(&body.field, &body.provenance, axis, at),
         false => Vec::new(),
     };
     let settings = SliceSettings {
@@ -78,11 +78,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         at: Some(at),
         width: arguments.width,
         title: body.name.clone(),
-        caption: report::caption(&body.grid, &body.provenance),
+        caption: report::caption(&body.field, &body.provenance),
         unit: None,
         doubtful: &doubtful,
     };
-    let picture = picture::slice(&body.grid, &settings)?;
+    let picture = picture::slice(&body.field, &settings)?;
     write_png(&picture, &arguments.output)?;
     let notes: Vec<String> = body.nothing_inside().into_iter().collect();
     notes.iter().for_each(|note| load::note(note));
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 }
 
 /// The boxes of the doubtful cells that a plane cuts.
-fn doubtful_cells(grid: &DenseGrid, provenance: &Provenance, axis: usize, at: f32) -> Vec<Aabb> {
+fn doubtful_cells(grid: &StoredField, provenance: &Provenance, axis: usize, at: f32) -> Vec<Aabb> {
     let layout = grid.layout();
     let cells = layout.cells();
     let cell_box = |&index: &u32| {

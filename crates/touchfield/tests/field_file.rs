@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use touchfield::field::file::{
     Cause, FileError, MOST_NOTES, NOTE_BYTES, Stored, from_bytes, read_file, to_bytes, write_file,
 };
-use touchfield::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
+use touchfield::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod, StoredField};
 use touchfield::geom::Aabb;
 use whole_files::Survivor;
 
@@ -30,6 +30,11 @@ const SPECIAL: [f32; 7] = [
     LARGEST,
     -LARGEST,
 ];
+
+/// The grid of a file that holds one.
+fn dense(stored: &Stored) -> &DenseGrid {
+    stored.field.as_dense().expect("a dense grid")
+}
 
 /// Any number that a grid takes.
 fn number() -> impl Strategy<Value = f32> {
@@ -92,7 +97,7 @@ fn stored() -> impl Strategy<Value = Stored> {
         let method = prop::sample::select(SignMethod::ALL.to_vec());
         (Just(grid), method, 0.0f32..1.0, doubtful, notes).prop_map(
             |(grid, sign_method, measured_error, cells, notes)| Stored {
-                grid,
+                field: grid.into(),
                 provenance: Provenance {
                     sign_method,
                     measured_error,
@@ -118,7 +123,7 @@ fn assert_same_bits(a: &Stored, b: &Stored) {
             .chain(layout.nodes.to_array())
             .collect()
     };
-    assert_eq!(bits(&a.grid), bits(&b.grid));
+    assert_eq!(bits(dense(a)), bits(dense(b)));
     assert_eq!(a.provenance, b.provenance);
 }
 
@@ -126,10 +131,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn fields_read_back_to_the_bit(stored in stored()) {
-        let bytes = to_bytes(&stored.grid, &stored.provenance);
+        let bytes = to_bytes(&stored.field, &stored.provenance);
         let back = from_bytes(&bytes, MEMORY).unwrap();
         assert_same_bits(&back, &stored);
-        prop_assert_eq!(to_bytes(&back.grid, &back.provenance), bytes);
+        prop_assert_eq!(to_bytes(&back.field, &back.provenance), bytes);
     }
 }
 
@@ -152,7 +157,9 @@ fn golden() -> Stored {
     values[..SPECIAL.len()].copy_from_slice(&SPECIAL);
     let solid = Aabb::from_center(Vec3::ZERO, Vec3::splat(0.7));
     Stored {
-        grid: DenseGrid::new(layout, values, solid, 0.0625).expect("a grid"),
+        field: DenseGrid::new(layout, values, solid, 0.0625)
+            .expect("a grid")
+            .into(),
         provenance: Provenance {
             sign_method: SignMethod::Winding,
             measured_error: 0.03125,
@@ -171,12 +178,12 @@ fn golden() -> Stored {
 fn the_golden_file_reads_and_writes_as_ever() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/dense_v1.tfs");
     if std::env::var_os("TOUCHFIELD_WRITE_GOLDEN").is_some() {
-        write_file(&path, &golden().grid, &golden().provenance).unwrap();
+        write_file(&path, &golden().field, &golden().provenance).unwrap();
     }
     let bytes = std::fs::read(&path).unwrap();
     let stored = read_file(&path, MEMORY).unwrap();
     assert_same_bits(&stored, &golden());
-    assert_eq!(to_bytes(&stored.grid, &stored.provenance), bytes);
+    assert_eq!(to_bytes(&stored.field, &stored.provenance), bytes);
     // What docs/FILE_FORMAT.md says of the first bytes, in case reader and writer err together.
     assert_eq!(&bytes[..16], b"\x89TFS\r\n\x1a\n\x01\0\0\0DENS");
     assert_eq!(bytes[16..24], (bytes.len() as u64).to_le_bytes());
@@ -214,7 +221,8 @@ fn a_hand_made_file_reads_as_described() {
         doubtful,
         tfs_files::grid_chunk([2, 2, 2]),
     ]);
-    let Stored { grid, provenance } = from_bytes(&bytes, MEMORY).unwrap();
+    let stored = from_bytes(&bytes, MEMORY).unwrap();
+    let (grid, provenance) = (dense(&stored), &stored.provenance);
     assert_eq!(grid.values(), [1.0, 2.0, -0.0, 4.0, 5.0, -6.0, 7.0, 8.5]);
     assert_eq!(grid.layout().nodes, UVec3::splat(2));
     assert_eq!(grid.solid(), Aabb::new(Vec3::ZERO, Vec3::ONE));
@@ -243,7 +251,7 @@ fn smooth_fields_shrink_and_noise_does_not_grow() {
             }
         }
         let grid = DenseGrid::new(layout, values, layout.bounds(), 0.0).unwrap();
-        to_bytes(&grid, &provenance).len()
+        to_bytes(&grid.into(), &provenance).len()
     };
     let plain = 4 << 18;
     let sphere = size(&|i, j, k| (layout.node_position(UVec3::new(i, j, k)).length() - 0.7) as f32);
@@ -262,8 +270,8 @@ fn smooth_fields_shrink_and_noise_does_not_grow() {
 
 #[test]
 fn the_limit_is_checked_before_memory_is_taken() {
-    let Stored { grid, provenance } = golden();
-    let bytes = to_bytes(&grid, &provenance);
+    let Stored { field, provenance } = golden();
+    let bytes = to_bytes(&field, &provenance);
     // Values; gaps and cells; notes twice, and their strings.
     let gaps = provenance.doubtful_cells.len() + 2;
     let texts: usize = provenance.notes.iter().map(|note| note.len() + 1).sum();
@@ -276,7 +284,7 @@ fn the_limit_is_checked_before_memory_is_taken() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.tfs");
-    write_file(&path, &grid, &provenance).unwrap();
+    write_file(&path, &field, &provenance).unwrap();
     read_file(&path, (needed + bytes.len()) as u64).unwrap();
     for limit in [0, bytes.len() - 1, needed + bytes.len() - 1] {
         let error = read_file(&path, limit as u64).unwrap_err();
@@ -287,10 +295,10 @@ fn the_limit_is_checked_before_memory_is_taken() {
 
 #[test]
 fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-    let Stored { grid, provenance } = golden();
-    let bytes = to_bytes(&grid, &provenance);
+    let Stored { field, provenance } = golden();
+    let bytes = to_bytes(&field, &provenance);
     let survivor = Survivor::new("model.tfs", "taken.tfs", |path| {
-        let written = write_file(path, &grid, &provenance).unwrap();
+        let written = write_file(path, &field, &provenance).unwrap();
         assert_eq!(written, bytes.len() as u64);
     });
     assert_eq!(survivor.before(), bytes);
@@ -316,15 +324,15 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
         ),
     ];
     for (word, provenance) in refused {
-        let error = write_file(survivor.path(), &grid, &provenance).unwrap_err();
+        let error = write_file(survivor.path(), &field, &provenance).unwrap_err();
         assert!(error.to_string().contains(word), "{word}: {error}");
         // And for the same reason on reading.
-        let error = from_bytes(&to_bytes(&grid, &provenance), MEMORY).unwrap_err();
+        let error = from_bytes(&to_bytes(&field, &provenance), MEMORY).unwrap_err();
         assert!(!error.is_limit(), "{error}");
     }
     // A folder is in the way of the name; a folder is missing.
     for name in ["taken.tfs", "missing/a.tfs"] {
-        let error: FileError = write_file(&survivor.beside(name), &grid, &provenance).unwrap_err();
+        let error: FileError = write_file(&survivor.beside(name), &field, &provenance).unwrap_err();
         assert!(matches!(*error.cause, Cause::NotWritten(_)), "{error}");
         assert!(error.to_string().contains(name), "{error}");
     }
@@ -334,16 +342,20 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
 #[test]
 fn limits_of_the_format_are_reachable() {
     let Stored {
-        grid,
+        field,
         mut provenance,
     } = golden();
     provenance.notes = vec!["x".repeat(NOTE_BYTES); 3];
     provenance.notes.resize(MOST_NOTES, String::new());
     provenance.doubtful_cells = (0..504).collect();
     let widest = Aabb::from_center(Vec3::ZERO, Vec3::splat(1e37));
+    let grid = field.as_dense().unwrap();
     let grid = DenseGrid::new(*grid.layout(), grid.values().to_vec(), widest, 1e37).unwrap();
-    let stored = Stored { grid, provenance };
-    let back = from_bytes(&to_bytes(&stored.grid, &stored.provenance), MEMORY).unwrap();
+    let stored = Stored {
+        field: grid.into(),
+        provenance,
+    };
+    let back = from_bytes(&to_bytes(&stored.field, &stored.provenance), MEMORY).unwrap();
     assert_same_bits(&back, &stored);
 }
 
@@ -364,9 +376,9 @@ fn throughput() {
             );
         }
     }
-    let grid = DenseGrid::new(layout, values, layout.bounds(), 0.0).unwrap();
+    let field = StoredField::from(DenseGrid::new(layout, values, layout.bounds(), 0.0).unwrap());
     let provenance = golden().provenance;
-    let megabytes = grid.bytes() as f64 / 1e6;
+    let megabytes = field.bytes() as f64 / 1e6;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sphere.tfs");
     for _ in 0..3 {
@@ -378,15 +390,15 @@ fn throughput() {
             println!("{name}: {wall:.0} MB/s, {cpu:.0} MB per CPU second");
         };
         let mut bytes = Vec::new();
-        timed("to_bytes", &mut || bytes = to_bytes(&grid, &provenance));
+        timed("to_bytes", &mut || bytes = to_bytes(&field, &provenance));
         timed("from_bytes", &mut || {
             assert_eq!(
-                from_bytes(&bytes, MEMORY).unwrap().grid.layout(),
-                grid.layout()
+                from_bytes(&bytes, MEMORY).unwrap().field.layout(),
+                field.layout()
             )
         });
         timed("write_file", &mut || {
-            assert!(write_file(&path, &grid, &provenance).is_ok())
+            assert!(write_file(&path, &field, &provenance).is_ok())
         });
         timed("read_file", &mut || {
             assert!(read_file(&path, MEMORY).is_ok())

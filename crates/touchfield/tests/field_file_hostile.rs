@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use glam::{UVec3, Vec3};
 use tfs_files::{Chunk, file, grid_chunk, provenance_chunk, repair_checksums, repair_length};
 use touchfield::field::file::{Cause, FileError, Stored, from_bytes, to_bytes};
-use touchfield::field::{DenseGrid, GridLayout, Provenance, SignMethod};
+use touchfield::field::{
+    DenseGrid, GridLayout, PLAIN, Provenance, SignMethod, SparseBlock, SparseBlocks, SparseParts,
+    SparseValues,
+};
 use touchfield::geom::Aabb;
 
 /// What a small file may take.
@@ -33,7 +36,7 @@ fn attempt(name: &str, bytes: &[u8]) -> Result<Stored, FileError> {
     assert!(elapsed < TIME, "{name}: {elapsed:?}");
     match &result {
         Ok(stored) => {
-            let again = to_bytes(&stored.grid, &stored.provenance);
+            let again = to_bytes(&stored.field, &stored.provenance);
             assert_eq!(
                 &from_bytes(&again, MAX_MEMORY).expect(name),
                 stored,
@@ -63,8 +66,8 @@ fn peak_memory() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// One whose blocks are compressed and one whose blocks are not, both with every chunk.
-fn small_files() -> [(&'static str, Vec<u8>); 2] {
+/// One whose blocks are compressed, one whose blocks are not, both with every chunk, and a sparse one.
+fn small_files() -> [(&'static str, Vec<u8>); 3] {
     let made = |nodes: UVec3, value: fn(usize) -> f32, notes: &[&str], doubtful_cells| {
         let layout = GridLayout {
             origin: Vec3::new(-0.5, 0.25, 1.0),
@@ -80,7 +83,7 @@ fn small_files() -> [(&'static str, Vec<u8>); 2] {
             doubtful_cells,
             notes: notes.iter().map(|&note| note.to_owned()).collect(),
         };
-        to_bytes(&grid, &provenance)
+        to_bytes(&grid.into(), &provenance)
     };
     let repeated = "again and again and again and again and again";
     [
@@ -97,7 +100,44 @@ fn small_files() -> [(&'static str, Vec<u8>); 2] {
             "plain",
             made(UVec3::splat(2), |i| (i as f32).sin(), &["é"], vec![0]),
         ),
+        ("sparse", sparse_file()),
     ]
+}
+
+/// Two coarse cells, the first replaced by a block whose first cell is replaced by another.
+fn sparse_file() -> Vec<u8> {
+    let layout = GridLayout {
+        origin: Vec3::ZERO,
+        cell_size: 1.0,
+        nodes: UVec3::new(3, 2, 2),
+    };
+    let block = |first_value, children| SparseBlock {
+        cells_log2: 1,
+        children,
+        first_value,
+        lowest: -0.5,
+        step: 1e-4,
+        error: 0.25,
+    };
+    let mut children = vec![PLAIN; 8];
+    children[0] = 1;
+    let parts = SparseParts {
+        nodes: vec![0.5; 12],
+        cells: vec![0, PLAIN],
+        plain_error: 0.5,
+        blocks: vec![block(0, 0), block(27, PLAIN)],
+        children,
+        values: SparseValues::Bits16((0..54).map(|i| i * 1201).collect()),
+        solid: Aabb::new(Vec3::ZERO, Vec3::ONE),
+    };
+    let field = SparseBlocks::new(layout, parts).expect("a sparse field");
+    let provenance = Provenance {
+        sign_method: SignMethod::Winding,
+        measured_error: 0.0625,
+        doubtful_cells: vec![1],
+        notes: Vec::new(),
+    };
+    to_bytes(&field.into(), &provenance)
 }
 
 #[test]

@@ -175,6 +175,58 @@ fn bake_tells_what_it_made_and_inspect_reads_the_same() {
 }
 
 #[test]
+fn a_tolerance_is_kept_and_said_and_the_field_is_used_like_any_other() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    folder.write("points.csv", "0,0,0\n0.7,0,0\n0.1,0.2,0.49\n");
+    for (more, bits) in [
+        (&["--tolerance", "20mm"][..], 16),
+        (&["--field", "sparse", "--bits", "8"], 8),
+    ] {
+        let baked = folder.json(&[&["bake", "cube.obj", "-o", "cube.tfs"], more].concat());
+        assert_eq!(
+            (&baked["kind"], &baked["bits"]),
+            (&"sparse".into(), &bits.into())
+        );
+        if bits == 16 {
+            assert!(baked["error_bound"].as_f64().unwrap() <= 0.02, "{baked}");
+        }
+        let inspected = folder.json(&["inspect", "cube.tfs"]);
+        for key in [
+            "kind",
+            "resolution",
+            "cell_size",
+            "error_bound",
+            "blocks",
+            "levels",
+            "bytes",
+        ] {
+            assert_eq!(inspected[key], baked[key], "{key}");
+        }
+        folder.json(&[
+            "sample",
+            "cube.tfs",
+            "--points",
+            "points.csv",
+            "-o",
+            "samples.csv",
+        ]);
+        let rows = String::from_utf8(folder.read("samples.csv")).unwrap();
+        let distances: Vec<f64> = rows
+            .lines()
+            .filter_map(|row| row.split(',').next()?.parse().ok())
+            .collect();
+        let within = inspected["error_bound"].as_f64().unwrap();
+        for (found, exact) in distances.iter().zip([-0.5, 0.2, -0.01]) {
+            assert!((found - exact).abs() <= within, "{rows}");
+        }
+        assert_eq!(distances.len(), 3);
+        folder.json(&["slice", "cube.tfs", "--axis", "z", "-o", "s.png"]);
+        folder.json(&["render", "cube.tfs", "--size", "120x90", "-o", "r.png"]);
+    }
+}
+
+#[test]
 fn a_baked_file_is_known_by_its_content_too() {
     let folder = with_field();
     std::fs::copy(folder.path("cube.tfs"), folder.path("cube.obj")).unwrap();

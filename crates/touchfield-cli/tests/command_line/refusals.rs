@@ -18,12 +18,20 @@ fn usage_is_refused_with_what_exists() {
     let folder = with_field();
     let bake = |more: &[&'static str]| [&["bake", "cube.obj", "-o", "out.tfs"], more].concat();
     folder.fails(
-        &bake(&["--tolerance", "1mm"]),
+        &bake(&["--tolerance", "1mm", "--resolution", "32"]),
         2,
-        &["not available yet", "--resolution", "--cell-size"],
+        &["--tolerance", "--resolution"],
     );
-    folder.fails(&bake(&["--bits", "8"]), 2, &["not available yet"]);
-    folder.fails(&bake(&["--field", "sparse"]), 2, &["dense"]);
+    folder.fails(
+        &bake(&["--tolerance", "1mm", "--field", "dense"]),
+        2,
+        &["--tolerance", "sparse"],
+    );
+    folder.fails(&bake(&["--conservative"]), 2, &["--field sparse"]);
+    folder.fails(&bake(&["--tolerance", "-1mm"]), 2, &["positive"]);
+    folder.fails(&bake(&["--field", "sparse", "--band", "nan"]), 2, &["band"]);
+    folder.fails(&bake(&["--bits", "9"]), 2, &["8", "16", "32"]);
+    folder.fails(&bake(&["--field", "octree"]), 2, &["dense", "sparse"]);
     folder.fails(
         &bake(&["--sign", "offset"]),
         2,
@@ -410,7 +418,7 @@ fn escape_sequences_are_never_obeyed() {
     let stored = file::read_file(&folder.path("cube.tfs"), u64::MAX).unwrap();
     let mut provenance = stored.provenance;
     provenance.notes = vec![NASTY.to_owned()];
-    file::write_file(&folder.path("nasty.tfs"), &stored.grid, &provenance).unwrap();
+    file::write_file(&folder.path("nasty.tfs"), &stored.field, &provenance).unwrap();
     let uri = r#"{"asset":{"version":"2.0"},"buffers":[{"uri":"..\u001b[31m/x","byteLength":1}],
         "bufferViews":[{"buffer":0,"byteLength":1}],"accessors":[{"bufferView":0,"componentType":5126,"count":1,"type":"VEC3"}],
         "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}]}"#;
@@ -456,7 +464,7 @@ fn with_json_an_error_is_one_object_too() {
     let folder = with_field();
     for arguments in [
         &["inspect", "missing.obj", "--json"][..],
-        &["--json", "bake", "cube.obj", "--field", "sparse"],
+        &["--json", "bake", "cube.obj", "--field", "octree"],
         &["bake", "missing.obj", "-o", "out.tfs", "--json"],
         &["sample", "cube.tfs", "--points", "missing.csv", "--json"],
         &[

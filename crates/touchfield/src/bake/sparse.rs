@@ -631,8 +631,9 @@ impl Builder<'_> {
         tolerance: f64,
         progress: Progress<'_>,
     ) -> Result<Built, BakeError> {
+        let asked = tolerance;
         // Room for the last rounding of an error to f32.
-        let tolerance = tolerance * (1.0 - 1e-6);
+        let tolerance = asked * (1.0 - 1e-6);
         self.rows(progress, |y, z, built| {
             for x in 0..self.layout.cells().x {
                 let node = UVec3::new(x, y, z);
@@ -646,7 +647,9 @@ impl Builder<'_> {
                 }
                 let ratio = error / tolerance;
                 // Smooth parts need the square root of it; the next level looks after the others.
-                let block = self.refine(&self.layout, node, ratio.sqrt(), tolerance, built)?;
+                let block = self
+                    .refine(&self.layout, node, ratio.sqrt(), tolerance, built)
+                    .ok_or(BakeError::ToleranceBelowRounding { tolerance: asked })?;
                 built.cells.push(block);
             }
             Ok(())
@@ -660,7 +663,8 @@ impl Builder<'_> {
         self.rounding + 16.0 * f64::from(f32::EPSILON) * largest + 1.01 * lost
     }
 
-    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
+    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough; `None`
+    /// where cells would become too small for `f32`.
     fn refine(
         &self,
         layout: &GridLayout,
@@ -668,7 +672,7 @@ impl Builder<'_> {
         ratio: f64,
         tolerance: f64,
         built: &mut Built,
-    ) -> Result<u32, BakeError> {
+    ) -> Option<u32> {
         let cells_log2 = (ratio.log2().ceil() as i32).clamp(1, 3) as u8;
         let cells = 1u32 << cells_log2;
         let fine = GridLayout {
@@ -676,9 +680,7 @@ impl Builder<'_> {
             nodes: layout.cells() * cells + UVec3::ONE,
             ..*layout
         };
-        if fine.check().is_err() {
-            return Err(BakeError::ToleranceBelowRounding { tolerance });
-        }
+        fine.check().ok()?;
         let first = cell * cells;
         let size = UVec3::splat(cells + 1);
         let room = [cells as usize + 1; 2];
@@ -710,7 +712,7 @@ impl Builder<'_> {
         let block = built.push(cells_log2, &values, worst, self.rounding);
         drop(values);
         if failing.is_empty() {
-            return Ok(block);
+            return Some(block);
         }
         let children = built.children.len();
         built
@@ -723,6 +725,6 @@ impl Builder<'_> {
             let place = (node.z * cells + node.y) * cells + node.x;
             built.children[children + place as usize] = child;
         }
-        Ok(block)
+        Some(block)
     }
 }

@@ -17,6 +17,7 @@ pub mod primitive;
 mod provenance;
 mod rounding;
 mod sparse_blocks;
+mod stored;
 mod torn;
 mod transform;
 mod trilinear;
@@ -31,6 +32,7 @@ pub use level_set::{Offset, Shell};
 pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
 pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
+pub use stored::StoredField;
 #[cfg(feature = "bake")]
 pub(crate) use torn::torn_cells;
 pub use transform::Transformed;

@@ -264,6 +264,16 @@ impl SparseBlocks {
             + values.len() * values.bits() as usize / 8
     }
 
+    /// The lowest value of any block \[m\]; infinite when there are none.
+    pub fn lowest_in_blocks(&self) -> f32 {
+        match &self.parts.values {
+            SparseValues::Bits32(values) => values.iter().copied().fold(f32::INFINITY, f32::min),
+            _ => (self.parts.blocks.iter())
+                .map(|block| block.lowest)
+                .fold(f32::INFINITY, f32::min),
+        }
+    }
+
     /// |returned − true| at most near `point`, which lies within the bounds: that of its block \[m\].
     pub fn error_near(&self, point: Vec3) -> f32 {
         self.locate(point).error

@@ -21,12 +21,24 @@ pub(super) const VALUES: Tag = Tag(*b"VALS");
 const GRID_SIZE: usize = 56;
 
 pub(super) fn write(builder: &mut Builder, grid: &DenseGrid) {
+    write_head(builder, grid.layout(), grid.solid(), grid.error_bound());
+    builder.chunk(VALUES, Need::Required, Encoding::FloatBlocks, |out| {
+        blocks::encode_floats(grid.values(), out)
+    });
+}
+
+/// `GRID`, which other kinds of fields have too.
+pub(super) fn write_head(
+    builder: &mut Builder,
+    layout: &GridLayout,
+    solid: Aabb,
+    error_bound: f32,
+) {
     let GridLayout {
         origin,
         cell_size,
         nodes,
-    } = *grid.layout();
-    let solid = grid.solid();
+    } = *layout;
     builder.chunk(GRID, Need::Required, Encoding::Plain, |out| {
         let mut floats = |values: &[f32]| {
             out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -35,12 +47,9 @@ pub(super) fn write(builder: &mut Builder, grid: &DenseGrid) {
         floats(&[cell_size]);
         floats(&solid.min.to_array());
         floats(&solid.max.to_array());
-        floats(&[grid.error_bound()]);
+        floats(&[error_bound]);
         out.extend(nodes.to_array().into_iter().flat_map(u32::to_le_bytes));
         GRID_SIZE as u64
-    });
-    builder.chunk(VALUES, Need::Required, Encoding::FloatBlocks, |out| {
-        blocks::encode_floats(grid.values(), out)
     });
 }
 
@@ -57,14 +66,14 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<DenseGr
 }
 
 /// All of a grid but its values.
-struct Head {
-    layout: GridLayout,
-    solid: Aabb,
-    error_bound: f32,
+pub(super) struct Head {
+    pub(super) layout: GridLayout,
+    pub(super) solid: Aabb,
+    pub(super) error_bound: f32,
 }
 
 impl Head {
-    fn read(chunk: &Chunk) -> Result<Head, FileError> {
+    pub(super) fn read(chunk: &Chunk) -> Result<Head, FileError> {
         let payload: &[u8; GRID_SIZE] = fixed_payload(chunk, "a grid")?;
         let word = |i: usize| std::array::from_fn(|byte| payload[4 * i + byte]);
         let float = |i: usize| f32::from_le_bytes(word(i));
@@ -95,7 +104,7 @@ impl Head {
     }
 }
 
-fn read_values(
+pub(super) fn read_values(
     chunk: &Chunk,
     layout: &GridLayout,
     budget: &mut Budget,

@@ -1,6 +1,6 @@
 //! Fields on disk: the `.tfs` file.
 //!
-//! Input: a [`DenseGrid`] and its [`Provenance`]; or a file or its bytes, and a limit of memory.
+//! Input: a [`StoredField`] and its [`Provenance`]; or a file or its bytes, and a limit of memory.
 //! Output: the same field to the bit, or a [`FileError`] that names the place. Same input, same bytes.
 //! Cost: one pass over the values; memory as [`from_bytes`] says, checked before it is taken.
 //! Not for: meshes, see `mesh::read`.
@@ -14,6 +14,7 @@ mod container;
 mod dense;
 mod error;
 mod provenance;
+mod sparse;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,7 +22,7 @@ use std::path::Path;
 
 pub use error::{Cause, FileError, Place, Tag};
 
-use super::{DenseGrid, Provenance};
+use super::{Provenance, StoredField};
 use crate::atomic_file;
 use container::{Builder, Chunk, Container};
 
@@ -36,7 +37,7 @@ pub const NOTE_BYTES: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The field.
-    pub grid: DenseGrid,
+    pub field: StoredField,
     /// Where it comes from and how far it can be trusted.
     pub provenance: Provenance,
 }
@@ -48,12 +49,12 @@ pub struct Stored {
 /// not finite, more notes than [`MOST_NOTES`] or longer ones than [`NOTE_BYTES`].
 pub fn write_file(
     path: &Path,
-    grid: &DenseGrid,
+    field: &StoredField,
     provenance: &Provenance,
 ) -> Result<u64, FileError> {
     let write = || {
-        provenance::check(provenance, grid.layout())?;
-        let bytes = to_bytes(grid, provenance);
+        provenance::check(provenance, field.layout())?;
+        let bytes = to_bytes(field, provenance);
         atomic_file::write(path, |out| out.write_all(&bytes)).map_err(Cause::NotWritten)?;
         Ok(bytes.len() as u64)
     };
@@ -74,9 +75,18 @@ pub fn read_file(path: &Path, max_memory: u64) -> Result<Stored, FileError> {
 }
 
 /// The bytes of the file that [`write_file`] writes. What that refuses is encoded all the same, and refused on reading.
-pub fn to_bytes(grid: &DenseGrid, provenance: &Provenance) -> Vec<u8> {
-    let mut builder = Builder::new(dense::KIND);
-    dense::write(&mut builder, grid);
+pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
+    let mut builder;
+    match field {
+        StoredField::Dense(grid) => {
+            builder = Builder::new(dense::KIND);
+            dense::write(&mut builder, grid);
+        }
+        StoredField::Sparse(blocks) => {
+            builder = Builder::new(sparse::KIND);
+            sparse::write(&mut builder, blocks);
+        }
+    }
     provenance::write(&mut builder, provenance);
     builder.finish()
 }
@@ -93,20 +103,18 @@ pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<Stored, FileError> {
 
 fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
     let container = Container::parse(bytes)?;
-    if container.kind != dense::KIND {
-        let kind = container.kind;
-        return Err(Cause::UnknownKind { kind }.at(12, None));
-    }
-    container.check_tags(&[
-        dense::GRID,
-        dense::VALUES,
-        provenance::PROVENANCE,
-        provenance::DOUBTFUL,
-        provenance::NOTES,
-    ])?;
-    let grid = dense::read(&container, budget)?;
-    let provenance = provenance::read(&container, grid.layout(), budget)?;
-    Ok(Stored { grid, provenance })
+    let own: &[Tag] = match container.kind {
+        dense::KIND => &[dense::GRID, dense::VALUES],
+        sparse::KIND => &sparse::TAGS,
+        kind => return Err(Cause::UnknownKind { kind }.at(12, None)),
+    };
+    container.check_tags(&[own, &provenance::TAGS].concat())?;
+    let field = match container.kind {
+        dense::KIND => dense::read(&container, budget)?.into(),
+        _ => StoredField::from(sparse::read(&container, budget)?),
+    };
+    let provenance = provenance::read(&container, field.layout(), budget)?;
+    Ok(Stored { field, provenance })
 }
 
 /// Memory that may still be taken.

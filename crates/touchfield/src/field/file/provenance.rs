@@ -15,6 +15,7 @@ use crate::field::{GridLayout, Provenance, SignMethod};
 pub(super) const PROVENANCE: Tag = Tag(*b"PROV");
 pub(super) const DOUBTFUL: Tag = Tag(*b"DOUB");
 pub(super) const NOTES: Tag = Tag(*b"NOTE");
+pub(super) const TAGS: [Tag; 3] = [PROVENANCE, DOUBTFUL, NOTES];
 
 /// Bytes of `PROV`: method, three reserved, error.
 const PROVENANCE_SIZE: usize = 8;

@@ -1,0 +1,225 @@
+//! The chunks of sparse blocks: `GRID` and `VALS` for the coarse grid as in a dense one, `CELL`, the block of each coarse cell, `BLKS`,
+//! the blocks, `CHLD`, the blocks in them, and their values as `VAL8`, `VL16` or `VL32`.
+//!
+//! Input: a [`SparseBlocks`], or the chunks of a file.
+//! Output: the same to the bit; nothing that [`SparseBlocks::new`] would not take.
+//! Cost: one pass over the values. Not for: what else is known about the field, which is `provenance.rs`.
+
+use super::container::{Builder, Chunk, Container, Encoding, Need};
+use super::dense::{self, Head};
+use super::error::{Cause, FileError, Tag};
+use super::{Budget, blocks};
+use crate::field::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
+
+pub(super) const KIND: Tag = Tag(*b"SPRS");
+pub(super) const CELLS: Tag = Tag(*b"CELL");
+pub(super) const BLOCKS: Tag = Tag(*b"BLKS");
+pub(super) const CHILDREN: Tag = Tag(*b"CHLD");
+/// Of the values, by bits.
+pub(super) const VALUES: [(Tag, usize); 3] =
+    [(Tag(*b"VAL8"), 1), (Tag(*b"VL16"), 2), (Tag(*b"VL32"), 4)];
+
+pub(super) const TAGS: [Tag; 8] = [
+    dense::GRID,
+    dense::VALUES,
+    CELLS,
+    BLOCKS,
+    CHILDREN,
+    VALUES[0].0,
+    VALUES[1].0,
+    VALUES[2].0,
+];
+
+/// Bytes of a block: cells, whether it has blocks of its own, two zeros; lowest, step, error.
+const BLOCK_SIZE: usize = 16;
+
+pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
+    let SparseParts {
+        nodes,
+        cells,
+        plain_error,
+        blocks: list,
+        children,
+        values,
+        solid,
+    } = field.parts();
+    dense::write_head(builder, field.layout(), *solid, *plain_error);
+    builder.chunk(
+        dense::VALUES,
+        Need::Required,
+        Encoding::FloatBlocks,
+        |out| blocks::encode_floats(nodes, out),
+    );
+    let numbers = |list: &[u32]| -> Vec<u8> {
+        list.iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    };
+    builder.chunk(CELLS, Need::Required, Encoding::Blocks, |out| {
+        blocks::encode_bytes(&numbers(cells), out)
+    });
+    builder.chunk(BLOCKS, Need::Required, Encoding::Blocks, |out| {
+        let mut bytes = Vec::with_capacity(list.len() * BLOCK_SIZE);
+        for block in list {
+            let has_children = u8::from(block.children != PLAIN);
+            bytes.extend([block.cells_log2, has_children, 0, 0]);
+            for number in [block.lowest, block.step, block.error] {
+                bytes.extend(number.to_le_bytes());
+            }
+        }
+        blocks::encode_bytes(&bytes, out)
+    });
+    builder.chunk(CHILDREN, Need::Required, Encoding::Blocks, |out| {
+        blocks::encode_bytes(&numbers(children), out)
+    });
+    let tag = |bytes: usize| VALUES.map(|(tag, _)| tag)[bytes.ilog2() as usize];
+    match values {
+        SparseValues::Bits8(values) => {
+            builder.chunk(tag(1), Need::Required, Encoding::Blocks, |out| {
+                blocks::encode_bytes(values, out)
+            });
+        }
+        SparseValues::Bits16(values) => {
+            builder.chunk(tag(2), Need::Required, Encoding::Blocks, |out| {
+                let bytes: Vec<u8> = values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect();
+                blocks::encode_bytes(&bytes, out)
+            });
+        }
+        SparseValues::Bits32(values) => {
+            builder.chunk(tag(4), Need::Required, Encoding::FloatBlocks, |out| {
+                blocks::encode_floats(values, out)
+            });
+        }
+    }
+}
+
+pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseBlocks, FileError> {
+    let head_chunk = container.get(dense::GRID)?;
+    let head = Head::read(head_chunk)?;
+    let nodes = dense::read_values(container.get(dense::VALUES)?, &head.layout, budget)?;
+    let cells = read_numbers(container.get(CELLS)?, budget)?;
+    let blocks_chunk = container.get(BLOCKS)?;
+    let list = read_blocks(blocks_chunk, budget)?;
+    let children = read_numbers(container.get(CHILDREN)?, budget)?;
+    let mut kinds = VALUES
+        .into_iter()
+        .filter_map(|(tag, bytes)| Some((container.find(tag)?, bytes)));
+    let (Some((values_chunk, bytes)), None) = (kinds.next(), kinds.next()) else {
+        let why = "values of blocks must be there once, with 8, 16 or 32 bits".to_owned();
+        return Err(blocks_chunk.error(Cause::BadContent(why)));
+    };
+    let values = match bytes {
+        1 => SparseValues::Bits8(read_list(values_chunk, budget, |[byte]: &[u8; 1]| *byte)?),
+        2 => SparseValues::Bits16(read_list(values_chunk, budget, |word| {
+            u16::from_le_bytes(*word)
+        })?),
+        _ => SparseValues::Bits32(read_list(values_chunk, budget, |word| {
+            f32::from_le_bytes(*word)
+        })?),
+    };
+    let parts = SparseParts {
+        nodes,
+        cells,
+        plain_error: head.error_bound,
+        blocks: list,
+        children,
+        values,
+        solid: head.solid,
+    };
+    // Checking the references takes a number a block.
+    budget.take("the blocks", 4 * parts.blocks.len() as u64, blocks_chunk)?;
+    SparseBlocks::new(head.layout, parts).map_err(|error| match error {
+        SparseError::Grid(error) => head_chunk.error(Cause::Grid(error)),
+        error => blocks_chunk.error(Cause::BadContent(error.to_string())),
+    })
+}
+
+fn read_numbers(chunk: &Chunk, budget: &mut Budget) -> Result<Vec<u32>, FileError> {
+    read_list(chunk, budget, |word| u32::from_le_bytes(*word))
+}
+
+/// The places of values and children follow from the order of the blocks.
+fn read_blocks(chunk: &Chunk, budget: &mut Budget) -> Result<Vec<SparseBlock>, FileError> {
+    let count = blocks::raw_length(chunk)? / BLOCK_SIZE as u64;
+    // In memory a block takes twice as much as in the file.
+    let in_memory = count * (size_of::<SparseBlock>() as u64 - BLOCK_SIZE as u64);
+    budget.take("the blocks", in_memory, chunk)?;
+    let (mut first_value, mut first_child) = (0usize, 0u32);
+    let mut fault = None;
+    let list = read_list(chunk, budget, |bytes: &[u8; BLOCK_SIZE]| {
+        let float = |i: usize| f32::from_le_bytes(std::array::from_fn(|byte| bytes[i + byte]));
+        let [cells_log2, has_children, zero, also_zero] = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        if has_children > 1 || zero != 0 || also_zero != 0 || !(1..=3).contains(&cells_log2) {
+            fault.get_or_insert(bytes[..4].to_vec());
+        }
+        let cells_log2 = cells_log2.clamp(1, 3);
+        let block = SparseBlock {
+            cells_log2,
+            children: if has_children == 1 {
+                first_child
+            } else {
+                PLAIN
+            },
+            first_value,
+            lowest: float(4),
+            step: float(8),
+            error: float(12),
+        };
+        first_value += block.value_count();
+        if has_children == 1 {
+            first_child = first_child.saturating_add(block.side().pow(3));
+        }
+        block
+    })?;
+    match fault {
+        None => Ok(list),
+        Some(bytes) => Err(chunk.error(Cause::BadContent(format!(
+            "a block begins with {bytes:?}; its cells must be 1 to 3, its flag 0 or 1, the rest 0"
+        )))),
+    }
+}
+
+/// Items of `N` bytes each.
+fn read_list<const N: usize, T>(
+    chunk: &Chunk,
+    budget: &mut Budget,
+    mut item: impl FnMut(&[u8; N]) -> T,
+) -> Result<Vec<T>, FileError> {
+    let found = blocks::raw_length(chunk)?;
+    if !found.is_multiple_of(N as u64) {
+        return Err(chunk.error(Cause::WrongSize {
+            expected: "a whole number of items",
+            needed: found.next_multiple_of(N as u64),
+            found,
+        }));
+    }
+    budget.take("a list", found, chunk)?;
+    let mut list = Vec::new();
+    let count = (found / N as u64) as usize;
+    list.try_reserve_exact(count).map_err(|_| {
+        chunk.error(Cause::OutOfMemory {
+            what: "a list",
+            bytes: found,
+        })
+    })?;
+    // Pieces are whole blocks of the file and need not end with an item.
+    let mut rest: Vec<u8> = Vec::with_capacity(N);
+    blocks::decode(chunk, |mut piece| {
+        if !rest.is_empty() {
+            let missing = (N - rest.len()).min(piece.len());
+            rest.extend_from_slice(&piece[..missing]);
+            piece = &piece[missing..];
+            if let Ok(whole) = <&[u8; N]>::try_from(rest.as_slice()) {
+                list.push(item(whole));
+                rest.clear();
+            }
+        }
+        let (whole, left) = piece.as_chunks::<N>();
+        list.extend(whole.iter().map(&mut item));
+        rest.extend_from_slice(left);
+    })?;
+    Ok(list)
+}

@@ -1,0 +1,141 @@
+//! The fields that files hold, as one type: for those who load a field and do not mind how it is stored.
+
+use glam::Vec3;
+
+use super::{DenseGrid, Field, GridLayout, Meaning, Sample, SparseBlocks};
+use crate::geom::{Aabb, Interval};
+
+/// A field made of stored values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredField {
+    /// A value at every node of a regular grid.
+    Dense(DenseGrid),
+    /// A coarse grid, and blocks of finer cells.
+    Sparse(SparseBlocks),
+}
+
+impl StoredField {
+    /// The word used on the command line and in JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            StoredField::Dense(_) => "dense",
+            StoredField::Sparse(_) => "sparse",
+        }
+    }
+
+    /// Where the nodes lie; those of the coarse grid of a sparse field.
+    pub fn layout(&self) -> &GridLayout {
+        match self {
+            StoredField::Dense(grid) => grid.layout(),
+            StoredField::Sparse(blocks) => blocks.layout(),
+        }
+    }
+
+    /// Sides of the smallest cells \[m\].
+    pub fn finest_cell_size(&self) -> f32 {
+        match self {
+            StoredField::Dense(grid) => grid.layout().cell_size,
+            StoredField::Sparse(blocks) => blocks.finest_cell_size(),
+        }
+    }
+
+    /// A box that holds the surface \[m\].
+    pub fn solid(&self) -> Aabb {
+        match self {
+            StoredField::Dense(grid) => grid.solid(),
+            StoredField::Sparse(blocks) => blocks.solid(),
+        }
+    }
+
+    /// Bytes of its values.
+    pub fn bytes(&self) -> usize {
+        match self {
+            StoredField::Dense(grid) => grid.bytes(),
+            StoredField::Sparse(blocks) => blocks.bytes(),
+        }
+    }
+
+    /// Number of stored values.
+    pub fn value_count(&self) -> usize {
+        match self {
+            StoredField::Dense(grid) => grid.values().len(),
+            StoredField::Sparse(blocks) => blocks.parts().nodes.len() + blocks.parts().values.len(),
+        }
+    }
+
+    /// Whether some stored value is negative: else there is no solid to see.
+    pub fn has_inside(&self) -> bool {
+        let negative = |value: &f32| *value < 0.0;
+        match self {
+            StoredField::Dense(grid) => grid.values().iter().any(negative),
+            StoredField::Sparse(blocks) => {
+                let parts = blocks.parts();
+                parts.nodes.iter().any(negative) || blocks.lowest_in_blocks() < 0.0
+            }
+        }
+    }
+
+    /// The dense grid, if it is one.
+    pub fn as_dense(&self) -> Option<&DenseGrid> {
+        match self {
+            StoredField::Dense(grid) => Some(grid),
+            StoredField::Sparse(_) => None,
+        }
+    }
+}
+
+impl From<DenseGrid> for StoredField {
+    fn from(grid: DenseGrid) -> StoredField {
+        StoredField::Dense(grid)
+    }
+}
+
+impl From<SparseBlocks> for StoredField {
+    fn from(blocks: SparseBlocks) -> StoredField {
+        StoredField::Sparse(blocks)
+    }
+}
+
+/// The same call on whatever it is; batches choose once for all points.
+macro_rules! each {
+    ($self:ident, $field:ident => $call:expr) => {
+        match $self {
+            StoredField::Dense($field) => $call,
+            StoredField::Sparse($field) => $call,
+        }
+    };
+}
+
+impl Field for StoredField {
+    fn bounds(&self) -> Aabb {
+        each!(self, field => field.bounds())
+    }
+
+    fn error_bound(&self) -> f32 {
+        each!(self, field => field.error_bound())
+    }
+
+    fn meaning(&self) -> Meaning {
+        each!(self, field => field.meaning())
+    }
+
+    fn distance(&self, point: Vec3) -> f32 {
+        each!(self, field => field.distance(point))
+    }
+
+    fn sample(&self, point: Vec3) -> Sample {
+        each!(self, field => field.sample(point))
+    }
+
+    fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
+        each!(self, field => field.distance_many(points, out));
+    }
+
+    fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
+        each!(self, field => field.sample_many(points, out));
+    }
+
+    fn interval(&self, cell: Aabb) -> Interval {
+        each!(self, field => field.interval(cell))
+    }
+}
