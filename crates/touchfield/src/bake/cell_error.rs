@@ -10,7 +10,8 @@
 //! 1. *Lipschitz.* Always: half a diagonal, √3/2 h (see `check.rs`).
 //! 2. *Far.* Let no corner be nearer than m > √3/2 h, so that the cell is all on one side. The squared distance to any set less |x|² is
 //!    concave, so d² ≥ Σ wᵢ dᵢ² − Σ wᵢ |x − xᵢ|² ≥ I² − ¾ h²; hence I − d ≤ m − √(m² − ¾ h²). And the distance to a point y or a face
-//!    is convex: d ≤ |x − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best.
+//!    is convex: d ≤ |x − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best. With two of them, y and z, the
+//!    smaller is at most any mean: d − I ≤ maxᵢ (λ |xᵢ − y| + (1 − λ) |xᵢ − z| − dᵢ). That halves the error of a cell between two walls.
 //! 3. *Flat.* Let T be the faces that can be nearest somewhere in the cell, all with normals within ψ < 45° of a direction m, and none
 //!    of them inside another solid. Where the nearest point of x is y on the face T, or on an edge or at a vertex of it, the way x − y makes
 //!    an angle of at most ψ with ±m: else one of the faces around y would lead nearer. So the height of x over the plane of T differs from the
@@ -71,7 +72,7 @@ impl CellProver<'_> {
             .fold(f64::INFINITY, |m, v| m.min(v.abs()));
         let mut best = lipschitz;
         if nearest > lipschitz {
-            best = best.min(self.far(cell, nearest));
+            best = best.min(self.far(cell, nearest, enough));
         }
         /// Cells away up to which the surface is looked at; farther away it looks bent more than it is near.
         const NEAR: f64 = 4.0;
@@ -82,31 +83,33 @@ impl CellProver<'_> {
     }
 
     /// The second bound; no corner is nearer than `nearest`, which exceeds half a diagonal.
-    fn far(&self, cell: &Cell, nearest: f64) -> f64 {
-        let corners = cell.corners();
+    fn far(&self, cell: &Cell, nearest: f64, enough: f64) -> f64 {
         let above = nearest - (nearest * nearest - 0.75 * cell.size * cell.size).sqrt();
+        if above > cell.half_diagonal() {
+            return above;
+        }
+        let enough = enough.max(above);
+        let corners = cell.corners();
         let triangles = self.bvh.triangles();
-        let below = |distance: &dyn Fn(DVec3) -> f64| {
-            (corners.iter().zip(&cell.values))
-                .map(|(&corner, value)| distance(corner) - value.abs())
-                .fold(0.0, f64::max)
+        // Corners mostly share their nearest faces.
+        let is_first = |i: &usize| !cell.faces[..*i].contains(&cell.faces[*i]);
+        let excess = |distance: &dyn Fn(DVec3) -> f64| -> [f64; 8] {
+            std::array::from_fn(|i| distance(corners[i]) - cell.values[i].abs())
         };
-        let mut best = f64::INFINITY;
-        for i in 0..8 {
-            // Corners mostly share their nearest faces.
-            if cell.faces[..i].contains(&cell.faces[i]) {
-                continue;
-            }
-            let triangle = triangles[cell.faces[i] as usize];
-            let point = triangle.closest_point(corners[i]).point;
-            best = best.min(below(&|x| x.distance(point)));
-            if best > above {
-                let to_face = |x: DVec3| triangle.closest_point(x).point.distance(x);
-                best = best.min(below(&to_face));
-            }
-            if best <= above {
-                break;
-            }
+        // Points are quicker to measure to, faces are nearer.
+        let by_points = (0..8).filter(is_first).map(|i| {
+            let point = triangles[cell.faces[i] as usize]
+                .closest_point(corners[i])
+                .point;
+            excess(&|x| x.distance(point))
+        });
+        let mut best = least_excess(by_points, enough);
+        if best > enough {
+            let by_faces = (0..8).filter(is_first).map(|i| {
+                let triangle = triangles[cell.faces[i] as usize];
+                excess(&|x| triangle.closest_point(x).point.distance(x))
+            });
+            best = best.min(least_excess(by_faces, enough));
         }
         above.max(best)
     }
@@ -155,4 +158,27 @@ impl CellProver<'_> {
         }
         Some(off_plane + bend * farthest)
     }
+}
+
+/// The least bound of d − I that follows from what is near, given by how much farther it is from each corner than the surface: from one
+/// of them, or from a mean of two. Stops at the first that is at most `enough`.
+fn least_excess(near: impl Iterator<Item = [f64; 8]>, enough: f64) -> f64 {
+    let largest = |excess: &[f64; 8]| excess.iter().copied().fold(0.0, f64::max);
+    let mut best = f64::INFINITY;
+    let mut seen: [[f64; 8]; 8] = [[0.0; 8]; 8];
+    for (count, excess) in near.enumerate().take(8) {
+        best = best.min(largest(&excess));
+        for other in &seen[..count] {
+            // Where one of the two is right at every corner, this share makes both ends equal.
+            let (a, b) = (largest(&excess), largest(other));
+            let share = if a + b > 0.0 { b / (a + b) } else { 0.5 };
+            let mean = std::array::from_fn(|i| share * excess[i] + (1.0 - share) * other[i]);
+            best = best.min(largest(&mean));
+        }
+        if best <= enough {
+            break;
+        }
+        seen[count] = excess;
+    }
+    best
 }
