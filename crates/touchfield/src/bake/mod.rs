@@ -13,9 +13,13 @@ mod patches;
 mod settings;
 mod sign;
 mod sparse;
+mod voxelise;
+mod voxmap;
 
 pub use bake::{BakeError, BakeReport, Baked, bake};
 pub use exact_distance::ExactDistance;
 pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
 pub use sign::SignChoice;
 pub use sparse::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse};
+pub use voxelise::surface_voxels;
+pub use voxmap::{ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap};

@@ -10,7 +10,9 @@ mod dense_grid;
 mod field;
 pub mod file;
 mod height_field;
+mod layered_voxmap;
 pub mod level_set;
+mod min_max_octree;
 mod outside;
 mod parameter;
 pub mod primitive;
@@ -28,7 +30,13 @@ pub use csg::{Difference, Intersection, Union};
 pub use dense_grid::{DenseGrid, GridError, GridLayout};
 pub use field::{Field, Meaning, Sample};
 pub use height_field::{HeightField, HeightFieldError};
+pub use layered_voxmap::{
+    Encoding, LayeredVoxmap, MOST_PRECISION, Sampling, VoxelValues, VoxmapError, turned,
+};
+#[cfg(feature = "bake")]
+pub(crate) use layered_voxmap::{error_everywhere, voxel_center, voxel_index};
 pub use level_set::{Offset, Shell};
+pub use min_max_octree::{CellRanges, Cells, LeafSide, MinMaxOctree};
 pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
 pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
