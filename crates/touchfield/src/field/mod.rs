@@ -10,6 +10,7 @@ mod dense_grid;
 mod field;
 pub mod file;
 mod height_field;
+pub(crate) mod lattice;
 pub mod level_set;
 mod outside;
 mod parameter;
