@@ -9,6 +9,7 @@
 //!   ([`field::csg`], [`field::level_set`]), a formula of yours ([`field::Closure`]), or a grid
 //!   ([`field::DenseGrid`]).
 //! - [`bake`](bake::bake) turns the first into the second. [`ExactDistance`](bake::ExactDistance) asks the mesh directly.
+//!   [`isosurface`](bake::isosurface) goes back: the surface of any field, at any level, as a closed mesh.
 //! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
 //! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
 //! - [`contact`] holds the types that contact queries will return; there are no such queries yet.
