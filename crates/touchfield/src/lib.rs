@@ -9,7 +9,9 @@
 //!   ([`field::csg`], [`field::level_set`]), a formula of yours ([`field::Closure`]), or a grid
 //!   ([`field::DenseGrid`]).
 //! - [`bake`](bake::bake) turns the first into the second. [`ExactDistance`](bake::ExactDistance) asks the mesh directly.
+//!   [`isosurface`](bake::isosurface) goes back: the surface of any field, at any level, as a closed mesh.
 //! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
+//! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
 //! - [`contact`] holds the types that contact queries will return; there are no such queries yet.
 //!
 //! # Conventions
@@ -75,6 +77,7 @@ mod atomic_file;
 pub mod contact;
 pub mod field;
 pub mod geom;
+pub mod mass;
 
 #[cfg(feature = "bake")]
 pub mod mesh;
@@ -82,7 +85,6 @@ pub mod mesh;
 #[cfg(feature = "bake")]
 pub mod bake;
 
-#[cfg(feature = "bake")]
 mod threads;
 
 /// Compiles and runs what the README shows.

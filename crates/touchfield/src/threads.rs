@@ -3,6 +3,7 @@
 //! Results come in the order of the work, so nothing depends on the number of threads.
 
 /// Two independent pieces of work.
+#[cfg(feature = "bake")]
 pub(crate) fn both<A: Send, B: Send>(
     left: impl FnOnce() -> A + Send,
     right: impl FnOnce() -> B + Send,
@@ -25,6 +26,7 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync + Send
 }
 
 /// `work` on pieces of `items`, all but the last of length `size`, with the number of each.
+#[cfg(feature = "bake")]
 pub(crate) fn map_pieces<T: Send, R: Send>(
     items: &mut [T],
     size: usize,
@@ -44,7 +46,7 @@ pub(crate) fn map_pieces<T: Send, R: Send>(
 }
 
 /// `work` on so many threads.
-#[cfg(all(test, feature = "parallel"))]
+#[cfg(all(test, feature = "parallel", feature = "bake"))]
 #[expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]
 pub(crate) fn with<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();

@@ -8,6 +8,7 @@ mod cell_error;
 mod check;
 mod exact_bvh;
 mod exact_distance;
+mod isosurface;
 mod mend;
 mod patches;
 mod settings;
@@ -18,6 +19,7 @@ mod voxmap;
 
 pub use bake::{BakeError, BakeReport, Baked, bake};
 pub use exact_distance::ExactDistance;
+pub use isosurface::{IsosurfaceError, IsosurfaceSettings, isosurface};
 pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
 pub use sign::SignChoice;
 pub use sparse::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse};

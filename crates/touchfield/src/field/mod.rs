@@ -11,6 +11,7 @@ mod field;
 pub mod file;
 mod height_field;
 mod layered_voxmap;
+pub(crate) mod lattice;
 pub mod level_set;
 mod min_max_octree;
 mod outside;
