@@ -2,17 +2,24 @@
 
 #[expect(clippy::module_inception, reason = "the entry is the module's subject")]
 mod bake;
+mod band;
 mod blocks;
+mod bound_tree;
 mod brute_force;
 mod cell_error;
+mod chamfer;
 mod check;
 mod exact_bvh;
 mod exact_distance;
+mod fast_marching;
 mod mend;
+mod nodes;
 mod patches;
+mod scan_conversion;
 mod settings;
 mod sign;
 mod sparse;
+mod vector_distance;
 
 pub use bake::{BakeError, BakeReport, Baked, bake};
 pub use exact_distance::ExactDistance;
