@@ -54,19 +54,19 @@ pub enum Method {
     /// Every triangle for every node in `f64`, signs by the exact winding number: the oracle. Hours on large models.
     BruteForce,
     /// Boxes of nodes against clusters of triangles, pruned by lower and upper bounds; exact to `f64` rounding. After
-    /// [Johnson1998].
+    /// \[Johnson1998\].
     BoundTree,
     /// Characteristics of faces, edges and vertices, scan-converted; exact near the surface, then as
-    /// [`Method::VectorDistance`]. After [Mauch2000].
+    /// [`Method::VectorDistance`]. After \[Mauch2000\].
     ScanConversion,
-    /// Steps of a 5 × 5 × 5 neighbourhood added up; off by a proven 2.4 % of the distance and a quarter of a cell. After
-    /// [Borgefors1986].
+    /// Steps of a 5 × 5 × 5 neighbourhood added up; off by a proven 2.5 % of the distance and a quarter of a cell. After
+    /// \[Borgefors1986\].
     Chamfer,
-    /// The nearest surface point handed from node to node; never too small; proven as by twice the chamfer bound, mostly far better. After
-    /// [Danielsson1980].
+    /// The nearest surface point handed from node to node; never too small; proven to twice the chamfer bound, mostly far better. After
+    /// \[Danielsson1980\].
     VectorDistance,
     /// The eikonal equation, upwind and of first order; proven afterwards, node by node, by chamfer distances. After
-    /// [Sethian1996].
+    /// \[Sethian1996\].
     FastMarching,
 }
 
