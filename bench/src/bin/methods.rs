@@ -14,7 +14,7 @@ use touchfield::mesh::TriangleMesh;
 use touchfield_bench::{clock, models};
 
 /// Pairs of node and triangle that brute force may take.
-const BRUTE_FORCE: u64 = 2_000_000_000;
+const BRUTE_FORCE: u64 = 500_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let asked: Vec<u32> = std::env::args()
