@@ -43,8 +43,15 @@ def main():
     # Renamed when complete: nobody sees half a table.
     half = document.with_suffix(".md.half")
     document.parent.mkdir(exist_ok=True)
-    half.write_text(text)
+    half.write_text(text + other_tables(document))
     os.replace(half, document)
+
+
+def other_tables(document):
+    """What stands below the mark in the document: tables that other programs print."""
+    mark = "<!-- tables of other programs -->"
+    before = document.read_text() if document.exists() else ""
+    return "\n" + before[before.index(mark):] if mark in before else ""
 
 
 def machine():

@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// How to tell inside from outside
     #[arg(long, value_enum, default_value_t)]
     sign: Sign,
-    /// How to find distances
+    /// How to find distances: all are exact within three cells of the surface; the error printed is true of each
     #[arg(long, value_enum, default_value_t)]
     method: DistanceMethod,
     /// Empty cells between the mesh and the border of the grid
@@ -128,11 +128,35 @@ enum Sign {
 /// How to find distances.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum DistanceMethod {
-    /// hierarchy, all cores
+    /// hierarchy, all cores: the one to use
     #[default]
     Exact,
-    /// every triangle for every node; to check the other, slow
+    /// every triangle for every node; exact, to check the others, slow
     BruteForce,
+    /// boxes of nodes against clusters of triangles; exact, slower than `exact`
+    BoundTree,
+    /// faces, edges and vertices scan-converted near the surface, `vector` beyond
+    Scan,
+    /// steps to neighbours added up; off by at most 2.5 % of the distance and a quarter of a cell
+    Chamfer,
+    /// surface points handed from node to node; never too near, mostly almost exact
+    Vector,
+    /// the eikonal equation from the surface outward; smooth, first order
+    FastMarching,
+}
+
+impl DistanceMethod {
+    fn method(self) -> Method {
+        match self {
+            DistanceMethod::Exact => Method::Exact,
+            DistanceMethod::BruteForce => Method::BruteForce,
+            DistanceMethod::BoundTree => Method::BoundTree,
+            DistanceMethod::Scan => Method::ScanConversion,
+            DistanceMethod::Chamfer => Method::Chamfer,
+            DistanceMethod::Vector => Method::VectorDistance,
+            DistanceMethod::FastMarching => Method::FastMarching,
+        }
+    }
 }
 
 impl Arguments {
@@ -149,10 +173,7 @@ impl Arguments {
                 Sign::Winding => SignChoice::Always(SignMethod::Winding),
                 Sign::Parity => SignChoice::Always(SignMethod::Parity),
             },
-            method: match self.method {
-                DistanceMethod::Exact => Method::Exact,
-                DistanceMethod::BruteForce => Method::BruteForce,
-            },
+            method: self.method.method(),
             max_memory: common.max_memory.0,
         }
     }

@@ -279,7 +279,7 @@ fn no_resolution_is_hinted_at_when_the_mesh_alone_is_too_large() {
 #[test]
 fn a_bake_stops_when_told_to_at_every_stage() {
     let mesh = with_holes(&icosphere(1.0, 3), 0.2, 1);
-    for method in [Method::Exact, Method::BruteForce] {
+    for method in Method::ALL {
         for stage in [
             Stage::Preparing,
             Stage::Distances,

@@ -291,6 +291,11 @@ fn every_sign_and_method_gives_the_same_cube() {
         ["--sign", "parity"],
         ["--method", "exact"],
         ["--method", "brute-force"],
+        ["--method", "bound-tree"],
+        ["--method", "scan"],
+        ["--method", "chamfer"],
+        ["--method", "vector"],
+        ["--method", "fast-marching"],
     ] {
         folder.json(
             &[

@@ -37,7 +37,19 @@ fn usage_is_refused_with_what_exists() {
         2,
         &["auto", "pseudonormal", "winding", "parity"],
     );
-    folder.fails(&bake(&["--method", "scan"]), 2, &["exact", "brute-force"]);
+    folder.fails(
+        &bake(&["--method", "guess"]),
+        2,
+        &[
+            "exact",
+            "brute-force",
+            "bound-tree",
+            "scan",
+            "chamfer",
+            "vector",
+            "fast-marching",
+        ],
+    );
     folder.fails(
         &bake(&["--resolution", "8", "--cell-size", "1mm"]),
         2,

@@ -2,19 +2,24 @@
 //!
 //! Input: any mesh whose faces name finite vertices; closed or not, clean or not.
 //! Output: a dense grid with a proven error bound, a measured error, the sign method and what was wrong with the mesh.
-//! Cost: see `exact_bvh`; the memory is known before the work starts and refused above a limit.
+//! Cost: see the file of each method; the memory is known before the work starts and refused above a limit.
 //! Not for: run time; load the result with `field::file`.
 
 use std::time::{Duration, Instant};
 
 use glam::{DVec3, UVec3};
 
+use super::band::{self, Band};
 use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
+use super::nodes::{Found, Wanted};
 use super::settings::{BakeSettings, Method, Progress, Stage, Step};
 use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
-use super::{brute_force, check, exact_bvh};
+use super::{
+    bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, scan_conversion,
+    vector_distance,
+};
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
 use crate::geom::DAabb;
 use crate::mesh::{TriangleMesh, Winding, WindingNumber};
@@ -141,6 +146,14 @@ pub enum BakeError {
         /// Faces that have an opposite twin.
         faces: usize,
     },
+    /// Nodes that a method numbers by 32 bits.
+    #[error(
+        "{nodes} nodes are more than the 4294967295 that this method can number; lower the resolution, or use the exact method"
+    )]
+    TooManyToNumber {
+        /// In all.
+        nodes: u64,
+    },
     /// The oracle knows one way only.
     #[error(
         "brute force tells inside by the winding number; it cannot use `{0}` (leave the choice open, or use the exact method)"
@@ -219,16 +232,30 @@ impl BakeError {
                 | BakeError::TooManyNodes { .. }
                 | BakeError::TooManyCells { .. }
                 | BakeError::SparseTooMuchMemory { .. }
+                | BakeError::TooManyToNumber { .. }
         )
     }
 }
 
 /// Bytes that baking a mesh of so many faces on this grid takes at its peak.
-pub(super) fn estimated_memory(layout: &GridLayout, faces: usize) -> u64 {
+pub(super) fn estimated_memory(layout: &GridLayout, faces: usize, method: Method) -> u64 {
     layout
         .node_count()
-        .saturating_mul(size_of::<f32>() as u64)
+        .saturating_mul(bytes_per_node(method))
         .saturating_add(mesh_memory(faces))
+}
+
+/// The value of a node, and what a method keeps beside it.
+fn bytes_per_node(method: Method) -> u64 {
+    const VALUE: u64 = size_of::<f32>() as u64;
+    match method {
+        Method::Exact | Method::BruteForce | Method::BoundTree => VALUE,
+        Method::Chamfer => 2 * VALUE,
+        Method::ScanConversion | Method::VectorDistance => {
+            2 * VALUE + vector_distance::BYTES_PER_NODE
+        }
+        Method::FastMarching => 2 * VALUE + fast_marching::BYTES_PER_NODE,
+    }
 }
 
 /// Bytes of the search structures over so many faces.
@@ -256,32 +283,55 @@ pub fn bake(
     };
     super::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
-    check_memory(&layout, mesh.faces.len(), settings.max_memory)?;
-    check_cells(&layout)?;
+    check_memory(
+        &layout,
+        mesh.faces.len(),
+        settings.method,
+        settings.max_memory,
+    )?;
+    check_cells(&layout, settings.method)?;
     begin(Stage::Preparing)?;
     let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
-    let mut values = allocate(&layout)?;
+    let mut values = allocate(&layout, 0.0)?;
     let mut doubts = Doubts::default();
     begin(Stage::Distances)?;
-    match settings.method {
-        Method::Exact => {
-            fill_exact(&exact, &layout, &mut values, &mut doubts, progress)?;
+    let node_error = match settings.method {
+        Method::BruteForce => {
+            brute_force::fill(mesh, exact.plan(), &layout, &mut values, progress)
+                .ok_or(BakeError::Cancelled)?;
+            0.0
         }
-        Method::BruteForce => brute_force::fill(mesh, exact.plan(), &layout, &mut values, progress)
-            .ok_or(BakeError::Cancelled)?,
-    }
+        method if method.is_exact() => {
+            fill_exact(&exact, method, &layout, &mut values, &mut doubts, progress)?;
+            0.0
+        }
+        method => {
+            let band = Band::of(&layout, mesh.bounds());
+            fill_from_band(
+                &exact,
+                method,
+                &layout,
+                &band,
+                &mut values,
+                &mut doubts,
+                progress,
+            )?
+        }
+    };
     begin(Stage::Checking)?;
     let sign_method = exact.sign_method();
-    if settings.method == Method::Exact && sign_method == SignMethod::Pseudonormal {
+    if settings.method != Method::BruteForce && sign_method == SignMethod::Pseudonormal {
         cross_check(&exact, &layout, &values, &mut doubts);
     }
-    let torn = torn_cells(&layout, &values);
+    let mut torn = torn_cells(&layout, &values);
+    // Magnitudes that are not exact may differ by more than they should; what tears a field is a sign.
+    torn.retain(|&cell| check::has_both_signs(&layout, &values, cell));
     let certainty = if exact.is_closed() {
         Certainty::Everywhere
     } else {
         doubts.certainty.unwrap_or(Certainty::Nowhere)
     };
-    let error_bound = check::error_bound(&layout, &values, &torn, &certainty);
+    let error_bound = check::error_bound(&layout, &values, &torn, &certainty, node_error);
     let mut doubtful_cells: Vec<u32> = doubts
         .nodes
         .iter()
@@ -317,41 +367,50 @@ pub fn bake(
 /// Brute force is an oracle of its own, and signs by the winding number alone.
 fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
     match (settings.method, settings.sign) {
-        (Method::Exact, choice) => Ok(choice),
         (Method::BruteForce, SignChoice::Auto | SignChoice::Always(SignMethod::Winding)) => {
             Ok(SignChoice::Always(SignMethod::Winding))
         }
         (Method::BruteForce, SignChoice::Always(method)) => {
             Err(BakeError::BruteForceSign(method.name()))
         }
+        (_, choice) => Ok(choice),
     }
 }
 
-/// Doubtful cells are numbered by 32 bits, here and in the file.
-fn check_cells(layout: &GridLayout) -> Result<(), BakeError> {
+/// Doubtful cells are numbered by 32 bits, here and in the file; so are the nodes of methods that keep lists of them.
+fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
     let [x, y, z] = layout.cells().to_array().map(u64::from);
     let cells = x.saturating_mul(y).saturating_mul(z);
     if cells > u64::from(u32::MAX) {
         return Err(BakeError::TooManyCells { cells });
     }
+    let nodes = layout.node_count();
+    if !method.is_exact() && nodes > u64::from(u32::MAX) {
+        return Err(BakeError::TooManyToNumber { nodes });
+    }
     Ok(())
 }
 
-/// Room for all node values; the limit may allow more than the machine has.
-fn allocate(layout: &GridLayout) -> Result<Vec<f32>, BakeError> {
+/// Room for something at all nodes; the limit may allow more than the machine has.
+fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError> {
     let count = layout.node_count() as usize;
     let mut values = Vec::new();
     values
         .try_reserve_exact(count)
         .map_err(|_| BakeError::OutOfMemory {
-            bytes: 4 * count as u64,
+            bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
         })?;
-    values.resize(count, 0.0);
+    values.resize(count, value);
     Ok(values)
 }
 
-fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), BakeError> {
-    let needed = estimated_memory(layout, faces);
+fn check_memory(
+    layout: &GridLayout,
+    faces: usize,
+    method: Method,
+    allowed: u64,
+) -> Result<(), BakeError> {
+    let needed = estimated_memory(layout, faces, method);
     if needed <= allowed {
         return Ok(());
     }
@@ -376,24 +435,105 @@ struct Doubts {
     disagreements: usize,
 }
 
+/// Exact distances of all nodes, with their signs.
 fn fill_exact(
     exact: &ExactDistance,
+    method: Method,
     layout: &GridLayout,
     values: &mut [f32],
     doubts: &mut Doubts,
     progress: Progress<'_>,
 ) -> Result<(), BakeError> {
     let plan = exact.plan();
-    let patches = match &plan.signs {
-        Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => Some(patches),
-        Signs::OpenWinding | Signs::Parity(_) => None,
+    let wanted = Wanted::all(plan.patches());
+    let fill = match method {
+        Method::BoundTree => bound_tree::fill,
+        _ => exact_bvh::fill,
     };
-    let unclear = exact_bvh::fill(&plan.bvh, patches, layout, values, progress)
-        .ok_or(BakeError::Cancelled)?;
-    match &plan.signs {
-        Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
-            settle(plan, layout, values, &unclear, doubts);
+    let found = fill(&plan.bvh, wanted, layout, values, progress).ok_or(BakeError::Cancelled)?;
+    if plan.patches().is_some() {
+        settle(plan, layout, values, &found.unclear, doubts);
+        return Ok(());
+    }
+    fill_open_signs(plan, layout, values, doubts, progress)
+}
+
+/// Exact distances in a band, and by `method` beyond it; returns the largest error of a node \[m\].
+fn fill_from_band(
+    exact: &ExactDistance,
+    method: Method,
+    layout: &GridLayout,
+    band: &Band,
+    values: &mut [f32],
+    doubts: &mut Doubts,
+    progress: Progress<'_>,
+) -> Result<f64, BakeError> {
+    let plan = exact.plan();
+    let wanted = Wanted {
+        patches: plan.patches(),
+        within: band.width,
+        seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
+    };
+    let fill = match method {
+        Method::ScanConversion => scan_conversion::fill,
+        _ => exact_bvh::fill,
+    };
+    let found = fill(&plan.bvh, wanted, layout, values, progress).ok_or(BakeError::Cancelled)?;
+    if plan.patches().is_some() {
+        settle(plan, layout, values, &found.unclear, doubts);
+        band::flood_signs(layout, values);
+    }
+    let mut magnitudes = allocate(layout, 0.0f32)?;
+    band::write_magnitudes(values, &mut magnitudes);
+    let error = fill_beyond(method, layout, band, &found, &mut magnitudes, progress)?;
+    band::join(values, &magnitudes);
+    drop(magnitudes);
+    if plan.patches().is_none() {
+        fill_open_signs(plan, layout, values, doubts, progress)?;
+    }
+    Ok(error)
+}
+
+/// Magnitudes beyond the band, and their largest error \[m\].
+fn fill_beyond(
+    method: Method,
+    layout: &GridLayout,
+    band: &Band,
+    found: &Found,
+    magnitudes: &mut [f32],
+    progress: Progress<'_>,
+) -> Result<f64, BakeError> {
+    let error = match method {
+        Method::Chamfer => chamfer::fill(layout, band, magnitudes, progress),
+        Method::FastMarching => {
+            let mut scratch = fast_marching::Scratch {
+                done: allocate(layout, false)?,
+                chamfer: allocate(layout, 0.0)?,
+            };
+            fast_marching::fill(layout, band, magnitudes, &mut scratch, progress)
         }
+        _ => {
+            let mut scratch = vector_distance::Scratch {
+                labels: allocate(layout, 0)?,
+                chamfer: allocate(layout, 0.0)?,
+            };
+            let seeds = &found.seeds;
+            vector_distance::fill(layout, band, seeds, magnitudes, &mut scratch, progress)
+        }
+    };
+    error.ok_or(BakeError::Cancelled)
+}
+
+/// Gives distances to a surface that may be open their signs.
+fn fill_open_signs(
+    plan: &SignPlan,
+    layout: &GridLayout,
+    values: &mut [f32],
+    doubts: &mut Doubts,
+    progress: Progress<'_>,
+) -> Result<(), BakeError> {
+    match &plan.signs {
+        Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {}
         Signs::OpenWinding => {
             let winding = plan.winding();
             // Whether all of a ball has one sign; inside ends at the box of the mesh.

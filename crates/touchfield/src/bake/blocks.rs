@@ -154,3 +154,25 @@ pub(super) fn for_each_layer<R: Send>(
     let complete = !cancelled.load(Ordering::Relaxed);
     complete.then(|| results.into_iter().flatten().collect())
 }
+
+/// Runs `work(true, z)` on all planes upwards, then `work(false, z)` downwards, one after the other; `None` when cancelled.
+pub(super) fn two_passes(
+    planes: usize,
+    progress: Progress<'_>,
+    mut work: impl FnMut(bool, usize),
+) -> Option<()> {
+    let upwards = (0..planes).map(|z| (true, z));
+    let downwards = (0..planes).rev().map(|z| (false, z));
+    for (done, (forward, z)) in upwards.chain(downwards).enumerate() {
+        work(forward, z);
+        let step = Step {
+            stage: Stage::Distances,
+            done: done as u64 + 1,
+            total: 2 * planes as u64,
+        };
+        if progress(step) == ControlFlow::Break(()) {
+            return None;
+        }
+    }
+    Some(())
+}

@@ -19,6 +19,26 @@ pub(super) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<I
     })
 }
 
+/// A cell by its number.
+fn cell_place(layout: &GridLayout, cell: u32) -> UVec3 {
+    let cells = layout.cells();
+    UVec3::new(
+        cell % cells.x,
+        cell / cells.x % cells.y,
+        cell / cells.x / cells.y,
+    )
+}
+
+/// Whether corners of a cell differ in sign.
+pub(super) fn has_both_signs(layout: &GridLayout, values: &[f32], cell: u32) -> bool {
+    let first = cell_place(layout, cell);
+    let inside = (0..8u32).filter(|corner| {
+        let node = first + UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+        values[layout.node_index(node)] < 0.0
+    });
+    (1..8).contains(&inside.count())
+}
+
 /// Where the sign is known to follow the surface, and only it.
 pub(super) enum Certainty {
     /// Everywhere: the surface is closed.
@@ -48,12 +68,13 @@ impl Certainty {
 /// The interpolant is a mean of the corner values with weights wᵢ, and a true distance changes by at most |x − xᵢ| on the way to
 /// corner i, so the error is at most Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2, half a cell's diagonal.
 /// Where the sign can change without a surface, beside a hole, the field is no distance: there the error is at most
-/// |interpolated| + |true|.
+/// |interpolated| + |true|. Nodes that are off by up to `node_error` add as much.
 pub(super) fn error_bound(
     layout: &GridLayout,
     values: &[f32],
     torn: &[u32],
     certainty: &Certainty,
+    node_error: f64,
 ) -> f32 {
     let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
     let cells = layout.cells();
@@ -67,13 +88,7 @@ pub(super) fn error_bound(
         });
         2.0 * f64::from(magnitudes.fold(0.0, f32::max)) + half_diagonal
     };
-    let place = |cell: u32| {
-        UVec3::new(
-            cell % cells.x,
-            cell / cells.x % cells.y,
-            cell / cells.x / cells.y,
-        )
-    };
+    let place = |cell| cell_place(layout, cell);
     let mut bound = (torn.iter())
         .map(|&cell| uncertain_error(place(cell)))
         .fold(half_diagonal, f64::max);
@@ -84,7 +99,7 @@ pub(super) fn error_bound(
             }
         }
     }
-    ((bound + rounding(layout, f64::from(largest))) as f32).next_up()
+    ((bound + node_error + rounding(layout, f64::from(largest))) as f32).next_up()
 }
 
 /// What `f32` costs: node values up to `largest` and their interpolation are rounded to it, and so is a point's place among the

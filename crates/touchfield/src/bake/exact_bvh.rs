@@ -1,72 +1,66 @@
 //! Exact distances of all grid nodes: a hierarchy over the triangles, searched once for each block of nodes.
 //!
-//! Input: a [`Bvh`], the grid, optionally the [`Patches`] that tell the sign along the way.
+//! Input: a [`Bvh`], the grid, and how much of it is [`Wanted`]: all nodes, or those near the surface.
 //! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds.
 //! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
-//! Not for: approximate fields; there is nothing faster here to trade accuracy for.
+//! Not for: approximate fields; there is nothing faster here to trade accuracy for. Those only start from here.
 
 use glam::{DVec3, UVec3};
 
 use super::blocks::{Piece, for_each_layer};
-use super::patches::Patches;
+use super::nodes::{Found, NodeWriter, Wanted};
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::{Bvh, Candidates};
 
-/// Writes the distance of every node, negative inside when `patches` are given. Returns the nodes that those cannot tell;
-/// `None` when cancelled.
+/// Writes the distance of every node that is wanted. `None` when cancelled.
 pub(super) fn fill(
     bvh: &Bvh,
-    patches: Option<&Patches>,
+    wanted: Wanted<'_>,
     layout: &GridLayout,
     values: &mut [f32],
     progress: Progress<'_>,
-) -> Option<Vec<UVec3>> {
-    let unclear = for_each_layer(layout, values, Stage::Distances, progress, |piece| {
-        fill_piece(bvh, patches, piece, &mut [])
+) -> Option<Found> {
+    let found = for_each_layer(layout, values, Stage::Distances, progress, |piece| {
+        fill_piece(bvh, wanted, piece, &mut [])
     })?;
-    Some(unclear.into_iter().flatten().collect())
+    Some(Found::join(found))
 }
 
 /// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it.
 pub(super) fn fill_piece(
     bvh: &Bvh,
-    patches: Option<&Patches>,
+    wanted: Wanted<'_>,
     piece: Piece<'_>,
     faces: &mut [u32],
-) -> Vec<UVec3> {
+) -> Found {
     lanes::run(PieceWork {
         bvh,
-        patches,
-        piece,
-        faces,
+        layout: piece.layout,
+        writer: NodeWriter::new(wanted, piece).with_faces(faces),
     })
 }
 
 struct PieceWork<'a> {
     bvh: &'a Bvh,
-    patches: Option<&'a Patches>,
-    piece: Piece<'a>,
-    faces: &'a mut [u32],
+    layout: &'a GridLayout,
+    writer: NodeWriter<'a>,
 }
 
 impl Work for PieceWork<'_> {
-    type Output = Vec<UVec3>;
+    type Output = Found;
 
     #[inline(always)]
-    fn run<L: Lanes>(self) -> Vec<UVec3> {
+    fn run<L: Lanes>(self) -> Found {
         let PieceWork {
             bvh,
-            patches,
-            piece,
-            faces,
+            layout,
+            mut writer,
         } = self;
-        let layout = piece.layout;
-        let mut unclear = Vec::new();
         let mut candidates = Candidates::default();
         let mut hint = 0;
-        for block in piece.blocks() {
+        for block in writer.blocks() {
             let together = bvh.is_within_reach(block.center, block.radius);
             let nearest = if together {
                 bvh.nearest_here::<L>(block.center, hint)
@@ -74,6 +68,10 @@ impl Work for PieceWork<'_> {
                 bvh.nearest_of_all(block.center)
             };
             hint = nearest.face;
+            if writer.is_beyond(nearest.distance_squared.sqrt(), block.radius) {
+                block.nodes().for_each(|node| writer.leave(node));
+                continue;
+            }
             if together {
                 bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
             }
@@ -92,25 +90,11 @@ impl Work for PieceWork<'_> {
                 };
                 hint = nearest[LANES - 1].face;
                 for ((&node, &point), nearest) in nodes.iter().zip(&points).zip(&nearest) {
-                    let distance = nearest.distance_squared.sqrt();
-                    let inside = match patches.map(|patches| patches.inside(point, nearest)) {
-                        Some(Some(inside)) => inside,
-                        Some(None) => {
-                            unclear.push(node);
-                            false
-                        }
-                        None => false,
-                    };
-                    let signed = if inside { -distance } else { distance };
-                    let slot = piece.slot(node);
-                    piece.values[slot] = signed as f32;
-                    if let Some(face) = faces.get_mut(slot) {
-                        *face = nearest.face;
-                    }
+                    writer.put(node, point, nearest);
                 }
             }
         }
-        unclear
+        writer.finish()
     }
 }
 

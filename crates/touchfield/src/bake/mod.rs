@@ -2,18 +2,25 @@
 
 #[expect(clippy::module_inception, reason = "the entry is the module's subject")]
 mod bake;
+mod band;
 mod blocks;
+mod bound_tree;
 mod brute_force;
 mod cell_error;
+mod chamfer;
 mod check;
 mod exact_bvh;
 mod exact_distance;
+mod fast_marching;
 mod isosurface;
 mod mend;
+mod nodes;
 mod patches;
+mod scan_conversion;
 mod settings;
 mod sign;
 mod sparse;
+mod vector_distance;
 mod voxelise;
 mod voxmap;
 

@@ -88,6 +88,14 @@ impl SignPlan {
         }
     }
 
+    /// What tells the sign from the nearest feature, if the surface is closed.
+    pub(super) fn patches(&self) -> Option<&Patches> {
+        match &self.signs {
+            Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => Some(patches),
+            Signs::OpenWinding | Signs::Parity(_) => None,
+        }
+    }
+
     /// The winding number of the faces that count for the sign.
     pub(super) fn winding(&self) -> &WindingNumber {
         self.sign_faces.winding()

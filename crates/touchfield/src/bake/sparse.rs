@@ -17,6 +17,7 @@ use super::cell_error::{Cell, CellProver};
 use super::check;
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
+use super::nodes::Wanted;
 use super::settings::{BakeSettings, Progress, Stage, Step};
 use super::sign::Signs;
 use crate::field::{
@@ -446,8 +447,9 @@ impl Builder<'_> {
             room,
             values: &mut *values,
         };
-        let unclear = fill_piece(self.prover.bvh, Some(self.prover.patches), piece, faces);
-        for node in unclear {
+        let wanted = Wanted::all(Some(self.prover.patches));
+        let found = fill_piece(self.prover.bvh, wanted, piece, faces);
+        for node in found.unclear {
             let [x, y, z] = (node - first).to_array().map(|n| n as usize);
             let value = &mut values[(z * room[1] + y) * room[0] + x];
             let inside = self

@@ -1,0 +1,137 @@
+//! Writes what a search found into a box of nodes: the distance, with its sign where the nearest feature tells it.
+
+use glam::{DVec3, UVec3, Vec3};
+
+use super::blocks::{Block, Piece};
+use super::patches::Patches;
+use crate::mesh::Nearest;
+
+/// What to write.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// Tell the sign; without them all values are positive.
+    pub(super) patches: Option<&'a Patches>,
+    /// Nodes farther than this are left open, as NaN \[m\].
+    pub(super) within: f64,
+    /// Whether nearest points are kept.
+    pub(super) seeds: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// All nodes, with the sign that patches tell.
+    pub(super) fn all(patches: Option<&'a Patches>) -> Wanted<'a> {
+        Wanted {
+            patches,
+            within: f64::INFINITY,
+            seeds: false,
+        }
+    }
+}
+
+/// A node and the point of the surface nearest to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seed {
+    /// Index of the node, x fastest.
+    pub(super) node: u32,
+    /// Rounded, as it is kept for many nodes \[m\].
+    pub(super) point: Vec3,
+}
+
+/// What a search leaves to others.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Nodes whose sign the nearest feature does not tell.
+    pub(super) unclear: Vec<UVec3>,
+    /// Of all nodes that were written, if wanted.
+    pub(super) seeds: Vec<Seed>,
+}
+
+impl Found {
+    /// The findings of all layers, in order.
+    pub(super) fn join(layers: Vec<Found>) -> Found {
+        let mut all = Found {
+            unclear: Vec::new(),
+            seeds: Vec::with_capacity(layers.iter().map(|found| found.seeds.len()).sum()),
+        };
+        for found in layers {
+            all.unclear.extend(found.unclear);
+            all.seeds.extend(found.seeds);
+        }
+        all
+    }
+}
+
+/// A box of nodes, while they are written.
+pub(super) struct NodeWriter<'a> {
+    wanted: Wanted<'a>,
+    piece: Piece<'a>,
+    /// The nearest face of every node, beside its value; may be empty.
+    faces: &'a mut [u32],
+    found: Found,
+}
+
+impl<'a> NodeWriter<'a> {
+    pub(super) fn new(wanted: Wanted<'a>, piece: Piece<'a>) -> NodeWriter<'a> {
+        NodeWriter {
+            wanted,
+            piece,
+            faces: &mut [],
+            found: Found::default(),
+        }
+    }
+
+    /// Also writes nearest faces, if there is room for them.
+    pub(super) fn with_faces(self, faces: &'a mut [u32]) -> NodeWriter<'a> {
+        NodeWriter { faces, ..self }
+    }
+
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+        self.piece.blocks()
+    }
+
+    /// Whether no node within `radius` of a place so far from the surface is wanted.
+    #[inline(always)]
+    pub(super) fn is_beyond(&self, distance: f64, radius: f64) -> bool {
+        /// More than `f64` rounds.
+        const MARGIN: f64 = 1.0 + 1e-9;
+        distance > MARGIN * (self.wanted.within + radius)
+    }
+
+    /// Writes one node, or leaves it open if it is too far.
+    #[inline(always)]
+    pub(super) fn put(&mut self, node: UVec3, point: DVec3, nearest: &Nearest) {
+        let distance = nearest.distance_squared.sqrt();
+        if distance > self.wanted.within {
+            return self.leave(node);
+        }
+        let inside = match self.wanted.patches {
+            Some(patches) => patches.inside(point, nearest).unwrap_or_else(|| {
+                self.found.unclear.push(node);
+                false
+            }),
+            None => false,
+        };
+        let signed = if inside { -distance } else { distance };
+        let slot = self.piece.slot(node);
+        self.piece.values[slot] = signed as f32;
+        if let Some(face) = self.faces.get_mut(slot) {
+            *face = nearest.face;
+        }
+        if self.wanted.seeds {
+            self.found.seeds.push(Seed {
+                node: self.piece.layout.node_index(node) as u32,
+                point: nearest.closest.point.as_vec3(),
+            });
+        }
+    }
+
+    /// Leaves a node open.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, node: UVec3) {
+        self.piece.values[self.piece.slot(node)] = f32::NAN;
+    }
+
+    pub(super) fn finish(self) -> Found {
+        self.found
+    }
+}
