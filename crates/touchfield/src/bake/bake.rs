@@ -12,19 +12,22 @@ use glam::{DVec3, UVec3};
 use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
+use super::node_data::NodeData;
 use super::settings::{BakeSettings, Method, Progress, Stage, Step};
 use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
 use super::{brute_force, check, exact_bvh};
-use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
+use crate::field::{
+    DenseGrid, Field, GridError, GridLayout, Provenance, SignMethod, TaylorError, torn_cells,
+};
 use crate::geom::DAabb;
 use crate::mesh::{TriangleMesh, Winding, WindingNumber};
 use crate::threads;
 
 /// A field and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Baked {
+pub struct Baked<G = DenseGrid> {
     /// The field.
-    pub grid: DenseGrid,
+    pub grid: G,
     /// What is stored with it.
     pub provenance: Provenance,
     /// What is known only now.
@@ -104,6 +107,9 @@ pub enum BakeError {
     /// The grid is impossible.
     #[error(transparent)]
     Grid(#[from] GridError),
+    /// The distances do not fit half floats.
+    #[error(transparent)]
+    Taylor(#[from] TaylorError),
     /// More memory than allowed.
     #[error(
         "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
@@ -223,11 +229,11 @@ impl BakeError {
     }
 }
 
-/// Bytes that baking a mesh of so many faces on this grid takes at its peak.
-pub(super) fn estimated_memory(layout: &GridLayout, faces: usize) -> u64 {
+/// Bytes that baking a mesh of so many faces on this grid takes at its peak, with so many for each node.
+fn estimated_memory(layout: &GridLayout, node_bytes: u64, faces: usize) -> u64 {
     layout
         .node_count()
-        .saturating_mul(size_of::<f32>() as u64)
+        .saturating_mul(node_bytes)
         .saturating_add(mesh_memory(faces))
 }
 
@@ -246,72 +252,137 @@ pub fn bake(
     progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     let start = Instant::now();
-    let begin = |stage| match progress(Step {
-        stage,
-        done: 0,
-        total: 1,
-    }) {
-        std::ops::ControlFlow::Break(()) => Err(BakeError::Cancelled),
-        std::ops::ControlFlow::Continue(()) => Ok(()),
-    };
-    super::exact_distance::check_faces(mesh)?;
-    let layout = settings.layout(mesh.bounds())?;
-    check_memory(&layout, mesh.faces.len(), settings.max_memory)?;
-    check_cells(&layout)?;
-    begin(Stage::Preparing)?;
-    let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
-    let mut values = allocate(&layout)?;
-    let mut doubts = Doubts::default();
-    begin(Stage::Distances)?;
-    match settings.method {
-        Method::Exact => {
-            fill_exact(&exact, &layout, &mut values, &mut doubts, progress)?;
-        }
-        Method::BruteForce => brute_force::fill(mesh, exact.plan(), &layout, &mut values, progress)
-            .ok_or(BakeError::Cancelled)?,
-    }
-    begin(Stage::Checking)?;
-    let sign_method = exact.sign_method();
-    if settings.method == Method::Exact && sign_method == SignMethod::Pseudonormal {
-        cross_check(&exact, &layout, &values, &mut doubts);
-    }
-    let torn = torn_cells(&layout, &values);
-    let certainty = if exact.is_closed() {
-        Certainty::Everywhere
-    } else {
-        doubts.certainty.unwrap_or(Certainty::Nowhere)
-    };
-    let error_bound = check::error_bound(&layout, &values, &torn, &certainty);
-    let mut doubtful_cells: Vec<u32> = doubts
-        .nodes
-        .iter()
-        .flat_map(|&node| check::cells_of_node(&layout, node))
-        .chain(torn)
-        .collect();
-    doubtful_cells.sort_unstable();
-    doubtful_cells.dedup();
-    let mut notes = exact.notes().to_vec();
-    if values.iter().all(|&value| value >= 0.0) {
-        notes.push(
-            "no node is inside: the surface is open, or everywhere thinner than a cell".to_owned(),
-        );
-    }
-    let grid = DenseGrid::new(layout, values, check::solid(mesh.bounds()), error_bound)?;
-    let measured_error = check::measured_error(&grid, layout.cell_size, &exact, mesh);
-    Ok(Baked {
-        grid,
+    let filled = Filled::<f32>::new(mesh, settings, size_of::<f32>() as u64, progress)?;
+    let judgement = filled.judge(&filled.nodes);
+    let solid = check::solid(mesh.bounds());
+    let grid = DenseGrid::new(filled.layout, filled.nodes, solid, judgement.mean_error)?;
+    Ok(report(grid, mesh, &filled.exact, judgement, start))
+}
+
+/// Grid and account of a bake that began at `start`.
+pub(super) fn report<G: Field>(
+    grid: G,
+    mesh: &TriangleMesh,
+    exact: &ExactDistance,
+    judgement: Judgement,
+    start: Instant,
+) -> Baked<G> {
+    let cell_size = judgement.cell_size;
+    Baked {
         provenance: Provenance {
-            sign_method,
-            measured_error,
-            doubtful_cells,
-            notes,
+            sign_method: exact.sign_method(),
+            measured_error: check::measured_error(&grid, cell_size, exact, mesh),
+            doubtful_cells: judgement.doubtful_cells,
+            notes: judgement.notes,
         },
+        grid,
         report: BakeReport {
             time: start.elapsed(),
+            cross_checked: judgement.cross_checked,
+            disagreements: judgement.disagreements,
+        },
+    }
+}
+
+/// All nodes of a grid, signs included.
+pub(super) struct Filled<T> {
+    pub(super) exact: ExactDistance,
+    pub(super) layout: GridLayout,
+    pub(super) nodes: Vec<T>,
+    doubts: Doubts,
+}
+
+/// What is known of the node values.
+pub(super) struct Judgement {
+    /// Proven: the trilinear mean of the values is off by no more \[m\].
+    pub(super) mean_error: f32,
+    cell_size: f32,
+    doubtful_cells: Vec<u32>,
+    notes: Vec<String>,
+    cross_checked: usize,
+    disagreements: usize,
+}
+
+impl<T: NodeData> Filled<T> {
+    /// Refuses what cannot be baked, chooses signs and fills the grid; `node_bytes` is what a node takes in all.
+    pub(super) fn new(
+        mesh: &TriangleMesh,
+        settings: &BakeSettings,
+        node_bytes: u64,
+        progress: Progress<'_>,
+    ) -> Result<Filled<T>, BakeError> {
+        let begin = |stage| match progress(Step {
+            stage,
+            done: 0,
+            total: 1,
+        }) {
+            std::ops::ControlFlow::Break(()) => Err(BakeError::Cancelled),
+            std::ops::ControlFlow::Continue(()) => Ok(()),
+        };
+        super::exact_distance::check_faces(mesh)?;
+        let layout = settings.layout(mesh.bounds())?;
+        check_memory(&layout, node_bytes, mesh.faces.len(), settings.max_memory)?;
+        check_cells(&layout)?;
+        begin(Stage::Preparing)?;
+        let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
+        let mut nodes: Vec<T> = allocate(&layout)?;
+        let mut doubts = Doubts::default();
+        begin(Stage::Distances)?;
+        match settings.method {
+            Method::Exact => {
+                fill_exact(&exact, &layout, &mut nodes, &mut doubts, progress)?;
+            }
+            Method::BruteForce => {
+                brute_force::fill(mesh, exact.plan(), &layout, &mut nodes, progress)
+                    .ok_or(BakeError::Cancelled)?;
+            }
+        }
+        begin(Stage::Checking)?;
+        if settings.method == Method::Exact && exact.sign_method() == SignMethod::Pseudonormal {
+            cross_check(&exact, &layout, &nodes, &mut doubts);
+        }
+        Ok(Filled {
+            exact,
+            layout,
+            nodes,
+            doubts,
+        })
+    }
+
+    /// Proves the error of the trilinear mean of `values`, the distances of the nodes, and collects doubts.
+    pub(super) fn judge(&self, values: &[f32]) -> Judgement {
+        let (layout, doubts) = (&self.layout, &self.doubts);
+        let torn = torn_cells(layout, values);
+        let certainty = if self.exact.is_closed() {
+            &Certainty::Everywhere
+        } else {
+            doubts.certainty.as_ref().unwrap_or(&Certainty::Nowhere)
+        };
+        let mean_error = check::error_bound(layout, values, &torn, certainty);
+        let mut doubtful_cells: Vec<u32> = doubts
+            .nodes
+            .iter()
+            .flat_map(|&node| check::cells_of_node(layout, node))
+            .chain(torn)
+            .collect();
+        doubtful_cells.sort_unstable();
+        doubtful_cells.dedup();
+        let mut notes = self.exact.notes().to_vec();
+        if values.iter().all(|&value| value >= 0.0) {
+            notes.push(
+                "no node is inside: the surface is open, or everywhere thinner than a cell"
+                    .to_owned(),
+            );
+        }
+        Judgement {
+            mean_error,
+            cell_size: layout.cell_size,
+            doubtful_cells,
+            notes,
             cross_checked: doubts.cross_checked,
             disagreements: doubts.disagreements,
-        },
-    })
+        }
+    }
 }
 
 /// Brute force is an oracle of its own, and signs by the winding number alone.
@@ -337,21 +408,26 @@ fn check_cells(layout: &GridLayout) -> Result<(), BakeError> {
     Ok(())
 }
 
-/// Room for all node values; the limit may allow more than the machine has.
-fn allocate(layout: &GridLayout) -> Result<Vec<f32>, BakeError> {
+/// Room for something of each node; the limit may allow more than the machine has.
+pub(super) fn allocate<T: Clone + Default>(layout: &GridLayout) -> Result<Vec<T>, BakeError> {
     let count = layout.node_count() as usize;
     let mut values = Vec::new();
     values
         .try_reserve_exact(count)
         .map_err(|_| BakeError::OutOfMemory {
-            bytes: 4 * count as u64,
+            bytes: (size_of::<T>() * count) as u64,
         })?;
-    values.resize(count, 0.0);
+    values.resize(count, T::default());
     Ok(values)
 }
 
-fn check_memory(layout: &GridLayout, faces: usize, allowed: u64) -> Result<(), BakeError> {
-    let needed = estimated_memory(layout, faces);
+fn check_memory(
+    layout: &GridLayout,
+    node_bytes: u64,
+    faces: usize,
+    allowed: u64,
+) -> Result<(), BakeError> {
+    let needed = estimated_memory(layout, node_bytes, faces);
     if needed <= allowed {
         return Ok(());
     }
@@ -376,10 +452,10 @@ struct Doubts {
     disagreements: usize,
 }
 
-fn fill_exact(
+fn fill_exact<T: NodeData>(
     exact: &ExactDistance,
     layout: &GridLayout,
-    values: &mut [f32],
+    values: &mut [T],
     doubts: &mut Doubts,
     progress: Progress<'_>,
 ) -> Result<(), BakeError> {
@@ -430,9 +506,9 @@ fn fill_exact(
 
 /// Gives every distance its sign: a whole block at once where `block_sign` is sure of it, with the cells around it, else node by node,
 /// where `node_sign` also says whether it holds in the cells around.
-fn fill_signs(
+fn fill_signs<T: NodeData>(
     layout: &GridLayout,
-    values: &mut [f32],
+    values: &mut [T],
     progress: Progress<'_>,
     block_sign: impl Fn(DVec3, f64) -> Option<Sign> + Sync,
     node_sign: impl Fn(DVec3, f64) -> (Sign, bool) + Sync,
@@ -448,16 +524,16 @@ fn fill_signs(
                 let value = &mut layer.values[layer.slot(node)];
                 let (sign, is_certain) = match whole {
                     Some(sign) => (sign, true),
-                    None => node_sign(layout.node_position(node), f64::from(*value)),
+                    None => node_sign(layout.node_position(node), f64::from(value.distance())),
                 };
                 if is_certain {
                     certain_nodes |= node_bit(node);
                 }
                 if sign.inside {
-                    *value = -*value;
+                    *value = value.flipped();
                 }
                 // On the surface itself every sign is right.
-                if sign.doubtful && value.abs() > layout.cell_size {
+                if sign.doubtful && value.distance().abs() > layout.cell_size {
                     doubtful.push(node);
                 }
             }
@@ -479,10 +555,10 @@ fn fill_signs(
 }
 
 /// Asks the winding number about nodes that their nearest feature tells nothing about.
-fn settle(
+fn settle<T: NodeData>(
     plan: &SignPlan,
     layout: &GridLayout,
-    values: &mut [f32],
+    values: &mut [T],
     unclear: &[UVec3],
     doubts: &mut Doubts,
 ) {
@@ -491,23 +567,27 @@ fn settle(
     });
     for (&node, sign) in unclear.iter().zip(signs) {
         let value = &mut values[layout.node_index(node)];
-        *value = if sign.inside {
-            -value.abs()
-        } else {
-            value.abs()
-        };
-        if sign.doubtful && value.abs() > layout.cell_size {
+        // Unclear ones were left outside.
+        if sign.inside {
+            *value = value.flipped();
+        }
+        if sign.doubtful && value.distance().abs() > layout.cell_size {
             doubts.nodes.push(node);
         }
     }
 }
 
 /// Compares the signs of nodes near the surface with winding numbers.
-fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubts: &mut Doubts) {
+fn cross_check<T: NodeData>(
+    exact: &ExactDistance,
+    layout: &GridLayout,
+    values: &[T],
+    doubts: &mut Doubts,
+) {
     /// Spread evenly over all that are near: a fault that concerns a thousandth of the surface is hit twice.
     const NODES: usize = 2048;
     let near = |&index: &usize| {
-        let distance = values[index].abs();
+        let distance = values[index].distance().abs();
         distance < layout.cell_size && distance > 1e-3 * layout.cell_size
     };
     let near_surface: Vec<usize> = (0..values.len()).filter(near).collect();
@@ -523,7 +603,7 @@ fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubt
         );
         let sign = exact.plan().by_winding(layout.node_position(node));
         doubts.cross_checked += 1;
-        if sign.inside != (values[index] < 0.0) {
+        if sign.inside != (values[index].distance() < 0.0) {
             doubts.disagreements += 1;
             doubts.nodes.push(node);
         }

@@ -85,19 +85,19 @@ fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
 }
 
 /// A box of nodes and room for their values.
-pub(super) struct Piece<'a> {
+pub(super) struct Piece<'a, T> {
     pub(super) layout: &'a GridLayout,
     pub(super) first: UVec3,
     /// Nodes along x, y and z.
     pub(super) size: UVec3,
     /// Values along x and y that there is room for, at least `size`.
     pub(super) room: [usize; 2],
-    pub(super) values: &'a mut [f32],
+    pub(super) values: &'a mut [T],
 }
 
-impl Piece<'_> {
+impl<T> Piece<'_, T> {
     /// Its blocks.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<T> {
         let (layout, first, size) = (*self.layout, self.first, self.size);
         let side = SIDE as usize;
         (0..size.z).step_by(side).flat_map(move |z| {
@@ -120,18 +120,18 @@ impl Piece<'_> {
 }
 
 /// Runs `work` on every layer of blocks, in parallel, and returns its results in order; `None` when cancelled.
-pub(super) fn for_each_layer<R: Send>(
+pub(super) fn for_each_layer<T: Send, R: Send>(
     layout: &GridLayout,
-    values: &mut [f32],
+    values: &mut [T],
     stage: Stage,
     progress: Progress<'_>,
-    work: impl Fn(Piece<'_>) -> R + Sync,
+    work: impl Fn(Piece<'_, T>) -> R + Sync,
 ) -> Option<Vec<R>> {
     let plane = layout.nodes.x as usize * layout.nodes.y as usize;
     let total = u64::from(layout.nodes.z.div_ceil(SIDE));
     let done = AtomicU64::new(0);
     let cancelled = AtomicBool::new(false);
-    let run = |index: usize, values: &mut [f32]| {
+    let run = |index: usize, values: &mut [T]| {
         if cancelled.load(Ordering::Relaxed) {
             return None;
         }

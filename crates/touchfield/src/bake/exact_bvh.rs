@@ -1,26 +1,37 @@
 //! Exact distances of all grid nodes: a hierarchy over the triangles, searched once for each block of nodes.
 //!
 //! Input: a [`Bvh`], the grid, optionally the [`Patches`] that tell the sign along the way.
-//! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds.
+//! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds. Gradients beside them, if asked for.
 //! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
 //! Not for: approximate fields; there is nothing faster here to trade accuracy for.
 
 use glam::{DVec3, UVec3};
 
 use super::blocks::{Piece, for_each_layer};
+use super::node_data::NodeData;
 use super::patches::Patches;
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::{Bvh, Candidates};
 
+/// Share of the largest coordinate within which a node lies on the surface: 2⁻⁴⁴, some hundred roundings of `f64`. The direction to a
+/// nearest point farther than that is right to a percent.
+const ON_SURFACE: f64 = 1.0 / (1u64 << 44) as f64;
+
+/// How near the surface counts as on it, in a grid \[m\].
+pub(super) fn on_surface(layout: &GridLayout) -> f64 {
+    let bounds = layout.bounds().as_daabb();
+    ON_SURFACE * bounds.min.abs().max(bounds.max.abs()).max_element()
+}
+
 /// Writes the distance of every node, negative inside when `patches` are given. Returns the nodes that those cannot tell;
 /// `None` when cancelled.
-pub(super) fn fill(
+pub(super) fn fill<T: NodeData>(
     bvh: &Bvh,
     patches: Option<&Patches>,
     layout: &GridLayout,
-    values: &mut [f32],
+    values: &mut [T],
     progress: Progress<'_>,
 ) -> Option<Vec<UVec3>> {
     let unclear = for_each_layer(layout, values, Stage::Distances, progress, |piece| {
@@ -30,10 +41,10 @@ pub(super) fn fill(
 }
 
 /// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it.
-pub(super) fn fill_piece(
+pub(super) fn fill_piece<T: NodeData>(
     bvh: &Bvh,
     patches: Option<&Patches>,
-    piece: Piece<'_>,
+    piece: Piece<'_, T>,
     faces: &mut [u32],
 ) -> Vec<UVec3> {
     lanes::run(PieceWork {
@@ -44,14 +55,14 @@ pub(super) fn fill_piece(
     })
 }
 
-struct PieceWork<'a> {
+struct PieceWork<'a, T> {
     bvh: &'a Bvh,
     patches: Option<&'a Patches>,
-    piece: Piece<'a>,
+    piece: Piece<'a, T>,
     faces: &'a mut [u32],
 }
 
-impl Work for PieceWork<'_> {
+impl<T: NodeData> Work for PieceWork<'_, T> {
     type Output = Vec<UVec3>;
 
     #[inline(always)]
@@ -63,6 +74,7 @@ impl Work for PieceWork<'_> {
             faces,
         } = self;
         let layout = piece.layout;
+        let on_surface = on_surface(layout);
         let mut unclear = Vec::new();
         let mut candidates = Candidates::default();
         let mut hint = 0;
@@ -101,9 +113,13 @@ impl Work for PieceWork<'_> {
                         }
                         None => false,
                     };
-                    let signed = if inside { -distance } else { distance };
+                    let way = point - nearest.closest.point;
+                    let normal = || match patches {
+                        Some(patches) => patches.normal(nearest),
+                        None => bvh.triangles()[nearest.face as usize].area_vector(),
+                    };
                     let slot = piece.slot(node);
-                    piece.values[slot] = signed as f32;
+                    piece.values[slot] = T::of(way, distance, inside, on_surface, normal);
                     if let Some(face) = faces.get_mut(slot) {
                         *face = nearest.face;
                     }
