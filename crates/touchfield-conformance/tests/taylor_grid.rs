@@ -307,8 +307,8 @@ fn errors_fall_with_the_square_of_the_cell_or_faster() {
         let found = [17, 33, 65, 129].map(at);
         println!("{name}: largest and mean error at 17, 33, 65, 129 nodes {found:?}");
         for pair in found.windows(2) {
-            for i in 0..2 {
-                let slope = (pair[0][i] / pair[1][i]).log2();
+            for (coarse, fine) in pair[0].iter().zip(pair[1]) {
+                let slope = (coarse / fine).log2();
                 println!("slope {slope:.2}");
                 assert!(slope > 1.9, "{name}: slope {slope}");
             }
