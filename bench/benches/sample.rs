@@ -1,4 +1,4 @@
-//! Sampling a dense grid on one core: values and gradients, one by one and in batches, at random points and along
+//! Sampling a dense grid and a Taylor grid of the same nodes on one core: values and gradients, one by one and in batches, at random points and along
 //! a line, on a grid that fits the cache and on one that does not.
 
 use std::hint::black_box;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::Vec3;
-use touchfield::field::{DenseGrid, Field};
+use touchfield::field::{Field, TaylorGrid};
 use touchfield_bench::{models, points};
 
 /// Points a batch: as many as a pointshell has; the batch itself stays in the cache.
@@ -17,6 +17,7 @@ fn over_grid_size(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(POINTS as u64));
     for nodes in [64, 512] {
         let grid = models::sphere_grid(nodes).expect("a grid of distinct nodes");
+        let taylor = TaylorGrid::from_dense(&grid).expect("a sphere fits half floats");
         let bounds = grid.bounds();
         let random = points::in_box_f32(bounds.as_daabb(), POINTS, 2);
         let step = (bounds.max - bounds.min) / POINTS as f32;
@@ -24,18 +25,25 @@ fn over_grid_size(criterion: &mut Criterion) {
             .map(|i| bounds.min + (i as f32 + 0.5) * step)
             .collect();
         for (order, points) in [("random", &random), ("line", &line)] {
-            measure(&mut group, &grid, order, points);
+            measure(&mut group, &grid, nodes, order, points);
+            measure(
+                &mut group,
+                &taylor,
+                nodes,
+                &format!("{order}, Taylor"),
+                points,
+            );
         }
     }
 }
 
 fn measure(
     group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
-    grid: &DenseGrid,
+    grid: &impl Field,
+    nodes: u32,
     order: &str,
     points: &[Vec3],
 ) {
-    let nodes = grid.layout().nodes.x;
     let id = |how: &str| BenchmarkId::new(format!("{how}/{order}"), nodes);
     let (mut distances, mut samples) = (Vec::new(), Vec::new());
     group.bench_function(id("value, one by one"), |b| {

@@ -167,6 +167,9 @@ pub enum BakeError {
         /// In all.
         cells: u64,
     },
+    /// The nodes do not fit a Taylor grid.
+    #[error(transparent)]
+    Taylor(crate::field::TaylorError),
     /// A sparse field was asked for.
     #[error(
         "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed surface \

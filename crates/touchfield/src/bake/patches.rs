@@ -69,6 +69,11 @@ impl Patches {
         self.outside[face as usize] == 0
     }
 
+    /// Outward normal of the surface at a point of it, of any length.
+    pub(super) fn normal(&self, nearest: &Nearest) -> DVec3 {
+        self.normals.at(nearest)
+    }
+
     /// Whether `point` is inside; `None` when only the winding number can tell.
     #[inline]
     pub(super) fn inside(&self, point: DVec3, nearest: &Nearest) -> Option<bool> {

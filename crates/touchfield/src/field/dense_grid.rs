@@ -7,28 +7,17 @@
 
 use glam::{UVec3, Vec3};
 
-use super::outside::lower_bound_outside;
-use super::rounding::largest_coordinate;
+use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn;
 use super::trilinear;
 use super::{Field, Sample};
 use crate::geom::{Aabb, Interval};
 
-/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells: what sums and differences of such
-/// numbers give, and their slopes, stays finite in `f32`.
-const LARGEST: f32 = 1e37;
-
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DenseGrid {
-    layout: GridLayout,
-    /// Of the layout; kept because every sample asks for it \[m\].
-    bounds: Aabb,
+    frame: GridFrame,
     values: Vec<f32>,
-    solid: Aabb,
-    error_bound: f32,
-    /// Whether neighbouring values differ by more than their distance: the sign changes without a surface.
-    torn: bool,
 }
 
 /// Where the nodes of a grid lie.
@@ -161,12 +150,6 @@ impl GridLayout {
     }
 }
 
-/// A point's cell and its place in it, from 0 to 1 along each axis.
-struct Place {
-    corner: usize,
-    fraction: Vec3,
-}
-
 impl DenseGrid {
     /// A grid from its values, x fastest. `solid` is a box that holds the surface, that of the grid if it is empty;
     /// `error_bound` promises |interpolated − true| at most that, inside the grid \[m\].
@@ -178,7 +161,7 @@ impl DenseGrid {
         solid: Aabb,
         error_bound: f32,
     ) -> Result<DenseGrid, GridError> {
-        layout.check()?;
+        let mut frame = GridFrame::new(layout, solid, error_bound)?;
         if layout.node_count() != values.len() as u64 {
             return Err(GridError::WrongCount {
                 nodes: layout.nodes,
@@ -194,32 +177,14 @@ impl DenseGrid {
                 value: values[node],
             });
         }
-        if !(0.0..=LARGEST).contains(&error_bound) {
-            return Err(GridError::BadErrorBound(error_bound));
-        }
-        let solid = if solid.is_empty() {
-            layout.bounds()
-        } else {
-            solid
-        };
-        if largest_coordinate(solid) > LARGEST {
-            return Err(GridError::BadSolid(solid));
-        }
         // Half a cell's diagonal is all that a continuous distance can be off; a grid that promises less may jump between nodes.
-        let torn = error_bound > layout.cell_size || is_torn(&layout, &values);
-        Ok(DenseGrid {
-            layout,
-            bounds: layout.bounds(),
-            values,
-            solid,
-            error_bound,
-            torn,
-        })
+        frame.torn = error_bound > layout.cell_size || is_torn(&layout, &values);
+        Ok(DenseGrid { frame, values })
     }
 
     /// Where the nodes lie.
     pub fn layout(&self) -> &GridLayout {
-        &self.layout
+        &self.frame.layout
     }
 
     /// All node values, x fastest \[m\].
@@ -229,7 +194,7 @@ impl DenseGrid {
 
     /// A box that holds the surface \[m\].
     pub fn solid(&self) -> Aabb {
-        self.solid
+        self.frame.solid
     }
 
     /// Bytes of the values.
@@ -237,34 +202,13 @@ impl DenseGrid {
         size_of_val(self.values.as_slice())
     }
 
-    /// The point's cell. Points outside are taken at the nearest border; NaN counts as the lower one.
-    #[inline(always)]
-    fn locate(&self, point: Vec3) -> Place {
-        let cells = self.layout.cells();
-        let scaled = (point - self.layout.origin) / self.layout.cell_size;
-        let along = |axis: usize| {
-            // `if` rather than `clamp`: it turns NaN into 0.
-            let at_least_zero = if scaled[axis] > 0.0 {
-                scaled[axis]
-            } else {
-                0.0
-            };
-            let last = cells[axis] - 1;
-            let cell = (at_least_zero as u32).min(last);
-            (cell, (at_least_zero - cell as f32).min(1.0))
-        };
-        let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
-        Place {
-            corner: self.layout.node_index(UVec3::new(i, j, k)),
-            fraction: Vec3::new(u, v, w),
-        }
-    }
-
     /// The eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
     #[inline(always)]
-    fn corners(&self, corner: usize) -> [f32; 8] {
-        let row = self.layout.nodes.x as usize;
-        let plane = row * self.layout.nodes.y as usize;
+    fn corners(&self, cell: UVec3) -> [f32; 8] {
+        let layout = &self.frame.layout;
+        let corner = layout.node_index(cell);
+        let row = layout.nodes.x as usize;
+        let plane = row * layout.nodes.y as usize;
         let pair = |start: usize| {
             let pair = &self.values[start..start + 2];
             (pair[0], pair[1])
@@ -278,41 +222,45 @@ impl DenseGrid {
 
     #[inline(always)]
     fn interpolate(&self, place: &Place) -> f32 {
-        trilinear::value(self.corners(place.corner), place.fraction)
+        trilinear::value(self.corners(place.cell), place.fraction)
     }
 
     /// Value and exact gradient of the trilinear interpolant.
     #[inline(always)]
     fn interpolate_with_gradient(&self, place: &Place) -> Sample {
         let (distance, slope) =
-            trilinear::value_and_slope(self.corners(place.corner), place.fraction);
+            trilinear::value_and_slope(self.corners(place.cell), place.fraction);
         Sample {
             distance,
-            gradient: slope / self.layout.cell_size,
+            gradient: slope / self.frame.layout.cell_size,
         }
+    }
+
+    /// At a point of the grid.
+    fn sample_inside(&self, point: Vec3) -> Sample {
+        self.interpolate_with_gradient(&self.frame.locate(point))
     }
 
     #[cold]
     #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
-        let at_border = |point| self.interpolate_with_gradient(&self.locate(point));
-        lower_bound_outside(point, self.bounds, self.solid, self.error_bound, at_border)
+        (self.frame).lower_bound_outside(point, |inside| self.sample_inside(inside))
     }
 }
 
 impl Field for DenseGrid {
     fn bounds(&self) -> Aabb {
-        self.layout.bounds()
+        self.frame.bounds
     }
 
     fn error_bound(&self) -> f32 {
-        self.error_bound
+        self.frame.error_bound
     }
 
     #[inline]
     fn distance(&self, point: Vec3) -> f32 {
-        if self.bounds.contains(point) {
-            self.interpolate(&self.locate(point))
+        if self.frame.bounds.contains(point) {
+            self.interpolate(&self.frame.locate(point))
         } else {
             self.lower_bound_outside(point).distance
         }
@@ -320,84 +268,36 @@ impl Field for DenseGrid {
 
     #[inline]
     fn sample(&self, point: Vec3) -> Sample {
-        if self.bounds.contains(point) {
-            self.interpolate_with_gradient(&self.locate(point))
+        if self.frame.bounds.contains(point) {
+            self.interpolate_with_gradient(&self.frame.locate(point))
         } else {
             self.lower_bound_outside(point)
         }
     }
 
-    /// Two proofs, and the tighter end of each: the Lipschitz bound about the middle (of the magnitude, where the sign is torn), and, over a few cells, the range of
-    /// their corner values, which holds every interpolated value.
+    /// The corner values of a cell hold every interpolated value.
     fn interval(&self, cell: Aabb) -> Interval {
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
-            return Interval::new(f32::NEG_INFINITY, f32::INFINITY);
-        }
-        let bounds = self.layout.bounds();
-        let middle = cell.center();
-        let reach = 0.5 * cell.diagonal();
-        let inside = bounds.closest_point(middle);
-        let beyond = middle.distance(inside);
-        let at_border = self.interpolate(&self.locate(inside));
-        let upper = at_border + self.error_bound + beyond;
-        let lower = if beyond > 0.0 {
-            self.lower_bound_outside(middle).distance
-        } else {
-            at_border - self.error_bound
-        };
-        // Rounding of the few sums above, relative to the numbers in them.
-        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
-        if !rounding.is_finite() {
-            return Interval::new(f32::NEG_INFINITY, f32::INFINITY);
-        }
-        let lipschitz = if self.torn {
-            // Where the sign is torn only the magnitude is continuous.
-            let most = at_border.abs() + self.error_bound + beyond;
-            Interval::new(-most, most).grown(reach + rounding)
-        } else {
-            Interval::new(lower, upper).grown(reach + rounding)
-        };
-        if !bounds.contains(cell.min) || !bounds.contains(cell.max) {
-            return lipschitz;
-        }
-        match self.corner_range(cell) {
-            Some(range) => lipschitz.intersection(range.grown(self.error_bound + rounding)),
-            None => lipschitz,
-        }
+        self.frame.interval(
+            cell,
+            |point| self.sample_inside(point),
+            |first, last| self.range(first, last),
+        )
     }
 }
 
 impl DenseGrid {
-    /// Smallest and largest node value around the grid cells that `cell` overlaps; `None` when they are too many to look at.
-    fn corner_range(&self, cell: Aabb) -> Option<Interval> {
-        /// Along each axis. Beyond this the Lipschitz bound is about as tight and cheaper.
-        const MOST: u32 = 4;
-        let origin = self.layout.origin;
-        let to_cell = |point: Vec3| (point - origin) / self.layout.cell_size;
-        // Cells that end on a node to within rounding leave the neighbours beyond it out: over that little, an interpolant
-        // that is not torn rises by no more than the cell size along each axis and cell.
-        let unsure = 4.0 * f32::EPSILON * (self.layout.cells().max_element() as f32 + 1.0);
-        let inward = if self.torn { -unsure } else { unsure };
-        let first = (to_cell(cell.min) + inward)
-            .floor()
-            .max(Vec3::ZERO)
-            .as_uvec3();
-        let last = (to_cell(cell.max) - inward).ceil().as_uvec3();
-        let last = last.min(self.layout.cells());
-        // A box turned inside out has no range.
-        if first.cmpgt(last).any() || (last - first).max_element() > MOST {
-            return None;
-        }
+    /// Smallest and largest node value from one node to another.
+    fn range(&self, first: UVec3, last: UVec3) -> Interval {
         let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);
         for k in first.z..=last.z {
             for j in first.y..=last.y {
-                let start = self.layout.node_index(UVec3::new(first.x, j, k));
+                let start = self.layout().node_index(UVec3::new(first.x, j, k));
                 for &value in &self.values[start..=start + (last.x - first.x) as usize] {
                     range.lower = range.lower.min(value);
                     range.upper = range.upper.max(value);
                 }
             }
         }
-        Some(range.grown(4.0 * unsure * self.layout.cell_size))
+        range
     }
 }

@@ -9,6 +9,7 @@ mod dense_grid;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
 mod field;
 pub mod file;
+mod grid_frame;
 mod height_field;
 pub(crate) mod lattice;
 mod layered_voxmap;
@@ -21,6 +22,8 @@ mod provenance;
 mod rounding;
 mod sparse_blocks;
 mod stored;
+mod taylor_encode;
+mod taylor_grid;
 mod torn;
 mod transform;
 mod trilinear;
@@ -42,6 +45,9 @@ pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
 pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
 pub use stored::StoredField;
+#[cfg(feature = "bake")]
+pub(crate) use taylor_encode::{Encoded, TaylorEncoder};
+pub use taylor_grid::{TaylorError, TaylorGrid};
 #[cfg(feature = "bake")]
 pub(crate) use torn::torn_cells;
 pub use transform::Transformed;

@@ -1,4 +1,4 @@
-//! Eight `f32` at a time: the one place with `unsafe`, for AVX2 where the CPU has it.
+//! Eight `f32` at a time: the one place with `unsafe`, for AVX2 and F16C where the CPU has them.
 //!
 //! An algorithm is written once, generic over [`Lanes`], as a [`Work`]; [`run`] picks the instruction set at run time.
 //! Only basic arithmetic, which IEEE 754 defines to the bit, is used, never fused multiply-add, so every instruction set
@@ -26,7 +26,13 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 pub(crate) trait Lanes: Copy {
     fn splat(value: f32) -> Self;
     fn load(stored: &Stored) -> Self;
+    /// From anywhere in memory.
+    fn load_plain(values: &[f32; LANES]) -> Self;
+    /// The half floats of these bits, exactly.
+    fn load_halves(bits: &[u16; LANES]) -> Self;
     fn store(self) -> Stored;
+    /// The upper four lanes below the lower four.
+    fn swap_halves(self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -54,8 +60,8 @@ pub(crate) trait Work {
 #[allow(unsafe_code)]
 pub(crate) fn run<W: Work>(work: W) -> W::Output {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only requirement is a CPU with AVX2, and that was just asked.
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("f16c") {
+        // SAFETY: the only requirement is a CPU with AVX2 and F16C, and that was just asked.
         return unsafe { avx2::run(work) };
     }
     work.run::<Portable>()
@@ -134,6 +140,18 @@ impl Lanes for Portable {
         Portable(stored.0)
     }
     #[inline(always)]
+    fn load_plain(values: &[f32; LANES]) -> Self {
+        Portable(*values)
+    }
+    #[inline(always)]
+    fn load_halves(bits: &[u16; LANES]) -> Self {
+        Portable(bits.map(|bits| half::f16::from_bits(bits).to_f32()))
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        Portable(std::array::from_fn(|i| self.0[(i + LANES / 2) % LANES]))
+    }
+    #[inline(always)]
     fn store(self) -> Stored {
         Aligned(self.0)
     }
@@ -188,19 +206,19 @@ mod avx2 {
 
     use super::{Aligned, Lanes, Stored, Work};
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,f16c")]
     pub(super) fn run<W: Work>(work: W) -> W::Output {
         work.run::<Avx2>()
     }
 
-    /// One vector register. Private to this module, and only [`run`] makes one: AVX2 is there wherever it exists.
+    /// One vector register. Private to this module, and only [`run`] makes one: AVX2 and F16C are there wherever it exists.
     #[derive(Clone, Copy)]
     struct Avx2(__m256);
 
     /// One instruction. Every use below is sound for the same reason.
     macro_rules! instruction {
         ($call:expr) => {
-            // SAFETY: needs a CPU with AVX2; `Avx2` values exist only inside `run`, which demands one.
+            // SAFETY: needs a CPU with AVX2 and F16C; `Avx2` values exist only inside `run`, which demands one.
             unsafe { $call }
         };
     }
@@ -214,6 +232,20 @@ mod avx2 {
         fn load(stored: &Stored) -> Self {
             // SAFETY: AVX2 as above; `Stored` is eight `f32`, aligned to 32 bytes by its type.
             Avx2(unsafe { _mm256_load_ps(stored.0.as_ptr()) })
+        }
+        #[inline(always)]
+        fn load_plain(values: &[f32; super::LANES]) -> Self {
+            // SAFETY: AVX2 as above; eight `f32`, and no alignment is asked for.
+            Avx2(unsafe { _mm256_loadu_ps(values.as_ptr()) })
+        }
+        #[inline(always)]
+        fn load_halves(bits: &[u16; super::LANES]) -> Self {
+            // SAFETY: F16C as above; sixteen bytes, and no alignment is asked for.
+            Avx2(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(bits.as_ptr().cast())) })
+        }
+        #[inline(always)]
+        fn swap_halves(self) -> Self {
+            Avx2(instruction!(_mm256_permute2f128_ps::<1>(self.0, self.0)))
         }
         #[inline(always)]
         fn store(self) -> Stored {
@@ -295,6 +327,8 @@ mod tests {
                 a.min(b),
                 a.abs(),
                 a.select_positive(L::splat(3.0), b),
+                a.swap_halves(),
+                L::load_plain(&self.b.0),
             ];
             (
                 results.map(|lanes| lanes.store().0).to_vec(),
@@ -318,6 +352,33 @@ mod tests {
                 assert_eq!(bits(w), bits(p), "{w:?} {p:?}");
             }
         }
+    }
+
+    struct Halves([u16; LANES]);
+
+    impl Work for Halves {
+        type Output = [f32; LANES];
+
+        fn run<L: Lanes>(self) -> [f32; LANES] {
+            L::load_halves(&self.0).store().0
+        }
+    }
+
+    #[test]
+    fn every_half_float_is_read_alike() {
+        for start in (0..=u16::MAX).step_by(LANES) {
+            let bits = std::array::from_fn(|i| start + i as u16);
+            let (widest, portable) = (run(Halves(bits)), Halves(bits).run::<Portable>());
+            for (w, p) in widest.into_iter().zip(portable) {
+                assert!(
+                    w.to_bits() == p.to_bits() || (w.is_nan() && p.is_nan()),
+                    "{w} {p}"
+                );
+            }
+        }
+        // One, the smallest of all, the largest.
+        let known = run(Halves([0x3c00, 1, 0x7bff, 0x8000, 0xc000, 0, 0, 0]));
+        assert_eq!(known[..5], [1.0, 2f32.powi(-24), 65504.0, -0.0, -2.0]);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Vocabulary of the whole library: poses, boxes, spheres, triangles, intervals, tolerances.
 //!
-//! Concrete, `Copy`, fields public; nothing below it but `glam`. Lengths are metres, angles radians.
+//! Concrete, `Copy`, fields public; nothing below it but `glam` and `half`. Lengths are metres, angles radians.
 
 mod aabb;
 mod interval;
-#[cfg(feature = "bake")]
+#[cfg_attr(
+    not(feature = "bake"),
+    allow(dead_code, reason = "baking uses all operations, the run time a few")
+)]
 pub(crate) mod lanes;
 mod pose;
 mod sphere;

@@ -66,6 +66,20 @@ impl Pseudonormals {
         }
     }
 
+    /// The pseudonormal at a point of the mesh, of any length.
+    #[inline]
+    pub fn at(&self, nearest: &Nearest) -> DVec3 {
+        let normals = &self.faces[nearest.face as usize];
+        match nearest.closest.feature {
+            Feature::Face => normals.face,
+            Feature::Edge(edge) => normals.edges[edge as usize],
+            Feature::Vertex(corner) => {
+                let vertex = self.corners[nearest.face as usize][corner as usize];
+                self.vertices[vertex as usize]
+            }
+        }
+    }
+
     /// Whether `point` is on the inner side of its nearest point; `None` when the cosine between the way there and the pseudonormal is
     /// too near 0 to be trusted. A point on the surface counts as outside.
     #[inline]
@@ -73,15 +87,7 @@ impl Pseudonormals {
         /// Square of the cosine below which the side is not taken for granted. On a closed mesh only knife edges come
         /// near it: rounding makes a cosine wrong by about 1e-15 divided by the sine of half the edge's angle.
         const CLEAR: f64 = 1e-12;
-        let normals = &self.faces[nearest.face as usize];
-        let normal = match nearest.closest.feature {
-            Feature::Face => normals.face,
-            Feature::Edge(edge) => normals.edges[edge as usize],
-            Feature::Vertex(corner) => {
-                let vertex = self.corners[nearest.face as usize][corner as usize];
-                self.vertices[vertex as usize]
-            }
-        };
+        let normal = self.at(nearest);
         let off = point - nearest.closest.point;
         let dot = normal.dot(off);
         let off_squared = off.length_squared();

@@ -1,0 +1,125 @@
+//! From a mesh to a Taylor grid: distance and gradient of every node from its exact nearest point.
+//!
+//! Input: a mesh and settings, as for [`super::bake`].
+//! Output: a [`TaylorGrid`] with a proven error bound, and the same account as for a dense grid.
+//! Cost: a dense bake, then one search a node for its gradient; 28 bytes a node at its peak, 8¼ kept.
+//! Not for: dense grids that are there already; see [`TaylorGrid::from_dense`].
+//!
+//! After document 000, §4.3 (docs/BIBLIOGRAPHY.md): the gradient is the direction from the nearest point, turned around inside, and at a
+//! node on the surface its normal. We differ at edges and corners, where the normal is the pseudonormal: the mean of the faces
+//! that meet there, instead of that of any one of them.
+
+use std::time::Instant;
+
+use glam::{DVec3, UVec3};
+
+use super::bake::{BakeError, BakeReport, bake};
+use super::check;
+use super::exact_distance::ExactDistance;
+use super::settings::{BakeSettings, Progress};
+use super::sign::Signs;
+use crate::field::{Encoded, Field, GridLayout, Provenance, Sample, TaylorEncoder, TaylorGrid};
+use crate::mesh::{Nearest, TriangleMesh};
+use crate::threads;
+
+/// A Taylor grid and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakedTaylor {
+    /// The field.
+    pub grid: TaylorGrid,
+    /// What is stored with it.
+    pub provenance: Provenance,
+    /// What is known only now.
+    pub report: BakeReport,
+}
+
+/// Bytes of a node while baking: its distance, both once more, and the halves.
+const NODE_BYTES: usize = size_of::<f32>() + size_of::<Sample>() + size_of::<[u16; 4]>();
+
+/// Share of the largest coordinate within which a node lies on the surface: 2⁻⁴⁴, some hundred roundings of `f64`. The direction to a
+/// nearest point farther than that is right to a percent.
+const ON_SURFACE: f64 = 1.0 / (1u64 << 44) as f64;
+
+/// Bakes a mesh into a Taylor grid. `progress` is called from any thread and may cancel.
+pub fn bake_taylor(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    progress: Progress<'_>,
+) -> Result<BakedTaylor, BakeError> {
+    let start = Instant::now();
+    // A dense grid takes four bytes of each node.
+    let share = (NODE_BYTES / size_of::<f32>()) as u64;
+    let dense_settings = BakeSettings {
+        max_memory: settings.max_memory / share,
+        ..*settings
+    };
+    let dense = bake(mesh, &dense_settings, progress)?;
+    let exact = ExactDistance::new(mesh, settings.sign)?;
+    let layout = *dense.grid.layout();
+    let nodes = with_gradients(&layout, dense.grid.values(), &exact);
+    let sample = |node: UVec3| nodes[layout.node_index(node)];
+    let encoder = TaylorEncoder::new(layout, sample)?;
+    let mut halves = vec![[0u16; 4]; nodes.len()];
+    let plane = layout.nodes.x as usize * layout.nodes.y as usize;
+    let planes = threads::map_pieces(&mut halves, plane, |z, plane| {
+        encoder.encode_plane(z as u32, sample, plane)
+    });
+    let mut found = Encoded::default();
+    for plane in planes {
+        found = found.max(plane.map_err(BakeError::Taylor)?);
+    }
+    let error = dense.grid.error_bound();
+    let grid = encoder
+        .finish(halves, found, dense.grid.solid(), error)
+        .map_err(BakeError::Taylor)?;
+    let measured_error = check::measured_error(&grid, layout.cell_size, &exact, mesh);
+    Ok(BakedTaylor {
+        grid,
+        provenance: Provenance {
+            measured_error,
+            ..dense.provenance
+        },
+        report: BakeReport {
+            time: start.elapsed(),
+            ..dense.report
+        },
+    })
+}
+
+/// Every node with its gradient.
+fn with_gradients(layout: &GridLayout, values: &[f32], exact: &ExactDistance) -> Vec<Sample> {
+    let bounds = layout.bounds().as_daabb();
+    let on_surface = ON_SURFACE * bounds.min.abs().max(bounds.max.abs()).max_element();
+    let normal = |nearest: &Nearest| -> DVec3 {
+        match &exact.plan().signs {
+            Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => patches.normal(nearest),
+            _ => exact.plan().bvh.triangles()[nearest.face as usize].area_vector(),
+        }
+    };
+    let row = layout.nodes.x as usize;
+    let mut nodes = vec![Sample::default(); values.len()];
+    threads::map_pieces(&mut nodes, row, |index, nodes| {
+        let (y, z) = (index as u32 % layout.nodes.y, index as u32 / layout.nodes.y);
+        let mut hint = 0;
+        for (x, node) in (0u32..).zip(nodes) {
+            let point = layout.node_position(UVec3::new(x, y, z));
+            let nearest = exact.nearest(point, hint);
+            hint = nearest.face;
+            let distance = nearest.distance_squared.sqrt();
+            let stored = values[layout.node_index(UVec3::new(x, y, z))];
+            *node = if distance <= on_surface {
+                Sample {
+                    distance: 0.0,
+                    gradient: normal(&nearest).normalize_or_zero().as_vec3(),
+                }
+            } else {
+                let outward = (point - nearest.closest.point) / distance;
+                Sample {
+                    distance: stored,
+                    gradient: (if stored < 0.0 { -outward } else { outward }).as_vec3(),
+                }
+            };
+        }
+    });
+    nodes
+}

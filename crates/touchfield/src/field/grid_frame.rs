@@ -1,0 +1,184 @@
+//! What grids share whatever they store at their nodes: where a point lies among the nodes, a proven lower bound outside, and
+//! the Lipschitz part of an interval.
+//!
+//! Input: layout, box around the surface, error bound; the grid's own way to sample inside itself.
+//! Output: a place among the nodes; samples beyond the box; intervals. Cost: one sample inside the grid each.
+//! Not for: interpolation, which is each grid's own.
+
+use glam::{UVec3, Vec3};
+
+use super::outside::lower_bound_outside;
+use super::rounding::largest_coordinate;
+use super::{GridError, GridLayout, Sample};
+use crate::geom::{Aabb, Interval};
+
+/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells: what sums and differences of such
+/// numbers give, and their slopes, stays finite in `f32`.
+pub(super) const LARGEST: f32 = 1e37;
+
+/// A grid without its values.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GridFrame {
+    pub(super) layout: GridLayout,
+    /// Of the layout; kept because every sample asks for it \[m\].
+    pub(super) bounds: Aabb,
+    /// A box that holds the surface \[m\].
+    pub(super) solid: Aabb,
+    /// |interpolated − true| is at most this inside the grid \[m\].
+    pub(super) error_bound: f32,
+    /// Whether neighbouring values may differ by more than their distance: the sign changes without a surface.
+    pub(super) torn: bool,
+}
+
+/// A point's cell, and its place in it from 0 to 1 along each axis.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) cell: UVec3,
+    pub(super) fraction: Vec3,
+}
+
+impl GridFrame {
+    /// Refuses what would make answers lie or not finite. `solid` is that of the grid if it is empty. Not torn, until it is said.
+    pub(super) fn new(
+        layout: GridLayout,
+        solid: Aabb,
+        error_bound: f32,
+    ) -> Result<GridFrame, GridError> {
+        layout.check()?;
+        if !(0.0..=LARGEST).contains(&error_bound) {
+            return Err(GridError::BadErrorBound(error_bound));
+        }
+        let solid = if solid.is_empty() {
+            layout.bounds()
+        } else {
+            solid
+        };
+        if largest_coordinate(solid) > LARGEST {
+            return Err(GridError::BadSolid(solid));
+        }
+        Ok(GridFrame {
+            layout,
+            bounds: layout.bounds(),
+            solid,
+            error_bound,
+            torn: false,
+        })
+    }
+
+    /// The point's cell. Points outside are taken at the nearest border; NaN counts as the lower one.
+    #[inline(always)]
+    pub(super) fn locate(&self, point: Vec3) -> Place {
+        let cells = self.layout.cells();
+        let scaled = (point - self.layout.origin) / self.layout.cell_size;
+        let along = |axis: usize| {
+            // `if` rather than `clamp`: it turns NaN into 0.
+            let at_least_zero = if scaled[axis] > 0.0 {
+                scaled[axis]
+            } else {
+                0.0
+            };
+            let last = cells[axis] - 1;
+            let cell = (at_least_zero as u32).min(last);
+            (cell, (at_least_zero - cell as f32).min(1.0))
+        };
+        let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
+        Place {
+            cell: UVec3::new(i, j, k),
+            fraction: Vec3::new(u, v, w),
+        }
+    }
+
+    /// Outside the grid: a proven lower bound of the distance, and its gradient. `sample_inside` answers for points of the grid.
+    pub(super) fn lower_bound_outside(
+        &self,
+        point: Vec3,
+        sample_inside: impl Fn(Vec3) -> Sample,
+    ) -> Sample {
+        lower_bound_outside(
+            point,
+            self.bounds,
+            self.solid,
+            self.error_bound,
+            sample_inside,
+        )
+    }
+
+    /// Holds the true distance over `cell`. Two proofs, and the tighter end of each: the Lipschitz bound about the middle (of
+    /// the magnitude, where the sign is torn), and, over a few cells of the grid, their range.
+    ///
+    /// `sample_inside` answers for points of the grid. `range` holds every interpolated value over all grid cells from the
+    /// one at the first node to the one at the last, both nodes included.
+    pub(super) fn interval(
+        &self,
+        cell: Aabb,
+        sample_inside: impl Fn(Vec3) -> Sample,
+        range: impl Fn(UVec3, UVec3) -> Interval,
+    ) -> Interval {
+        if !(cell.min.is_finite() && cell.max.is_finite()) {
+            return Interval::EVERYTHING;
+        }
+        let middle = cell.center();
+        let reach = 0.5 * cell.diagonal();
+        let inside = self.bounds.closest_point(middle);
+        let beyond = middle.distance(inside);
+        let at_border = sample_inside(inside).distance;
+        let upper = at_border + self.error_bound + beyond;
+        let lower = if beyond > 0.0 {
+            self.lower_bound_outside(middle, sample_inside).distance
+        } else {
+            at_border - self.error_bound
+        };
+        // Rounding of the few sums above, relative to the numbers in them.
+        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
+        if !rounding.is_finite() {
+            return Interval::EVERYTHING;
+        }
+        let lipschitz = if self.torn {
+            // Where the sign is torn only the magnitude is continuous.
+            let most = at_border.abs() + self.error_bound + beyond;
+            Interval::new(-most, most).grown(reach + rounding)
+        } else {
+            Interval::new(lower, upper).grown(reach + rounding)
+        };
+        if !self.bounds.contains(cell.min) || !self.bounds.contains(cell.max) {
+            return lipschitz;
+        }
+        match self.nodes_around(cell) {
+            Some([first, last]) => {
+                let margin =
+                    self.error_bound + rounding + 4.0 * self.unsure() * self.layout.cell_size;
+                lipschitz.intersection(range(first, last).grown(margin))
+            }
+            None => lipschitz,
+        }
+    }
+
+    /// How far rounding can move a point among the nodes \[cells\].
+    fn unsure(&self) -> f32 {
+        4.0 * f32::EPSILON * (self.layout.cells().max_element() as f32 + 1.0)
+    }
+
+    /// First and last node of the grid cells that `cell` overlaps; `None` when they are too many to look at.
+    fn nodes_around(&self, cell: Aabb) -> Option<[UVec3; 2]> {
+        /// Along each axis. Beyond this the Lipschitz bound is about as tight and cheaper.
+        const MOST: u32 = 4;
+        let origin = self.layout.origin;
+        let to_cell = |point: Vec3| (point - origin) / self.layout.cell_size;
+        // Cells that end on a node to within rounding leave the neighbours beyond it out: over that little, an interpolant
+        // that is not torn rises by no more than the cell size along each axis and cell.
+        let inward = if self.torn {
+            -self.unsure()
+        } else {
+            self.unsure()
+        };
+        let first = (to_cell(cell.min) + inward)
+            .floor()
+            .max(Vec3::ZERO)
+            .as_uvec3();
+        let last = (to_cell(cell.max) - inward).ceil().as_uvec3();
+        let last = last.min(self.layout.cells());
+        // A box turned inside out has no range.
+        let few = first.cmple(last).all() && (last - first).max_element() <= MOST;
+        few.then_some([first, last])
+    }
+}
