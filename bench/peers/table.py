@@ -178,8 +178,6 @@ def table(rows, quick):
         name, _, claims = PEERS[row["peer"]]
         sign = row["sign"]
         part = row["points"] < row["of"]
-        if row["peer"] == "mesh_to_sdf" and row["task"] == "points":
-            claims = "exact, f32"
         mark = " †" if part else ""
         times = difference = wrong = "–"
         if row is not ours:

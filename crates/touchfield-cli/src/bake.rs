@@ -12,7 +12,7 @@ use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, valid
 
 use crate::args::{Common, Length, Units};
 use crate::failure::Failure;
-use crate::load::BakedField;
+use crate::load::{BakedField, Storage};
 use crate::report::{self, Answer, Facts};
 use crate::{load, output, terminal};
 
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     tolerance: Option<Length>,
     /// How the field is stored [default: dense, or sparse with --tolerance]
     #[arg(long, value_enum)]
-    field: Option<Storage>,
+    field: Option<Kind>,
     /// Bits of a value in a sparse field
     #[arg(long, value_enum, default_value_t)]
     bits: ValueBits,
@@ -91,10 +91,12 @@ fn default_nodes() -> u32 {
 
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Storage {
+enum Kind {
     /// a value at every node of a regular grid
     #[default]
     Dense,
+    /// a value and a gradient at every node, in half floats: twice the memory, smoother
+    Taylor,
     /// a coarse grid, and blocks of fine cells around the surface; closed meshes only
     Sparse,
 }
@@ -178,22 +180,23 @@ impl Arguments {
         }
     }
 
-    /// How the field is to be sparse; `None` for a dense one.
-    fn sparse(&self) -> Result<Option<SparseSettings>, Failure> {
-        let storage = self.field.unwrap_or(match self.tolerance {
-            Some(_) => Storage::Sparse,
-            None => Storage::Dense,
+    /// How the field is to be stored.
+    fn storage(&self) -> Result<Storage, Failure> {
+        let kind = self.field.unwrap_or(match self.tolerance {
+            Some(_) => Kind::Sparse,
+            None => Kind::Dense,
         });
-        if let Storage::Dense = storage {
+        if !matches!(kind, Kind::Sparse) {
             let only_sparse = [
                 (self.tolerance.is_some(), "--tolerance"),
                 (self.conservative, "--conservative"),
             ];
             return match only_sparse.into_iter().find(|(given, _)| *given) {
                 Some((_, option)) => Err(Failure::BadInput(format!(
-                    "{option} needs a sparse field; leave out --field dense, or add --field sparse"
+                    "{option} needs a sparse field: --field sparse"
                 ))),
-                None => Ok(None),
+                None if matches!(kind, Kind::Taylor) => Ok(Storage::Taylor),
+                None => Ok(Storage::Dense),
             };
         }
         if !matches!(self.method, DistanceMethod::Exact) {
@@ -201,7 +204,7 @@ impl Arguments {
                 "a sparse field is baked by --method exact only".to_owned(),
             ));
         }
-        Ok(Some(SparseSettings {
+        Ok(Storage::Sparse(SparseSettings {
             goal: match self.tolerance {
                 Some(Length(tolerance)) => SparseGoal::Tolerance(tolerance),
                 None => SparseGoal::Band(self.band),
@@ -220,7 +223,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     // Before the work, which may be long.
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
-    let sparse = arguments.sparse()?;
+    let storage = arguments.storage()?;
     load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(
@@ -244,7 +247,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         repaired
     });
     let settings = arguments.settings(common);
-    let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, sparse.as_ref())?;
+    let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
     let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;

@@ -149,7 +149,7 @@ fn show(
         max_memory: common.max_memory.0,
         ..BakeSettings::default()
     };
-    let baked = load::bake_mesh(&mesh_path, &mesh, &settings, None)?;
+    let baked = load::bake_mesh(&mesh_path, &mesh, &settings, &load::Storage::Dense)?;
     let file_path = path(".tfs");
     let bytes = file::write_file(&file_path, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;

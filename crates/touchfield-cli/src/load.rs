@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use touchfield::bake::{BakeReport, BakeSettings, SparseSettings, bake, bake_sparse};
+use touchfield::bake::{BakeReport, BakeSettings, SparseSettings, bake, bake_sparse, bake_taylor};
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{Provenance, StoredField};
 use touchfield::mesh::TriangleMesh;
@@ -107,26 +107,40 @@ pub(crate) struct BakedField {
     pub(crate) report: BakeReport,
 }
 
-/// Bakes the mesh that `path` holds, with a progress bar; to a dense grid unless `sparse` is given.
+/// How a field is to be stored.
+pub(crate) enum Storage {
+    Dense,
+    Taylor,
+    Sparse(SparseSettings),
+}
+
+/// Bakes the mesh that `path` holds, with a progress bar.
 pub(crate) fn bake_mesh(
     path: &Path,
     mesh: &TriangleMesh,
     settings: &BakeSettings,
-    sparse: Option<&SparseSettings>,
+    storage: &Storage,
 ) -> Result<BakedField, Failure> {
     let bar = BakeProgress::new(&name_of(path));
     let progress = |step| bar.show(step);
-    let baked = match sparse {
-        None => bake(mesh, settings, &progress).map(|baked| BakedField {
+    let baked = match storage {
+        Storage::Dense => bake(mesh, settings, &progress).map(|baked| BakedField {
             field: baked.grid.into(),
             provenance: baked.provenance,
             report: baked.report,
         }),
-        Some(sparse) => bake_sparse(mesh, settings, sparse, &progress).map(|baked| BakedField {
-            field: baked.field.into(),
+        Storage::Taylor => bake_taylor(mesh, settings, &progress).map(|baked| BakedField {
+            field: baked.grid.into(),
             provenance: baked.provenance,
             report: baked.report,
         }),
+        Storage::Sparse(sparse) => {
+            bake_sparse(mesh, settings, sparse, &progress).map(|baked| BakedField {
+                field: baked.field.into(),
+                provenance: baked.provenance,
+                report: baked.report,
+            })
+        }
     };
     baked.map_err(|error| Failure::of_bake(path, &error, settings))
 }
@@ -149,7 +163,7 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     };
     let BakedField {
         field, provenance, ..
-    } = bake_mesh(path, &mesh, &settings, None)?;
+    } = bake_mesh(path, &mesh, &settings, &Storage::Dense)?;
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
         path.display(),

@@ -269,7 +269,9 @@ fn resolution(field: &StoredField) -> [u64; 3] {
 fn storage(field: &StoredField) -> String {
     let cell = length(field.finest_cell_size());
     match field {
-        StoredField::Dense(_) => format!("dense, {} nodes, cell {cell}", nodes(field)),
+        StoredField::Dense(_) | StoredField::Taylor(_) => {
+            format!("{}, {} nodes, cell {cell}", field.kind(), nodes(field))
+        }
         StoredField::Sparse(sparse) => {
             let parts = sparse.parts();
             format!(
@@ -367,7 +369,7 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
         "notes": provenance.notes,
     });
     let more = match field {
-        StoredField::Dense(_) => json!({}),
+        StoredField::Dense(_) | StoredField::Taylor(_) => json!({}),
         StoredField::Sparse(sparse) => {
             let parts = sparse.parts();
             let errors = parts.blocks.iter().map(|block| block.error);

@@ -11,8 +11,8 @@ use glam::{UVec3, Vec3};
 use tfs_files::{Chunk, file, grid_chunk, provenance_chunk, repair_checksums, repair_length};
 use touchfield::field::file::{Cause, FileError, Stored, from_bytes, to_bytes};
 use touchfield::field::{
-    DenseGrid, GridLayout, PLAIN, Provenance, SignMethod, SparseBlock, SparseBlocks, SparseParts,
-    SparseValues,
+    DenseGrid, GridLayout, PLAIN, Provenance, Sample, SignMethod, SparseBlock, SparseBlocks,
+    SparseParts, SparseValues, TaylorGrid,
 };
 use touchfield::geom::Aabb;
 
@@ -66,8 +66,8 @@ fn peak_memory() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// One whose blocks are compressed, one whose blocks are not, both with every chunk, and a sparse one.
-fn small_files() -> [(&'static str, Vec<u8>); 3] {
+/// One whose blocks are compressed, one whose blocks are not, both with every chunk, and one of each other kind.
+fn small_files() -> [(&'static str, Vec<u8>); 4] {
     let made = |nodes: UVec3, value: fn(usize) -> f32, notes: &[&str], doubtful_cells| {
         let layout = GridLayout {
             origin: Vec3::new(-0.5, 0.25, 1.0),
@@ -101,7 +101,30 @@ fn small_files() -> [(&'static str, Vec<u8>); 3] {
             made(UVec3::splat(2), |i| (i as f32).sin(), &["é"], vec![0]),
         ),
         ("sparse", sparse_file()),
+        ("taylor", taylor_file()),
     ]
+}
+
+/// Distances from a plane, with gradients.
+fn taylor_file() -> Vec<u8> {
+    let layout = GridLayout {
+        origin: Vec3::new(-0.5, 0.25, 1.0),
+        cell_size: 0.5,
+        nodes: UVec3::new(3, 2, 2),
+    };
+    let sample = |node: UVec3| Sample {
+        distance: 0.3 * node.x as f32 - 0.2,
+        gradient: Vec3::new(0.6, 0.8, 0.0),
+    };
+    let solid = Aabb::new(Vec3::ZERO, Vec3::ONE);
+    let grid = TaylorGrid::from_nodes(layout, sample, solid, 0.125).expect("a Taylor grid");
+    let provenance = Provenance {
+        sign_method: SignMethod::Pseudonormal,
+        measured_error: 0.0625,
+        doubtful_cells: Vec::new(),
+        notes: vec!["ü".to_owned()],
+    };
+    to_bytes(&grid.into(), &provenance)
 }
 
 /// Two coarse cells, the first replaced by a block whose first cell is replaced by another.

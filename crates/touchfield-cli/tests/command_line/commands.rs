@@ -175,19 +175,17 @@ fn bake_tells_what_it_made_and_inspect_reads_the_same() {
 }
 
 #[test]
-fn a_tolerance_is_kept_and_said_and_the_field_is_used_like_any_other() {
+fn every_kind_of_field_is_used_alike_and_a_tolerance_is_kept() {
     let folder = Folder::new();
     folder.write("cube.obj", CUBE);
     folder.write("points.csv", "0,0,0\n0.7,0,0\n0.1,0.2,0.49\n");
-    for (more, bits) in [
-        (&["--tolerance", "20mm"][..], 16),
-        (&["--field", "sparse", "--bits", "8"], 8),
+    for (more, kind, bits) in [
+        (&["--tolerance", "20mm"][..], "sparse", json!(16)),
+        (&["--field", "sparse", "--bits", "8"], "sparse", json!(8)),
+        (&["--field", "taylor"], "taylor", json!(null)),
     ] {
         let baked = folder.json(&[&["bake", "cube.obj", "-o", "cube.tfs"], more].concat());
-        assert_eq!(
-            (&baked["kind"], &baked["bits"]),
-            (&"sparse".into(), &bits.into())
-        );
+        assert_eq!((&baked["kind"], &baked["bits"]), (&json!(kind), &bits));
         if bits == 16 {
             assert!(baked["error_bound"].as_f64().unwrap() <= 0.02, "{baked}");
         }

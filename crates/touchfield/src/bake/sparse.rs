@@ -324,38 +324,27 @@ impl Built {
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let largest = f64::from(low.abs().max(high.abs()));
         let first_value = self.values.len();
-        let step_of = |steps: f32| {
-            let step = (high - low) / steps;
-            // A block of one value, or a step too small to count with.
-            if step.is_normal() { step } else { 0.0 }
+        let steps = self.values.bits().min(16);
+        let step = match self.values {
+            SparseValues::Bits32(_) => 0.0,
+            _ => (high - low) / ((1u32 << steps) - 1) as f32,
         };
-        let stored = |value: f32, step: f32| {
-            if step > 0.0 {
-                ((value - low) / step).round()
-            } else {
-                0.0
-            }
+        // A step too small to count with is none.
+        let step = if step.is_normal() { step } else { 0.0 };
+        let stored = |value: f32| match step {
+            0.0 => 0.0,
+            step => ((value - low) / step).round(),
         };
-        let (lowest, step, lost) = match &mut self.values {
-            SparseValues::Bits8(own) => {
-                let step = step_of(255.0);
-                own.extend(values.iter().map(|&value| stored(value, step) as u8));
-                (low, step, f64::from(step))
-            }
-            SparseValues::Bits16(own) => {
-                let step = step_of(65_535.0);
-                own.extend(values.iter().map(|&value| stored(value, step) as u16));
-                (low, step, f64::from(step))
-            }
-            SparseValues::Bits32(own) => {
-                own.extend_from_slice(values);
-                (0.0, 0.0, 0.0)
-            }
-        };
-        let lost = if step > 0.0 {
-            0.5 * lost
-        } else {
-            f64::from(high - low) * f64::from(u8::from(self.values.bits() < 32))
+        match &mut self.values {
+            SparseValues::Bits8(own) => own.extend(values.iter().map(|&v| stored(v) as u8)),
+            SparseValues::Bits16(own) => own.extend(values.iter().map(|&v| stored(v) as u16)),
+            SparseValues::Bits32(own) => own.extend_from_slice(values),
+        }
+        let (lowest, lost) = match self.values {
+            SparseValues::Bits32(_) => (0.0, 0.0),
+            // Without steps every value is the lowest.
+            _ if step == 0.0 => (low, high - low),
+            _ => (low, 0.5 * step),
         };
         // Decoding multiplies and adds in f32.
         let rounding = rounding + 16.0 * f64::from(f32::EPSILON) * largest;
@@ -365,7 +354,7 @@ impl Built {
             first_value,
             lowest,
             step,
-            error: ((error + lost + rounding) as f32).next_up(),
+            error: ((error + f64::from(lost) + rounding) as f32).next_up(),
         });
         self.blocks.len() as u32 - 1
     }

@@ -1,8 +1,8 @@
 //! The fields that files hold, as one type: for those who load a field and do not mind how it is stored.
 
-use glam::Vec3;
+use glam::{UVec3, Vec3};
 
-use super::{DenseGrid, Field, GridLayout, Meaning, Sample, SparseBlocks};
+use super::{DenseGrid, Field, GridLayout, Meaning, Sample, SparseBlocks, TaylorGrid};
 use crate::geom::{Aabb, Interval};
 
 /// A field made of stored values.
@@ -12,6 +12,8 @@ pub enum StoredField {
     Dense(DenseGrid),
     /// A coarse grid, and blocks of finer cells.
     Sparse(SparseBlocks),
+    /// A value and a gradient at every node, in half floats.
+    Taylor(TaylorGrid),
 }
 
 impl StoredField {
@@ -20,6 +22,7 @@ impl StoredField {
         match self {
             StoredField::Dense(_) => "dense",
             StoredField::Sparse(_) => "sparse",
+            StoredField::Taylor(_) => "taylor",
         }
     }
 
@@ -28,6 +31,7 @@ impl StoredField {
         match self {
             StoredField::Dense(grid) => grid.layout(),
             StoredField::Sparse(blocks) => blocks.layout(),
+            StoredField::Taylor(grid) => grid.layout(),
         }
     }
 
@@ -36,6 +40,7 @@ impl StoredField {
         match self {
             StoredField::Dense(grid) => grid.layout().cell_size,
             StoredField::Sparse(blocks) => blocks.finest_cell_size(),
+            StoredField::Taylor(grid) => grid.layout().cell_size,
         }
     }
 
@@ -44,6 +49,7 @@ impl StoredField {
         match self {
             StoredField::Dense(grid) => grid.solid(),
             StoredField::Sparse(blocks) => blocks.solid(),
+            StoredField::Taylor(grid) => grid.solid(),
         }
     }
 
@@ -52,12 +58,14 @@ impl StoredField {
         match self {
             StoredField::Dense(grid) => grid.bytes(),
             StoredField::Sparse(blocks) => blocks.bytes(),
+            StoredField::Taylor(grid) => grid.bytes(),
         }
     }
 
     /// Number of stored values.
     pub fn value_count(&self) -> usize {
         match self {
+            StoredField::Taylor(grid) => grid.nodes().len(),
             StoredField::Dense(grid) => grid.values().len(),
             StoredField::Sparse(blocks) => blocks.parts().nodes.len() + blocks.parts().values.len(),
         }
@@ -67,6 +75,14 @@ impl StoredField {
     pub fn has_inside(&self) -> bool {
         let negative = |value: &f32| *value < 0.0;
         match self {
+            StoredField::Taylor(grid) => {
+                let [nx, ny, nz] = grid.layout().nodes.to_array();
+                (0..nz)
+                    .flat_map(|z| {
+                        (0..ny).flat_map(move |y| (0..nx).map(move |x| UVec3::new(x, y, z)))
+                    })
+                    .any(|node| grid.node(node).distance < 0.0)
+            }
             StoredField::Dense(grid) => grid.values().iter().any(negative),
             StoredField::Sparse(blocks) => {
                 let parts = blocks.parts();
@@ -79,7 +95,7 @@ impl StoredField {
     pub fn as_dense(&self) -> Option<&DenseGrid> {
         match self {
             StoredField::Dense(grid) => Some(grid),
-            StoredField::Sparse(_) => None,
+            StoredField::Sparse(_) | StoredField::Taylor(_) => None,
         }
     }
 }
@@ -96,12 +112,19 @@ impl From<SparseBlocks> for StoredField {
     }
 }
 
+impl From<TaylorGrid> for StoredField {
+    fn from(grid: TaylorGrid) -> StoredField {
+        StoredField::Taylor(grid)
+    }
+}
+
 /// The same call on whatever it is; batches choose once for all points.
 macro_rules! each {
     ($self:ident, $field:ident => $call:expr) => {
         match $self {
             StoredField::Dense($field) => $call,
             StoredField::Sparse($field) => $call,
+            StoredField::Taylor($field) => $call,
         }
     };
 }

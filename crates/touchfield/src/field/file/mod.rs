@@ -13,8 +13,10 @@ mod blocks;
 mod container;
 mod dense;
 mod error;
+mod lists;
 mod provenance;
 mod sparse;
+mod taylor;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -86,6 +88,10 @@ pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
             builder = Builder::new(sparse::KIND);
             sparse::write(&mut builder, blocks);
         }
+        StoredField::Taylor(grid) => {
+            builder = Builder::new(taylor::KIND);
+            taylor::write(&mut builder, grid);
+        }
     }
     provenance::write(&mut builder, provenance);
     builder.finish()
@@ -106,12 +112,14 @@ fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
     let own: &[Tag] = match container.kind {
         dense::KIND => &[dense::GRID, dense::VALUES],
         sparse::KIND => &sparse::TAGS,
+        taylor::KIND => &taylor::TAGS,
         kind => return Err(Cause::UnknownKind { kind }.at(12, None)),
     };
     container.check_tags(&[own, &provenance::TAGS].concat())?;
     let field = match container.kind {
-        dense::KIND => dense::read(&container, budget)?.into(),
-        _ => StoredField::from(sparse::read(&container, budget)?),
+        dense::KIND => StoredField::from(dense::read(&container, budget)?),
+        taylor::KIND => taylor::read(&container, budget)?.into(),
+        _ => sparse::read(&container, budget)?.into(),
     };
     let provenance = provenance::read(&container, field.layout(), budget)?;
     Ok(Stored { field, provenance })

@@ -1,0 +1,47 @@
+//! Chunks that are one list of items of the same size.
+
+use super::container::Chunk;
+use super::error::{Cause, FileError};
+use super::{Budget, blocks};
+
+/// Items of `N` bytes each.
+pub(super) fn read_list<const N: usize, T>(
+    chunk: &Chunk,
+    budget: &mut Budget,
+    mut item: impl FnMut(&[u8; N]) -> T,
+) -> Result<Vec<T>, FileError> {
+    let found = blocks::raw_length(chunk)?;
+    if !found.is_multiple_of(N as u64) {
+        return Err(chunk.error(Cause::WrongSize {
+            expected: "a whole number of items",
+            needed: found.next_multiple_of(N as u64),
+            found,
+        }));
+    }
+    budget.take("a list", found, chunk)?;
+    let mut list = Vec::new();
+    let count = (found / N as u64) as usize;
+    list.try_reserve_exact(count).map_err(|_| {
+        chunk.error(Cause::OutOfMemory {
+            what: "a list",
+            bytes: found,
+        })
+    })?;
+    // Pieces are whole blocks of the file and need not end with an item.
+    let mut rest: Vec<u8> = Vec::with_capacity(N);
+    blocks::decode(chunk, |mut piece| {
+        if !rest.is_empty() {
+            let missing = (N - rest.len()).min(piece.len());
+            rest.extend_from_slice(&piece[..missing]);
+            piece = &piece[missing..];
+            if let Ok(whole) = <&[u8; N]>::try_from(rest.as_slice()) {
+                list.push(item(whole));
+                rest.clear();
+            }
+        }
+        let (whole, left) = piece.as_chunks::<N>();
+        list.extend(whole.iter().map(&mut item));
+        rest.extend_from_slice(left);
+    })?;
+    Ok(list)
+}

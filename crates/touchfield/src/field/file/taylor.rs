@@ -1,0 +1,54 @@
+//! The chunks of a Taylor grid: `GRID` as in a dense one, `COAR`, its coarse nodes, and `HALF`, what is left at all nodes.
+//!
+//! Input: a [`TaylorGrid`], or the chunks of a file.
+//! Output: the same to the bit; nothing that [`TaylorGrid::new`] would not take.
+//! Cost: one pass over the nodes. Not for: what else is known about the field, which is `provenance.rs`.
+
+use super::container::{Builder, Container, Encoding, Need};
+use super::dense::{self, Head};
+use super::error::{Cause, FileError, Tag};
+use super::lists::read_list;
+use super::{Budget, blocks};
+use crate::field::{Field, TaylorError, TaylorGrid};
+
+pub(super) const KIND: Tag = Tag(*b"TAYL");
+const COARSE: Tag = Tag(*b"COAR");
+const HALVES: Tag = Tag(*b"HALF");
+pub(super) const TAGS: [Tag; 3] = [dense::GRID, COARSE, HALVES];
+
+pub(super) fn write(builder: &mut Builder, grid: &TaylorGrid) {
+    dense::write_head(builder, grid.layout(), grid.solid(), grid.error_bound());
+    builder.chunk(COARSE, Need::Required, Encoding::FloatBlocks, |out| {
+        blocks::encode_floats(grid.coarse().as_flattened(), out)
+    });
+    builder.chunk(HALVES, Need::Required, Encoding::Blocks, |out| {
+        let halves = grid.nodes().as_flattened().iter();
+        let bytes: Vec<u8> = halves.flat_map(|half| half.to_le_bytes()).collect();
+        blocks::encode_bytes(&bytes, out)
+    });
+}
+
+pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<TaylorGrid, FileError> {
+    let head_chunk = container.get(dense::GRID)?;
+    let head = Head::read(head_chunk)?;
+    let coarse_chunk = container.get(COARSE)?;
+    let word = |bytes: &[u8; 16], i: usize| std::array::from_fn(|byte| bytes[4 * i + byte]);
+    let coarse = read_list(coarse_chunk, budget, |bytes: &[u8; 16]| {
+        std::array::from_fn(|i| f32::from_le_bytes(word(bytes, i)))
+    })?;
+    let halves_chunk = container.get(HALVES)?;
+    let halves = read_list(halves_chunk, budget, |bytes: &[u8; 8]| {
+        std::array::from_fn(|i| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]))
+    })?;
+    TaylorGrid::new(head.layout, coarse, halves, head.solid, head.error_bound).map_err(|error| {
+        let chunk = match error {
+            TaylorError::Grid(_) => head_chunk,
+            TaylorError::WrongCoarseCount { .. } | TaylorError::BadCoarse { .. } => coarse_chunk,
+            TaylorError::BadNode { .. } | TaylorError::OutOfRange { .. } => halves_chunk,
+        };
+        chunk.error(match error {
+            TaylorError::Grid(error) => Cause::Grid(error),
+            error => Cause::BadContent(error.to_string()),
+        })
+    })
+}
