@@ -26,8 +26,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn new(layout: &GridLayout, first: UVec3, end: UVec3) -> Block {
-        let last = (first + SIDE).min(end) - UVec3::ONE;
+    fn new(layout: &GridLayout, first: UVec3, side: u32, end: UVec3) -> Block {
+        let last = (first + side).min(end) - UVec3::ONE;
         let (low, high) = (layout.node_position(first), layout.node_position(last));
         Block {
             first,
@@ -90,6 +90,8 @@ pub(super) struct Piece<'a> {
     pub(super) first: UVec3,
     /// Nodes along x, y and z.
     pub(super) size: UVec3,
+    /// Nodes along a side of its blocks.
+    pub(super) side: u32,
     /// Values along x and y that there is room for, at least `size`.
     pub(super) room: [usize; 2],
     pub(super) values: &'a mut [f32],
@@ -98,14 +100,14 @@ pub(super) struct Piece<'a> {
 impl Piece<'_> {
     /// Its blocks.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
-        let (layout, first, size) = (*self.layout, self.first, self.size);
-        let side = SIDE as usize;
-        (0..size.z).step_by(side).flat_map(move |z| {
-            (0..size.y).step_by(side).flat_map(move |y| {
-                let columns = size.x.div_ceil(SIDE);
-                snake(0, columns - 1, y / SIDE).map(move |column| {
-                    let from = first + UVec3::new(column * SIDE, y, z);
-                    Block::new(&layout, from, first + size)
+        let (layout, first, size, side) = (*self.layout, self.first, self.size, self.side);
+        let step = side as usize;
+        (0..size.z).step_by(step).flat_map(move |z| {
+            (0..size.y).step_by(step).flat_map(move |y| {
+                let columns = size.x.div_ceil(side);
+                snake(0, columns - 1, y / side).map(move |column| {
+                    let from = first + UVec3::new(column * side, y, z);
+                    Block::new(&layout, from, side, first + size)
                 })
             })
         })
@@ -141,6 +143,7 @@ pub(super) fn for_each_layer<R: Send>(
             layout,
             first: UVec3::new(0, 0, z),
             size: UVec3::new(nx, ny, SIDE.min(nz - z)),
+            side: SIDE,
             room: [nx as usize, ny as usize],
             values,
         });

@@ -433,6 +433,8 @@ impl Builder<'_> {
             layout,
             first,
             size,
+            // Nine nodes as five and four, not four, four and one.
+            side: if size.max_element() > 9 { 4 } else { 5 },
             room,
             values: &mut *values,
         };
