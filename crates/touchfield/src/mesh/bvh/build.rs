@@ -2,6 +2,8 @@
 //!
 //! Cost: O(n log n), all cores. The result depends on the triangles alone, never on the thread count.
 
+use std::ops::Range;
+
 use glam::{Vec2, Vec3};
 
 use super::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
@@ -45,7 +47,7 @@ impl Tree {
         }
     }
 
-    fn range(&self) -> std::ops::Range<usize> {
+    fn range(&self) -> Range<usize> {
         match *self {
             Tree::Leaf { start, count, .. } | Tree::Branch { start, count, .. } => {
                 start..start + count
@@ -80,15 +82,27 @@ pub(super) fn build(triangles: Vec<Corners>) -> (Vec<Node>, Vec<Leaf>, Vec<u32>)
     let tree = split(&mut items, 0, 0);
     let order: Vec<u32> = items.iter().map(|item| item.face).collect();
     drop(items);
-    let mut flat = Flat {
-        leaf_of: vec![0; triangles.len()],
-        triangles,
-        order,
-        nodes: Vec::new(),
-        leaves: Vec::new(),
-    };
+    let mut flat = Flat::default();
     flat.add_node(&tree);
-    (flat.nodes, flat.leaves, flat.leaf_of)
+    let patches = Patches { triangles, order };
+    let (lanes, leaves) = threads::both(
+        || {
+            threads::map(flat.lanes.len(), |i| {
+                patches.bounds_lane(flat.lanes[i].2.clone())
+            })
+        },
+        || threads::map(flat.leaves.len(), |i| patches.leaf(flat.leaves[i].clone())),
+    );
+    for ((node, lane, _), bounds) in flat.lanes.into_iter().zip(lanes) {
+        flat.nodes[node].bounds.set_lane(lane, bounds);
+    }
+    let mut leaf_of = vec![0; patches.order.len()];
+    for (leaf, range) in (0u32..).zip(flat.leaves) {
+        for &face in &patches.order[range] {
+            leaf_of[face as usize] = leaf;
+        }
+    }
+    (flat.nodes, leaves, leaf_of)
 }
 
 fn split(items: &mut [Item], start: usize, depth: usize) -> Tree {
@@ -184,13 +198,14 @@ fn median_split(items: &mut [Item]) -> usize {
     middle
 }
 
-/// The flat arrays while they grow.
+/// The wide tree while it grows. What its boxes and leaves hold is worked out afterwards, on all cores.
+#[derive(Default)]
 struct Flat {
-    triangles: Vec<Corners>,
-    order: Vec<u32>,
     nodes: Vec<Node>,
-    leaves: Vec<Leaf>,
-    leaf_of: Vec<u32>,
+    /// Node, lane and faces of every child, as a range of the order.
+    lanes: Vec<(usize, usize, Range<usize>)>,
+    /// Faces of every leaf.
+    leaves: Vec<Range<usize>>,
 }
 
 impl Flat {
@@ -203,29 +218,36 @@ impl Flat {
         });
         for (lane, child) in widen(tree).into_iter().enumerate() {
             let range = child.range();
-            let bounds = self.bounds_lane(range.clone());
-            let child = match child {
-                Tree::Leaf { .. } => LEAF_FLAG | self.add_leaf(range),
+            self.lanes.push((index, lane, range.clone()));
+            self.nodes[index].children[lane] = match child {
+                Tree::Leaf { .. } => {
+                    self.leaves.push(range);
+                    LEAF_FLAG | (self.leaves.len() as u32 - 1)
+                }
                 Tree::Branch { .. } => self.add_node(child),
             };
-            self.nodes[index].bounds.set_lane(lane, bounds);
-            self.nodes[index].children[lane] = child;
         }
         index as u32
     }
+}
 
-    fn add_leaf(&mut self, range: std::ops::Range<usize>) -> u32 {
+/// The triangles, and their order in the tree.
+struct Patches {
+    triangles: Vec<Corners>,
+    order: Vec<u32>,
+}
+
+impl Patches {
+    fn leaf(&self, range: Range<usize>) -> Leaf {
         let mut leaf = Leaf::NOWHERE;
         for (lane, &face) in self.order[range].iter().enumerate() {
             leaf.set_lane(lane, face, self.triangles[face as usize]);
-            self.leaf_of[face as usize] = self.leaves.len() as u32;
         }
-        self.leaves.push(leaf);
-        self.leaves.len() as u32 - 1
+        leaf
     }
 
     /// A box along the mean normal and the direction in which the patch is longest.
-    fn bounds_lane(&self, range: std::ops::Range<usize>) -> BoundsLane {
+    fn bounds_lane(&self, range: Range<usize>) -> BoundsLane {
         let corners = |face: &u32| self.triangles[*face as usize];
         let faces = &self.order[range];
         let normal = faces
