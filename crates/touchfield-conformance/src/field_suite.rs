@@ -8,7 +8,7 @@
 use std::fmt;
 
 use glam::{DVec3, Vec3};
-use touchfield::field::{Field, Meaning, Sample};
+use touchfield::field::{Field, GridLayout, Meaning, Sample};
 use touchfield::geom::{Aabb, DAabb};
 
 use crate::random::Random;
@@ -515,4 +515,33 @@ impl<'a> Suite<'a> {
         }
         Ok(())
     }
+}
+
+/// Compares the gradient of a grid with differences along one axis within a cell, which are exact for what is of first or second
+/// degree there, but for rounding. Returns the worst deviation.
+pub fn worst_slope_in_cells(grid: &impl Field, layout: &GridLayout, seed: u64) -> f32 {
+    let mut random = Random::new(seed);
+    let mut worst = 0.0f32;
+    for _ in 0..20_000 {
+        let cell = (random.in_box(DVec3::ZERO, layout.cells().as_dvec3())).floor();
+        let place = random.in_box(DVec3::splat(0.3), DVec3::splat(0.7));
+        let at = |place: DVec3| {
+            (layout.origin.as_dvec3() + f64::from(layout.cell_size) * (cell + place)).as_vec3()
+        };
+        let gradient = grid.sample(at(place)).gradient;
+        for axis in 0..3 {
+            let (mut ahead, mut behind) = (place, place);
+            ahead[axis] += 0.25;
+            behind[axis] -= 0.25;
+            let (ahead, behind) = (at(ahead), at(behind));
+            let rise = grid.distance(ahead) - grid.distance(behind);
+            let slope = rise / (ahead[axis] - behind[axis]);
+            let off = (slope - gradient[axis]).abs();
+            if off.is_nan() {
+                return off;
+            }
+            worst = worst.max(off);
+        }
+    }
+    worst
 }

@@ -1,4 +1,4 @@
-//! Sparse fields: the suite of all fields, every block's proven error against brute force, tolerances kept, and what is refused.
+//! Sparse fields: the suite of all fields, every block's proven error against brute force, tolerances kept, and what cannot be baked.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -8,14 +8,11 @@
 
 use std::ops::ControlFlow;
 
-use glam::{DVec3, UVec3, Vec3};
+use glam::{DVec3, Vec3};
 use touchfield::bake::{
     BakeError, BakeSettings, BakedSparse, Bits, Resolution, SparseGoal, SparseSettings, bake_sparse,
 };
-use touchfield::field::{
-    Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
-};
-use touchfield::geom::Aabb;
+use touchfield::field::{Field, SparseBlocks};
 use touchfield::mesh::{TriangleMesh, generate};
 use touchfield_conformance::closed_forms;
 use touchfield_conformance::field_suite::check_field;
@@ -279,102 +276,4 @@ fn what_cannot_be_done_is_refused_with_a_reason() {
     assert_eq!(stopped.unwrap_err(), BakeError::Cancelled);
     let below = within(1e-12, Bits::ThirtyTwo);
     assert!(baked(&cuboid, 16, below).is_err());
-}
-
-/// Two coarse cells, the first replaced by a block whose first cell is replaced by another.
-fn parts() -> (GridLayout, SparseParts) {
-    let layout = GridLayout {
-        origin: Vec3::ZERO,
-        cell_size: 1.0,
-        nodes: UVec3::new(3, 2, 2),
-    };
-    let block = |first_value, children| SparseBlock {
-        cells_log2: 1,
-        children,
-        first_value,
-        lowest: -0.5,
-        step: 1e-4,
-        error: 0.25,
-    };
-    let mut children = vec![PLAIN; 8];
-    children[0] = 1;
-    let parts = SparseParts {
-        nodes: vec![0.5; 12],
-        cells: vec![0, PLAIN],
-        plain_error: 0.5,
-        blocks: vec![block(0, 0), block(27, PLAIN)],
-        children,
-        values: SparseValues::Bits16((0..54).collect()),
-        solid: Aabb::new(Vec3::ZERO, Vec3::ONE),
-    };
-    (layout, parts)
-}
-
-#[test]
-fn parts_that_do_not_fit_are_refused() {
-    let (layout, good) = parts();
-    assert_eq!(SparseBlocks::new(layout, good.clone()).unwrap().levels(), 2);
-    let refused = |change: &dyn Fn(&mut SparseParts)| {
-        let mut bad = good.clone();
-        change(&mut bad);
-        SparseBlocks::new(layout, bad).unwrap_err()
-    };
-    let counts: [&dyn Fn(&mut SparseParts); 5] = [
-        &|p| p.nodes.truncate(3),
-        &|p| p.cells.push(PLAIN),
-        &|p| p.children.truncate(7),
-        &|p| p.children.push(PLAIN),
-        &|p| p.values = SparseValues::Bits16(vec![0; 53]),
-    ];
-    for change in counts {
-        assert!(matches!(refused(change), SparseError::WrongCount { .. }));
-    }
-    let references: [&dyn Fn(&mut SparseParts); 4] = [
-        &|p| p.cells[1] = 0,
-        &|p| p.cells[1] = 7,
-        &|p| p.children[0] = 0,
-        &|p| p.children[3] = 1,
-    ];
-    for change in references {
-        assert!(matches!(refused(change), SparseError::BadReference { .. }));
-    }
-    let blocks: [&dyn Fn(&mut SparseParts); 9] = [
-        &|p| p.blocks[0].cells_log2 = 0,
-        &|p| p.blocks[0].cells_log2 = 200,
-        &|p| p.blocks[1].first_value = usize::MAX,
-        &|p| p.blocks[0].children = 5,
-        &|p| p.blocks[0].lowest = f32::NAN,
-        &|p| p.blocks[0].step = f32::INFINITY,
-        &|p| p.blocks[0].step = -1.0,
-        &|p| p.blocks[0].error = f32::NAN,
-        &|p| p.children[0] = PLAIN,
-    ];
-    for change in blocks {
-        assert!(matches!(refused(change), SparseError::BadBlock { .. }));
-    }
-    let grids: [&dyn Fn(&mut SparseParts); 4] = [
-        &|p| p.nodes[4] = f32::NAN,
-        &|p| p.plain_error = -1.0,
-        &|p| p.solid = Aabb::new(Vec3::ZERO, Vec3::splat(f32::INFINITY)),
-        &|p| p.values = SparseValues::Bits32(vec![f32::NAN; 54]),
-    ];
-    for change in grids {
-        assert!(matches!(refused(change), SparseError::Grid(_)));
-    }
-}
-
-#[test]
-fn odd_points_get_an_answer() {
-    let (layout, parts) = parts();
-    let field = SparseBlocks::new(layout, parts).unwrap();
-    for point in [
-        Vec3::NAN,
-        Vec3::INFINITY,
-        Vec3::splat(1e38),
-        Vec3::new(2.0, 1.0, 1.0),
-        Vec3::new(1.0, 0.0, 1.0),
-    ] {
-        let sample = field.sample(point);
-        assert!(!point.is_finite() || sample.distance.is_finite() && sample.gradient.is_finite());
-    }
 }

@@ -3,6 +3,7 @@
 //!
 //! One test, so that the memory of the process is that of the reader.
 
+mod sparse_parts;
 mod tfs_files;
 
 use std::time::{Duration, Instant};
@@ -11,8 +12,7 @@ use glam::{UVec3, Vec3};
 use tfs_files::{Chunk, file, grid_chunk, provenance_chunk, repair_checksums, repair_length};
 use touchfield::field::file::{Cause, FileError, Stored, from_bytes, to_bytes};
 use touchfield::field::{
-    DenseGrid, GridLayout, PLAIN, Provenance, Sample, SignMethod, SparseBlock, SparseBlocks,
-    SparseParts, SparseValues, TaylorGrid,
+    DenseGrid, GridLayout, Provenance, Sample, SignMethod, SparseBlocks, TaylorGrid,
 };
 use touchfield::geom::Aabb;
 
@@ -127,32 +127,8 @@ fn taylor_file() -> Vec<u8> {
     to_bytes(&grid.into(), &provenance)
 }
 
-/// Two coarse cells, the first replaced by a block whose first cell is replaced by another.
 fn sparse_file() -> Vec<u8> {
-    let layout = GridLayout {
-        origin: Vec3::ZERO,
-        cell_size: 1.0,
-        nodes: UVec3::new(3, 2, 2),
-    };
-    let block = |first_value, children| SparseBlock {
-        cells_log2: 1,
-        children,
-        first_value,
-        lowest: -0.5,
-        step: 1e-4,
-        error: 0.25,
-    };
-    let mut children = vec![PLAIN; 8];
-    children[0] = 1;
-    let parts = SparseParts {
-        nodes: vec![0.5; 12],
-        cells: vec![0, PLAIN],
-        plain_error: 0.5,
-        blocks: vec![block(0, 0), block(27, PLAIN)],
-        children,
-        values: SparseValues::Bits16((0..54).map(|i| i * 1201).collect()),
-        solid: Aabb::new(Vec3::ZERO, Vec3::ONE),
-    };
+    let (layout, parts) = sparse_parts::parts();
     let field = SparseBlocks::new(layout, parts).expect("a sparse field");
     let provenance = Provenance {
         sign_method: SignMethod::Winding,

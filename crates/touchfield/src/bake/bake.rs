@@ -14,7 +14,7 @@ use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
 use super::nodes::{Found, Wanted};
-use super::settings::{BakeSettings, Method, Progress, Stage, Step};
+use super::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
 use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
 use super::{
     bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, scan_conversion,
@@ -276,14 +276,7 @@ pub fn bake(
     progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     let start = Instant::now();
-    let begin = |stage| match progress(Step {
-        stage,
-        done: 0,
-        total: 1,
-    }) {
-        std::ops::ControlFlow::Break(()) => Err(BakeError::Cancelled),
-        std::ops::ControlFlow::Continue(()) => Ok(()),
-    };
+    let begin = |stage| tell(progress, stage, 0, 1);
     super::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
     check_memory(

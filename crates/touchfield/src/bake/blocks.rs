@@ -9,6 +9,7 @@ use glam::{DVec3, UVec3};
 
 use super::settings::{Progress, Stage, Step};
 use crate::field::GridLayout;
+use crate::geom::places;
 use crate::threads;
 
 /// Nodes along a side of a block. Of 2, 4 and 8 the fastest on the bunny at 128³ when nodes were searched one by one: 2 spends its
@@ -39,11 +40,7 @@ impl Block {
 
     /// All nodes, x fastest.
     pub(super) fn nodes(self) -> impl Iterator<Item = UVec3> {
-        let Block { first, last, .. } = self;
-        (first.z..=last.z).flat_map(move |z| {
-            (first.y..=last.y)
-                .flat_map(move |y| (first.x..=last.x).map(move |x| UVec3::new(x, y, z)))
-        })
+        places(self.first, self.last)
     }
 
     /// All nodes as cubes of two by two by two, each as its first node. At an odd border a cube reaches past the block.
@@ -84,7 +81,7 @@ fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// A box of nodes and room for their values.
+/// A box of nodes and room for their values, x fastest.
 pub(super) struct Piece<'a> {
     pub(super) layout: &'a GridLayout,
     pub(super) first: UVec3,
@@ -92,12 +89,18 @@ pub(super) struct Piece<'a> {
     pub(super) size: UVec3,
     /// Nodes along a side of its blocks.
     pub(super) side: u32,
-    /// Values along x and y that there is room for, at least `size`.
-    pub(super) room: [usize; 2],
     pub(super) values: &'a mut [f32],
 }
 
 impl Piece<'_> {
+    /// The same, to be lent to others.
+    pub(super) fn reborrow(&mut self) -> Piece<'_> {
+        Piece {
+            values: &mut *self.values,
+            ..*self
+        }
+    }
+
     /// Its blocks.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let (layout, first, size, side) = (*self.layout, self.first, self.size, self.side);
@@ -117,7 +120,8 @@ impl Piece<'_> {
     #[inline]
     pub(super) fn slot(&self, node: UVec3) -> usize {
         let [x, y, z] = (node - self.first).to_array().map(|n| n as usize);
-        (z * self.room[1] + y) * self.room[0] + x
+        let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
+        (z * ny + y) * nx + x
     }
 }
 
@@ -144,7 +148,6 @@ pub(super) fn for_each_layer<R: Send>(
             first: UVec3::new(0, 0, z),
             size: UVec3::new(nx, ny, SIDE.min(nz - z)),
             side: SIDE,
-            room: [nx as usize, ny as usize],
             values,
         });
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);

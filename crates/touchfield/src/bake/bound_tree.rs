@@ -16,7 +16,7 @@ use super::blocks::{Piece, SIDE, for_each_layer};
 use super::nodes::{Found, NodeWriter, Wanted};
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
-use crate::geom::{DAabb, Triangle};
+use crate::geom::{DAabb, Triangle, places};
 use crate::mesh::{Bvh, Nearest};
 
 /// Triangles of a cluster that is not split any more.
@@ -82,11 +82,7 @@ impl NodeBox {
     }
 
     fn nodes(self) -> impl Iterator<Item = UVec3> {
-        let NodeBox { first, last } = self;
-        (first.z..=last.z).flat_map(move |z| {
-            (first.y..=last.y)
-                .flat_map(move |y| (first.x..=last.x).map(move |x| UVec3::new(x, y, z)))
-        })
+        places(self.first, self.last)
     }
 }
 

@@ -18,9 +18,10 @@
 //!    distance by at most (1 − cos 2ψ) d; and the interpolant differs from that height, which is linear, by no more than it
 //!    does at the corners.
 
-use glam::DVec3;
+use glam::{DVec3, UVec3};
 
 use super::patches::Patches;
+use crate::geom::corner;
 use crate::mesh::Bvh;
 
 /// Proves errors of cells over one closed surface.
@@ -44,13 +45,21 @@ pub(super) struct Cell {
 
 impl Cell {
     fn corner(&self, i: usize) -> DVec3 {
-        let i = i as u32;
-        let offset = glam::UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1);
-        self.low + self.size * offset.as_dvec3()
+        self.low + self.size * corner(UVec3::ZERO, i).as_dvec3()
     }
 
     fn corners(&self) -> [DVec3; 8] {
         std::array::from_fn(|i| self.corner(i))
+    }
+
+    /// The least distance of a corner from the surface \[m\].
+    pub(super) fn nearest(&self) -> f64 {
+        (self.values.iter()).fold(f64::INFINITY, |nearest, value| nearest.min(value.abs()))
+    }
+
+    /// The largest.
+    pub(super) fn farthest(&self) -> f64 {
+        (self.values.iter()).fold(0.0, |farthest, value| value.abs().max(farthest))
     }
 
     /// From the middle to a corner \[m\].
@@ -66,10 +75,7 @@ impl CellProver<'_> {
         if lipschitz <= enough {
             return lipschitz;
         }
-        let nearest = cell
-            .values
-            .iter()
-            .fold(f64::INFINITY, |m, v| m.min(v.abs()));
+        let nearest = cell.nearest();
         let mut best = lipschitz;
         if nearest > lipschitz {
             best = best.min(self.far(cell, nearest, enough));

@@ -5,13 +5,13 @@ use glam::{DVec3, UVec3, Vec3};
 use super::blocks::{block_index, node_bit};
 use super::exact_distance::ExactDistance;
 use crate::field::{Field, GridLayout};
-use crate::geom::DAabb;
+use crate::geom::{DAabb, corner};
 use crate::mesh::TriangleMesh;
 
 /// All cells that a node is a corner of.
 pub(super) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<Item = u32> + '_ {
-    (0..8u32).filter_map(move |corner| {
-        let back = UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+    (0..8).filter_map(move |index| {
+        let back = corner(UVec3::ZERO, index);
         node.cmpge(back)
             .all()
             .then(|| layout.cell_index(node - back))
@@ -32,10 +32,7 @@ fn cell_place(layout: &GridLayout, cell: u32) -> UVec3 {
 /// Whether corners of a cell differ in sign.
 pub(super) fn has_both_signs(layout: &GridLayout, values: &[f32], cell: u32) -> bool {
     let first = cell_place(layout, cell);
-    let inside = (0..8u32).filter(|corner| {
-        let node = first + UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
-        values[layout.node_index(node)] < 0.0
-    });
+    let inside = (0..8).filter(|&index| values[layout.node_index(corner(first, index))] < 0.0);
     (1..8).contains(&inside.count())
 }
 
@@ -55,8 +52,8 @@ impl Certainty {
         match self {
             Certainty::Everywhere => true,
             Certainty::Nowhere => false,
-            Certainty::AtNodes(certain) => (0..8u32).any(|corner| {
-                let node = cell + UVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+            Certainty::AtNodes(certain) => (0..8).any(|index| {
+                let node = corner(cell, index);
                 certain[block_index(layout, node)] & node_bit(node) != 0
             }),
         }
@@ -81,11 +78,8 @@ pub(super) fn error_bound(
     let largest = values
         .iter()
         .fold(0.0f32, |largest, v| largest.max(v.abs()));
-    let uncertain_error = |corner: UVec3| {
-        let magnitudes = (0..8u32).map(|i| {
-            let node = corner + UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1);
-            values[layout.node_index(node)].abs()
-        });
+    let uncertain_error = |cell: UVec3| {
+        let magnitudes = (0..8).map(|index| values[layout.node_index(corner(cell, index))].abs());
         2.0 * f64::from(magnitudes.fold(0.0, f32::max)) + half_diagonal
     };
     let place = |cell| cell_place(layout, cell);

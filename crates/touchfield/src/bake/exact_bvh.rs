@@ -11,6 +11,7 @@ use super::blocks::{Piece, for_each_layer};
 use super::nodes::{Found, NodeWriter, Wanted};
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
+use crate::geom::corner;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::{Bvh, Candidates};
 
@@ -103,8 +104,7 @@ impl Work for PieceWork<'_> {
 fn cube_nodes(first: UVec3, last: UVec3) -> [UVec3; LANES] {
     let mut nodes = [first; LANES];
     for (i, node) in nodes.iter_mut().enumerate() {
-        let i = i as u32;
-        *node = (first + UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1)).min(last);
+        *node = corner(first, i).min(last);
     }
     nodes
 }

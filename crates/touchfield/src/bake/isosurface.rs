@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use glam::{DVec3, UVec3, Vec3};
 
 use crate::field::lattice::{
-    BLOCK_SIDE, Lattice, NodeRange, NotFinite, Side, TETRAHEDRA, corner, inside_first,
+    BLOCK_SIDE, Lattice, NodeRange, NotFinite, Side, TETRAHEDRA, inside_first,
 };
 use crate::field::{Field, Meaning};
-use crate::geom::Aabb;
+use crate::geom::{Aabb, corner};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 

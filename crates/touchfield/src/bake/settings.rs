@@ -128,6 +128,19 @@ pub struct Step {
 /// Called from any thread; [`ControlFlow::Break`] cancels.
 pub(super) type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
 
+/// Tells how far a stage is, and stops if that is asked for.
+pub(super) fn tell(
+    progress: Progress<'_>,
+    stage: Stage,
+    done: u64,
+    total: u64,
+) -> Result<(), BakeError> {
+    match progress(Step { stage, done, total }) {
+        ControlFlow::Break(()) => Err(BakeError::Cancelled),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
 impl BakeSettings {
     /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
     pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {

@@ -12,18 +12,19 @@ use std::time::Instant;
 use glam::{DVec3, UVec3};
 
 use super::bake::{BakeError, BakeReport};
-use super::blocks::Piece;
+use super::blocks::{Piece, for_each_layer};
 use super::cell_error::{Cell, CellProver};
 use super::check;
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
 use super::nodes::Wanted;
-use super::settings::{BakeSettings, Progress, Stage, Step};
+use super::settings::{BakeSettings, Progress, Stage, Step, tell};
 use super::sign::Signs;
 use crate::field::{
     GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseError, SparseParts,
     SparseValues,
 };
+use crate::geom::{corner, places};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
@@ -97,6 +98,9 @@ pub struct BakedSparse {
     pub report: BakeReport,
 }
 
+/// Of a coarse node: its value and nearest face, and the block of its cell.
+const COARSE_BYTES: u64 = 12;
+
 /// Cells of a block along a side in a band.
 const BAND_CELLS: u32 = 8;
 
@@ -111,7 +115,7 @@ pub fn bake_sparse(
     check_faces(mesh)?;
     let layout = coarse_layout(mesh, settings, sparse)?;
     let bounds = mesh.bounds();
-    report(progress, Stage::Preparing, 0, 1)?;
+    tell(progress, Stage::Preparing, 0, 1)?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
     let patches = match &exact.plan().signs {
         Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) if exact.is_closed() => {
@@ -128,18 +132,16 @@ pub fn bake_sparse(
         layout,
         bits: sparse.bits,
         rounding: check::rounding(&layout, 0.0),
-        max_values: settings
-            .max_memory
-            .saturating_sub(layout.node_count().saturating_mul(9))
-            / sparse.bits.bytes(),
-        values: AtomicU64::new(0),
+        max_memory: settings.max_memory,
+        stored: AtomicU64::new(layout.node_count().saturating_mul(COARSE_BYTES)),
+        done: AtomicU64::new(0),
     };
     let coarse = builder.coarse(progress)?;
     let built = match sparse.goal {
         SparseGoal::Band(width) => builder.band(&coarse, width, progress)?,
         SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
     };
-    report(progress, Stage::Checking, 0, 1)?;
+    tell(progress, Stage::Checking, 0, 1)?;
     let mut parts = SparseParts {
         nodes: coarse.values,
         cells: built.cells,
@@ -217,13 +219,6 @@ fn centered(center: DVec3, cell_size: f32, cells: UVec3) -> Result<GridLayout, B
     Ok(layout)
 }
 
-fn report(progress: Progress<'_>, stage: Stage, done: u64, total: u64) -> Result<(), BakeError> {
-    match progress(Step { stage, done, total }) {
-        ControlFlow::Break(()) => Err(BakeError::Cancelled),
-        ControlFlow::Continue(()) => Ok(()),
-    }
-}
-
 /// Moves every value down by what it can be too high, and says how far it can be off then.
 fn lower_by_errors(parts: &mut SparseParts) {
     // Twice over in f32: the sum is rounded, and so is every sample.
@@ -251,9 +246,11 @@ struct Builder<'a> {
     layout: GridLayout,
     bits: Bits,
     rounding: f64,
-    max_values: u64,
-    /// Stored so far.
-    values: AtomicU64,
+    max_memory: u64,
+    /// Bytes of the coarse grid and all blocks so far.
+    stored: AtomicU64,
+    /// Rows of coarse cells so far.
+    done: AtomicU64,
 }
 
 /// The coarse nodes.
@@ -347,7 +344,7 @@ impl Built {
             _ => (low, 0.5 * step),
         };
         // Decoding multiplies and adds in f32.
-        let rounding = rounding + 16.0 * f64::from(f32::EPSILON) * largest;
+        let rounding = rounding + rounding_of(largest);
         self.blocks.push(SparseBlock {
             cells_log2,
             children: PLAIN,
@@ -364,128 +361,87 @@ impl Builder<'_> {
     /// Exact distances and nearest faces of the coarse nodes.
     fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, BakeError> {
         let layout = &self.layout;
-        let count = usize::try_from(layout.node_count()).unwrap_or(usize::MAX);
-        let needed = layout.node_count().saturating_mul(12);
-        if needed > self.max_values.saturating_mul(self.bits.bytes()) {
-            return Err(self.too_much(needed));
-        }
-        let plane = (layout.nodes.x * layout.nodes.y) as usize;
-        let layers = layout.nodes.z.div_ceil(4) as usize;
-        let done = AtomicU64::new(0);
-        let cancelled = AtomicBool::new(false);
-        let parts = threads::map(layers, |layer| {
-            let z = 4 * layer as u32;
-            let size = UVec3::new(layout.nodes.x, layout.nodes.y, 4.min(layout.nodes.z - z));
-            let mut values = vec![0.0; plane * size.z as usize];
-            let mut faces = vec![0; values.len()];
-            if !cancelled.load(Ordering::Relaxed) {
-                self.fill(layout, UVec3::new(0, 0, z), size, &mut values, &mut faces);
-                let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                let step = Step {
-                    stage: Stage::Preparing,
-                    done,
-                    total: layers as u64,
-                };
-                if progress(step).is_break() {
-                    cancelled.store(true, Ordering::Relaxed);
-                }
-            }
-            (values, faces)
+        self.count(0)?;
+        let mut values = vec![0.0; layout.node_count() as usize];
+        let layers = for_each_layer(layout, &mut values, Stage::Preparing, progress, |piece| {
+            let mut faces = vec![0; piece.values.len()];
+            self.fill(piece, &mut faces);
+            faces
         });
-        if cancelled.load(Ordering::Relaxed) {
-            return Err(BakeError::Cancelled);
-        }
-        let mut coarse = Coarse {
-            values: Vec::with_capacity(count),
-            faces: Vec::with_capacity(count),
-        };
-        for (values, faces) in parts {
-            coarse.values.extend(values);
-            coarse.faces.extend(faces);
-        }
-        Ok(coarse)
+        let faces = layers.ok_or(BakeError::Cancelled)?.concat();
+        Ok(Coarse { values, faces })
     }
 
-    /// Exact signed distances and nearest faces of a box of nodes.
-    fn fill(
+    /// Exact signed distances of a box of nodes, and their nearest faces if there is room for them.
+    fn fill(&self, mut piece: Piece<'_>, faces: &mut [u32]) {
+        let wanted = Wanted::all(Some(self.prover.patches));
+        let found = fill_piece(self.prover.bvh, wanted, piece.reborrow(), faces);
+        for node in found.unclear {
+            let point = piece.layout.node_position(node);
+            let inside = self.exact.plan().by_winding(point).inside;
+            let value = &mut piece.values[piece.slot(node)];
+            *value = if inside { -value.abs() } else { value.abs() };
+        }
+    }
+
+    /// [`Self::fill`] for the nodes of a block that begins at `first`.
+    fn fill_block(
         &self,
         layout: &GridLayout,
         first: UVec3,
-        size: UVec3,
-        values: &mut [f32],
-        faces: &mut [u32],
-    ) {
-        let room = [size.x as usize, size.y as usize];
-        self.fill_part(layout, first, size, room, values, faces);
-    }
-
-    /// [`Self::fill`], of part of a larger box.
-    fn fill_part(
-        &self,
-        layout: &GridLayout,
-        first: UVec3,
-        size: UVec3,
-        room: [usize; 2],
+        cells: u32,
         values: &mut [f32],
         faces: &mut [u32],
     ) {
         let piece = Piece {
             layout,
             first,
-            size,
+            size: UVec3::splat(cells + 1),
             // Nine nodes as five and four, not four, four and one.
-            side: if size.max_element() > 9 { 4 } else { 5 },
-            room,
-            values: &mut *values,
+            side: 5,
+            values,
         };
-        let wanted = Wanted::all(Some(self.prover.patches));
-        let found = fill_piece(self.prover.bvh, wanted, piece, faces);
-        for node in found.unclear {
-            let [x, y, z] = (node - first).to_array().map(|n| n as usize);
-            let value = &mut values[(z * room[1] + y) * room[0] + x];
-            let inside = self
-                .exact
-                .plan()
-                .by_winding(layout.node_position(node))
-                .inside;
-            *value = if inside { -value.abs() } else { value.abs() };
-        }
-    }
-
-    /// A cell of a box of nodes, `node` being its lowest.
-    fn cell(
-        layout: &GridLayout,
-        first: UVec3,
-        node: UVec3,
-        room: [usize; 2],
-        values: &[f32],
-        faces: &[u32],
-    ) -> Cell {
-        let slot = |i: usize| {
-            let i = i as u32;
-            let offset = UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1);
-            let [x, y, z] = (node + offset).to_array().map(|n| n as usize);
-            (z * room[1] + y) * room[0] + x
-        };
-        Cell {
-            low: layout.node_position(first + node),
-            size: layout.cell_size.into(),
-            values: std::array::from_fn(|i| values[slot(i)].into()),
-            faces: std::array::from_fn(|i| faces[slot(i)]),
-        }
+        self.fill(piece, faces);
     }
 
     fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {
-        let room = [self.layout.nodes.x as usize, self.layout.nodes.y as usize];
-        let first = UVec3::ZERO;
-        Self::cell(
-            &self.layout,
-            first,
-            node,
-            room,
-            &coarse.values,
-            &coarse.faces,
-        )
+        let nodes = Nodes {
+            layout: &self.layout,
+            first: UVec3::ZERO,
+            size: self.layout.nodes,
+            values: &coarse.values,
+            faces: &coarse.faces,
+        };
+        nodes.cell(node)
+    }
+
+    /// Counts bytes that blocks take from now on.
+    fn count(&self, bytes: u64) -> Result<(), BakeError> {
+        let stored = bytes + self.stored.fetch_add(bytes, Ordering::Relaxed);
+        if stored <= self.max_memory {
+            return Ok(());
+        }
+        // What is still to come is likely as much for every row of cells.
+        let cells = self.layout.cells();
+        let rows = f64::from(cells.y) * f64::from(cells.z);
+        let share = (self.done.load(Ordering::Relaxed) + 1) as f64 / rows;
+        Err(BakeError::SparseTooMuchMemory {
+            needed: (stored as f64 / share.min(1.0)) as u64,
+            allowed: self.max_memory,
+        })
+    }
+
+    /// Stores a block; see [`Built::push`].
+    fn push(
+        &self,
+        built: &mut Built,
+        cells_log2: u8,
+        values: &[f32],
+        error: f64,
+    ) -> Result<u32, BakeError> {
+        let bytes = size_of::<SparseBlock>() as u64 + values.len() as u64 * self.bits.bytes();
+        self.count(bytes)?;
+        Ok(built.push(cells_log2, values, error, self.rounding))
     }
 
     /// `work` on every row of coarse cells, and the results put together in order.
@@ -496,30 +452,15 @@ impl Builder<'_> {
     ) -> Result<Built, BakeError> {
         let cells = self.layout.cells();
         let rows = (cells.y * cells.z) as usize;
-        let done = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
         let parts = threads::map(rows, |row| {
-            let mut built = Built::new(self.bits);
             if stop.load(Ordering::Relaxed) {
                 return Err(BakeError::Cancelled);
             }
-            let mut result = work(row as u32 % cells.y, row as u32 / cells.y, &mut built);
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            if result.is_ok() {
-                let stored = self
-                    .values
-                    .fetch_add(built.values.len() as u64, Ordering::Relaxed)
-                    + built.values.len() as u64;
-                if stored > self.max_values {
-                    // What is still to come is likely as much for every row.
-                    let needed = stored as f64 * rows as f64 / done as f64;
-                    result = Err(self.too_much(needed as u64 * self.bits.bytes()));
-                }
-            }
-            let total = rows as u64;
-            if result.is_ok() {
-                result = report(progress, Stage::Distances, done, total);
-            }
+            let mut built = Built::new(self.bits);
+            let result = work(row as u32 % cells.y, row as u32 / cells.y, &mut built);
+            let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+            let result = result.and_then(|()| tell(progress, Stage::Distances, done, rows as u64));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -542,13 +483,6 @@ impl Builder<'_> {
         failure.map_or(Ok(built), Err)
     }
 
-    fn too_much(&self, needed: u64) -> BakeError {
-        BakeError::SparseTooMuchMemory {
-            needed,
-            allowed: self.max_values.saturating_mul(self.bits.bytes()),
-        }
-    }
-
     /// Blocks of [`BAND_CELLS`] wherever the surface is within `width` of their cells.
     fn band(
         &self,
@@ -556,37 +490,24 @@ impl Builder<'_> {
         width: f64,
         progress: Progress<'_>,
     ) -> Result<Built, BakeError> {
-        let fine = GridLayout {
-            cell_size: self.layout.cell_size / BAND_CELLS as f32,
-            nodes: self.layout.cells() * BAND_CELLS + UVec3::ONE,
-            ..self.layout
-        };
+        let fine = finer(&self.layout, BAND_CELLS);
         let width = width * f64::from(fine.cell_size);
         let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(fine.cell_size);
-        let side = BAND_CELLS + 1;
-        let room = [side as usize; 2];
         self.rows(progress, |y, z, built| {
-            let mut values = vec![0.0; (side as usize).pow(3)];
+            let mut values = vec![0.0; (BAND_CELLS as usize + 1).pow(3)];
             for x in 0..self.layout.cells().x {
                 let node = UVec3::new(x, y, z);
                 let cell = self.coarse_cell(coarse, node);
                 if !self.is_near(&cell, width) {
                     let error = self.prover.error(&cell, 0.0);
-                    let largest = cell.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-                    let rounding = self.rounding + 16.0 * f64::from(f32::EPSILON) * largest;
+                    let rounding = self.rounding + rounding_of(cell.farthest());
                     built.plain_error = built.plain_error.max(error + rounding);
                     built.cells.push(PLAIN);
                     continue;
                 }
-                let first = node * BAND_CELLS;
-                let size = UVec3::splat(side);
-                self.fill_part(&fine, first, size, room, &mut values, &mut []);
-                let block = built.push(
-                    BAND_CELLS.trailing_zeros() as u8,
-                    &values,
-                    half_diagonal,
-                    self.rounding,
-                );
+                self.fill_block(&fine, node * BAND_CELLS, BAND_CELLS, &mut values, &mut []);
+                let cells_log2 = BAND_CELLS.trailing_zeros() as u8;
+                let block = self.push(built, cells_log2, &values, half_diagonal)?;
                 built.cells.push(block);
             }
             Ok(())
@@ -596,10 +517,7 @@ impl Builder<'_> {
     /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
     fn is_near(&self, cell: &Cell, width: f64) -> bool {
         let diagonal = 3f64.sqrt() * cell.size;
-        let nearest = cell
-            .values
-            .iter()
-            .fold(f64::INFINITY, |m, v| m.min(v.abs()));
+        let nearest = cell.nearest();
         if nearest <= width {
             return true;
         }
@@ -608,8 +526,8 @@ impl Builder<'_> {
         }
         // The middles of its eight parts, each a quarter of the diagonal from the farthest point of its part.
         let mut hint = cell.faces[0];
-        (0..8u32).any(|i| {
-            let offset = UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1).as_dvec3();
+        (0..8).any(|i| {
+            let offset = corner(UVec3::ZERO, i).as_dvec3();
             let middle = cell.low + cell.size * (0.25 + 0.5 * offset);
             let nearest = self.exact.nearest(middle, hint);
             hint = nearest.face;
@@ -624,25 +542,21 @@ impl Builder<'_> {
         tolerance: f64,
         progress: Progress<'_>,
     ) -> Result<Built, BakeError> {
-        let asked = tolerance;
-        // Room for the last rounding of an error to f32.
-        let tolerance = asked * (1.0 - 1e-6);
+        let target = target(tolerance);
         self.rows(progress, |y, z, built| {
             for x in 0..self.layout.cells().x {
                 let node = UVec3::new(x, y, z);
                 let cell = self.coarse_cell(coarse, node);
                 let rounding = self.rounding_in(&cell);
-                let error = self.prover.error(&cell, tolerance - rounding) + rounding;
-                if error <= tolerance {
+                let error = self.prover.error(&cell, target - rounding) + rounding;
+                if error <= target {
                     built.plain_error = built.plain_error.max(error);
                     built.cells.push(PLAIN);
                     continue;
                 }
-                let ratio = error / tolerance;
+                let ratio = error / target;
                 // Smooth parts need the square root of it; the next level looks after the others.
-                let block = self
-                    .refine(&self.layout, node, ratio.sqrt(), tolerance, built)
-                    .ok_or(BakeError::ToleranceBelowRounding { tolerance: asked })?;
+                let block = self.refine(&self.layout, node, ratio.sqrt(), tolerance, built)?;
                 built.cells.push(block);
             }
             Ok(())
@@ -650,14 +564,13 @@ impl Builder<'_> {
     }
 
     fn rounding_in(&self, cell: &Cell) -> f64 {
-        let largest = cell.values.iter().fold(0.0f64, |m, v| m.max(v.abs())) + 2.0 * cell.size;
+        let largest = cell.farthest() + 2.0 * cell.size;
         // What `Built::push` and storing it will add.
         let lost = (self.bits.steps()).map_or(0.0, |steps| 0.5 * 3f64.sqrt() * cell.size / steps);
-        self.rounding + 16.0 * f64::from(f32::EPSILON) * largest + 1.01 * lost
+        self.rounding + rounding_of(largest) + 1.01 * lost
     }
 
-    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough; `None`
-    /// where cells would become too small for `f32`.
+    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
     fn refine(
         &self,
         layout: &GridLayout,
@@ -665,59 +578,103 @@ impl Builder<'_> {
         ratio: f64,
         tolerance: f64,
         built: &mut Built,
-    ) -> Option<u32> {
+    ) -> Result<u32, BakeError> {
         let cells_log2 = (ratio.log2().ceil() as i32).clamp(1, 3) as u8;
         let cells = 1u32 << cells_log2;
-        let fine = GridLayout {
-            cell_size: layout.cell_size / cells as f32,
-            nodes: layout.cells() * cells + UVec3::ONE,
-            ..*layout
-        };
-        fine.check().ok()?;
+        let fine = finer(layout, cells);
+        let target = target(tolerance);
+        fine.check()
+            .map_err(|_| BakeError::ToleranceBelowRounding { tolerance })?;
         let first = cell * cells;
-        let size = UVec3::splat(cells + 1);
-        let room = [cells as usize + 1; 2];
-        let mut values = vec![0.0; room[0].pow(3)];
+        let mut values = vec![0.0; (cells as usize + 1).pow(3)];
         let mut faces = vec![0; values.len()];
-        self.fill(&fine, first, size, &mut values, &mut faces);
+        self.fill_block(&fine, first, cells, &mut values, &mut faces);
+        let nodes = Nodes {
+            layout: &fine,
+            first,
+            size: UVec3::splat(cells + 1),
+            values: &values,
+            faces: &faces,
+        };
         let mut worst: f64 = 0.0;
         let mut failing = Vec::new();
-        for z in 0..cells {
-            for y in 0..cells {
-                for x in 0..cells {
-                    let node = UVec3::new(x, y, z);
-                    let sub = Self::cell(&fine, first, node, room, &values, &faces);
-                    // The step of the values is that of the whole block.
-                    let whole = Cell {
-                        size: layout.cell_size.into(),
-                        ..sub
-                    };
-                    let rounding = self.rounding_in(&whole);
-                    let error = self.prover.error(&sub, tolerance - rounding);
-                    if error + rounding <= tolerance {
-                        worst = worst.max(error);
-                    } else {
-                        failing.push((node, error + rounding));
-                    }
-                }
+        for node in places(UVec3::ZERO, UVec3::splat(cells - 1)) {
+            let sub = nodes.cell(node);
+            // The step of the values is that of the whole block.
+            let whole = Cell {
+                size: layout.cell_size.into(),
+                ..sub
+            };
+            let rounding = self.rounding_in(&whole);
+            let error = self.prover.error(&sub, target - rounding);
+            if error + rounding <= target {
+                worst = worst.max(error);
+            } else {
+                failing.push((node, error + rounding));
             }
         }
-        let block = built.push(cells_log2, &values, worst, self.rounding);
-        drop(values);
+        let block = self.push(built, cells_log2, &values, worst)?;
         if failing.is_empty() {
-            return Some(block);
+            return Ok(block);
         }
+        // Not kept while the levels below are built.
+        drop((values, faces));
         let children = built.children.len();
-        built
-            .children
-            .resize(children + (cells as usize).pow(3), PLAIN);
+        let count = (cells as usize).pow(3);
+        self.count((count * size_of::<u32>()) as u64)?;
+        built.children.resize(children + count, PLAIN);
         built.blocks[block as usize].children = children as u32;
         for (node, error) in failing {
-            let ratio = error / tolerance;
+            let ratio = error / target;
             let child = self.refine(&fine, first + node, ratio.sqrt(), tolerance, built)?;
             let place = (node.z * cells + node.y) * cells + node.x;
             built.children[children + place as usize] = child;
         }
-        Some(block)
+        Ok(block)
+    }
+}
+
+/// What interpolating values up to this, decoded in `f32`, rounds \[m\].
+fn rounding_of(largest: f64) -> f64 {
+    16.0 * f64::from(f32::EPSILON) * largest
+}
+
+/// What to prove for a tolerance: there is room for the last rounding of an error to `f32`.
+fn target(tolerance: f64) -> f64 {
+    tolerance * (1.0 - 1e-6)
+}
+
+/// A grid of cells so many times as fine.
+fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
+    GridLayout {
+        cell_size: layout.cell_size / cells as f32,
+        nodes: layout.cells() * cells + UVec3::ONE,
+        ..*layout
+    }
+}
+
+/// A box of nodes that were filled, x fastest.
+struct Nodes<'a> {
+    layout: &'a GridLayout,
+    first: UVec3,
+    size: UVec3,
+    values: &'a [f32],
+    faces: &'a [u32],
+}
+
+impl Nodes<'_> {
+    /// The cell whose lowest corner is `node`, counted from the first.
+    fn cell(&self, node: UVec3) -> Cell {
+        let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
+        let slots: [usize; 8] = std::array::from_fn(|i| {
+            let [x, y, z] = corner(node, i).to_array().map(|n| n as usize);
+            (z * ny + y) * nx + x
+        });
+        Cell {
+            low: self.layout.node_position(self.first + node),
+            size: self.layout.cell_size.into(),
+            values: slots.map(|slot| self.values[slot].into()),
+            faces: slots.map(|slot| self.faces[slot]),
+        }
     }
 }

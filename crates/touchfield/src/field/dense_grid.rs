@@ -206,18 +206,9 @@ impl DenseGrid {
     #[inline(always)]
     fn corners(&self, cell: UVec3) -> [f32; 8] {
         let layout = &self.frame.layout;
-        let corner = layout.node_index(cell);
         let row = layout.nodes.x as usize;
         let plane = row * layout.nodes.y as usize;
-        let pair = |start: usize| {
-            let pair = &self.values[start..start + 2];
-            (pair[0], pair[1])
-        };
-        let (a, b) = pair(corner);
-        let (c, d) = pair(corner + row);
-        let (e, f) = pair(corner + plane);
-        let (g, h) = pair(corner + plane + row);
-        [a, b, c, d, e, f, g, h]
+        trilinear::corners(&self.values, layout.node_index(cell), row, plane)
     }
 
     #[inline(always)]

@@ -37,6 +37,82 @@ pub(super) struct Place {
     pub(super) fraction: Vec3,
 }
 
+impl Place {
+    /// From a place counted in cells. Places outside are taken at the nearest border; NaN counts as the lower one.
+    #[inline(always)]
+    pub(super) fn among(cells: UVec3, scaled: Vec3) -> Place {
+        let along = |axis: usize| {
+            // `if` rather than `clamp`: it turns NaN into 0.
+            let at_least_zero = if scaled[axis] > 0.0 {
+                scaled[axis]
+            } else {
+                0.0
+            };
+            let last = cells[axis] - 1;
+            let cell = (at_least_zero as u32).min(last);
+            (cell, (at_least_zero - cell as f32).min(1.0))
+        };
+        let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
+        Place {
+            cell: UVec3::new(i, j, k),
+            fraction: Vec3::new(u, v, w),
+        }
+    }
+}
+
+/// What is known of the true distance over a box from the middle of it.
+pub(super) struct AboutMiddle {
+    pub(super) interval: Interval,
+    /// Of the sums it is made of \[m\].
+    pub(super) rounding: f32,
+}
+
+impl AboutMiddle {
+    /// The Lipschitz bound over `cell`; of the magnitude, where the sign is `torn`. `None` where nothing finite is known.
+    ///
+    /// `known` tells value and error at points of the grid, `outside` a lower bound beyond it. Coordinates up to `magnitude` are
+    /// rounded beside the numbers here.
+    pub(super) fn of(
+        cell: Aabb,
+        bounds: Aabb,
+        torn: bool,
+        magnitude: f32,
+        known: impl Fn(Vec3) -> (f32, f32),
+        outside: impl Fn(Vec3) -> f32,
+    ) -> Option<AboutMiddle> {
+        if !(cell.min.is_finite() && cell.max.is_finite()) {
+            return None;
+        }
+        let middle = cell.center();
+        let reach = 0.5 * cell.diagonal();
+        let inside = bounds.closest_point(middle);
+        let beyond = middle.distance(inside);
+        let (at_border, error) = known(inside);
+        let upper = at_border + error + beyond;
+        let lower = if beyond > 0.0 {
+            outside(middle)
+        } else {
+            at_border - error
+        };
+        // Rounding of the few sums above, relative to the numbers in them.
+        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach + magnitude);
+        if !rounding.is_finite() {
+            return None;
+        }
+        let at_middle = if torn {
+            // Where the sign is torn only the magnitude is continuous.
+            let most = at_border.abs() + error + beyond;
+            Interval::new(-most, most)
+        } else {
+            Interval::new(lower, upper)
+        };
+        Some(AboutMiddle {
+            interval: at_middle.grown(reach + rounding),
+            rounding,
+        })
+    }
+}
+
 impl GridFrame {
     /// Refuses what would make answers lie or not finite. `solid` is that of the grid if it is empty. Not torn, until it is said.
     pub(super) fn new(
@@ -68,24 +144,8 @@ impl GridFrame {
     /// The point's cell. Points outside are taken at the nearest border; NaN counts as the lower one.
     #[inline(always)]
     pub(super) fn locate(&self, point: Vec3) -> Place {
-        let cells = self.layout.cells();
         let scaled = (point - self.layout.origin) / self.layout.cell_size;
-        let along = |axis: usize| {
-            // `if` rather than `clamp`: it turns NaN into 0.
-            let at_least_zero = if scaled[axis] > 0.0 {
-                scaled[axis]
-            } else {
-                0.0
-            };
-            let last = cells[axis] - 1;
-            let cell = (at_least_zero as u32).min(last);
-            (cell, (at_least_zero - cell as f32).min(1.0))
-        };
-        let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
-        Place {
-            cell: UVec3::new(i, j, k),
-            fraction: Vec3::new(u, v, w),
-        }
+        Place::among(self.layout.cells(), scaled)
     }
 
     /// Outside the grid: a proven lower bound of the distance, and its gradient. `sample_inside` answers for points of the grid.
@@ -114,31 +174,15 @@ impl GridFrame {
         sample_inside: impl Fn(Vec3) -> Sample,
         range: impl Fn(UVec3, UVec3) -> Interval,
     ) -> Interval {
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
+        let known = |point| (sample_inside(point).distance, self.error_bound);
+        let outside = |point| self.lower_bound_outside(point, &sample_inside).distance;
+        let about = AboutMiddle::of(cell, self.bounds, self.torn, 0.0, known, outside);
+        let Some(AboutMiddle {
+            interval: lipschitz,
+            rounding,
+        }) = about
+        else {
             return Interval::EVERYTHING;
-        }
-        let middle = cell.center();
-        let reach = 0.5 * cell.diagonal();
-        let inside = self.bounds.closest_point(middle);
-        let beyond = middle.distance(inside);
-        let at_border = sample_inside(inside).distance;
-        let upper = at_border + self.error_bound + beyond;
-        let lower = if beyond > 0.0 {
-            self.lower_bound_outside(middle, sample_inside).distance
-        } else {
-            at_border - self.error_bound
-        };
-        // Rounding of the few sums above, relative to the numbers in them.
-        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
-        if !rounding.is_finite() {
-            return Interval::EVERYTHING;
-        }
-        let lipschitz = if self.torn {
-            // Where the sign is torn only the magnitude is continuous.
-            let most = at_border.abs() + self.error_bound + beyond;
-            Interval::new(-most, most).grown(reach + rounding)
-        } else {
-            Interval::new(lower, upper).grown(reach + rounding)
         };
         if !self.bounds.contains(cell.min) || !self.bounds.contains(cell.max) {
             return lipschitz;

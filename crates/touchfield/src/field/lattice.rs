@@ -12,7 +12,7 @@
 use glam::{UVec3, Vec3};
 
 use super::Field;
-use crate::geom::Aabb;
+use crate::geom::{Aabb, corner, places};
 use crate::threads;
 
 /// Cells along a side of a block. Fewer share more of their nodes with neighbours, who look at them again; more are cut for a
@@ -58,11 +58,7 @@ impl NodeRange {
 
     /// All nodes, x fastest.
     pub(crate) fn iter(self) -> impl Iterator<Item = UVec3> {
-        let NodeRange { first, last } = self;
-        (first.z..=last.z).flat_map(move |z| {
-            (first.y..=last.y)
-                .flat_map(move |y| (first.x..=last.x).map(move |x| UVec3::new(x, y, z)))
-        })
+        places(self.first, self.last)
     }
 
     /// The first node of every cell, x fastest.
@@ -79,12 +75,6 @@ impl NodeRange {
         let [x, y, z] = (node - self.first).to_array().map(|n| n as usize);
         (z * ny + y) * nx + x
     }
-}
-
-/// Corner `index` of the cell that begins at `cell`.
-pub(crate) fn corner(cell: UVec3, index: usize) -> UVec3 {
-    let bit = |axis: usize| (index >> axis & 1) as u32;
-    cell + UVec3::new(bit(0), bit(1), bit(2))
 }
 
 /// The corners of a tetrahedron, those inside first, and how many they are. An even permutation: volumes keep their sign.

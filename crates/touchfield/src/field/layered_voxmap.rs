@@ -11,11 +11,12 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
+use super::grid_frame::AboutMiddle;
 use super::outside::lower_bound_outside;
 use super::rounding::largest_coordinate;
 use super::torn::is_torn;
 use super::{DenseGrid, Field, GridError, GridLayout, Sample};
-use crate::geom::{Aabb, Interval};
+use crate::geom::{Aabb, Interval, corner};
 
 /// Largest coordinate, distance and error \[m\], and largest value in voxels: what is made of such numbers stays finite.
 const LARGEST: f64 = 1e37;
@@ -231,9 +232,8 @@ impl LayeredVoxmap {
         }
         let penetrations: Vec<f64> = voxels(layout.cells())
             .map(|voxel| {
-                let corner = |i: u32| voxel + UVec3::new(i & 1, i >> 1 & 1, i >> 2);
                 let value = |node| f64::from(grid.values()[layout.node_index(node)]);
-                turned((0..8).map(|i| value(corner(i))).sum::<f64>() / 8.0)
+                turned((0..8).map(|i| value(corner(voxel, i))).sum::<f64>() / 8.0)
             })
             .collect();
         let at_centers = f64::from(grid.error_bound()) + encoding.error(layout.cell_size);
@@ -479,26 +479,10 @@ impl Field for LayeredVoxmap {
 
     /// The Lipschitz bound about the middle of the cell.
     fn interval(&self, cell: Aabb) -> Interval {
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
-            return Interval::EVERYTHING;
-        }
-        let middle = cell.center();
-        let reach = 0.5 * cell.diagonal();
-        let inside = self.bounds.closest_point(middle);
-        let beyond = middle.distance(inside);
-        let at_border = self.sample_inside(inside).distance;
-        let upper = at_border + self.error_bound + beyond;
-        let lower = if beyond > 0.0 {
-            self.lower_bound_outside(middle).distance
-        } else {
-            at_border - self.error_bound
-        };
-        // Rounding of the few sums above, relative to the numbers in them.
-        let rounding =
-            8.0 * f32::EPSILON * (upper.abs() + beyond + reach + middle.abs().max_element());
-        if !rounding.is_finite() {
-            return Interval::EVERYTHING;
-        }
-        Interval::new(lower, upper).grown(reach + rounding)
+        let magnitude = cell.center().abs().max_element();
+        let known = |point| (self.sample_inside(point).distance, self.error_bound);
+        let outside = |point| self.lower_bound_outside(point).distance;
+        AboutMiddle::of(cell, self.bounds, false, magnitude, known, outside)
+            .map_or(Interval::EVERYTHING, |about| about.interval)
     }
 }

@@ -14,7 +14,7 @@
 use glam::{DVec3, UVec3};
 
 use super::{DenseGrid, GridLayout};
-use crate::geom::{Aabb, Interval};
+use crate::geom::{Aabb, Interval, places};
 
 /// A box of cells, from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,7 @@ impl Cells {
 
     /// All of them, x fastest.
     pub fn iter(self) -> impl Iterator<Item = UVec3> {
-        let Cells { first, last } = self;
-        (first.z..=last.z).flat_map(move |z| {
-            (first.y..=last.y)
-                .flat_map(move |y| (first.x..=last.x).map(move |x| UVec3::new(x, y, z)))
-        })
+        places(self.first, self.last)
     }
 }
 

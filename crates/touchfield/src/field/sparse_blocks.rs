@@ -10,8 +10,7 @@
 
 use glam::{UVec3, Vec3};
 
-use super::outside::lower_bound_outside;
-use super::rounding::largest_coordinate;
+use super::grid_frame::{AboutMiddle, GridFrame, LARGEST, Place};
 use super::trilinear;
 use super::{Field, GridError, GridLayout, Sample};
 use crate::geom::{Aabb, Interval};
@@ -28,10 +27,9 @@ const MOST_LEVELS: u32 = 8;
 /// A coarse grid and its blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseBlocks {
-    layout: GridLayout,
-    bounds: Aabb,
+    /// Of the coarse grid; the error is the largest of all cells.
+    frame: GridFrame,
     parts: SparseParts,
-    error_bound: f32,
     levels: u32,
 }
 
@@ -155,8 +153,8 @@ pub enum SparseError {
     },
 }
 
-/// A cell to interpolate in.
-struct Place {
+/// A cell to interpolate in, and the place in it.
+struct Interpolation {
     corners: [f32; 8],
     /// Within the cell, from 0 to 1.
     fraction: Vec3,
@@ -169,47 +167,32 @@ struct Place {
 impl SparseBlocks {
     /// From its parts, all of which are checked.
     pub fn new(layout: GridLayout, parts: SparseParts) -> Result<SparseBlocks, SparseError> {
-        layout.check()?;
-        let cells: u64 = layout.cells().to_array().map(u64::from).iter().product();
-        let count = |what, found: usize, expected: u64| {
-            let wrong = SparseError::WrongCount {
-                what,
-                found,
-                expected,
-            };
-            (found as u64 == expected).then_some(()).ok_or(wrong)
-        };
-        count("coarse nodes", parts.nodes.len(), layout.node_count())?;
-        count("coarse cells", parts.cells.len(), cells)?;
-        let most = LARGEST * layout.cell_size.min(1.0);
-        let bad_value = |value: &f32| !is_at_most(*value, most);
-        if let Some(node) = parts.nodes.iter().position(bad_value) {
-            let value = parts.nodes[node];
-            return Err(GridError::BadValue { node, value }.into());
-        }
-        if parts.solid.is_empty() || !is_at_most(largest_coordinate(parts.solid), LARGEST) {
+        // To a grid an empty box is its own; here it is a fault.
+        if parts.solid.is_empty() {
             return Err(GridError::BadSolid(parts.solid).into());
         }
-        if !(0.0..=LARGEST).contains(&parts.plain_error) {
-            return Err(GridError::BadErrorBound(parts.plain_error).into());
-        }
-        check_blocks(&layout, &parts)?;
+        let mut frame = GridFrame::new(layout, parts.solid, parts.plain_error)?;
+        let cells: u64 = layout.cells().to_array().map(u64::from).iter().product();
+        expect_count("coarse nodes", parts.nodes.len(), layout.node_count())?;
+        expect_count("coarse cells", parts.cells.len(), cells)?;
+        let most = LARGEST * layout.cell_size.min(1.0);
+        check_values(&parts.nodes, most)?;
+        // Room for a step to be added to the lowest value in `f32`.
+        check_blocks(&parts, 1e-3 * most)?;
         let levels = check_references(&parts)?;
-        let error_bound = (parts.blocks.iter())
+        frame.error_bound = (parts.blocks.iter())
             .map(|block| block.error)
             .fold(parts.plain_error, f32::max);
         Ok(SparseBlocks {
-            layout,
-            bounds: layout.bounds(),
+            frame,
             parts,
-            error_bound,
             levels,
         })
     }
 
     /// Where the coarse nodes lie.
     pub fn layout(&self) -> &GridLayout {
-        &self.layout
+        &self.frame.layout
     }
 
     /// What it is made of.
@@ -229,7 +212,7 @@ impl SparseBlocks {
 
     /// Sides of the smallest cells \[m\].
     pub fn finest_cell_size(&self) -> f32 {
-        let mut finest = self.layout.cell_size;
+        let mut finest = self.frame.layout.cell_size;
         let mut sizes = vec![finest; self.parts.blocks.len()];
         let blocks = &self.parts.blocks;
         let mut visit = |list: &[u32], size: f32, sizes: &mut Vec<f32>| {
@@ -239,7 +222,7 @@ impl SparseBlocks {
                 finest = finest.min(own);
             }
         };
-        visit(&self.parts.cells, self.layout.cell_size, &mut sizes);
+        visit(&self.parts.cells, self.frame.layout.cell_size, &mut sizes);
         for index in 0..blocks.len() {
             let size = sizes[index];
             visit(children_of(&self.parts, &blocks[index]), size, &mut sizes);
@@ -281,38 +264,37 @@ impl SparseBlocks {
 
     /// The finest cell that holds a point. Points outside are taken at the nearest border; NaN counts as the lower one.
     #[inline(always)]
-    fn locate(&self, point: Vec3) -> Place {
-        let cells = self.layout.cells();
-        let (cell, mut fraction) =
-            place_in((point - self.layout.origin) / self.layout.cell_size, cells);
-        let index = (cell.z as usize * cells.y as usize + cell.y as usize) * cells.x as usize
-            + cell.x as usize;
-        let mut next = self.parts.cells[index];
+    fn locate(&self, point: Vec3) -> Interpolation {
+        let layout = &self.frame.layout;
+        let Place { cell, mut fraction } = self.frame.locate(point);
+        let [nx, ny, _] = layout.cells().to_array().map(|n| n as usize);
+        let [x, y, z] = cell.to_array().map(|n| n as usize);
+        let mut next = self.parts.cells[(z * ny + y) * nx + x];
+        let mut cell_size = layout.cell_size;
         if next == PLAIN {
-            return Place {
+            return Interpolation {
                 corners: self.coarse_corners(cell),
                 fraction,
-                cell_size: self.layout.cell_size,
+                cell_size,
                 error: self.parts.plain_error,
             };
         }
-        let mut cell_size = self.layout.cell_size;
         loop {
             let block = &self.parts.blocks[next as usize];
             let side = block.side();
             cell_size /= side as f32;
-            let (cell, inner) = place_in(fraction * side as f32, UVec3::splat(side));
-            fraction = inner;
+            let place = Place::among(UVec3::splat(side), fraction * side as f32);
+            fraction = place.fraction;
             next = match block.children {
                 PLAIN => PLAIN,
                 first => {
-                    let place = (cell.z * side + cell.y) * side + cell.x;
-                    self.parts.children[first as usize + place as usize]
+                    let UVec3 { x, y, z } = place.cell;
+                    self.parts.children[first as usize + ((z * side + y) * side + x) as usize]
                 }
             };
             if next == PLAIN {
-                return Place {
-                    corners: self.block_corners(block, cell),
+                return Interpolation {
+                    corners: self.block_corners(block, place.cell),
                     fraction,
                     cell_size,
                     error: block.error,
@@ -323,9 +305,10 @@ impl SparseBlocks {
 
     #[inline(always)]
     fn coarse_corners(&self, cell: UVec3) -> [f32; 8] {
-        let row = self.layout.nodes.x as usize;
-        let plane = row * self.layout.nodes.y as usize;
-        corners_of(&self.parts.nodes, self.layout.node_index(cell), row, plane)
+        let layout = &self.frame.layout;
+        let row = layout.nodes.x as usize;
+        let plane = row * layout.nodes.y as usize;
+        trilinear::corners(&self.parts.nodes, layout.node_index(cell), row, plane)
     }
 
     #[inline(always)]
@@ -335,9 +318,13 @@ impl SparseBlocks {
         let first =
             block.first_value + cell.z as usize * plane + cell.y as usize * row + cell.x as usize;
         let stored = match &self.parts.values {
-            SparseValues::Bits8(values) => corners_of(values, first, row, plane).map(f32::from),
-            SparseValues::Bits16(values) => corners_of(values, first, row, plane).map(f32::from),
-            SparseValues::Bits32(values) => return corners_of(values, first, row, plane),
+            SparseValues::Bits8(values) => {
+                trilinear::corners(values, first, row, plane).map(f32::from)
+            }
+            SparseValues::Bits16(values) => {
+                trilinear::corners(values, first, row, plane).map(f32::from)
+            }
+            SparseValues::Bits32(values) => return trilinear::corners(values, first, row, plane),
         };
         stored.map(|value| block.lowest + block.step * value)
     }
@@ -354,53 +341,31 @@ impl SparseBlocks {
     #[cold]
     #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
-        let at_border = |point| self.sample_inside(point);
-        lower_bound_outside(
-            point,
-            self.bounds,
-            self.parts.solid,
-            self.error_bound,
-            at_border,
-        )
+        (self.frame).lower_bound_outside(point, |inside| self.sample_inside(inside))
     }
 }
 
-/// Largest coordinate, distance and error \[m\]: what sums and differences of such numbers give stays finite.
-const LARGEST: f32 = 1e37;
-
-/// False for NaN.
-fn is_at_most(value: f32, most: f32) -> bool {
-    value.abs() <= most
+fn expect_count(what: &'static str, found: usize, expected: u64) -> Result<(), SparseError> {
+    if found as u64 == expected {
+        return Ok(());
+    }
+    Err(SparseError::WrongCount {
+        what,
+        found,
+        expected,
+    })
 }
 
-/// The cell of a place given in cells, and what is left of it, from 0 to 1.
-#[inline(always)]
-fn place_in(scaled: Vec3, cells: UVec3) -> (UVec3, Vec3) {
-    let along = |axis: usize| {
-        // `if` rather than `clamp`: it turns NaN into 0.
-        let at_least_zero = if scaled[axis] > 0.0 {
-            scaled[axis]
-        } else {
-            0.0
-        };
-        let cell = (at_least_zero as u32).min(cells[axis] - 1);
-        (cell, (at_least_zero - cell as f32).min(1.0))
-    };
-    let ((i, u), (j, v), (k, w)) = (along(0), along(1), along(2));
-    (UVec3::new(i, j, k), Vec3::new(u, v, w))
-}
-
-#[inline(always)]
-fn corners_of<T: Copy>(values: &[T], first: usize, row: usize, plane: usize) -> [T; 8] {
-    let pair = |start: usize| {
-        let pair = &values[start..start + 2];
-        (pair[0], pair[1])
-    };
-    let (a, b) = pair(first);
-    let (c, d) = pair(first + row);
-    let (e, f) = pair(first + plane);
-    let (g, h) = pair(first + plane + row);
-    [a, b, c, d, e, f, g, h]
+/// Refuses NaN, and magnitudes above `most`.
+fn check_values(values: &[f32], most: f32) -> Result<(), GridError> {
+    let is_usable = |value: &f32| (0.0..=most).contains(&value.abs());
+    match values.iter().position(|value| !is_usable(value)) {
+        Some(node) => Err(GridError::BadValue {
+            node,
+            value: values[node],
+        }),
+        None => Ok(()),
+    }
 }
 
 fn children_of<'a>(parts: &'a SparseParts, block: &SparseBlock) -> &'a [u32] {
@@ -413,7 +378,7 @@ fn children_of<'a>(parts: &'a SparseParts, block: &SparseBlock) -> &'a [u32] {
     }
 }
 
-fn check_blocks(layout: &GridLayout, parts: &SparseParts) -> Result<(), SparseError> {
+fn check_blocks(parts: &SparseParts, most: f32) -> Result<(), SparseError> {
     let (mut values, mut children) = (0u64, 0u64);
     for (index, block) in parts.blocks.iter().enumerate() {
         let bad = |why| Err(SparseError::BadBlock { block: index, why });
@@ -430,32 +395,19 @@ fn check_blocks(layout: &GridLayout, parts: &SparseParts) -> Result<(), SparseEr
             }
             children += u64::from(block.side()).pow(3);
         }
-        let most = LARGEST * layout.cell_size.min(1.0) * 1e-3;
         let highest = f64::from(block.lowest) + f64::from(block.step) * 65_535.0;
         let in_range = block.lowest.abs() <= most && highest.abs() <= f64::from(most);
-        if !in_range || !is_at_most(block.step, LARGEST) || block.step < 0.0 {
+        if !in_range || !(0.0..=LARGEST).contains(&block.step) {
             return bad("its values are no finite distances");
         }
         if !(0.0..=LARGEST).contains(&block.error) {
             return bad("its error proves nothing; it must be finite and not negative");
         }
     }
-    let count = |what, found: usize, expected: u64| {
-        let wrong = SparseError::WrongCount {
-            what,
-            found,
-            expected,
-        };
-        (found as u64 == expected).then_some(()).ok_or(wrong)
-    };
-    count("values of blocks", parts.values.len(), values)?;
-    count("blocks in blocks", parts.children.len(), children)?;
+    expect_count("values of blocks", parts.values.len(), values)?;
+    expect_count("blocks in blocks", parts.children.len(), children)?;
     if let SparseValues::Bits32(values) = &parts.values {
-        let most = LARGEST * layout.cell_size.min(1.0) * 1e-3;
-        if let Some(node) = values.iter().position(|value| !is_at_most(*value, most)) {
-            let value = values[node];
-            return Err(GridError::BadValue { node, value }.into());
-        }
+        check_values(values, most)?;
     }
     Ok(())
 }
@@ -506,16 +458,16 @@ fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
 
 impl Field for SparseBlocks {
     fn bounds(&self) -> Aabb {
-        self.bounds
+        self.frame.bounds
     }
 
     fn error_bound(&self) -> f32 {
-        self.error_bound
+        self.frame.error_bound
     }
 
     #[inline]
     fn distance(&self, point: Vec3) -> f32 {
-        if self.bounds.contains(point) {
+        if self.frame.bounds.contains(point) {
             let place = self.locate(point);
             trilinear::value(place.corners, place.fraction)
         } else {
@@ -525,7 +477,7 @@ impl Field for SparseBlocks {
 
     #[inline]
     fn sample(&self, point: Vec3) -> Sample {
-        if self.bounds.contains(point) {
+        if self.frame.bounds.contains(point) {
             self.sample_inside(point)
         } else {
             self.lower_bound_outside(point)
@@ -534,27 +486,13 @@ impl Field for SparseBlocks {
 
     /// The Lipschitz bound about the middle, from what is known there: the error of that block, not of the whole field.
     fn interval(&self, cell: Aabb) -> Interval {
-        let everything = Interval::new(f32::NEG_INFINITY, f32::INFINITY);
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
-            return everything;
-        }
-        let middle = cell.center();
-        let reach = 0.5 * cell.diagonal();
-        let inside = self.bounds.closest_point(middle);
-        let beyond = middle.distance(inside);
-        let place = self.locate(inside);
-        let at_border = trilinear::value(place.corners, place.fraction);
-        let upper = at_border + place.error + beyond;
-        let lower = if beyond > 0.0 {
-            self.lower_bound_outside(middle).distance
-        } else {
-            at_border - place.error
+        let known = |point| {
+            let place = self.locate(point);
+            let value = trilinear::value(place.corners, place.fraction);
+            (value, place.error)
         };
-        // Rounding of the few sums above, relative to the numbers in them.
-        let rounding = 8.0 * f32::EPSILON * (upper.abs() + beyond + reach);
-        if !rounding.is_finite() {
-            return everything;
-        }
-        Interval::new(lower, upper).grown(reach + rounding)
+        let outside = |point| self.lower_bound_outside(point).distance;
+        AboutMiddle::of(cell, self.frame.bounds, false, 0.0, known, outside)
+            .map_or(Interval::EVERYTHING, |about| about.interval)
     }
 }

@@ -28,7 +28,7 @@ use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn;
 use super::{Field, GridError, GridLayout, Sample};
 use crate::geom::lanes::{self, LANES, Lanes, Work};
-use crate::geom::{Aabb, Interval};
+use crate::geom::{Aabb, Interval, corner};
 
 /// Cells along a side of a block, between nodes that are stored in full. The smaller, the less is left for the halves: with R the
 /// radius of the surface and h the cell, about BLOCK²/4 · h/R cells. 4 costs 3 % of the memory, 2 would cost 25 %.
@@ -428,10 +428,7 @@ impl TaylorGrid {
                     range.upper = range.upper.max(value);
                     // A flat box has its nodes in one plane, but lies in cells all the same.
                     let cell = node.min(self.frame.layout.cells() - 1);
-                    let corners = std::array::from_fn(|i| {
-                        let i = i as u32;
-                        self.expansion(cell + UVec3::new(i & 1, i >> 1 & 1, i >> 2 & 1))
-                    });
+                    let corners = std::array::from_fn(|i| self.expansion(corner(cell, i)));
                     correction = correction.max(cell_correction(corners));
                 }
             }

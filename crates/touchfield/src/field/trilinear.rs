@@ -28,6 +28,20 @@ pub(super) fn value_and_slope(c: [f32; 8], fraction: Vec3) -> (f32, Vec3) {
     (mix(z0, z1, z), slope)
 }
 
+/// The values at the corners of a cell whose lowest is at `first`, in rows and planes of these lengths.
+#[inline(always)]
+pub(super) fn corners<T: Copy>(values: &[T], first: usize, row: usize, plane: usize) -> [T; 8] {
+    let pair = |start: usize| {
+        let pair = &values[start..start + 2];
+        (pair[0], pair[1])
+    };
+    let (a, b) = pair(first);
+    let (c, d) = pair(first + row);
+    let (e, f) = pair(first + plane);
+    let (g, h) = pair(first + plane + row);
+    [a, b, c, d, e, f, g, h]
+}
+
 #[inline(always)]
 fn mix(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t

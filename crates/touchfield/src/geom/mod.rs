@@ -9,6 +9,7 @@ mod interval;
     allow(dead_code, reason = "baking uses all operations, the run time a few")
 )]
 pub(crate) mod lanes;
+mod places;
 mod pose;
 mod sphere;
 mod tolerance;
@@ -16,6 +17,7 @@ mod triangle;
 
 pub use aabb::{Aabb, DAabb};
 pub use interval::Interval;
+pub(crate) use places::{corner, places};
 pub use pose::Pose;
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;

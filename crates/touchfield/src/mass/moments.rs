@@ -170,8 +170,7 @@ mod tests {
         let (low, extents) = (DVec3::new(-0.3, 0.2, 1.0), DVec3::new(0.5, 2.0, 1.5));
         let mut sum = Moments::ZERO;
         for corners in crate::field::lattice::TETRAHEDRA {
-            let place =
-                |i| low + extents * crate::field::lattice::corner(glam::UVec3::ZERO, i).as_dvec3();
+            let place = |i| low + extents * crate::geom::corner(glam::UVec3::ZERO, i).as_dvec3();
             sum += Moments::of_tetrahedron(corners.map(place));
         }
         let whole = Moments::of_box(low + 0.5 * extents, extents);

@@ -15,8 +15,8 @@ use glam::{DVec3, UVec3, Vec3};
 use super::mass_properties::{MassError, MassProperties};
 use super::moments::Moments;
 use crate::field::Field;
-use crate::field::lattice::{Lattice, NodeRange, NotFinite, Side, TETRAHEDRA, corner};
-use crate::geom::Aabb;
+use crate::field::lattice::{Lattice, NodeRange, NotFinite, Side, TETRAHEDRA};
+use crate::geom::{Aabb, corner};
 use crate::threads;
 
 /// Into how many parts a side of a cell at the surface is divided. Tuned: undivided, a thin ring over 64 cells is off by 0.5 %, divided by

@@ -1,0 +1,17 @@
+//! Whole-numbered places, such as nodes and cells of a grid: the corners of a cell, and all places of a box.
+
+use glam::UVec3;
+
+/// Corner `index` of the cell that begins at `cell`: bit 0 is x, bit 1 y, bit 2 z.
+#[inline(always)]
+pub(crate) fn corner(cell: UVec3, index: usize) -> UVec3 {
+    let bit = |axis: usize| (index >> axis & 1) as u32;
+    cell + UVec3::new(bit(0), bit(1), bit(2))
+}
+
+/// All places from `first` to `last`, both included, x fastest.
+pub(crate) fn places(first: UVec3, last: UVec3) -> impl Iterator<Item = UVec3> {
+    (first.z..=last.z).flat_map(move |z| {
+        (first.y..=last.y).flat_map(move |y| (first.x..=last.x).map(move |x| UVec3::new(x, y, z)))
+    })
+}
