@@ -20,6 +20,8 @@ mod scan_conversion;
 mod settings;
 mod sign;
 mod sparse;
+mod sparse_band;
+mod sparse_tolerance;
 mod taylor;
 mod vector_distance;
 mod voxelise;

@@ -6,7 +6,7 @@
 //! Not for: surfaces with holes, whose field is no distance beside them.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use glam::{DVec3, UVec3};
@@ -20,13 +20,13 @@ use super::exact_distance::{ExactDistance, check_faces};
 use super::nodes::Wanted;
 use super::settings::{BakeSettings, Progress, Stage, Step, tell};
 use super::sign::Signs;
+use super::sparse_band;
 use crate::field::{
     GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseError, SparseParts,
     SparseValues,
 };
-use crate::geom::{corner, places};
+use crate::geom::corner;
 use crate::mesh::TriangleMesh;
-use crate::threads;
 
 /// How a sparse field is to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub enum Bits {
 }
 
 impl Bits {
-    fn steps(self) -> Option<f64> {
+    pub(super) fn steps(self) -> Option<f64> {
         match self {
             Bits::Eight => Some(255.0),
             Bits::Sixteen => Some(65_535.0),
@@ -68,7 +68,7 @@ impl Bits {
         }
     }
 
-    fn bytes(self) -> u64 {
+    pub(super) fn bytes(self) -> u64 {
         match self {
             Bits::Eight => 1,
             Bits::Sixteen => 2,
@@ -100,9 +100,6 @@ pub struct BakedSparse {
 
 /// Of a coarse node: its value and nearest face, and the block of its cell.
 const COARSE_BYTES: u64 = 12;
-
-/// Cells of a block along a side in a band.
-const BAND_CELLS: u32 = 8;
 
 /// Bakes a closed mesh into a sparse field.
 pub fn bake_sparse(
@@ -188,8 +185,12 @@ fn coarse_layout(
                 return Err(BakeError::BadBand { width });
             }
             let fine = settings.layout(bounds)?;
-            let cells = (fine.cells() + (BAND_CELLS - 1)) / BAND_CELLS;
-            centered(bounds.center(), fine.cell_size * BAND_CELLS as f32, cells)
+            let cells = (fine.cells() + (sparse_band::CELLS - 1)) / sparse_band::CELLS;
+            centered(
+                bounds.center(),
+                fine.cell_size * sparse_band::CELLS as f32,
+                cells,
+            )
         }
         SparseGoal::Tolerance(tolerance) => {
             if !(tolerance > 0.0 && tolerance.is_finite()) {
@@ -240,36 +241,36 @@ fn lower_by_errors(parts: &mut SparseParts) {
     }
 }
 
-struct Builder<'a> {
-    exact: &'a ExactDistance,
-    prover: CellProver<'a>,
-    layout: GridLayout,
-    bits: Bits,
-    rounding: f64,
-    max_memory: u64,
+pub(super) struct Builder<'a> {
+    pub(super) exact: &'a ExactDistance,
+    pub(super) prover: CellProver<'a>,
+    pub(super) layout: GridLayout,
+    pub(super) bits: Bits,
+    pub(super) rounding: f64,
+    pub(super) max_memory: u64,
     /// Bytes of the coarse grid and all blocks so far.
-    stored: AtomicU64,
+    pub(super) stored: AtomicU64,
     /// Rows of coarse cells so far.
-    done: AtomicU64,
+    pub(super) done: AtomicU64,
 }
 
 /// The coarse nodes.
-struct Coarse {
-    values: Vec<f32>,
-    faces: Vec<u32>,
+pub(super) struct Coarse {
+    pub(super) values: Vec<f32>,
+    pub(super) faces: Vec<u32>,
 }
 
 /// Blocks as they grow.
-struct Built {
-    cells: Vec<u32>,
-    plain_error: f64,
-    blocks: Vec<SparseBlock>,
-    children: Vec<u32>,
-    values: SparseValues,
+pub(super) struct Built {
+    pub(super) cells: Vec<u32>,
+    pub(super) plain_error: f64,
+    pub(super) blocks: Vec<SparseBlock>,
+    pub(super) children: Vec<u32>,
+    pub(super) values: SparseValues,
 }
 
 impl Built {
-    fn new(bits: Bits) -> Built {
+    pub(super) fn new(bits: Bits) -> Built {
         Built {
             cells: Vec::new(),
             plain_error: 0.0,
@@ -284,7 +285,7 @@ impl Built {
     }
 
     /// Adds another's blocks behind its own.
-    fn append(&mut self, other: Built) {
+    pub(super) fn append(&mut self, other: Built) {
         let moved = |list: Vec<u32>, by: usize| {
             list.into_iter().map(move |index| {
                 if index == PLAIN {
@@ -316,7 +317,13 @@ impl Built {
     }
 
     /// Stores a block of values; `error` is that of interpolating them as they are. Returns its number.
-    fn push(&mut self, cells_log2: u8, values: &[f32], error: f64, rounding: f64) -> u32 {
+    pub(super) fn push(
+        &mut self,
+        cells_log2: u8,
+        values: &[f32],
+        error: f64,
+        rounding: f64,
+    ) -> u32 {
         let low = values.iter().copied().fold(f32::INFINITY, f32::min);
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let largest = f64::from(low.abs().max(high.abs()));
@@ -361,7 +368,7 @@ impl Builder<'_> {
     /// Exact distances and nearest faces of the coarse nodes.
     fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, BakeError> {
         let layout = &self.layout;
-        self.count(0)?;
+        self.count(0, 1.0)?;
         let mut values = vec![0.0; layout.node_count() as usize];
         let layers = for_each_layer(layout, &mut values, Stage::Preparing, progress, |piece| {
             let mut faces = vec![0; piece.values.len()];
@@ -373,7 +380,7 @@ impl Builder<'_> {
     }
 
     /// Exact signed distances of a box of nodes, and their nearest faces if there is room for them.
-    fn fill(&self, mut piece: Piece<'_>, faces: &mut [u32]) {
+    pub(super) fn fill(&self, mut piece: Piece<'_>, faces: &mut [u32]) {
         let wanted = Wanted::all(Some(self.prover.patches));
         let found = fill_piece(self.prover.bvh, wanted, piece.reborrow(), faces);
         for node in found.unclear {
@@ -384,27 +391,7 @@ impl Builder<'_> {
         }
     }
 
-    /// [`Self::fill`] for the nodes of a block that begins at `first`.
-    fn fill_block(
-        &self,
-        layout: &GridLayout,
-        first: UVec3,
-        cells: u32,
-        values: &mut [f32],
-        faces: &mut [u32],
-    ) {
-        let piece = Piece {
-            layout,
-            first,
-            size: UVec3::splat(cells + 1),
-            // Nine nodes as five and four, not four, four and one.
-            side: 5,
-            values,
-        };
-        self.fill(piece, faces);
-    }
-
-    fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {
+    pub(super) fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {
         let nodes = Nodes {
             layout: &self.layout,
             first: UVec3::ZERO,
@@ -415,237 +402,31 @@ impl Builder<'_> {
         nodes.cell(node)
     }
 
-    /// Counts bytes that blocks take from now on.
-    fn count(&self, bytes: u64) -> Result<(), BakeError> {
+    /// Counts bytes that blocks take from now on, when `share` of all blocks are counted.
+    pub(super) fn count(&self, bytes: u64, share: f64) -> Result<(), BakeError> {
         let stored = bytes + self.stored.fetch_add(bytes, Ordering::Relaxed);
         if stored <= self.max_memory {
             return Ok(());
         }
-        // What is still to come is likely as much for every row of cells.
-        let cells = self.layout.cells();
-        let rows = f64::from(cells.y) * f64::from(cells.z);
-        let share = (self.done.load(Ordering::Relaxed) + 1) as f64 / rows;
         Err(BakeError::SparseTooMuchMemory {
             needed: (stored as f64 / share.min(1.0)) as u64,
             allowed: self.max_memory,
         })
     }
 
-    /// Stores a block; see [`Built::push`].
-    fn push(
-        &self,
-        built: &mut Built,
-        cells_log2: u8,
-        values: &[f32],
-        error: f64,
-    ) -> Result<u32, BakeError> {
-        let bytes = size_of::<SparseBlock>() as u64 + values.len() as u64 * self.bits.bytes();
-        self.count(bytes)?;
-        Ok(built.push(cells_log2, values, error, self.rounding))
-    }
-
-    /// `work` on every row of coarse cells, and the results put together in order.
-    fn rows(
-        &self,
-        progress: Progress<'_>,
-        work: impl Fn(u32, u32, &mut Built) -> Result<(), BakeError> + Sync + Send,
-    ) -> Result<Built, BakeError> {
-        let cells = self.layout.cells();
-        let rows = (cells.y * cells.z) as usize;
-        let stop = AtomicBool::new(false);
-        let parts = threads::map(rows, |row| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(BakeError::Cancelled);
-            }
-            let mut built = Built::new(self.bits);
-            let result = work(row as u32 % cells.y, row as u32 / cells.y, &mut built);
-            let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-            let result = result.and_then(|()| tell(progress, Stage::Distances, done, rows as u64));
-            if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            result.map(|()| built)
-        });
-        // The reason, rather than that others were stopped for it.
-        let mut failure = None;
-        let mut built = Built::new(self.bits);
-        for part in parts {
-            match part {
-                Ok(part) => built.append(part),
-                Err(BakeError::Cancelled) if failure.is_some() => {}
-                Err(error) => {
-                    if failure.is_none() || failure == Some(BakeError::Cancelled) {
-                        failure = Some(error);
-                    }
-                }
-            }
-        }
-        failure.map_or(Ok(built), Err)
-    }
-
-    /// Blocks of [`BAND_CELLS`] wherever the surface is within `width` of their cells.
-    fn band(
-        &self,
-        coarse: &Coarse,
-        width: f64,
-        progress: Progress<'_>,
-    ) -> Result<Built, BakeError> {
-        let fine = finer(&self.layout, BAND_CELLS);
-        let width = width * f64::from(fine.cell_size);
-        let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(fine.cell_size);
-        self.rows(progress, |y, z, built| {
-            let mut values = vec![0.0; (BAND_CELLS as usize + 1).pow(3)];
-            for x in 0..self.layout.cells().x {
-                let node = UVec3::new(x, y, z);
-                let cell = self.coarse_cell(coarse, node);
-                if !self.is_near(&cell, width) {
-                    let error = self.prover.error(&cell, 0.0);
-                    let rounding = self.rounding + rounding_of(cell.farthest());
-                    built.plain_error = built.plain_error.max(error + rounding);
-                    built.cells.push(PLAIN);
-                    continue;
-                }
-                self.fill_block(&fine, node * BAND_CELLS, BAND_CELLS, &mut values, &mut []);
-                let cells_log2 = BAND_CELLS.trailing_zeros() as u8;
-                let block = self.push(built, cells_log2, &values, half_diagonal)?;
-                built.cells.push(block);
-            }
-            Ok(())
-        })
-    }
-
-    /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
-    fn is_near(&self, cell: &Cell, width: f64) -> bool {
-        let diagonal = 3f64.sqrt() * cell.size;
-        let nearest = cell.nearest();
-        if nearest <= width {
-            return true;
-        }
-        if nearest > width + diagonal {
-            return false;
-        }
-        // The middles of its eight parts, each a quarter of the diagonal from the farthest point of its part.
-        let mut hint = cell.faces[0];
-        (0..8).any(|i| {
-            let offset = corner(UVec3::ZERO, i).as_dvec3();
-            let middle = cell.low + cell.size * (0.25 + 0.5 * offset);
-            let nearest = self.exact.nearest(middle, hint);
-            hint = nearest.face;
-            nearest.distance_squared.sqrt() <= width + 0.25 * diagonal
-        })
-    }
-
-    /// Blocks wherever interpolation is not proven to be within `tolerance`, and blocks in them.
-    fn within(
-        &self,
-        coarse: &Coarse,
-        tolerance: f64,
-        progress: Progress<'_>,
-    ) -> Result<Built, BakeError> {
-        let target = target(tolerance);
-        self.rows(progress, |y, z, built| {
-            for x in 0..self.layout.cells().x {
-                let node = UVec3::new(x, y, z);
-                let cell = self.coarse_cell(coarse, node);
-                let rounding = self.rounding_in(&cell);
-                let error = self.prover.error(&cell, target - rounding) + rounding;
-                if error <= target {
-                    built.plain_error = built.plain_error.max(error);
-                    built.cells.push(PLAIN);
-                    continue;
-                }
-                let ratio = error / target;
-                // Smooth parts need the square root of it; the next level looks after the others.
-                let block = self.refine(&self.layout, node, ratio.sqrt(), tolerance, built)?;
-                built.cells.push(block);
-            }
-            Ok(())
-        })
-    }
-
-    fn rounding_in(&self, cell: &Cell) -> f64 {
-        let largest = cell.farthest() + 2.0 * cell.size;
-        // What `Built::push` and storing it will add.
-        let lost = (self.bits.steps()).map_or(0.0, |steps| 0.5 * 3f64.sqrt() * cell.size / steps);
-        self.rounding + rounding_of(largest) + 1.01 * lost
-    }
-
-    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
-    fn refine(
-        &self,
-        layout: &GridLayout,
-        cell: UVec3,
-        ratio: f64,
-        tolerance: f64,
-        built: &mut Built,
-    ) -> Result<u32, BakeError> {
-        let cells_log2 = (ratio.log2().ceil() as i32).clamp(1, 3) as u8;
-        let cells = 1u32 << cells_log2;
-        let fine = finer(layout, cells);
-        let target = target(tolerance);
-        fine.check()
-            .map_err(|_| BakeError::ToleranceBelowRounding { tolerance })?;
-        let first = cell * cells;
-        let mut values = vec![0.0; (cells as usize + 1).pow(3)];
-        let mut faces = vec![0; values.len()];
-        self.fill_block(&fine, first, cells, &mut values, &mut faces);
-        let nodes = Nodes {
-            layout: &fine,
-            first,
-            size: UVec3::splat(cells + 1),
-            values: &values,
-            faces: &faces,
-        };
-        let mut worst: f64 = 0.0;
-        let mut failing = Vec::new();
-        for node in places(UVec3::ZERO, UVec3::splat(cells - 1)) {
-            let sub = nodes.cell(node);
-            // The step of the values is that of the whole block.
-            let whole = Cell {
-                size: layout.cell_size.into(),
-                ..sub
-            };
-            let rounding = self.rounding_in(&whole);
-            let error = self.prover.error(&sub, target - rounding);
-            if error + rounding <= target {
-                worst = worst.max(error);
-            } else {
-                failing.push((node, error + rounding));
-            }
-        }
-        let block = self.push(built, cells_log2, &values, worst)?;
-        if failing.is_empty() {
-            return Ok(block);
-        }
-        // Not kept while the levels below are built.
-        drop((values, faces));
-        let children = built.children.len();
-        let count = (cells as usize).pow(3);
-        self.count((count * size_of::<u32>()) as u64)?;
-        built.children.resize(children + count, PLAIN);
-        built.blocks[block as usize].children = children as u32;
-        for (node, error) in failing {
-            let ratio = error / target;
-            let child = self.refine(&fine, first + node, ratio.sqrt(), tolerance, built)?;
-            let place = (node.z * cells + node.y) * cells + node.x;
-            built.children[children + place as usize] = child;
-        }
-        Ok(block)
+    /// Bytes of a block of so many cells a side.
+    pub(super) fn block_bytes(&self, cells: u32) -> u64 {
+        size_of::<SparseBlock>() as u64 + u64::from(cells + 1).pow(3) * self.bits.bytes()
     }
 }
 
 /// What interpolating values up to this, decoded in `f32`, rounds \[m\].
-fn rounding_of(largest: f64) -> f64 {
+pub(super) fn rounding_of(largest: f64) -> f64 {
     16.0 * f64::from(f32::EPSILON) * largest
 }
 
-/// What to prove for a tolerance: there is room for the last rounding of an error to `f32`.
-fn target(tolerance: f64) -> f64 {
-    tolerance * (1.0 - 1e-6)
-}
-
 /// A grid of cells so many times as fine.
-fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
+pub(super) fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
     GridLayout {
         cell_size: layout.cell_size / cells as f32,
         nodes: layout.cells() * cells + UVec3::ONE,
@@ -654,17 +435,17 @@ fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
 }
 
 /// A box of nodes that were filled, x fastest.
-struct Nodes<'a> {
-    layout: &'a GridLayout,
-    first: UVec3,
-    size: UVec3,
-    values: &'a [f32],
-    faces: &'a [u32],
+pub(super) struct Nodes<'a> {
+    pub(super) layout: &'a GridLayout,
+    pub(super) first: UVec3,
+    pub(super) size: UVec3,
+    pub(super) values: &'a [f32],
+    pub(super) faces: &'a [u32],
 }
 
 impl Nodes<'_> {
     /// The cell whose lowest corner is `node`, counted from the first.
-    fn cell(&self, node: UVec3) -> Cell {
+    pub(super) fn cell(&self, node: UVec3) -> Cell {
         let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
         let slots: [usize; 8] = std::array::from_fn(|i| {
             let [x, y, z] = corner(node, i).to_array().map(|n| n as usize);

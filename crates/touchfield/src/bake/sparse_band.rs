@@ -1,0 +1,210 @@
+//! Blocks of eight cells a side wherever the surface is near.
+//!
+//! Input: the coarse grid, the width of the band. Output: a block for every coarse cell that the band reaches, all its nodes exact.
+//! Cost: a part of a microsecond a node; beside the field, the nodes of two layers of blocks.
+//! Not for: an error that is asked for; see `sparse_tolerance.rs`.
+//!
+//! Blocks share their borders, and every node is searched once: a block owns the nodes up to the last of each row, which is the first of
+//! the next block, and takes that from there.
+
+use glam::UVec3;
+
+use super::bake::BakeError;
+use super::blocks::{Piece, SIDE};
+use super::cell_error::Cell;
+use super::settings::{Progress, Stage, tell};
+use super::sparse::{Builder, Built, Coarse, finer, rounding_of};
+use crate::field::{GridLayout, PLAIN};
+use crate::geom::{corner, places};
+use crate::threads;
+
+/// Cells of a block along a side.
+pub(super) const CELLS: u32 = 8;
+
+/// Nodes that a block owns.
+const OWN: usize = (CELLS * CELLS * CELLS) as usize;
+
+/// The coarse cells that get a block, in the order of their blocks.
+struct Near {
+    cells: Vec<UVec3>,
+    /// Of every coarse cell the number of its block, or [`PLAIN`].
+    numbers: Vec<u32>,
+    /// Largest error in the others \[m\].
+    plain_error: f64,
+}
+
+/// The nodes that the blocks of one layer own.
+struct Layer {
+    /// Its first block.
+    first: usize,
+    /// [`OWN`] for each block.
+    values: Vec<f32>,
+}
+
+impl Layer {
+    /// The nodes of a block of this layer, if it is one.
+    fn of(&self, number: u32) -> Option<&[f32]> {
+        let start = (number as usize).checked_sub(self.first)? * OWN;
+        self.values.get(start..start + OWN)
+    }
+}
+
+impl Builder<'_> {
+    /// A block for every coarse cell that the surface comes within `width` fine cells of.
+    pub(super) fn band(
+        &self,
+        coarse: &Coarse,
+        width: f64,
+        progress: Progress<'_>,
+    ) -> Result<Built, BakeError> {
+        let fine = finer(&self.layout, CELLS);
+        let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(fine.cell_size);
+        let near = self.near(coarse, width * f64::from(fine.cell_size));
+        let mut built = Built::new(self.bits);
+        built.plain_error = near.plain_error;
+        self.count(near.cells.len() as u64 * self.block_bytes(CELLS), 1.0)?;
+        let layers = self.layout.cells().z;
+        let mut this = self.own_nodes(&fine, &near, 0);
+        for z in 0..layers {
+            tell(progress, Stage::Distances, z.into(), layers.into())?;
+            let next = self.own_nodes(&fine, &near, z + 1);
+            let blocks = threads::map(this.values.len() / OWN, |index| {
+                let cell = near.cells[this.first + index];
+                let values = self.all_nodes(&fine, &near, cell, [&this, &next]);
+                let mut built = Built::new(self.bits);
+                let cells_log2 = CELLS.trailing_zeros() as u8;
+                built.push(cells_log2, &values, half_diagonal, self.rounding);
+                built
+            });
+            blocks.into_iter().for_each(|block| built.append(block));
+            this = next;
+        }
+        built.cells = near.numbers;
+        Ok(built)
+    }
+
+    fn near(&self, coarse: &Coarse, width: f64) -> Near {
+        let cells = self.layout.cells();
+        let rows = threads::map((cells.y * cells.z) as usize, |row| {
+            let (y, z) = (row as u32 % cells.y, row as u32 / cells.y);
+            let mut plain_error: f64 = 0.0;
+            let mut near = Vec::new();
+            for x in 0..cells.x {
+                let cell = self.coarse_cell(coarse, UVec3::new(x, y, z));
+                if self.is_near(&cell, width) {
+                    near.push(UVec3::new(x, y, z));
+                } else {
+                    let error = self.prover.error(&cell, 0.0);
+                    let rounding = self.rounding + rounding_of(cell.farthest());
+                    plain_error = plain_error.max(error + rounding);
+                }
+            }
+            (near, plain_error)
+        });
+        let mut near = Near {
+            cells: Vec::new(),
+            numbers: vec![PLAIN; cells.element_product() as usize],
+            plain_error: 0.0,
+        };
+        for (more, error) in rows {
+            near.cells.extend(more);
+            near.plain_error = near.plain_error.max(error);
+        }
+        for (number, &cell) in near.cells.iter().enumerate() {
+            near.numbers[index_among(cells, cell)] = number as u32;
+        }
+        near
+    }
+
+    /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
+    fn is_near(&self, cell: &Cell, width: f64) -> bool {
+        let diagonal = 3f64.sqrt() * cell.size;
+        let nearest = cell.nearest();
+        if nearest <= width {
+            return true;
+        }
+        if nearest > width + diagonal {
+            return false;
+        }
+        // The middles of its eight parts, each a quarter of the diagonal from the farthest point of its part.
+        let mut hint = cell.faces[0];
+        (0..8).any(|i| {
+            let offset = corner(UVec3::ZERO, i).as_dvec3();
+            let middle = cell.low + cell.size * (0.25 + 0.5 * offset);
+            let nearest = self.exact.nearest(middle, hint);
+            hint = nearest.face;
+            nearest.distance_squared.sqrt() <= width + 0.25 * diagonal
+        })
+    }
+
+    /// Searches the nodes that the blocks of a layer own; none beyond the last layer.
+    fn own_nodes(&self, fine: &GridLayout, near: &Near, z: u32) -> Layer {
+        let first = near.cells.partition_point(|cell| cell.z < z);
+        let end = near.cells.partition_point(|cell| cell.z <= z);
+        let mut values = vec![0.0; (end - first) * OWN];
+        threads::map_pieces(&mut values, OWN, |index, values| {
+            let piece = Piece {
+                layout: fine,
+                first: near.cells[first + index] * CELLS,
+                size: UVec3::splat(CELLS),
+                side: SIDE,
+                values,
+            };
+            self.fill(piece, &mut []);
+        });
+        Layer { first, values }
+    }
+
+    /// All nodes of the block of a cell: its own, those of its neighbours, and what nobody owns.
+    fn all_nodes(
+        &self,
+        fine: &GridLayout,
+        near: &Near,
+        cell: UVec3,
+        layers: [&Layer; 2],
+    ) -> Vec<f32> {
+        const NODES: usize = CELLS as usize + 1;
+        let mut all = vec![0.0; NODES * NODES * NODES];
+        let cells = self.layout.cells();
+        for i in 0..8 {
+            let offset = corner(UVec3::ZERO, i);
+            let neighbour = cell + offset;
+            // Of a neighbour only the first nodes along the axis that leads there.
+            let size = UVec3::select(offset.cmpeq(UVec3::ZERO), UVec3::splat(CELLS), UVec3::ONE);
+            let owned = neighbour.cmplt(cells).all().then(|| {
+                let number = near.numbers[index_among(cells, neighbour)];
+                layers.into_iter().find_map(|layer| layer.of(number))
+            });
+            let mut searched = Vec::new();
+            let (from, stored) = match owned.flatten() {
+                Some(owned) => (owned, UVec3::splat(CELLS)),
+                None => {
+                    searched.resize(size.element_product() as usize, 0.0);
+                    let piece = Piece {
+                        layout: fine,
+                        first: neighbour * CELLS,
+                        size,
+                        side: SIDE,
+                        values: &mut searched,
+                    };
+                    self.fill(piece, &mut []);
+                    (&searched[..], size)
+                }
+            };
+            for node in places(UVec3::ZERO, (size - 1).with_x(0)) {
+                let to = index_among(UVec3::splat(NODES as u32), offset * CELLS + node);
+                let start = index_among(stored, node);
+                let length = size.x as usize;
+                all[to..to + length].copy_from_slice(&from[start..start + length]);
+            }
+        }
+        all
+    }
+}
+
+/// Index of a place in a box of so many, x fastest.
+fn index_among(size: UVec3, place: UVec3) -> usize {
+    let [nx, ny, _] = size.to_array().map(|n| n as usize);
+    let [x, y, z] = place.to_array().map(|n| n as usize);
+    (z * ny + y) * nx + x
+}
