@@ -7,7 +7,9 @@
 //! Blocks share their borders, and every node is searched once: a block owns the nodes up to the last of each row, which is the first of
 //! the next block, and takes that from there.
 
-use glam::UVec3;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use glam::{DVec3, UVec3};
 
 use super::bake::BakeError;
 use super::blocks::{Piece, SIDE};
@@ -85,31 +87,31 @@ impl Builder<'_> {
 
     fn near(&self, coarse: &Coarse, width: f64) -> Near {
         let cells = self.layout.cells();
+        // As the bits of an `f64`, whose order is that of numbers that are not negative.
+        let plain_error = AtomicU64::new(0);
         let rows = threads::map((cells.y * cells.z) as usize, |row| {
             let (y, z) = (row as u32 % cells.y, row as u32 / cells.y);
-            let mut plain_error: f64 = 0.0;
             let mut near = Vec::new();
             for x in 0..cells.x {
                 let cell = self.coarse_cell(coarse, UVec3::new(x, y, z));
                 if self.is_near(&cell, width) {
                     near.push(UVec3::new(x, y, z));
                 } else {
-                    let error = self.prover.error(&cell, 0.0);
+                    // Only the largest counts, so none has to be proven to be smaller than one that is known.
+                    let enough = f64::from_bits(plain_error.load(Ordering::Relaxed));
                     let rounding = self.rounding + rounding_of(cell.farthest());
-                    plain_error = plain_error.max(error + rounding);
+                    let error = self.prover.error(&cell, enough - rounding) + rounding;
+                    plain_error.fetch_max(error.to_bits(), Ordering::Relaxed);
                 }
             }
-            (near, plain_error)
+            near
         });
         let mut near = Near {
             cells: Vec::new(),
             numbers: vec![PLAIN; cells.element_product() as usize],
-            plain_error: 0.0,
+            plain_error: f64::from_bits(plain_error.into_inner()),
         };
-        for (more, error) in rows {
-            near.cells.extend(more);
-            near.plain_error = near.plain_error.max(error);
-        }
+        rows.into_iter().for_each(|row| near.cells.extend(row));
         for (number, &cell) in near.cells.iter().enumerate() {
             near.numbers[index_among(cells, cell)] = number as u32;
         }
@@ -118,23 +120,31 @@ impl Builder<'_> {
 
     /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
     fn is_near(&self, cell: &Cell, width: f64) -> bool {
-        let diagonal = 3f64.sqrt() * cell.size;
         let nearest = cell.nearest();
-        if nearest <= width {
-            return true;
+        let diagonal = 3f64.sqrt() * cell.size;
+        nearest <= width
+            || nearest <= width + diagonal && {
+                let middle = cell.low + DVec3::splat(0.5 * cell.size);
+                self.is_part_near(middle, cell.size, width, &mut cell.faces[0].clone())
+            }
+    }
+
+    /// [`Self::is_near`] for a cube around `middle`, which is a coarse cell or a part of one. `hint` is a face, best one that is near.
+    fn is_part_near(&self, middle: DVec3, size: f64, width: f64, hint: &mut u32) -> bool {
+        let nearest = self.exact.nearest(middle, *hint);
+        *hint = nearest.face;
+        let distance = nearest.distance_squared.sqrt();
+        let half_diagonal = 0.5 * 3f64.sqrt() * size;
+        if distance <= width || distance > width + half_diagonal {
+            return distance <= width;
         }
-        if nearest > width + diagonal {
-            return false;
-        }
-        // The middles of its eight parts, each a quarter of the diagonal from the farthest point of its part.
-        let mut hint = cell.faces[0];
-        (0..8).any(|i| {
-            let offset = corner(UVec3::ZERO, i).as_dvec3();
-            let middle = cell.low + cell.size * (0.25 + 0.5 * offset);
-            let nearest = self.exact.nearest(middle, hint);
-            hint = nearest.face;
-            nearest.distance_squared.sqrt() <= width + 0.25 * diagonal
-        })
+        // Parts of two fine cells are not worth a closer look.
+        let smallest = 2.5 / f64::from(CELLS) * f64::from(self.layout.cell_size);
+        size <= smallest
+            || (0..8).any(|i| {
+                let offset = corner(UVec3::ZERO, i).as_dvec3() - 0.5;
+                self.is_part_near(middle + 0.5 * size * offset, 0.5 * size, width, hint)
+            })
     }
 
     /// Searches the nodes that the blocks of a layer own; none beyond the last layer.
