@@ -466,9 +466,9 @@ fn fill_from_band(
 ) -> Result<f64, BakeError> {
     let plan = exact.plan();
     let wanted = Wanted {
-        patches: plan.patches(),
         within: band.width,
         seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
+        ..Wanted::all(plan.patches())
     };
     let fill = match method {
         Method::ScanConversion => scan_conversion::fill,

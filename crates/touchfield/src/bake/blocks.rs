@@ -9,6 +9,7 @@ use glam::{DVec3, UVec3};
 
 use super::settings::{Progress, Stage, Step};
 use crate::field::GridLayout;
+use crate::geom::lanes::LANES;
 use crate::geom::places;
 use crate::threads;
 
@@ -43,16 +44,44 @@ impl Block {
         places(self.first, self.last)
     }
 
-    /// All nodes as cubes of two by two by two, each as its first node. At an odd border a cube reaches past the block.
-    pub(super) fn cubes(self) -> impl Iterator<Item = UVec3> {
+    /// All nodes, eight at a time and close together: two along each axis, or more along others where a block is flat. At an odd
+    /// border some are repeated.
+    pub(super) fn eights(self) -> impl Iterator<Item = [UVec3; LANES]> {
         let Block { first, last, .. } = self;
-        (first.z..=last.z).step_by(2).flat_map(move |z| {
-            (first.y..=last.y).step_by(2).flat_map(move |y| {
-                (first.x..=last.x)
-                    .step_by(2)
-                    .map(move |x| UVec3::new(x, y, z))
+        let [x, y, z] = packet_shape(last - first + UVec3::ONE);
+        let (ly, lz) = (x.trailing_zeros(), (x * y).trailing_zeros());
+        (first.z..=last.z)
+            .step_by(z as usize)
+            .flat_map(move |from_z| {
+                (first.y..=last.y)
+                    .step_by(y as usize)
+                    .flat_map(move |from_y| {
+                        (first.x..=last.x).step_by(x as usize).map(move |from_x| {
+                            let from = UVec3::new(from_x, from_y, from_z);
+                            let mut nodes = [from; LANES];
+                            for (i, node) in nodes.iter_mut().enumerate() {
+                                let i = i as u32;
+                                let place = UVec3::new(i & (x - 1), (i >> ly) & (y - 1), i >> lz);
+                                *node = (from + place).min(last);
+                            }
+                            nodes
+                        })
+                    })
             })
-        })
+    }
+}
+
+/// Nodes along x, y and z that are handled together, in a block of this size.
+#[inline(always)]
+fn packet_shape(size: UVec3) -> [u32; 3] {
+    match size.to_array().map(|n| n > 1) {
+        [true, true, true] | [false, false, false] => [2, 2, 2],
+        [true, true, false] => [4, 2, 1],
+        [true, false, true] => [4, 1, 2],
+        [false, true, true] => [1, 4, 2],
+        [true, false, false] => [8, 1, 1],
+        [false, true, false] => [1, 8, 1],
+        [false, false, true] => [1, 1, 8],
     }
 }
 

@@ -5,15 +5,14 @@
 //! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
 //! Not for: approximate fields; there is nothing faster here to trade accuracy for. Those only start from here.
 
-use glam::{DVec3, UVec3};
+use glam::DVec3;
 
 use super::blocks::{Piece, for_each_layer};
 use super::nodes::{Found, NodeWriter, Wanted};
 use super::settings::{Progress, Stage};
 use crate::field::GridLayout;
-use crate::geom::corner;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
-use crate::mesh::{Bvh, Candidates};
+use crate::mesh::{Among, Bvh, Candidates};
 
 /// Writes the distance of every node that is wanted. `None` when cancelled.
 pub(super) fn fill(
@@ -76,18 +75,26 @@ impl Work for PieceWork<'_> {
             if together {
                 bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
             }
-            for cube in block.cubes() {
-                // Lanes past the border repeat its last node.
-                let nodes: [UVec3; LANES] = cube_nodes(cube, block.last);
+            let (far, inside) = writer.far_from(&block, &nearest);
+            for nodes in block.eights() {
                 let mut points = [DVec3::ZERO; LANES];
                 for (point, &node) in points.iter_mut().zip(&nodes) {
                     *point = layout.node_position(node);
                 }
-                let nearest = if together {
-                    bvh.nearest_among::<L>(&mut candidates, &points, hint)
+                let among = if together {
+                    bvh.nearest_among::<L>(&mut candidates, &points, hint, far)
                 } else {
                     // Cells a million times the size of the mesh: no bound means anything there.
-                    points.map(|point| bvh.nearest_of_all(point))
+                    Among::Near(points.map(|point| bvh.nearest_of_all(point)))
+                };
+                let nearest = match among {
+                    Among::Near(nearest) => nearest,
+                    Among::Far(distances) => {
+                        for (&node, distance) in nodes.iter().zip(distances) {
+                            writer.put_signed(node, distance, inside);
+                        }
+                        continue;
+                    }
                 };
                 hint = nearest[LANES - 1].face;
                 for ((&node, &point), nearest) in nodes.iter().zip(&points).zip(&nearest) {
@@ -97,14 +104,4 @@ impl Work for PieceWork<'_> {
         }
         writer.finish()
     }
-}
-
-/// The corners of a cube of nodes, bit 0 of the index being x, none beyond `last`.
-#[inline(always)]
-fn cube_nodes(first: UVec3, last: UVec3) -> [UVec3; LANES] {
-    let mut nodes = [first; LANES];
-    for (i, node) in nodes.iter_mut().enumerate() {
-        *node = corner(first, i).min(last);
-    }
-    nodes
 }

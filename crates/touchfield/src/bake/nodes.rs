@@ -13,6 +13,8 @@ pub(super) struct Wanted<'a> {
     pub(super) patches: Option<&'a Patches>,
     /// Nodes farther than this are left open, as NaN \[m\].
     pub(super) within: f64,
+    /// Nodes farther than this may be off by [`Bvh::far_error`](crate::mesh::Bvh::far_error) \[m\].
+    pub(super) exact_within: f64,
     /// Whether nearest points are kept.
     pub(super) seeds: bool,
 }
@@ -23,6 +25,7 @@ impl<'a> Wanted<'a> {
         Wanted {
             patches,
             within: f64::INFINITY,
+            exact_within: f64::INFINITY,
             seeds: false,
         }
     }
@@ -111,9 +114,8 @@ impl<'a> NodeWriter<'a> {
             }),
             None => false,
         };
-        let signed = if inside { -distance } else { distance };
+        self.put_signed(node, distance, inside);
         let slot = self.piece.slot(node);
-        self.piece.values[slot] = signed as f32;
         if let Some(face) = self.faces.get_mut(slot) {
             *face = nearest.face;
         }
@@ -123,6 +125,35 @@ impl<'a> NodeWriter<'a> {
                 point: nearest.closest.point.as_vec3(),
             });
         }
+    }
+
+    /// Writes a node whose side is known.
+    #[inline(always)]
+    pub(super) fn put_signed(&mut self, node: UVec3, distance: f64, inside: bool) {
+        let signed = if inside { -distance } else { distance };
+        let slot = self.piece.slot(node);
+        self.piece.values[slot] = signed as f32;
+    }
+
+    /// The distance beyond which nodes of a block need not be exact, and their side; the nearest point of its centre tells.
+    #[inline(always)]
+    pub(super) fn far_from(&self, block: &Block, nearest: &Nearest) -> (f64, bool) {
+        /// More than `f64` rounds.
+        const MARGIN: f64 = 1.0 + 1e-9;
+        const NOWHERE: (f64, bool) = (f64::INFINITY, false);
+        let exact_within = self.wanted.exact_within;
+        if exact_within == f64::INFINITY {
+            return NOWHERE;
+        }
+        let Some(patches) = self.wanted.patches else {
+            return (exact_within, false);
+        };
+        // No surface is crossed between two points that together are farther from it than from each other.
+        let distance = nearest.distance_squared.sqrt();
+        let same_side = MARGIN * (block.radius - distance);
+        patches
+            .inside(block.center, nearest)
+            .map_or(NOWHERE, |inside| (exact_within.max(same_side), inside))
     }
 
     /// Leaves a node open.

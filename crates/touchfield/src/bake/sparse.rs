@@ -335,9 +335,10 @@ impl Built {
         };
         // A step too small to count with is none.
         let step = if step.is_normal() { step } else { 0.0 };
+        // To the nearest step: the conversion to an integer cuts, and saturates.
         let stored = |value: f32| match step {
             0.0 => 0.0,
-            step => ((value - low) / step).round(),
+            step => (value - low) / step + 0.5,
         };
         match &mut self.values {
             SparseValues::Bits8(own) => own.extend(values.iter().map(|&v| stored(v) as u8)),
@@ -372,16 +373,19 @@ impl Builder<'_> {
         let mut values = vec![0.0; layout.node_count() as usize];
         let layers = for_each_layer(layout, &mut values, Stage::Preparing, progress, |piece| {
             let mut faces = vec![0; piece.values.len()];
-            self.fill(piece, &mut faces);
+            self.fill(piece, f64::INFINITY, &mut faces);
             faces
         });
         let faces = layers.ok_or(BakeError::Cancelled)?.concat();
         Ok(Coarse { values, faces })
     }
 
-    /// Exact signed distances of a box of nodes, and their nearest faces if there is room for them.
-    pub(super) fn fill(&self, mut piece: Piece<'_>, faces: &mut [u32]) {
-        let wanted = Wanted::all(Some(self.prover.patches));
+    /// Signed distances of a box of nodes, and their nearest faces if there is room for them. Exact within `exact_within` of the surface.
+    pub(super) fn fill(&self, mut piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) {
+        let wanted = Wanted {
+            exact_within,
+            ..Wanted::all(Some(self.prover.patches))
+        };
         let found = fill_piece(self.prover.bvh, wanted, piece.reborrow(), faces);
         for node in found.unclear {
             let point = piece.layout.node_position(node);

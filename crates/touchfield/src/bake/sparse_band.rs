@@ -1,6 +1,7 @@
 //! Blocks of eight cells a side wherever the surface is near.
 //!
-//! Input: the coarse grid, the width of the band. Output: a block for every coarse cell that the band reaches, all its nodes exact.
+//! Input: the coarse grid, the width of the band. Output: a block for every coarse cell that the band reaches. Its nodes are exact
+//! within the band and off by `f32` rounding, which is part of their error, beyond.
 //! Cost: a part of a microsecond a node; beside the field, the nodes of two layers of blocks.
 //! Not for: an error that is asked for; see `sparse_tolerance.rs`.
 //!
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use glam::{DVec3, UVec3};
 
 use super::bake::BakeError;
-use super::blocks::{Piece, SIDE};
+use super::blocks::Piece;
 use super::cell_error::Cell;
 use super::settings::{Progress, Stage, tell};
 use super::sparse::{Builder, Built, Coarse, finer, rounding_of};
@@ -26,6 +27,9 @@ pub(super) const CELLS: u32 = 8;
 /// Nodes that a block owns.
 const OWN: usize = (CELLS * CELLS * CELLS) as usize;
 
+/// Blocks that are put together by one thread at a time.
+const TOGETHER: usize = 16;
+
 /// The coarse cells that get a block, in the order of their blocks.
 struct Near {
     cells: Vec<UVec3>,
@@ -33,6 +37,13 @@ struct Near {
     numbers: Vec<u32>,
     /// Largest error in the others \[m\].
     plain_error: f64,
+}
+
+/// The nodes of the blocks.
+struct Fine {
+    layout: GridLayout,
+    /// They are exact this near to the surface \[m\].
+    exact_within: f64,
 }
 
 /// The nodes that the blocks of one layer own.
@@ -59,9 +70,17 @@ impl Builder<'_> {
         width: f64,
         progress: Progress<'_>,
     ) -> Result<Built, BakeError> {
-        let fine = finer(&self.layout, CELLS);
-        let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(fine.cell_size);
-        let near = self.near(coarse, width * f64::from(fine.cell_size));
+        let layout = finer(&self.layout, CELLS);
+        let cell_size = f64::from(layout.cell_size);
+        let half_diagonal = 0.5 * 3f64.sqrt() * cell_size;
+        let grid = self.layout.bounds();
+        let far_error = self.prover.bvh.far_error(grid.extents().length().into());
+        let rounding = self.rounding + far_error;
+        let near = self.near(coarse, width * cell_size);
+        let fine = Fine {
+            layout,
+            exact_within: width * cell_size + far_error,
+        };
         let mut built = Built::new(self.bits);
         built.plain_error = near.plain_error;
         self.count(near.cells.len() as u64 * self.block_bytes(CELLS), 1.0)?;
@@ -70,15 +89,19 @@ impl Builder<'_> {
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
             let next = self.own_nodes(&fine, &near, z + 1);
-            let blocks = threads::map(this.values.len() / OWN, |index| {
-                let cell = near.cells[this.first + index];
-                let values = self.all_nodes(&fine, &near, cell, [&this, &next]);
+            let count = this.values.len() / OWN;
+            let parts = threads::map(count.div_ceil(TOGETHER), |part| {
                 let mut built = Built::new(self.bits);
-                let cells_log2 = CELLS.trailing_zeros() as u8;
-                built.push(cells_log2, &values, half_diagonal, self.rounding);
+                let mut values = vec![0.0; (CELLS as usize + 1).pow(3)];
+                for index in part * TOGETHER..count.min((part + 1) * TOGETHER) {
+                    let cell = near.cells[this.first + index];
+                    self.all_nodes(&fine, &near, cell, [&this, &next], &mut values);
+                    let cells_log2 = CELLS.trailing_zeros() as u8;
+                    built.push(cells_log2, &values, half_diagonal, rounding);
+                }
                 built
             });
-            blocks.into_iter().for_each(|block| built.append(block));
+            parts.into_iter().for_each(|part| built.append(part));
             this = next;
         }
         built.cells = near.numbers;
@@ -148,19 +171,19 @@ impl Builder<'_> {
     }
 
     /// Searches the nodes that the blocks of a layer own; none beyond the last layer.
-    fn own_nodes(&self, fine: &GridLayout, near: &Near, z: u32) -> Layer {
+    fn own_nodes(&self, fine: &Fine, near: &Near, z: u32) -> Layer {
         let first = near.cells.partition_point(|cell| cell.z < z);
         let end = near.cells.partition_point(|cell| cell.z <= z);
         let mut values = vec![0.0; (end - first) * OWN];
         threads::map_pieces(&mut values, OWN, |index, values| {
             let piece = Piece {
-                layout: fine,
+                layout: &fine.layout,
                 first: near.cells[first + index] * CELLS,
                 size: UVec3::splat(CELLS),
-                side: SIDE,
+                side: CELLS,
                 values,
             };
-            self.fill(piece, &mut []);
+            self.fill(piece, fine.exact_within, &mut []);
         });
         Layer { first, values }
     }
@@ -168,13 +191,12 @@ impl Builder<'_> {
     /// All nodes of the block of a cell: its own, those of its neighbours, and what nobody owns.
     fn all_nodes(
         &self,
-        fine: &GridLayout,
+        fine: &Fine,
         near: &Near,
         cell: UVec3,
         layers: [&Layer; 2],
-    ) -> Vec<f32> {
-        const NODES: usize = CELLS as usize + 1;
-        let mut all = vec![0.0; NODES * NODES * NODES];
+        all: &mut [f32],
+    ) {
         let cells = self.layout.cells();
         for i in 0..8 {
             let offset = corner(UVec3::ZERO, i);
@@ -191,24 +213,24 @@ impl Builder<'_> {
                 None => {
                     searched.resize(size.element_product() as usize, 0.0);
                     let piece = Piece {
-                        layout: fine,
+                        layout: &fine.layout,
                         first: neighbour * CELLS,
                         size,
-                        side: SIDE,
+                        // Flat: one search for all of it.
+                        side: CELLS,
                         values: &mut searched,
                     };
-                    self.fill(piece, &mut []);
+                    self.fill(piece, fine.exact_within, &mut []);
                     (&searched[..], size)
                 }
             };
             for node in places(UVec3::ZERO, (size - 1).with_x(0)) {
-                let to = index_among(UVec3::splat(NODES as u32), offset * CELLS + node);
+                let to = index_among(UVec3::splat(CELLS + 1), offset * CELLS + node);
                 let start = index_among(stored, node);
                 let length = size.x as usize;
                 all[to..to + length].copy_from_slice(&from[start..start + length]);
             }
         }
-        all
     }
 }
 

@@ -180,7 +180,7 @@ impl Builder<'_> {
             side: 5,
             values,
         };
-        self.fill(piece, faces);
+        self.fill(piece, f64::INFINITY, faces);
     }
 }
 

@@ -21,7 +21,7 @@ mod weld;
 mod winding_number;
 pub mod write;
 
-pub(crate) use bvh::Candidates;
+pub(crate) use bvh::{Among, Candidates};
 pub use bvh::{Bvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;

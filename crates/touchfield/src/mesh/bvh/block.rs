@@ -16,6 +16,18 @@ pub(crate) struct Candidates {
     postponed: Vec<(Stored, u32)>,
 }
 
+/// What is found for eight points.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is looked at where it was made and goes nowhere"
+)]
+pub(crate) enum Among {
+    /// The nearest point of the mesh for each.
+    Near([Nearest; LANES]),
+    /// Distances from the mesh, off by at most [`Bvh::far_error`] \[m\].
+    Far([f64; LANES]),
+}
+
 /// [`LANES`] leaves with their bounds.
 struct Group {
     bounds: Bounds,
@@ -83,14 +95,15 @@ impl Bvh {
     }
 
     /// The nearest points of the mesh to eight points, all in the ball that `candidates` were gathered for and best close to
-    /// each other.
+    /// each other; or only how far it is, if that is more than `far` for all of them.
     #[inline(always)]
     pub(crate) fn nearest_among<L: Lanes>(
         &self,
         candidates: &mut Candidates,
         points: &[DVec3; LANES],
         hint: u32,
-    ) -> [Nearest; LANES] {
+        far: f64,
+    ) -> Among {
         let Candidates {
             groups, postponed, ..
         } = candidates;
@@ -127,7 +140,15 @@ impl Bvh {
                 }
             }
         }
-        packet.decide(self, points)
+        match packet.far(far * self.scale) {
+            Some(local) => Among::Far(local.0.map(|distance| f64::from(distance) / self.scale)),
+            None => Among::Near(packet.decide(self, points)),
+        }
+    }
+
+    /// How much the distances of [`Among::Far`] can be off, for points within `radius` of the middle of the mesh \[m\].
+    pub(crate) fn far_error(&self, radius: f64) -> f64 {
+        4.0 * f64::from(ROUNDING) * (1.0 / self.scale + radius)
     }
 
     #[inline(always)]
@@ -303,6 +324,15 @@ impl<'a, L: Lanes> Packet<'a, L> {
             self.threshold = self.threshold.min(limit);
             self.postponed.push((estimate.store(), leaf.faces[lane]));
         }
+    }
+
+    /// The distances as they are known in `f32`, if all are more than `limit`. Local units.
+    #[inline(always)]
+    fn far(&self, limit: f64) -> Option<Stored> {
+        // The threshold is that much above the smallest distance that was measured.
+        let distances = self.threshold.sqrt().sub(L::splat(self.margin));
+        let all_far = distances.mask_at_most(L::splat(limit as f32)) == 0;
+        (all_far && limit.is_finite()).then(|| distances.store())
     }
 
     /// Measures in `f64` what is within rounding of the nearest.

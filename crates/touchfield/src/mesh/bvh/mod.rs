@@ -15,7 +15,7 @@ mod block;
 mod build;
 mod nearest;
 
-pub(crate) use block::Candidates;
+pub(crate) use block::{Among, Candidates};
 
 use glam::{DVec3, Vec3};
 
