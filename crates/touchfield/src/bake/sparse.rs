@@ -68,7 +68,7 @@ impl Bits {
         }
     }
 
-    fn bytes(self) -> u64 {
+    pub(super) fn bytes(self) -> u64 {
         match self {
             Bits::Eight => 1,
             Bits::Sixteen => 2,
@@ -102,7 +102,7 @@ pub struct BakedSparse {
 const COARSE_BYTES: u64 = 12;
 
 /// Cells of a block along a side in a band.
-const BAND_CELLS: u32 = 8;
+pub(super) const BAND_CELLS: u32 = 8;
 
 /// Bakes a closed mesh into a sparse field.
 pub fn bake_sparse(
@@ -260,16 +260,16 @@ struct Coarse {
 }
 
 /// Blocks as they grow.
-struct Built {
-    cells: Vec<u32>,
-    plain_error: f64,
-    blocks: Vec<SparseBlock>,
-    children: Vec<u32>,
-    values: SparseValues,
+pub(super) struct Built {
+    pub(super) cells: Vec<u32>,
+    pub(super) plain_error: f64,
+    pub(super) blocks: Vec<SparseBlock>,
+    pub(super) children: Vec<u32>,
+    pub(super) values: SparseValues,
 }
 
 impl Built {
-    fn new(bits: Bits) -> Built {
+    pub(super) fn new(bits: Bits) -> Built {
         Built {
             cells: Vec::new(),
             plain_error: 0.0,
@@ -284,7 +284,7 @@ impl Built {
     }
 
     /// Adds another's blocks behind its own.
-    fn append(&mut self, other: Built) {
+    pub(super) fn append(&mut self, other: Built) {
         let moved = |list: Vec<u32>, by: usize| {
             list.into_iter().map(move |index| {
                 if index == PLAIN {
@@ -316,7 +316,13 @@ impl Built {
     }
 
     /// Stores a block of values; `error` is that of interpolating them as they are. Returns its number.
-    fn push(&mut self, cells_log2: u8, values: &[f32], error: f64, rounding: f64) -> u32 {
+    pub(super) fn push(
+        &mut self,
+        cells_log2: u8,
+        values: &[f32],
+        error: f64,
+        rounding: f64,
+    ) -> u32 {
         let low = values.iter().copied().fold(f32::INFINITY, f32::min);
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let largest = f64::from(low.abs().max(high.abs()));
@@ -635,7 +641,7 @@ impl Builder<'_> {
 }
 
 /// What interpolating values up to this, decoded in `f32`, rounds \[m\].
-fn rounding_of(largest: f64) -> f64 {
+pub(super) fn rounding_of(largest: f64) -> f64 {
     16.0 * f64::from(f32::EPSILON) * largest
 }
 
