@@ -219,8 +219,7 @@ impl Header {
 
     /// As Python writes it, cut short.
     pub(crate) fn shape_text(&self) -> String {
-        let sides: Vec<String> = self.shape.iter().map(u64::to_string).collect();
-        sides.join(", ").chars().take(40).collect()
+        sides_text(&self.shape).chars().take(40).collect()
     }
 
     /// Whether the numbers are `f4` or `f8`.
@@ -281,6 +280,18 @@ impl Header {
     }
 }
 
+/// `2, 4`, but `2,`.
+fn sides_text(shape: &[u64]) -> String {
+    match shape {
+        [side] => format!("{side},"),
+        sides => sides
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
 fn reversed<const N: usize>(mut raw: [u8; N]) -> [u8; N] {
     raw.reverse();
     raw
@@ -319,12 +330,7 @@ fn write_header(
     shape: &[u64],
     fortran_order: bool,
 ) -> io::Result<()> {
-    let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
-    // `(2, 4)`, but `(2,)`.
-    let sides = match shape {
-        [side] => format!("{side},"),
-        _ => sides.trim_end_matches(", ").to_owned(),
-    };
+    let sides = sides_text(shape);
     let order = if fortran_order { "True" } else { "False" };
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sides}), }}");

@@ -28,6 +28,8 @@ use touchfield_conformance::mesh_truth::MeshTruth;
 use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 
+type Truth<'a> = &'a dyn Fn(DVec3) -> f64;
+
 const TARGETS: [Target; 9] = [
     Target::Dense,
     Target::Taylor,
@@ -115,7 +117,7 @@ fn every_kind(mesh: &TriangleMesh) -> Vec<(&'static str, StoredField)> {
     ]
 }
 
-fn check(field: &StoredField, truth: &dyn Fn(DVec3) -> f64, name: &str, points: usize) {
+fn check(field: &StoredField, truth: Truth<'_>, name: &str, points: usize) {
     match check_field(field, Some(truth), name, 3, points) {
         Ok(report) => println!("{report}"),
         Err(broken) => panic!("{broken}"),
@@ -130,7 +132,7 @@ fn every_kind_into_every_kind_keeps_its_promise() {
     let star = turned_at_random(random_star(5), 6);
     let star_truth = MeshTruth::of(&star);
     let star_truth = |p: DVec3| star_truth.signed_distance(p);
-    let cases: [(&TriangleMesh, &dyn Fn(DVec3) -> f64, usize); 2] =
+    let cases: [(&TriangleMesh, Truth<'_>, usize); 2] =
         [(&cuboid, &box_truth, 1000), (&star, &star_truth, 100)];
     for (mesh, truth, points) in cases {
         for (name, field) in every_kind(mesh) {
@@ -153,7 +155,7 @@ fn every_kind_into_every_kind_keeps_its_promise() {
 }
 
 /// Node values of a closed form, off by up to `noise` metres, and the bound that follows.
-fn sampled_form(truth: &dyn Fn(DVec3) -> f64, solid: Aabb, noise: f64) -> StoredField {
+fn sampled_form(truth: Truth<'_>, solid: Aabb, noise: f64) -> StoredField {
     let layout = GridLayout {
         origin: solid.min - Vec3::splat(0.21),
         cell_size: 0.1,
@@ -187,7 +189,7 @@ fn chains_of_conversions_of_closed_forms_keep_their_promise() {
         (around * around + p.z * p.z).sqrt() - 0.3
     };
     let cuboid = closed_forms::cuboid(DVec3::new(0.9, 0.5, 0.3));
-    let shapes: [(&dyn Fn(DVec3) -> f64, Vec3); 3] = [
+    let shapes: [(Truth<'_>, Vec3); 3] = [
         (&sphere, Vec3::splat(0.7)),
         (&torus, Vec3::new(1.1, 1.1, 0.3)),
         (&cuboid, Vec3::new(0.9, 0.5, 0.3)),
