@@ -461,3 +461,103 @@ fn doubts_move_with_their_places() {
     let same = converted_provenance(&dense, &provenance, &dense);
     assert_eq!(same, provenance);
 }
+
+/// Two coarse cells that disagree by 0.3 m at the side they share, the first of them a block. Both may: each is off by up to half a metre.
+fn disagreeing() -> SparseBlocks {
+    let layout = GridLayout {
+        origin: Vec3::ZERO,
+        cell_size: 1.0,
+        nodes: UVec3::new(3, 2, 2),
+    };
+    let block = SparseBlock {
+        cells_log2: 1,
+        children: PLAIN,
+        first_value: 0,
+        lowest: 0.0,
+        step: 1.0,
+        error: 0.5,
+    };
+    let parts = SparseParts {
+        nodes: vec![0.3; 12],
+        cells: vec![0, PLAIN],
+        plain_error: 0.5,
+        blocks: vec![block],
+        children: Vec::new(),
+        values: SparseValues::Bits32(vec![0.0; 27]),
+        solid: layout.bounds(),
+    };
+    SparseBlocks::new(layout, parts).unwrap()
+}
+
+#[test]
+fn a_value_taken_from_a_neighbour_counts_as_an_error() {
+    let sparse = disagreeing();
+    let dense = to(&sparse.clone().into(), Target::Dense);
+    let bound = dense.error_bound();
+    let mut random = Random::new(2);
+    let mut worst = 0.0f32;
+    for _ in 0..5000 {
+        let point = random
+            .in_box(DVec3::ZERO, DVec3::new(2.0, 1.0, 1.0))
+            .as_vec3();
+        // The truth may lie that far on the other side.
+        let off = (dense.distance(point) - sparse.distance(point)).abs();
+        worst = worst.max(off + sparse.error_near(point));
+    }
+    assert!(worst > 0.75 && worst <= bound, "{worst} of {bound}");
+    assert!(bound < 0.81, "{bound}");
+}
+
+#[test]
+fn what_lies_beyond_the_border_counts_as_an_error() {
+    // Nothing of the kind in the field itself: a plane is interpolated exactly.
+    let layout = GridLayout {
+        origin: Vec3::ZERO,
+        cell_size: 0.125,
+        nodes: UVec3::new(9, 10, 12),
+    };
+    let n = layout.nodes;
+    let normal = DVec3::new(2.0, -1.0, 2.0) / 3.0;
+    let truth = |p: DVec3| normal.dot(p) + 1.5;
+    let values = (0..n.element_product())
+        .map(|i| UVec3::new(i % n.x, i / n.x % n.y, i / n.x / n.y))
+        .map(|node| truth(layout.node_position(node)) as f32)
+        .collect();
+    let plane: StoredField = DenseGrid::new(layout, values, Aabb::EMPTY, 1e-5)
+        .unwrap()
+        .into();
+    let size = 0.3;
+    let wide = with_cells(&plane, Target::Dense, Some(size)).unwrap();
+    let excess = wide.bounds().extents() - plane.bounds().extents();
+    let beyond = 0.5 * f64::from(excess.length());
+    assert!(beyond > 0.1, "{beyond}");
+    let least = beyond + 0.5 * 3f64.sqrt() * size;
+    let bound = f64::from(wide.error_bound());
+    assert!(
+        (least..least + 1e-3).contains(&bound),
+        "{bound} for {least}"
+    );
+
+    // Blocks: every one says for itself how far it is off.
+    let sphere = |p: DVec3| (p - DVec3::new(0.1, -0.2, 0.05)).length() - 0.7;
+    let solid = Aabb::from_center(Vec3::new(0.1, -0.2, 0.05), Vec3::splat(0.70001));
+    let dense = sampled_form(&sphere, solid, 0.0);
+    let StoredField::Sparse(blocks) = to(&dense, sparse(Keep::All, Bits::ThirtyTwo)) else {
+        panic!()
+    };
+    let bounds = blocks.bounds().as_daabb();
+    let mut random = Random::new(3);
+    let (mut beyond, mut worst) = (0, 0.0f64);
+    for _ in 0..50_000 {
+        let point = random.in_box(bounds.min, bounds.max);
+        let off = (f64::from(blocks.distance(point.as_vec3())) - sphere(point)).abs();
+        let allowed = f64::from(blocks.error_near(point.as_vec3()));
+        assert!(off <= allowed, "{off} > {allowed} at {point}");
+        if !dense.bounds().contains(point.as_vec3()) {
+            beyond += 1;
+            worst = worst.max(off / f64::from(dense.error_bound()));
+        }
+    }
+    // There is something to see: far more than the grid itself is off.
+    assert!(beyond > 10_000 && worst > 1.5, "{beyond} {worst}");
+}
