@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::{
-    BakeSettings, Bits, Method, Resolution, SignChoice, SparseGoal, SparseSettings,
+    BakeSettings, Method, Resolution, SignChoice, SparseGoal, SparseSettings, VoxmapSettings,
 };
 use touchfield::field::{SignMethod, file};
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
@@ -14,6 +14,7 @@ use crate::args::{Common, Length, Units};
 use crate::failure::Failure;
 use crate::load::{BakedField, Storage};
 use crate::report::{self, Answer, Facts};
+use crate::storage::{Kind, ValueBits, VoxelNumbers};
 use crate::{load, output, terminal};
 
 /// Bake a mesh into a signed distance field with a proven error
@@ -62,6 +63,9 @@ pub(crate) struct Arguments {
         conflicts_with = "tolerance"
     )]
     band: f64,
+    /// How the numbers of a voxmap are stored
+    #[arg(long, value_enum, default_value_t)]
+    voxels: VoxelNumbers,
     /// Lower every value of a sparse field by its error: the solid then encloses the mesh
     #[arg(long)]
     conservative: bool,
@@ -87,30 +91,6 @@ fn default_nodes() -> u32 {
         Resolution::Nodes(nodes) => nodes,
         Resolution::CellSize(_) => 128,
     }
-}
-
-/// How a field is stored.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Kind {
-    /// a value at every node of a regular grid
-    #[default]
-    Dense,
-    /// a value and a gradient at every node, in half floats: twice the memory, smoother
-    Taylor,
-    /// a coarse grid, and blocks of fine cells around the surface; closed meshes only
-    Sparse,
-}
-
-/// Bits of a stored value.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ValueBits {
-    #[value(name = "8")]
-    Eight,
-    #[default]
-    #[value(name = "16")]
-    Sixteen,
-    #[value(name = "32")]
-    ThirtyTwo,
 }
 
 /// How to tell inside from outside.
@@ -181,12 +161,12 @@ impl Arguments {
     }
 
     /// How the field is to be stored.
-    fn storage(&self) -> Result<Storage, Failure> {
+    fn storage(&self, mesh: &TriangleMesh, common: &Common) -> Result<Storage, Failure> {
         let kind = self.field.unwrap_or(match self.tolerance {
             Some(_) => Kind::Sparse,
             None => Kind::Dense,
         });
-        if !matches!(kind, Kind::Sparse) {
+        if kind != Kind::Sparse {
             let only_sparse = [
                 (self.tolerance.is_some(), "--tolerance"),
                 (self.conservative, "--conservative"),
@@ -195,27 +175,45 @@ impl Arguments {
                 Some((_, option)) => Err(Failure::BadInput(format!(
                     "{option} needs a sparse field: --field sparse"
                 ))),
-                None if matches!(kind, Kind::Taylor) => Ok(Storage::Taylor),
+                None if kind == Kind::Taylor => Ok(Storage::Taylor),
+                None if kind == Kind::Voxmap => self.voxmap(mesh, common),
                 None => Ok(Storage::Dense),
             };
         }
-        if !matches!(self.method, DistanceMethod::Exact) {
-            return Err(Failure::BadInput(
-                "a sparse field is baked by --method exact only".to_owned(),
-            ));
-        }
+        self.expect_exact("a sparse field")?;
         Ok(Storage::Sparse(SparseSettings {
             goal: match self.tolerance {
                 Some(Length(tolerance)) => SparseGoal::Tolerance(tolerance),
                 None => SparseGoal::Band(self.band),
             },
-            bits: match self.bits {
-                ValueBits::Eight => Bits::Eight,
-                ValueBits::Sixteen => Bits::Sixteen,
-                ValueBits::ThirtyTwo => Bits::ThirtyTwo,
-            },
+            bits: self.bits.bits(),
             conservative: self.conservative,
         }))
+    }
+
+    fn voxmap(&self, mesh: &TriangleMesh, common: &Common) -> Result<Storage, Failure> {
+        self.expect_exact("a voxmap")?;
+        let settings = self.settings(common);
+        // A bad layout is told by the bake.
+        let largest = (settings.layout(mesh.bounds()))
+            .map_or(1.0, |layout| layout.bounds().as_daabb().diagonal());
+        Ok(Storage::Voxmap(VoxmapSettings {
+            resolution: settings.resolution,
+            padding: settings.padding,
+            sign: settings.sign,
+            encoding: self.voxels.encoding(largest),
+            max_memory: settings.max_memory,
+            ..VoxmapSettings::default()
+        }))
+    }
+
+    fn expect_exact(&self, what: &str) -> Result<(), Failure> {
+        match self.method {
+            DistanceMethod::Exact => Ok(()),
+            _ => Err(Failure::BadInput(format!(
+                "{what} is baked by --method exact only"
+            ))),
+        }
     }
 }
 
@@ -223,7 +221,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     // Before the work, which may be long.
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
-    let storage = arguments.storage()?;
     load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(
@@ -231,6 +228,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "is a baked field already; give the mesh it came from",
         ));
     }
+    // Options that do not go together are told before the mesh is read.
+    arguments.storage(&TriangleMesh::default(), common)?;
     let mut mesh = load::mesh(&arguments.mesh, arguments.units, common.max_memory.0)?;
     let mut notes = Vec::new();
     if arguments.units != Units::M {
@@ -247,6 +246,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         repaired
     });
     let settings = arguments.settings(common);
+    let storage = arguments.storage(&mesh, common)?;
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
     let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use touchfield::bake::{BakeError, BakeSettings, Resolution};
+use touchfield::bake::{BakeError, BakeSettings, ConvertError, Resolution, VoxmapBakeError};
 use touchfield::field::GridError;
 use touchfield::field::file::FileError;
 use touchfield::mesh::read::{Cause, ReadError};
@@ -53,6 +53,56 @@ impl Failure {
     pub(crate) fn of_bake(path: &Path, error: &BakeError, settings: &BakeSettings) -> Failure {
         let message = format!("{}: {}", path.display(), bake_cause(error, settings));
         Failure::new(error.is_limit(), message)
+    }
+
+    /// A voxmap of the mesh in `path` that came to nothing, for a reason that other bakes do not have.
+    pub(crate) fn of_voxmap(path: &Path, error: &VoxmapBakeError) -> Failure {
+        let message = match error {
+            VoxmapBakeError::OpenSurface => {
+                "the surface is open, so it has no inside to fill with layers (--repair fills small holes, --field dense takes any mesh)"
+                    .to_owned()
+            }
+            VoxmapBakeError::NoPadding => {
+                "a voxmap needs at least one empty voxel around the mesh: --padding 1 or more".to_owned()
+            }
+            error => format!("{error} (--voxels, --cell-size)"),
+        };
+        Failure::in_file(path, message)
+    }
+
+    /// A field in `path` that cannot be stored another way, with the option that helps.
+    pub(crate) fn of_convert(path: &Path, error: &ConvertError) -> Failure {
+        let message = match *error {
+            ConvertError::TooMuchMemory {
+                kind,
+                nodes,
+                needed,
+                allowed,
+                fitting,
+            } => format!(
+                "stored {kind} it has {} × {} × {} nodes and takes {} on the way, more than the {} allowed; use --cell-size {fitting:.2e} \
+                 or larger, or raise --max-memory",
+                nodes.x,
+                nodes.y,
+                nodes.z,
+                report::bytes(needed),
+                report::bytes(allowed)
+            ),
+            ConvertError::TooManyBlocks { needed, allowed } => format!(
+                "the blocks take {} so far, more than the {} allowed; use a smaller --band or a larger --tolerance, fewer --bits, a larger \
+                 --cell-size, or raise --max-memory",
+                report::bytes(needed),
+                report::bytes(allowed)
+            ),
+            ConvertError::BadCellSize(_) | ConvertError::TooManyNodes { .. } => {
+                format!("{error} (--cell-size)")
+            }
+            ConvertError::BadBand(_) => format!("{error} (--band)"),
+            ConvertError::BadTolerance(_) => format!("{error} (--tolerance)"),
+            ConvertError::Voxmap(_) => format!("{error} (--voxels, --cell-size)"),
+            _ => error.to_string(),
+        };
+        Failure::new(error.is_limit(), format!("{}: {message}", path.display()))
     }
 
     /// A mesh that cannot be read. Where the format is unknown, baked files are named too.

@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use touchfield::bake::{BakeReport, BakeSettings, SparseSettings, bake, bake_sparse, bake_taylor};
+use touchfield::bake::{
+    BakeReport, BakeSettings, SparseSettings, VoxmapBakeError, VoxmapSettings, bake, bake_sparse,
+    bake_taylor, bake_voxmap,
+};
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{Provenance, StoredField};
 use touchfield::mesh::TriangleMesh;
@@ -112,6 +115,7 @@ pub(crate) enum Storage {
     Dense,
     Taylor,
     Sparse(SparseSettings),
+    Voxmap(VoxmapSettings),
 }
 
 /// Bakes the mesh that `path` holds, with a progress bar.
@@ -141,6 +145,15 @@ pub(crate) fn bake_mesh(
                 report: baked.report,
             })
         }
+        Storage::Voxmap(voxmap) => match bake_voxmap(mesh, voxmap, &progress) {
+            Ok(baked) => Ok(BakedField {
+                field: baked.field.into(),
+                provenance: baked.provenance,
+                report: baked.report,
+            }),
+            Err(VoxmapBakeError::Bake(error)) => Err(error),
+            Err(error) => return Err(Failure::of_voxmap(path, &error)),
+        },
     };
     baked.map_err(|error| Failure::of_bake(path, &error, settings))
 }

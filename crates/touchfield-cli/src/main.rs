@@ -6,12 +6,14 @@
 
 mod args;
 mod bake;
+mod convert;
 mod demo;
 mod failure;
 mod inspect;
 mod load;
 mod models;
 mod npy;
+mod npz;
 mod output;
 mod picture;
 mod points;
@@ -20,7 +22,9 @@ mod render;
 mod report;
 mod sample;
 mod slice;
+mod storage;
 mod terminal;
+mod vti;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -58,6 +62,7 @@ enum Command {
     Models(models::Arguments),
     Inspect(inspect::Arguments),
     Bake(bake::Arguments),
+    Convert(convert::Arguments),
     Sample(sample::Arguments),
     Slice(slice::Arguments),
     Render(render::Arguments),
@@ -121,6 +126,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Models(arguments) => models::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments, common),
         Command::Bake(arguments) => bake::run(arguments, common),
+        Command::Convert(arguments) => convert::run(arguments, common),
         Command::Sample(arguments) => sample::run(arguments, common),
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),

@@ -1,14 +1,14 @@
-//! NumPy's `.npy` files: points in, rows of numbers out.
+//! NumPy's `.npy` files: points in, rows of numbers out; and the arrays in `.npz` files.
 //!
-//! Input: the bytes of a file of shape (N, 3), `f4` or `f8`, either byte order, C or Fortran order.
-//! Output: the points as `[f64; 3]`; or a file of shape (N, 4), `<f4`.
+//! Input: the bytes of a file of shape (N, 3), `f4` or `f8`, either byte order, C or Fortran order; or a [`Header`] and what follows it.
+//! Output: the points as `[f64; 3]`, or number after number; or a file of any shape, `<f4` or `<f8`.
 //! Cost: one pass; no count in the file is trusted before the bytes behind it are there.
 //! Not for: other types, structured or pickled arrays, which are refused.
 //!
 //! Format: NumPy enhancement proposal 1 and `numpy.lib.format`. The header is a Python literal of three known keys, so it is
 //! read by looking for these keys rather than with a parser for all of Python's literals.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -42,67 +42,37 @@ pub(crate) enum NpyError {
         needed: u128,
         found: usize,
     },
+    #[error(
+        "{count} numbers are declared, which take {needed} bytes, but {found} follow; the file is cut short, so save it again"
+    )]
+    TooFewBytes { count: u64, needed: u64, found: u64 },
+    #[error("cannot be read: {0}; the file is damaged, so save it again")]
+    NotRead(String),
 }
 
 /// Reads the points of a file.
 pub(crate) fn points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, NpyError> {
-    if !bytes.starts_with(MAGIC) {
-        return Err(NpyError::NoMagic);
+    let mut data = bytes;
+    let header = Header::read(&mut data)?;
+    let &[points, 3] = header.shape.as_slice() else {
+        return Err(NpyError::Shape(header.shape_text()));
+    };
+    if !header.is_float() {
+        return Err(NpyError::Type(format!("`{}`", header.number.name())));
     }
-    let (&version, rest) = bytes[MAGIC.len()..]
-        .split_first_chunk::<2>()
-        .ok_or(NpyError::NoMagic)?;
-    let at = MAGIC.len() + 2;
-    let cut_short = |declared, found| NpyError::HeaderCutShort {
-        at,
-        declared,
-        found,
-    };
-    let (declared, rest) = match version {
-        [1, 0] => {
-            let (length, rest) = rest
-                .split_first_chunk::<2>()
-                .ok_or(cut_short(2, rest.len()))?;
-            (u64::from(u16::from_le_bytes(*length)), rest)
-        }
-        [2 | 3, 0] => {
-            let (length, rest) = rest
-                .split_first_chunk::<4>()
-                .ok_or(cut_short(4, rest.len()))?;
-            (u64::from(u32::from_le_bytes(*length)), rest)
-        }
-        [major, minor] => return Err(NpyError::Version(major, minor)),
-    };
-    let text_at = bytes.len() - rest.len();
-    let length = usize::try_from(declared)
-        .ok()
-        .filter(|&length| length <= rest.len());
-    let (text, data) = rest.split_at(length.ok_or(cut_short(declared, rest.len()))?);
-    let header = Header::parse(&String::from_utf8_lossy(text), text_at)?;
-
-    let at = bytes.len() - data.len();
-    let width = if header.double { 8 } else { 4 };
-    let needed = u128::from(header.points) * 3 * width as u128;
+    let width = header.number.width();
+    let needed = u128::from(points) * 3 * width as u128;
     if needed > data.len() as u128 {
         return Err(NpyError::CutShort {
-            at,
-            points: header.points,
+            at: bytes.len() - data.len(),
+            points,
             needed,
             found: data.len(),
         });
     }
     // Within the file, hence within `usize`.
-    let count = header.points as usize;
-    let number = |index: usize| {
-        let raw = &data[index * width..];
-        match (raw.first_chunk::<8>(), raw.first_chunk::<4>()) {
-            (Some(&raw), _) if header.double && header.big_endian => f64::from_be_bytes(raw),
-            (Some(&raw), _) if header.double => f64::from_le_bytes(raw),
-            (_, Some(&raw)) if header.big_endian => f64::from(f32::from_be_bytes(raw)),
-            (_, Some(&raw)) => f64::from(f32::from_le_bytes(raw)),
-            _ => f64::NAN,
-        }
-    };
+    let count = points as usize;
+    let number = |index: usize| header.number_at(&data[index * width..]);
     let point = |row: usize| match header.fortran_order {
         true => std::array::from_fn(|column| number(column * count + row)),
         false => std::array::from_fn(|column| number(3 * row + column)),
@@ -110,14 +80,95 @@ pub(crate) fn points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, NpyError> {
     Ok((0..count).map(point).collect())
 }
 
-struct Header {
-    points: u64,
-    double: bool,
+/// Types of numbers that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    F4,
+    F8,
+    I4,
+    I8,
+}
+
+impl Number {
+    /// Of NumPy, without the byte order.
+    fn named(name: &str) -> Option<Number> {
+        match name {
+            "f4" => Some(Number::F4),
+            "f8" => Some(Number::F8),
+            "i4" => Some(Number::I4),
+            "i8" => Some(Number::I8),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Number::F4 => "f4",
+            Number::F8 => "f8",
+            Number::I4 => "i4",
+            Number::I8 => "i8",
+        }
+    }
+
+    /// Bytes.
+    fn width(self) -> usize {
+        match self {
+            Number::F4 | Number::I4 => 4,
+            Number::F8 | Number::I8 => 8,
+        }
+    }
+}
+
+/// What an array is, before its numbers.
+pub(crate) struct Header {
+    pub(crate) shape: Vec<u64>,
+    /// Whether the first index runs fastest.
+    pub(crate) fortran_order: bool,
+    number: Number,
     big_endian: bool,
-    fortran_order: bool,
 }
 
 impl Header {
+    /// Reads up to the first number.
+    pub(crate) fn read(input: &mut impl Read) -> Result<Header, NpyError> {
+        /// Far longer than any header of ours or NumPy's.
+        const LONGEST: u64 = 1 << 16;
+        let mut start = Vec::new();
+        read_up_to(input, MAGIC.len() as u64 + 2, &mut start)?;
+        let Some(&[major, minor]) = start
+            .strip_prefix(MAGIC)
+            .and_then(|version| version.first_chunk::<2>())
+        else {
+            return Err(NpyError::NoMagic);
+        };
+        let width = match (major, minor) {
+            (1, 0) => 2,
+            (2 | 3, 0) => 4,
+            _ => return Err(NpyError::Version(major, minor)),
+        };
+        let at = start.len();
+        let cut_short = |declared, found| NpyError::HeaderCutShort {
+            at,
+            declared,
+            found,
+        };
+        let mut length = Vec::new();
+        read_up_to(input, width, &mut length)?;
+        if (length.len() as u64) < width {
+            return Err(cut_short(width, length.len()));
+        }
+        length.resize(8, 0);
+        let declared = length
+            .first_chunk()
+            .map_or(0, |raw| u64::from_le_bytes(*raw));
+        let mut text = Vec::new();
+        read_up_to(input, declared.min(LONGEST), &mut text)?;
+        if (text.len() as u64) < declared {
+            return Err(cut_short(declared, text.len()));
+        }
+        Header::parse(&String::from_utf8_lossy(&text), at + width as usize)
+    }
+
     fn parse(text: &str, at: usize) -> Result<Header, NpyError> {
         let missing = |key| NpyError::Header { at, key };
         let after = |key: &'static str| {
@@ -138,17 +189,10 @@ impl Header {
             return Err(NpyError::Type(descr.chars().take(24).collect()));
         };
         let name = descr[1..].split(quote).next().unwrap_or_default();
-        let (big_endian, double) = match name {
-            "<f4" | "=f4" | "f4" => (false, false),
-            "<f8" | "=f8" | "f8" => (false, true),
-            ">f4" => (true, false),
-            ">f8" => (true, true),
-            other => {
-                return Err(NpyError::Type(format!(
-                    "`{}`",
-                    other.chars().take(24).collect::<String>()
-                )));
-            }
+        let big_endian = name.starts_with('>');
+        let Some(number) = Number::named(name.trim_start_matches(['<', '=', '>'])) else {
+            let shown: String = name.chars().take(24).collect();
+            return Err(NpyError::Type(format!("`{shown}`")));
         };
 
         let order = after("fortran_order")?;
@@ -160,29 +204,136 @@ impl Header {
         let shape = after("shape")?
             .strip_prefix('(')
             .and_then(|rest| rest.split_once(')'));
-        let (shape, _) = shape.ok_or(missing("shape"))?;
-        let sides: Vec<Option<u64>> = shape
-            .split(',')
-            .map(|side| side.trim().parse().ok())
-            .collect();
-        let &[Some(points), Some(3)] = sides.as_slice() else {
-            return Err(NpyError::Shape(shape.chars().take(40).collect()));
-        };
+        let (text, _) = shape.ok_or(missing("shape"))?;
+        // One side has a comma behind it, none has none.
+        let sides = text.trim().trim_end_matches(',');
+        let sides = sides.split(',').filter(|side| !side.trim().is_empty());
+        let shape: Option<Vec<u64>> = sides.map(|side| side.trim().parse().ok()).collect();
         Ok(Header {
-            points,
-            double,
+            shape: shape.ok_or_else(|| NpyError::Shape(text.chars().take(40).collect()))?,
+            number,
             big_endian,
             fortran_order,
         })
     }
+
+    /// As Python writes it, cut short.
+    pub(crate) fn shape_text(&self) -> String {
+        sides_text(&self.shape).chars().take(40).collect()
+    }
+
+    /// Whether the numbers are `f4` or `f8`.
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self.number, Number::F4 | Number::F8)
+    }
+
+    /// How many numbers follow; saturating.
+    pub(crate) fn count(&self) -> u64 {
+        (self.shape.iter()).fold(1, |product: u64, &side| product.saturating_mul(side))
+    }
+
+    /// The number at the beginning of `raw`; NaN if it is cut short.
+    fn number_at(&self, raw: &[u8]) -> f64 {
+        let four = raw.first_chunk::<4>().copied();
+        let eight = raw.first_chunk::<8>().copied();
+        let (four, eight) = match self.big_endian {
+            true => (four.map(reversed), eight.map(reversed)),
+            false => (four, eight),
+        };
+        match self.number {
+            Number::F4 => four.map_or(f64::NAN, |raw| f32::from_le_bytes(raw).into()),
+            Number::I4 => four.map_or(f64::NAN, |raw| i32::from_le_bytes(raw).into()),
+            Number::F8 => eight.map_or(f64::NAN, f64::from_le_bytes),
+            Number::I8 => eight.map_or(f64::NAN, |raw| i64::from_le_bytes(raw) as f64),
+        }
+    }
+
+    /// Hands out the numbers that follow, in their order. Takes no memory for what is declared and does not come.
+    pub(crate) fn numbers(
+        &self,
+        input: &mut impl Read,
+        mut each: impl FnMut(f64),
+    ) -> Result<(), NpyError> {
+        /// Bytes at a time; a multiple of every width.
+        const PIECE: u64 = 1 << 16;
+        let width = self.number.width() as u64;
+        let needed = self.count().saturating_mul(width);
+        let mut left = needed;
+        let mut piece = Vec::new();
+        while left > 0 {
+            piece.clear();
+            let wanted = left.min(PIECE);
+            read_up_to(input, wanted, &mut piece)?;
+            if (piece.len() as u64) < wanted {
+                return Err(NpyError::TooFewBytes {
+                    count: self.count(),
+                    needed,
+                    found: needed - left + piece.len() as u64,
+                });
+            }
+            piece
+                .chunks_exact(width as usize)
+                .for_each(|raw| each(self.number_at(raw)));
+            left -= wanted;
+        }
+        Ok(())
+    }
 }
 
-/// Writes rows of four numbers as an array of shape (N, 4).
-pub(crate) fn write_rows(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
-    let mut header = format!(
-        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 4), }}",
-        rows.len()
-    );
+/// `2, 4`, but `2,`.
+fn sides_text(shape: &[u64]) -> String {
+    match shape {
+        [side] => format!("{side},"),
+        sides => sides
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+fn reversed<const N: usize>(mut raw: [u8; N]) -> [u8; N] {
+    raw.reverse();
+    raw
+}
+
+fn read_up_to(input: &mut impl Read, most: u64, out: &mut Vec<u8>) -> Result<(), NpyError> {
+    (input.take(most).read_to_end(out))
+        .map(drop)
+        .map_err(|error| NpyError::NotRead(error.to_string()))
+}
+
+/// Writes numbers as an array of this shape; `fortran_order`: the first index runs fastest.
+pub(crate) fn write_f32(
+    out: &mut impl Write,
+    shape: &[u64],
+    fortran_order: bool,
+    values: &[f32],
+) -> io::Result<()> {
+    write_header(out, "<f4", shape, fortran_order)?;
+    values
+        .iter()
+        .try_for_each(|value| out.write_all(&value.to_le_bytes()))
+}
+
+/// Writes numbers as an array of this shape.
+pub(crate) fn write_f64(out: &mut impl Write, shape: &[u64], values: &[f64]) -> io::Result<()> {
+    write_header(out, "<f8", shape, false)?;
+    values
+        .iter()
+        .try_for_each(|value| out.write_all(&value.to_le_bytes()))
+}
+
+fn write_header(
+    out: &mut impl Write,
+    descr: &str,
+    shape: &[u64],
+    fortran_order: bool,
+) -> io::Result<()> {
+    let sides = sides_text(shape);
+    let order = if fortran_order { "True" } else { "False" };
+    let mut header =
+        format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sides}), }}");
     // The data begins at a multiple of 64 bytes; the header ends in a line break.
     let before = MAGIC.len() + 2 + 2;
     let padding = (before + header.len() + 1).next_multiple_of(64) - (before + header.len() + 1);
@@ -191,11 +342,12 @@ pub(crate) fn write_rows(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    for value in rows.as_flattened() {
-        out.write_all(&value.to_le_bytes())?;
-    }
-    Ok(())
+    out.write_all(header.as_bytes())
+}
+
+/// Writes rows of four numbers as an array of shape (N, 4).
+pub(crate) fn write_rows(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
+    write_f32(out, &[rows.len() as u64, 4], false, rows.as_flattened())
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use touchfield::field::{Field, Provenance, StoredField};
+use touchfield::field::{Encoding, Field, Provenance, SignMethod, StoredField};
 use touchfield::geom::{Aabb, DAabb};
 
+use crate::storage::VoxelNumbers;
 use crate::terminal;
 
 /// What a command found out or did, said twice.
@@ -282,6 +283,20 @@ fn storage(field: &StoredField) -> String {
                 nodes(field),
             )
         }
+        StoredField::Voxmap(map) => {
+            let [x, y, z] = map.layout().cells().to_array();
+            let numbers = match map.values().encoding() {
+                Encoding::Layers => "layers of 16 bits".to_owned(),
+                Encoding::Scaled { precision } => {
+                    format!(
+                        "32 bits with {}",
+                        plural(precision.into(), "decimal", "decimals")
+                    )
+                }
+                Encoding::Support => "64 bits".to_owned(),
+            };
+            format!("voxmap, {x} × {y} × {z} voxels of {cell}, {numbers}")
+        }
     }
 }
 
@@ -314,15 +329,19 @@ pub(crate) fn caption(field: &StoredField, provenance: &Provenance) -> String {
 pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &Provenance) {
     let cell_size = field.finest_cell_size();
     facts.add("grid", storage(field));
+    let is_given = provenance.sign_method == SignMethod::Given;
+    let is_converted = (provenance.notes.iter()).any(|note| note.starts_with("converted from"));
     let remark = match field {
+        _ if is_converted => "; conversion has added to it",
         // Half a cell's diagonal is what a closed surface gets.
-        StoredField::Dense(_) if field.error_bound() > cell_size => {
+        StoredField::Dense(_) if field.error_bound() > cell_size && !is_given => {
             "; this wide because the sign is not sure everywhere, as beside a hole (`--repair` closes small ones)"
         }
         _ => "",
     };
     let error = length_in_cells(field.error_bound(), cell_size);
-    facts.add("error bound", format!("{error}, proven{remark}"));
+    let proven = if is_given { "as promised" } else { "proven" };
+    facts.add("error bound", format!("{error}, {proven}{remark}"));
     if let StoredField::Sparse(sparse) = field {
         let errors = sparse.parts().blocks.iter().map(|block| block.error);
         let worst = errors.fold(0.0, f32::max);
@@ -332,13 +351,14 @@ pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &P
             format!("{error} at most, proven for each of them"),
         );
     }
-    facts.add(
-        "measured error",
-        format!(
+    let measured = match is_given {
+        true => "none: the distances were given".to_owned(),
+        false => format!(
             "{}, the largest of random samples",
             length_in_cells(provenance.measured_error, cell_size)
         ),
-    );
+    };
+    facts.add("measured error", measured);
     facts.add("sign", provenance.sign_method.name());
     let cells: u64 = (field.layout().cells().to_array())
         .into_iter()
@@ -362,7 +382,11 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
         "cell_size": number(field.finest_cell_size()),
         "bounds": bounds_json(field.bounds()),
         "error_bound": number(field.error_bound()),
-        "measured_error": number(provenance.measured_error),
+        "measured_error": match provenance.sign_method {
+            // Nothing was there to measure against.
+            SignMethod::Given => Value::Null,
+            _ => number(provenance.measured_error),
+        },
         "bytes": bytes,
         "sign_method": provenance.sign_method.name(),
         "doubtful_cells": provenance.doubtful_cells.len(),
@@ -370,6 +394,17 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
     });
     let more = match field {
         StoredField::Dense(_) | StoredField::Taylor(_) => json!({}),
+        StoredField::Voxmap(map) => {
+            let encoding = map.values().encoding();
+            json!({
+                "voxels": VoxelNumbers::word(encoding),
+                "bits": 8 * encoding.bytes(),
+                "precision": match encoding {
+                    Encoding::Scaled { precision } => Some(precision),
+                    _ => None,
+                },
+            })
+        }
         StoredField::Sparse(sparse) => {
             let parts = sparse.parts();
             let errors = parts.blocks.iter().map(|block| block.error);

@@ -8,11 +8,13 @@
 )]
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, ClosestPoints, Resolution, VoxmapBakeError, VoxmapSettings,
-    bake_voxmap, surface_voxels,
+    self, BakeError, BakeSettings, ClosestPoints, Resolution, Stage, Step, VoxmapBakeError,
+    VoxmapSettings, surface_voxels,
 };
 use touchfield::field::{
     Encoding, Field, GridError, GridLayout, LayeredVoxmap, Sampling, VoxelValues, VoxmapError,
@@ -42,6 +44,14 @@ fn settings(nodes: u32) -> VoxmapSettings {
         resolution: Resolution::Nodes(nodes),
         ..VoxmapSettings::default()
     }
+}
+
+fn bake_voxmap(
+    mesh: &TriangleMesh,
+    settings: &VoxmapSettings,
+) -> Result<LayeredVoxmap, VoxmapBakeError> {
+    let baked = bake::bake_voxmap(mesh, settings, &|_| ControlFlow::Continue(()))?;
+    Ok(baked.field)
 }
 
 fn voxels(layout: &GridLayout) -> Vec<UVec3> {
@@ -391,6 +401,43 @@ fn conversions_keep_their_promise() {
     let dense = bake_quietly(&open, &settings).unwrap().grid;
     let refused = LayeredVoxmap::from_dense(&dense, Encoding::Support, Sampling::Interpolated);
     assert!(matches!(refused, Err(VoxmapError::TornGrid { .. })));
+}
+
+#[test]
+fn a_bake_tells_how_far_it_is_what_it_measured_and_stops_when_told() {
+    let mesh = random_star(4);
+    for closest in CLOSEST {
+        let wanted = VoxmapSettings {
+            closest,
+            ..settings(24)
+        };
+        let steps = Mutex::new(Vec::new());
+        let baked = bake::bake_voxmap(&mesh, &wanted, &|step| {
+            steps.lock().unwrap().push(step);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let measured = baked.provenance.measured_error;
+        assert!(measured > 0.0 && measured <= baked.field.error_bound());
+        let steps = steps.into_inner().unwrap();
+        let rows = 23u64.pow(2);
+        let distances = |step: &&Step| step.stage == Stage::Distances;
+        let found = steps.iter().filter(distances);
+        assert!(found.clone().count() as u64 <= rows);
+        assert!(found.clone().any(|step| step.done == step.total));
+        assert!(steps.iter().any(|step| step.stage == Stage::Checking));
+        for stop_at in [Stage::Preparing, Stage::Signs, Stage::Distances] {
+            let stopped = bake::bake_voxmap(&mesh, &wanted, &|step| {
+                if step.stage == stop_at {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+            let expected = VoxmapBakeError::Bake(BakeError::Cancelled);
+            assert_eq!(stopped.unwrap_err(), expected, "{stop_at:?}");
+        }
+    }
 }
 
 #[test]

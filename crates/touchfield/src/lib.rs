@@ -10,6 +10,7 @@
 //!   ([`field::DenseGrid`]).
 //! - [`bake`](bake::bake) turns the first into the second. [`ExactDistance`](bake::ExactDistance) asks the mesh directly.
 //!   [`isosurface`](bake::isosurface) goes back: the surface of any field, at any level, as a closed mesh.
+//!   [`convert`](bake::convert()) stores a baked field another way, [`given_grid`](bake::given_grid) makes one of your own distances.
 //! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
 //! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
 //! - [`contact`] holds the types that contact queries will return; there are no such queries yet.

@@ -9,10 +9,13 @@ mod tfs_files;
 use std::time::{Duration, Instant};
 
 use glam::{UVec3, Vec3};
-use tfs_files::{Chunk, file, grid_chunk, provenance_chunk, repair_checksums, repair_length};
+use tfs_files::{
+    Chunk, file, file_of, grid_chunk, provenance_chunk, repair_checksums, repair_length,
+};
 use touchfield::field::file::{Cause, FileError, Stored, from_bytes, to_bytes};
 use touchfield::field::{
-    DenseGrid, GridLayout, Provenance, Sample, SignMethod, SparseBlocks, TaylorGrid,
+    DenseGrid, GridLayout, LayeredVoxmap, Provenance, Sample, Sampling, SignMethod, SparseBlocks,
+    TaylorGrid, VoxelValues,
 };
 use touchfield::geom::Aabb;
 
@@ -67,7 +70,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// One whose blocks are compressed, one whose blocks are not, both with every chunk, and one of each other kind.
-fn small_files() -> [(&'static str, Vec<u8>); 4] {
+fn small_files() -> [(&'static str, Vec<u8>); 7] {
     let made = |nodes: UVec3, value: fn(usize) -> f32, notes: &[&str], doubtful_cells| {
         let layout = GridLayout {
             origin: Vec3::new(-0.5, 0.25, 1.0),
@@ -102,7 +105,38 @@ fn small_files() -> [(&'static str, Vec<u8>); 4] {
         ),
         ("sparse", sparse_file()),
         ("taylor", taylor_file()),
+        ("layers", voxmap_file(VoxelValues::Layers(vec![3, -2]))),
+        ("scaled voxels", {
+            let values = vec![1618, -42];
+            voxmap_file(VoxelValues::Scaled {
+                precision: 3,
+                values,
+            })
+        }),
+        (
+            "voxels in full",
+            voxmap_file(VoxelValues::Support(vec![0.5, -1e-3])),
+        ),
     ]
+}
+
+/// Two voxels.
+fn voxmap_file(values: VoxelValues) -> Vec<u8> {
+    let layout = GridLayout {
+        origin: Vec3::new(-0.5, 0.25, 1.0),
+        cell_size: 0.5,
+        nodes: UVec3::new(3, 2, 2),
+    };
+    let solid = Aabb::new(Vec3::ZERO, Vec3::ONE);
+    let map =
+        LayeredVoxmap::new(layout, values, Sampling::Interpolated, solid, 0.75).expect("a voxmap");
+    let provenance = Provenance {
+        sign_method: SignMethod::Given,
+        measured_error: 0.0625,
+        doubtful_cells: vec![1],
+        notes: Vec::new(),
+    };
+    to_bytes(&map.into(), &provenance)
 }
 
 /// Distances from a plane, with gradients.
@@ -178,13 +212,96 @@ fn hostile_files_give_a_field_or_a_located_error() {
             }
         }
     }
-    for (name, word, bytes) in crafted() {
+    for (name, word, bytes) in crafted().into_iter().chain(crafted_voxmaps()) {
         let error = attempt(name, &bytes).expect_err(name).to_string();
         assert!(error.contains(word), "{name}: {error}");
     }
     if let (Some(before), Some(after)) = (before, peak_memory()) {
         assert!(after - before < MEMORY, "{} MiB", (after - before) >> 20);
     }
+}
+
+/// As [`crafted`], of voxmaps.
+fn crafted_voxmaps() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let made = |nodes, voxels: &[u8], numbers: Chunk| {
+        let voxels = Chunk::plain(b"VOXL", voxels);
+        file_of(
+            b"VXMP",
+            &[grid_chunk(nodes), voxels, numbers, provenance_chunk()],
+        )
+    };
+    let plain = |numbers: &[u8]| Chunk::plain(b"NUMB", numbers);
+    let huge = |raw_length| Chunk {
+        encoding: 1,
+        raw_length,
+        ..plain(&[0; 20])
+    };
+    let one = [2, 2, 2];
+    vec![
+        (
+            "an unknown encoding of voxels",
+            "encoding 4",
+            made(one, &[4, 0, 1, 0], plain(&[0; 2])),
+        ),
+        (
+            "an unknown sampling",
+            "sampling 0",
+            made(one, &[1, 0, 0, 0], plain(&[0; 2])),
+        ),
+        (
+            "decimals of layers",
+            "decimals",
+            made(one, &[1, 3, 1, 0], plain(&[0; 2])),
+        ),
+        (
+            "too many decimals",
+            "16 decimals",
+            made(one, &[2, 16, 1, 0], plain(&[0; 4])),
+        ),
+        (
+            "a reserved byte of voxels",
+            "reserved",
+            made(one, &[1, 0, 1, 7], plain(&[0; 2])),
+        ),
+        (
+            "half a number",
+            "whole number of items",
+            made(one, &[3, 0, 1, 0], plain(&[0; 4])),
+        ),
+        (
+            "too few voxels",
+            "holds 8 values, but 1",
+            made([3; 3], &[1, 0, 1, 0], plain(&[0; 2])),
+        ),
+        (
+            "more voxels than can be counted",
+            "but 1 were given",
+            made([1 << 20; 3], &[1, 0, 1, 0], plain(&[0; 2])),
+        ),
+        (
+            "voxels that do not come",
+            "chunk `NUMB`",
+            made([1 << 10; 3], &[1, 0, 1, 0], huge(1 << 31)),
+        ),
+        (
+            "a voxel that is no number",
+            "voxel 0 is NaN",
+            made(one, &[3, 0, 1, 0], plain(&f64::NAN.to_le_bytes())),
+        ),
+        (
+            "no numbers",
+            "no chunk `NUMB`",
+            file_of(
+                b"VXMP",
+                &[grid_chunk(one), Chunk::plain(b"VOXL", &[1, 0, 1, 0])],
+            ),
+        ),
+        (
+            "values of a dense grid",
+            "`VALS`",
+            file_of(b"VXMP", &[grid_chunk(one), Chunk::plain(b"VALS", &[0; 32])]),
+        ),
+    ]
 }
 
 /// Name, a word that the error must have, and the file.

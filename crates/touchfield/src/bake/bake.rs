@@ -146,6 +146,9 @@ pub enum BakeError {
         /// Faces that have an opposite twin.
         faces: usize,
     },
+    /// Signs were to be taken as given.
+    #[error("a mesh gives no signs of its own; choose how to tell them (try `auto`)")]
+    GivenSigns,
     /// Nodes that a method numbers by 32 bits.
     #[error(
         "{nodes} nodes are more than the 4294967295 that this method can number; lower the resolution, or use the exact method"

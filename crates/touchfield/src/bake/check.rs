@@ -133,6 +133,18 @@ pub(super) fn measured_error(
     (worst as f32).next_up()
 }
 
+/// Largest |a − b| over random points where both are good \[m\].
+pub(super) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
+    const SAMPLES: usize = 4096;
+    let (bounds, other) = (a.bounds(), b.bounds());
+    let mut random = Random(0x636f_6e76_6572_7421);
+    (0..SAMPLES)
+        .map(|_| bounds.min + bounds.extents() * random.unit_cube().as_vec3())
+        .filter(|&point| bounds.contains(point) && other.contains(point))
+        .map(|point| (a.distance(point) - b.distance(point)).abs())
+        .fold(0.0, f32::max)
+}
+
 /// The box that holds the surface, rounded outward.
 pub(super) fn solid(bounds: DAabb) -> crate::geom::Aabb {
     let low = bounds.min.to_array().map(|v| (v as f32).next_down());

@@ -169,6 +169,9 @@ impl SignFaces {
 
 /// Chooses a method for a mesh of valid faces and builds what it needs.
 pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, BakeError> {
+    if choice == SignChoice::Always(SignMethod::Given) {
+        return Err(BakeError::GivenSigns);
+    }
     // Self-intersections are looked for below, in the mended mesh.
     let settings = ValidateSettings {
         self_intersections: SelfIntersectionCheck::Skip,
@@ -254,7 +257,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
             let winding = sign_faces.winding();
             Signs::ClosedWinding(Patches::of(&mended, crossing, &bvh, winding))
         }
-        SignMethod::Winding => Signs::OpenWinding,
+        SignMethod::Winding | SignMethod::Given => Signs::OpenWinding,
         SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_faces.bvh))),
     };
     Ok(SignPlan {
@@ -268,6 +271,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
             SignMethod::Pseudonormal => clean,
             SignMethod::Winding => closed,
             SignMethod::Parity => even,
+            SignMethod::Given => false,
         },
         even,
     })

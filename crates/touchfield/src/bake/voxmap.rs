@@ -1,6 +1,6 @@
 //! From a closed mesh to a layered voxmap: surface voxels, layers around them, closest points, numbers.
 //!
-//! Input: a mesh whose surface is closed. Output: a [`LayeredVoxmap`] with a proven error bound.
+//! Input: a mesh whose surface is closed. Output: a [`LayeredVoxmap`] with a proven error bound, and where it comes from.
 //! Cost: one sweep each way over the voxels for the layers, one for the signs; one search a surface voxel, or a voxel.
 //! Not for: open surfaces, which have no inside to fill; they are refused.
 //!
@@ -16,15 +16,18 @@
 //! Two neighbours that are no surface voxels lie on the same side: the line between their centres stays in the two, and
 //! the surface in neither. So one sweep fills the signs, asking the mesh only where it meets a new region.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
 use glam::{DVec3, IVec3, UVec3};
 
-use super::bake::{BakeError, estimated_memory};
-use super::settings::Method;
+use super::bake::{BakeError, BakeReport, estimated_memory};
+use super::settings::{Method, Progress, Stage, tell};
 use super::voxelise::surface_voxels;
 use super::{BakeSettings, ExactDistance, Resolution, SignChoice, check};
 use crate::field::{
-    Encoding, GridLayout, LayeredVoxmap, Sampling, VoxelValues, VoxmapError, error_everywhere,
-    turned, voxel_center, voxel_index,
+    Encoding, GridLayout, LayeredVoxmap, Provenance, Sampling, VoxelValues, VoxmapError,
+    error_everywhere, turned, voxel_center, voxel_index,
 };
 use crate::mesh::TriangleMesh;
 use crate::threads;
@@ -98,11 +101,31 @@ pub enum VoxmapBakeError {
     NoPadding,
 }
 
-/// Bakes a closed mesh into a voxmap.
+impl VoxmapBakeError {
+    /// Whether a limit was hit, rather than the input being bad.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, VoxmapBakeError::Bake(error) if error.is_limit())
+    }
+}
+
+/// A voxmap and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakedVoxmap {
+    /// The field.
+    pub field: LayeredVoxmap,
+    /// What is stored with it.
+    pub provenance: Provenance,
+    /// What is known only now.
+    pub report: BakeReport,
+}
+
+/// Bakes a closed mesh into a voxmap. `progress` is called from any thread and may cancel.
 pub fn bake_voxmap(
     mesh: &TriangleMesh,
     settings: &VoxmapSettings,
-) -> Result<LayeredVoxmap, VoxmapBakeError> {
+    progress: Progress<'_>,
+) -> Result<BakedVoxmap, VoxmapBakeError> {
+    let start = Instant::now();
     super::exact_distance::check_faces(mesh)?;
     if settings.padding == 0 {
         return Err(VoxmapBakeError::NoPadding);
@@ -114,12 +137,15 @@ pub fn bake_voxmap(
     };
     let layout = grid.layout(mesh.bounds())?;
     check_memory(&layout, mesh.faces.len(), settings)?;
+    tell(progress, Stage::Preparing, 0, 1)?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
     if !exact.is_closed() {
         return Err(VoxmapBakeError::OpenSurface);
     }
     let surface = surface_voxels(mesh, &layout)?;
+    tell(progress, Stage::Signs, 0, 1)?;
     let layers = Layers::fill(&layout, &surface, &exact)?;
+    let rows = Rows::new(&layout, progress);
     let size = f64::from(layout.cell_size);
     let deepest = layers.deepest();
     let (values, largest, at_centers) = if settings.encoding == Encoding::Layers {
@@ -127,8 +153,8 @@ pub fn bake_voxmap(
         (values, deepest * size, layer_error(deepest) * size)
     } else {
         let (penetrations, error) = match settings.closest {
-            ClosestPoints::Exact => (layers.exact_penetrations(&exact), 0.0),
-            ClosestPoints::AlongLayers => layers.penetrations_along(&surface, &exact),
+            ClosestPoints::Exact => (layers.exact_penetrations(&exact, &rows)?, 0.0),
+            ClosestPoints::AlongLayers => layers.penetrations_along(&surface, &exact, &rows)?,
         };
         let largest = penetrations
             .iter()
@@ -139,13 +165,61 @@ pub fn bake_voxmap(
     };
     let error_bound = error_everywhere(&layout, largest, at_centers);
     let solid = check::solid(mesh.bounds());
-    Ok(LayeredVoxmap::new(
-        layout,
-        values,
-        settings.sampling,
-        solid,
-        error_bound,
-    )?)
+    let field = LayeredVoxmap::new(layout, values, settings.sampling, solid, error_bound)?;
+    tell(progress, Stage::Checking, 0, 1)?;
+    let measured_error = check::measured_error(&field, layout.cell_size, &exact, mesh);
+    Ok(BakedVoxmap {
+        field,
+        provenance: Provenance {
+            sign_method: exact.sign_method(),
+            measured_error,
+            doubtful_cells: Vec::new(),
+            notes: exact.notes().to_vec(),
+        },
+        report: BakeReport {
+            time: start.elapsed(),
+            cross_checked: 0,
+            disagreements: 0,
+        },
+    })
+}
+
+/// Rows of voxels whose distances are found, told as they are done.
+struct Rows<'a> {
+    progress: Progress<'a>,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl Rows<'_> {
+    fn new<'a>(layout: &GridLayout, progress: Progress<'a>) -> Rows<'a> {
+        let cells = layout.cells();
+        Rows {
+            progress,
+            done: AtomicU64::new(0),
+            total: u64::from(cells.y) * u64::from(cells.z),
+        }
+    }
+
+    /// One more; an error if it is enough.
+    fn step(&self) -> Result<(), BakeError> {
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        // Once cancelled, the rows that are left are passed over.
+        let told = tell(
+            self.progress,
+            Stage::Distances,
+            done.min(self.total),
+            self.total,
+        );
+        if told.is_err() {
+            self.done.fetch_add(self.total, Ordering::Relaxed);
+        }
+        told
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.done.load(Ordering::Relaxed) > self.total
+    }
 }
 
 /// Layers, distances in `f64` and what is stored, with the mesh.
@@ -238,10 +312,17 @@ impl Layers {
     }
 
     /// By a search for every voxel \[m\].
-    fn exact_penetrations(&self, exact: &ExactDistance) -> Vec<f64> {
+    fn exact_penetrations(
+        &self,
+        exact: &ExactDistance,
+        rows: &Rows<'_>,
+    ) -> Result<Vec<f64>, BakeError> {
         let mut penetrations = vec![0.0; self.numbers.len()];
         let row = self.layout.cells().x as usize;
-        threads::map_pieces(&mut penetrations, row, |piece, values| {
+        let steps = threads::map_pieces(&mut penetrations, row, |piece, values| {
+            if rows.is_cancelled() {
+                return Err(BakeError::Cancelled);
+            }
             let mut hint = 0;
             for (x, value) in values.iter_mut().enumerate() {
                 let index = piece * row + x;
@@ -254,17 +335,27 @@ impl Layers {
                 };
                 *value = signed(nearest.distance_squared.sqrt(), inside);
             }
+            rows.step()
         });
-        penetrations
+        steps.into_iter().collect::<Result<(), BakeError>>()?;
+        Ok(penetrations)
     }
 
     /// By the closest points of surface voxels, found along the layers; and the largest error that can have \[m\].
-    fn penetrations_along(&self, surface: &[usize], exact: &ExactDistance) -> (Vec<f64>, f64) {
+    fn penetrations_along(
+        &self,
+        surface: &[usize],
+        exact: &ExactDistance,
+        rows: &Rows<'_>,
+    ) -> Result<(Vec<f64>, f64), BakeError> {
         let anchors = self.anchors(surface, exact);
         let size = f64::from(self.layout.cell_size);
         let mut penetrations = vec![0.0; self.numbers.len()];
         let row = self.layout.cells().x as usize;
         let errors = threads::map_pieces(&mut penetrations, row, |piece, values| {
+            if rows.is_cancelled() {
+                return Err(BakeError::Cancelled);
+            }
             let mut worst = 0.0f64;
             for (x, value) in values.iter_mut().enumerate() {
                 let index = piece * row + x;
@@ -278,9 +369,12 @@ impl Layers {
                 worst = worst.max(distance - least);
                 *value = signed(distance, layer > 0);
             }
-            worst
+            rows.step().map(|()| worst)
         });
-        (penetrations, errors.into_iter().fold(0.0, f64::max))
+        let errors = errors
+            .into_iter()
+            .collect::<Result<Vec<f64>, BakeError>>()?;
+        Ok((penetrations, errors.into_iter().fold(0.0, f64::max)))
     }
 
     fn anchors(&self, surface: &[usize], exact: &ExactDistance) -> Vec<Anchor> {

@@ -192,9 +192,20 @@ impl DenseGrid {
         &self.values
     }
 
+    /// The node values alone.
+    #[cfg(feature = "bake")]
+    pub(crate) fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
     /// A box that holds the surface \[m\].
     pub fn solid(&self) -> Aabb {
         self.frame.solid
+    }
+
+    /// Whether neighbouring values may differ by more than their distance, as beside a hole.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.frame.torn
     }
 
     /// Bytes of the values.

@@ -14,7 +14,6 @@ use glam::{DVec3, UVec3, Vec3};
 use super::grid_frame::AboutMiddle;
 use super::outside::lower_bound_outside;
 use super::rounding::largest_coordinate;
-use super::torn::is_torn;
 use super::{DenseGrid, Field, GridError, GridLayout, Sample};
 use crate::geom::{Aabb, Interval, corner};
 
@@ -45,6 +44,14 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// Scaled integers with as many decimals as distances up to `largest` \[m\] leave room for.
+    pub fn scaled_for(largest: f64) -> Encoding {
+        let fits = |precision: &u8| largest * ten_to(*precision) < f64::from(i32::MAX);
+        Encoding::Scaled {
+            precision: (0..=MOST_PRECISION).rev().find(fits).unwrap_or(0),
+        }
+    }
+
     /// What storing a number takes from it, at most \[m\].
     pub(crate) fn error(self, voxel_size: f32) -> f64 {
         match self {
@@ -224,12 +231,22 @@ impl LayeredVoxmap {
         sampling: Sampling,
     ) -> Result<LayeredVoxmap, VoxmapError> {
         let layout = *grid.layout();
-        if grid.error_bound() > layout.cell_size || is_torn(&layout, grid.values()) {
+        if grid.is_torn() {
             return Err(VoxmapError::TornGrid {
                 error_bound: grid.error_bound(),
                 cell_size: layout.cell_size,
             });
         }
+        LayeredVoxmap::from_whole_dense(grid, encoding, sampling)
+    }
+
+    /// [`Self::from_dense`] of a grid whose sign is known to change at the surface only.
+    pub(crate) fn from_whole_dense(
+        grid: &DenseGrid,
+        encoding: Encoding,
+        sampling: Sampling,
+    ) -> Result<LayeredVoxmap, VoxmapError> {
+        let layout = *grid.layout();
         let penetrations: Vec<f64> = voxels(layout.cells())
             .map(|voxel| {
                 let value = |node| f64::from(grid.values()[layout.node_index(node)]);
@@ -281,11 +298,7 @@ impl LayeredVoxmap {
 
     /// Bytes of the values.
     pub fn bytes(&self) -> usize {
-        match &self.values {
-            VoxelValues::Layers(values) => size_of_val(values.as_slice()),
-            VoxelValues::Scaled { values, .. } => size_of_val(values.as_slice()),
-            VoxelValues::Support(values) => size_of_val(values.as_slice()),
-        }
+        self.values.len() * self.values.encoding().bytes() as usize
     }
 
     /// Penetration by Eq. 4 as the paper has it \[m\], positive inside: `normal` is that of the pointshell's point, into its own body
@@ -391,11 +404,37 @@ impl VoxelValues {
         }
     }
 
-    fn len(&self) -> usize {
+    /// Number of voxels.
+    pub fn len(&self) -> usize {
         match self {
             VoxelValues::Layers(values) => values.len(),
             VoxelValues::Scaled { values, .. } => values.len(),
             VoxelValues::Support(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether some voxel's centre lies inside.
+    pub(super) fn has_inside(&self) -> bool {
+        match self {
+            VoxelValues::Layers(values) => values.iter().any(|&v| v > 0),
+            VoxelValues::Scaled { values, .. } => values.iter().any(|&v| v > 0),
+            VoxelValues::Support(values) => values.iter().any(|&v| v > 0.0),
+        }
+    }
+
+    /// How they are stored.
+    pub fn encoding(&self) -> Encoding {
+        match self {
+            VoxelValues::Layers(_) => Encoding::Layers,
+            VoxelValues::Scaled { precision, .. } => Encoding::Scaled {
+                precision: *precision,
+            },
+            VoxelValues::Support(_) => Encoding::Support,
         }
     }
 

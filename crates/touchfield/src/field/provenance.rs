@@ -10,14 +10,17 @@ pub enum SignMethod {
     Winding = 2,
     /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
     Parity = 3,
+    /// Not by us: the values came with their signs, as those of a grid that somebody made. No way to bake.
+    Given = 255,
 }
 
 impl SignMethod {
     /// Every method, in the order of their file codes.
-    pub const ALL: [SignMethod; 3] = [
+    pub const ALL: [SignMethod; 4] = [
         SignMethod::Pseudonormal,
         SignMethod::Winding,
         SignMethod::Parity,
+        SignMethod::Given,
     ];
 
     /// The word used on the command line and in JSON.
@@ -26,6 +29,7 @@ impl SignMethod {
             SignMethod::Pseudonormal => "pseudonormal",
             SignMethod::Winding => "winding",
             SignMethod::Parity => "parity",
+            SignMethod::Given => "given",
         }
     }
 }

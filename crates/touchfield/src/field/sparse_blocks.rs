@@ -13,6 +13,8 @@ use glam::{UVec3, Vec3};
 use super::grid_frame::{AboutMiddle, GridFrame, LARGEST, Place};
 use super::trilinear;
 use super::{Field, GridError, GridLayout, Sample};
+#[cfg(feature = "bake")]
+use crate::geom::corner;
 use crate::geom::{Aabb, Interval};
 
 /// Marks a cell that no block replaces.
@@ -260,6 +262,38 @@ impl SparseBlocks {
     /// |returned − true| at most near `point`, which lies within the bounds: that of its block \[m\].
     pub fn error_near(&self, point: Vec3) -> f32 {
         self.locate(point).error
+    }
+
+    /// What the finest cell around `middle` gives at the corners of a cube of side `size` \[m\] about it, and the error there \[m\].
+    /// Neighbours may give others at the same corners: each block keeps its own border.
+    #[cfg(feature = "bake")]
+    pub(crate) fn seen_from(&self, middle: Vec3, size: f32) -> ([f32; 8], f32) {
+        let place = self.locate(middle);
+        let reach = 0.5 * size / place.cell_size;
+        let at = |index: usize| {
+            let way = 2.0 * corner(UVec3::ZERO, index).as_vec3() - 1.0;
+            let fraction = (place.fraction + reach * way).clamp(Vec3::ZERO, Vec3::ONE);
+            trilinear::value(place.corners, fraction)
+        };
+        (std::array::from_fn(at), place.error)
+    }
+
+    /// The values of a block \[m\], x fastest.
+    #[cfg(feature = "bake")]
+    pub(crate) fn block_values(&self, block: &SparseBlock) -> Vec<f32> {
+        let range = block.first_value..block.first_value + block.value_count();
+        let decoded = |value: f32| block.lowest + block.step * value;
+        match &self.parts.values {
+            SparseValues::Bits8(values) => {
+                let values = values[range].iter();
+                values.map(|&value| decoded(value.into())).collect()
+            }
+            SparseValues::Bits16(values) => {
+                let values = values[range].iter();
+                values.map(|&value| decoded(value.into())).collect()
+            }
+            SparseValues::Bits32(values) => values[range].to_vec(),
+        }
     }
 
     /// The finest cell that holds a point. Points outside are taken at the nearest border; NaN counts as the lower one.

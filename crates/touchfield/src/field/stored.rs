@@ -2,7 +2,9 @@
 
 use glam::{UVec3, Vec3};
 
-use super::{DenseGrid, Field, GridLayout, Meaning, Sample, SparseBlocks, TaylorGrid};
+use super::{
+    DenseGrid, Field, GridLayout, LayeredVoxmap, Meaning, Sample, SparseBlocks, TaylorGrid,
+};
 use crate::geom::{Aabb, Interval};
 
 /// A field made of stored values.
@@ -14,6 +16,8 @@ pub enum StoredField {
     Sparse(SparseBlocks),
     /// A value and a gradient at every node, in half floats.
     Taylor(TaylorGrid),
+    /// A number for every voxel.
+    Voxmap(LayeredVoxmap),
 }
 
 impl StoredField {
@@ -23,15 +27,17 @@ impl StoredField {
             StoredField::Dense(_) => "dense",
             StoredField::Sparse(_) => "sparse",
             StoredField::Taylor(_) => "taylor",
+            StoredField::Voxmap(_) => "voxmap",
         }
     }
 
-    /// Where the nodes lie; those of the coarse grid of a sparse field.
+    /// Where the nodes lie; those of the coarse grid of a sparse field, and the corners of voxels.
     pub fn layout(&self) -> &GridLayout {
         match self {
             StoredField::Dense(grid) => grid.layout(),
             StoredField::Sparse(blocks) => blocks.layout(),
             StoredField::Taylor(grid) => grid.layout(),
+            StoredField::Voxmap(map) => map.layout(),
         }
     }
 
@@ -41,6 +47,7 @@ impl StoredField {
             StoredField::Dense(grid) => grid.layout().cell_size,
             StoredField::Sparse(blocks) => blocks.finest_cell_size(),
             StoredField::Taylor(grid) => grid.layout().cell_size,
+            StoredField::Voxmap(map) => map.layout().cell_size,
         }
     }
 
@@ -50,6 +57,7 @@ impl StoredField {
             StoredField::Dense(grid) => grid.solid(),
             StoredField::Sparse(blocks) => blocks.solid(),
             StoredField::Taylor(grid) => grid.solid(),
+            StoredField::Voxmap(map) => map.solid(),
         }
     }
 
@@ -59,6 +67,7 @@ impl StoredField {
             StoredField::Dense(grid) => grid.bytes(),
             StoredField::Sparse(blocks) => blocks.bytes(),
             StoredField::Taylor(grid) => grid.bytes(),
+            StoredField::Voxmap(map) => map.bytes(),
         }
     }
 
@@ -67,6 +76,7 @@ impl StoredField {
         match self {
             StoredField::Taylor(grid) => grid.nodes().len(),
             StoredField::Dense(grid) => grid.values().len(),
+            StoredField::Voxmap(map) => map.values().len(),
             StoredField::Sparse(blocks) => blocks.parts().nodes.len() + blocks.parts().values.len(),
         }
     }
@@ -88,6 +98,7 @@ impl StoredField {
                 let parts = blocks.parts();
                 parts.nodes.iter().any(negative) || blocks.lowest_in_blocks() < 0.0
             }
+            StoredField::Voxmap(map) => map.values().has_inside(),
         }
     }
 
@@ -95,7 +106,7 @@ impl StoredField {
     pub fn as_dense(&self) -> Option<&DenseGrid> {
         match self {
             StoredField::Dense(grid) => Some(grid),
-            StoredField::Sparse(_) | StoredField::Taylor(_) => None,
+            StoredField::Sparse(_) | StoredField::Taylor(_) | StoredField::Voxmap(_) => None,
         }
     }
 }
@@ -118,6 +129,12 @@ impl From<TaylorGrid> for StoredField {
     }
 }
 
+impl From<LayeredVoxmap> for StoredField {
+    fn from(map: LayeredVoxmap) -> StoredField {
+        StoredField::Voxmap(map)
+    }
+}
+
 /// The same call on whatever it is; batches choose once for all points.
 macro_rules! each {
     ($self:ident, $field:ident => $call:expr) => {
@@ -125,6 +142,7 @@ macro_rules! each {
             StoredField::Dense($field) => $call,
             StoredField::Sparse($field) => $call,
             StoredField::Taylor($field) => $call,
+            StoredField::Voxmap($field) => $call,
         }
     };
 }

@@ -25,7 +25,7 @@
 use glam::{UVec3, Vec3, Vec4};
 
 use super::grid_frame::{GridFrame, LARGEST, Place};
-use super::torn::is_torn;
+use super::torn::is_torn_beyond;
 use super::{Field, GridError, GridLayout, Sample};
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::geom::{Aabb, Interval, corner};
@@ -172,6 +172,12 @@ impl TaylorGrid {
         self.frame.solid
     }
 
+    /// Whether neighbouring values may differ by more than their distance, as beside a hole.
+    #[cfg(feature = "bake")]
+    pub(crate) fn is_torn(&self) -> bool {
+        self.frame.torn
+    }
+
     /// Bytes of everything stored.
     pub fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice()) + size_of_val(self.coarse.as_slice())
@@ -235,13 +241,17 @@ impl TaylorGrid {
             let nodes = (0..layout.nodes.y).flat_map(row);
             nodes.map(|node| self.expansion(node))
         };
+        // Two nodes, each off by the rounding of its half float: 2⁻¹¹ of what is left there.
+        let left = |bits: &[u16; 4]| half::f16::from_bits(bits[3]).to_f32().abs();
+        let most_left = self.nodes.iter().map(left).fold(0.0, f32::max);
+        let slack = 2.0 * layout.cell_size * most_left / 2048.0;
         let mut planes: Vec<Expansion> = plane(0).collect();
         let size = planes.len();
         let (mut torn, mut correction) = (false, 0.0f32);
         for z in 1..layout.nodes.z {
             planes.extend(plane(z));
             let values: Vec<f32> = planes.iter().map(|e| e.w * layout.cell_size).collect();
-            torn = torn || is_torn(&pair, &values);
+            torn = torn || is_torn_beyond(&pair, &values, slack);
             for y in 0..layout.nodes.y - 1 {
                 for x in 0..layout.nodes.x - 1 {
                     let corner = pair.node_index(UVec3::new(x, y, 0));

@@ -7,8 +7,13 @@ use super::GridLayout;
 
 /// Whether a grid is torn anywhere.
 pub(crate) fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {
+    is_torn_beyond(layout, values, 0.0)
+}
+
+/// Whether a grid is torn anywhere, when storing its values may have set neighbours apart by `slack` \[m\].
+pub(crate) fn is_torn_beyond(layout: &GridLayout, values: &[f32], slack: f32) -> bool {
     let mut torn = false;
-    for_each_row(layout, values, |_, _, _, _| torn = true);
+    for_each_row(layout, values, slack, |_, _, _, _| torn = true);
     torn
 }
 
@@ -16,7 +21,7 @@ pub(crate) fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {
 #[cfg(feature = "bake")]
 pub(crate) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
     let mut torn = Vec::new();
-    for_each_row(layout, values, |start, axis, row, next| {
+    for_each_row(layout, values, 0.0, |start, axis, row, next| {
         let most = most_step(layout, row, next);
         for (x, (a, b)) in row.iter().zip(next).enumerate() {
             if (a - b).abs() > most {
@@ -30,10 +35,11 @@ pub(crate) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
     torn
 }
 
-/// Calls `found(first node, axis, row, next)` for every row of nodes that is torn from the row behind it along `axis`.
+/// Calls `found(first node, axis, row, next)` for every row of nodes that is torn from the row behind it along `axis`, by more than `slack`.
 fn for_each_row(
     layout: &GridLayout,
     values: &[f32],
+    slack: f32,
     mut found: impl FnMut(UVec3, usize, &[f32], &[f32]),
 ) {
     let row_of = |y: u32, z: u32| {
@@ -46,7 +52,7 @@ fn for_each_row(
             let mut compare = |axis: usize, row: &[f32], next: &[f32]| {
                 // Almost all rows are well below the limit without slack.
                 if largest_step(row, next) > layout.cell_size
-                    && largest_step(row, next) > most_step(layout, row, next)
+                    && largest_step(row, next) > most_step(layout, row, next) + slack
                 {
                     found(UVec3::new(0, y, z), axis, row, next);
                 }

@@ -58,9 +58,15 @@ impl Chunk {
     }
 }
 
-/// A file of these chunks.
+/// A dense grid's file of these chunks.
 pub(crate) fn file(chunks: &[Chunk]) -> Vec<u8> {
-    let mut bytes = b"\x89TFS\r\n\x1a\n\x01\0\0\0DENS".to_vec();
+    file_of(b"DENS", chunks)
+}
+
+/// A file of this kind, of these chunks.
+pub(crate) fn file_of(kind: &[u8; 4], chunks: &[Chunk]) -> Vec<u8> {
+    let mut bytes = b"\x89TFS\r\n\x1a\n\x01\0\0\0".to_vec();
+    bytes.extend(kind);
     bytes.resize(32, 0);
     for chunk in chunks {
         bytes.extend(chunk.tag);

@@ -17,6 +17,7 @@ mod lists;
 mod provenance;
 mod sparse;
 mod taylor;
+mod voxmap;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -92,6 +93,10 @@ pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
             builder = Builder::new(taylor::KIND);
             taylor::write(&mut builder, grid);
         }
+        StoredField::Voxmap(map) => {
+            builder = Builder::new(voxmap::KIND);
+            voxmap::write(&mut builder, map);
+        }
     }
     provenance::write(&mut builder, provenance);
     builder.finish()
@@ -113,12 +118,14 @@ fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
         dense::KIND => &[dense::GRID, dense::VALUES],
         sparse::KIND => &sparse::TAGS,
         taylor::KIND => &taylor::TAGS,
+        voxmap::KIND => &voxmap::TAGS,
         kind => return Err(Cause::UnknownKind { kind }.at(12, None)),
     };
     container.check_tags(&[own, &provenance::TAGS].concat())?;
     let field = match container.kind {
         dense::KIND => StoredField::from(dense::read(&container, budget)?),
         taylor::KIND => taylor::read(&container, budget)?.into(),
+        voxmap::KIND => voxmap::read(&container, budget)?.into(),
         _ => sparse::read(&container, budget)?.into(),
     };
     let provenance = provenance::read(&container, field.layout(), budget)?;
