@@ -19,7 +19,6 @@
 use glam::{DVec3, IVec3, UVec3};
 
 use super::bake::{BakeError, estimated_memory};
-use super::settings::Method;
 use super::voxelise::surface_voxels;
 use super::{BakeSettings, ExactDistance, Resolution, SignChoice, check};
 use crate::field::{
@@ -159,7 +158,7 @@ fn check_memory(
         encoding => 2 + 8 + encoding.bytes(),
     };
     let voxels = layout.node_count().saturating_mul(a_voxel);
-    let needed = voxels.saturating_add(estimated_memory(layout, faces, Method::Exact));
+    let needed = voxels.saturating_add(estimated_memory(layout, faces, &BakeSettings::default()));
     if needed <= settings.max_memory {
         return Ok(());
     }

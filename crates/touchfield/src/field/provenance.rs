@@ -10,14 +10,18 @@ pub enum SignMethod {
     Winding = 2,
     /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
     Parity = 3,
+    /// Out of reach of a ball that comes from outside \[Xu2014\]: a closed, shrunk offset surface without its inner shells; for soups
+    /// with gaps, where only the outer hull counts.
+    Offset = 4,
 }
 
 impl SignMethod {
     /// Every method, in the order of their file codes.
-    pub const ALL: [SignMethod; 3] = [
+    pub const ALL: [SignMethod; 4] = [
         SignMethod::Pseudonormal,
         SignMethod::Winding,
         SignMethod::Parity,
+        SignMethod::Offset,
     ];
 
     /// The word used on the command line and in JSON.
@@ -26,6 +30,7 @@ impl SignMethod {
             SignMethod::Pseudonormal => "pseudonormal",
             SignMethod::Winding => "winding",
             SignMethod::Parity => "parity",
+            SignMethod::Offset => "offset",
         }
     }
 }
