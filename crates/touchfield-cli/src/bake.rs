@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::{
-    BakeSettings, Bits, Method, Resolution, SignChoice, SparseGoal, SparseSettings,
+    BakeSettings, Bits, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
 };
 use touchfield::field::{SignMethod, file};
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
@@ -24,6 +24,7 @@ Examples:
   touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    cells of that size
   touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as it takes to be that exact
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
+  touchfield bake soup.stl --sign offset --offset-width 2mm -o soup.tfs   the outermost surface, gaps up to 4 mm closed
 
 Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were told.
 Then look at it: touchfield slice scan.tfs --axis z --doubtful -o scan.png")]
@@ -68,6 +69,9 @@ pub(crate) struct Arguments {
     /// How to tell inside from outside
     #[arg(long, value_enum, default_value_t)]
     sign: Sign,
+    /// With --sign offset: gaps up to twice this wide are closed, such as 0.5mm [default: one cell]
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    offset_width: Option<Length>,
     /// How to find distances: all are exact within three cells of the surface; the error printed is true of each
     #[arg(long, value_enum, default_value_t)]
     method: DistanceMethod,
@@ -125,6 +129,8 @@ enum Sign {
     Winding,
     /// ray crossings; for soups of random orientation
     Parity,
+    /// what a ball from outside cannot reach; for soups with gaps, where only the outermost surface counts
+    Offset,
 }
 
 /// How to find distances.
@@ -174,6 +180,10 @@ impl Arguments {
                 Sign::Pseudonormal => SignChoice::Always(SignMethod::Pseudonormal),
                 Sign::Winding => SignChoice::Always(SignMethod::Winding),
                 Sign::Parity => SignChoice::Always(SignMethod::Parity),
+                Sign::Offset => SignChoice::Offset(match self.offset_width {
+                    Some(Length(width)) => OffsetWidth::Length(width),
+                    None => OffsetWidth::default(),
+                }),
             },
             method: self.method.method(),
             max_memory: common.max_memory.0,
@@ -224,6 +234,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
     let storage = arguments.storage()?;
+    if arguments.offset_width.is_some() && !matches!(arguments.sign, Sign::Offset) {
+        return Err(Failure::BadInput(
+            "--offset-width needs --sign offset".to_owned(),
+        ));
+    }
     load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(

@@ -34,7 +34,6 @@ fn settings(nodes: u32, width: OffsetWidth) -> BakeSettings {
 
 /// The definition, in brute force: which nodes are outside, and the deepest point below all balls about them.
 struct Definition {
-    layout: GridLayout,
     bounds: DAabb,
     /// Positions and distances of the nodes outside.
     sites: Vec<(DVec3, f64)>,
@@ -88,7 +87,6 @@ impl Definition {
             .map(|index| (position(index), distances[index]))
             .collect();
         Definition {
-            layout,
             bounds,
             sites,
             distances,
@@ -268,7 +266,8 @@ fn a_hole_is_closed_up_to_twice_the_width_and_open_beyond() {
         |width: f64| bake_quietly(&mesh, &settings(40, OffsetWidth::Length(width))).unwrap();
     let closed = baked_with(0.7);
     let middle = at(&closed, DVec3::ZERO);
-    assert!((-0.85..=-0.6).contains(&middle), "{middle}");
+    // A ball of radius 0.7 on that rim sinks in by 0.34; one that is two cells wider, less.
+    assert!((-0.65..=-0.4).contains(&middle), "{middle}");
     assert!(
         says(&closed, "a ball of radius 7.000e-1 m"),
         "{:?}",
@@ -491,7 +490,8 @@ fn wide_offsets_get_their_padding_or_are_refused() {
         let beside = mesh.bounds().min - border.min;
         assert!(beside.min_element() >= width, "{width}: {beside}");
         let middle = at(&baked, DVec3::ZERO);
-        assert!((-1.0..=-0.9).contains(&middle), "{width}: {middle}");
+        let allowed = baked.grid.error_bound() + 0.05;
+        assert!((middle + 1.0).abs() <= allowed, "{width}: {middle}");
     }
     for width in [1e3, 1e30, f64::MAX] {
         let refused = bake_quietly(&mesh, &settings(16, OffsetWidth::Length(width)));

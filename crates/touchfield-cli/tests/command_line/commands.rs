@@ -287,6 +287,7 @@ fn every_sign_and_method_gives_the_same_cube() {
         ["--sign", "pseudonormal"],
         ["--sign", "winding"],
         ["--sign", "parity"],
+        ["--sign", "offset"],
         ["--method", "exact"],
         ["--method", "brute-force"],
         ["--method", "bound-tree"],

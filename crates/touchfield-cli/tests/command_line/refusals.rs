@@ -33,9 +33,34 @@ fn usage_is_refused_with_what_exists() {
     folder.fails(&bake(&["--bits", "9"]), 2, &["8", "16", "32"]);
     folder.fails(&bake(&["--field", "octree"]), 2, &["dense", "sparse"]);
     folder.fails(
-        &bake(&["--sign", "offset"]),
+        &bake(&["--sign", "guess"]),
         2,
-        &["auto", "pseudonormal", "winding", "parity"],
+        &["auto", "pseudonormal", "winding", "parity", "offset"],
+    );
+    folder.fails(
+        &bake(&["--offset-width", "1mm"]),
+        2,
+        &["--offset-width", "--sign offset"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--offset-width", "-1mm"]),
+        2,
+        &["-0.001 m", "positive"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--offset-width", "1000m"]),
+        2,
+        &["1000 m", "smaller width"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--field", "sparse"]),
+        2,
+        &["offset", "dense"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--field", "taylor"]),
+        2,
+        &["offset", "dense"],
     );
     folder.fails(
         &bake(&["--method", "guess"]),
