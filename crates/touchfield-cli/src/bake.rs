@@ -1,18 +1,20 @@
 //! `touchfield bake`: a mesh into a distance field.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::{
     BakeSettings, Bits, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
+    changed_box,
 };
-use touchfield::field::{SignMethod, file};
+use touchfield::field::{SignMethod, StoredField, file};
+use touchfield::geom::DAabb;
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
 
-use crate::args::{Common, Length, Units};
+use crate::args::{self, Common, Length, Units};
 use crate::failure::Failure;
-use crate::load::{BakedField, Storage};
+use crate::load::{BakedField, Storage, Update};
 use crate::report::{self, Answer, Facts};
 use crate::{load, output, terminal};
 
@@ -25,6 +27,8 @@ Examples:
   touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as it takes to be that exact
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
   touchfield bake soup.stl --sign offset --offset-width 2mm -o soup.tfs   the outermost surface, gaps up to 4 mm closed
+
+  touchfield bake new.stl --update old.tfs --before old.stl -o new.tfs      after a local change, at a part of the cost
 
 Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were told.
 Then look at it: touchfield slice scan.tfs --axis z --doubtful -o scan.png")]
@@ -81,6 +85,27 @@ pub(crate) struct Arguments {
     /// What the numbers of the mesh are; the field is in metres
     #[arg(long, value_enum, default_value_t)]
     units: Units,
+    /// A dense field of this mesh as it was: on the same grid, only what a change can concern is computed again; the result is that of a
+    /// new bake. Needs --before or --changed, and the --sign that it was baked with
+    #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding"])]
+    update: Option<PathBuf>,
+    /// With --update: the mesh as it was, to see what changed
+    #[arg(
+        long,
+        value_name = "MESH",
+        requires = "update",
+        conflicts_with = "changed"
+    )]
+    before: Option<PathBuf>,
+    /// With --update: a box that holds every face that came, went or moved, whole, in metres; it is trusted
+    #[arg(
+        long,
+        value_name = "X,Y,Z,X,Y,Z",
+        requires = "update",
+        allow_hyphen_values = true,
+        value_parser = args::parse_box
+    )]
+    changed: Option<DAabb>,
     /// Mend the mesh first: weld, drop broken faces, orient, fill small holes
     #[arg(long)]
     repair: bool,
@@ -190,12 +215,58 @@ impl Arguments {
         }
     }
 
+    /// What is known of the field before the mesh changed.
+    fn update(
+        &self,
+        old: &Path,
+        mesh: &TriangleMesh,
+        common: &Common,
+    ) -> Result<Box<Update>, Failure> {
+        if self.repair {
+            return Err(Failure::BadInput(
+                "--update compares meshes as they are; it does not go with --repair".to_owned(),
+            ));
+        }
+        let stored = load::baked(old, common.max_memory.0)?;
+        let StoredField::Dense(grid) = stored.field else {
+            return Err(Failure::in_file(
+                old,
+                "is not a dense field, and only those can be updated; bake the mesh anew",
+            ));
+        };
+        let before = match &self.before {
+            Some(path) => Some(load::mesh(path, self.units, common.max_memory.0)?),
+            None => None,
+        };
+        let changed = match (&before, self.changed) {
+            (Some(before), _) => changed_box(before, mesh),
+            (None, Some(changed)) => changed,
+            (None, None) => {
+                return Err(Failure::BadInput(
+                    "--update needs to know what changed: --before MESH or --changed X,Y,Z,X,Y,Z"
+                        .to_owned(),
+                ));
+            }
+        };
+        Ok(Box::new(Update {
+            grid,
+            provenance: stored.provenance,
+            before,
+            changed,
+        }))
+    }
+
     /// How the field is to be stored.
     fn storage(&self) -> Result<Storage, Failure> {
         let kind = self.field.unwrap_or(match self.tolerance {
             Some(_) => Kind::Sparse,
             None => Kind::Dense,
         });
+        if self.update.is_some() && !matches!(kind, Kind::Dense) {
+            return Err(Failure::BadInput(
+                "--update is for dense fields: --field dense".to_owned(),
+            ));
+        }
         if !matches!(kind, Kind::Sparse) {
             let only_sparse = [
                 (self.tolerance.is_some(), "--tolerance"),
@@ -262,6 +333,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         repaired
     });
     let settings = arguments.settings(common);
+    let storage = match &arguments.update {
+        Some(old) => Storage::Update(arguments.update(old, &mesh, common)?),
+        None => storage,
+    };
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
     let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)
@@ -297,6 +372,16 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField, bytes
                 "{} of {} nodes near the surface get another sign from a second method",
                 report::count_of(bake.disagreements),
                 report::count_of(bake.cross_checked)
+            ),
+        );
+    }
+    if let Some(recomputed) = baked.recomputed {
+        facts.add(
+            "updated",
+            format!(
+                "{} of {} nodes were computed again",
+                report::count_of(recomputed),
+                report::count_of(baked.field.value_count())
             ),
         );
     }
@@ -340,6 +425,7 @@ fn json(
         "threads": rayon::current_num_threads(),
         "cross_checked": bake.cross_checked,
         "disagreements": bake.disagreements,
+        "recomputed": baked.recomputed,
         "repair": repaired.map(Repaired::json),
     });
     report::merged(

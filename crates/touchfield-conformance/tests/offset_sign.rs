@@ -22,7 +22,7 @@ use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 
 /// How far values may be below the definition \[cells\]: the slack of the search, as docs/METHODS.md has it, and rounding.
-const SLACK: f64 = 1.0 / 32.0 + 1e-4;
+const SLACK: f64 = 1.0 / 256.0 + 1e-4;
 
 fn settings(nodes: u32, width: OffsetWidth) -> BakeSettings {
     BakeSettings {
@@ -288,7 +288,8 @@ fn a_hole_is_closed_up_to_twice_the_width_and_open_beyond() {
         open.provenance.notes
     );
     let middle = at(&open, DVec3::ZERO);
-    assert!((0.95..=1.0).contains(&middle), "{middle}");
+    // The field has a ridge there, which interpolation cuts off.
+    assert!((0.9..=1.0).contains(&middle), "{middle}");
     let least = open
         .grid
         .values()

@@ -16,6 +16,7 @@ use super::exact_distance::ExactDistance;
 use super::nodes::{Found, Wanted};
 use super::offset::OffsetWidth;
 use super::patches::Patches;
+use super::rebake::{Kept, Rebaked};
 use super::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
 use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
 use super::{
@@ -192,6 +193,42 @@ pub enum BakeError {
         /// Asked for.
         nodes: u32,
     },
+    /// A grid was given that does not hold the mesh.
+    #[error(
+        "the mesh reaches from {:?} to {:?} m, beyond the grid from {:?} to {:?} m; bake it anew",
+        mesh.min.to_array(), mesh.max.to_array(), grid.min.to_array(), grid.max.to_array()
+    )]
+    BeyondGrid {
+        /// Box of the mesh.
+        mesh: DAabb,
+        /// Box of the grid.
+        grid: DAabb,
+    },
+    /// A mesh is not what it was, outside the box that is said to hold all changes.
+    #[error(
+        "{faces} faces differ outside the box that is said to hold all changes, the first at {:?} m; the box must hold every face that \
+         came, went or moved, whole", at.to_array()
+    )]
+    ChangedOutside {
+        /// Before and after, together.
+        faces: usize,
+        /// A corner of the first.
+        at: DVec3,
+    },
+    /// A box inside out, or of NaN.
+    #[error(
+        "the changes are said to lie between {:?} and {:?} m, which is no box; its smallest corner comes first",
+        changed.min.to_array(), changed.max.to_array()
+    )]
+    BadChangedBox {
+        /// Said to hold all changes.
+        changed: DAabb,
+    },
+    /// A method that makes a node depend on others far away.
+    #[error(
+        "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
+    )]
+    UpdateNeedsExact(&'static str),
     /// The nodes do not fit a Taylor grid.
     #[error(transparent)]
     Taylor(crate::field::TaylorError),
@@ -307,28 +344,56 @@ pub fn bake(
 ) -> Result<Baked, BakeError> {
     super::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
-    check_memory(&layout, mesh.faces.len(), settings)?;
-    check_cells(&layout, settings.method)?;
-    match settings.sign.offset() {
-        Some(width) => offset::bake(mesh, layout, width, settings, progress),
-        None => bake_by_faces(mesh, layout, settings, progress),
-    }
+    bake_on(mesh, layout, settings, progress)
 }
 
-/// [`bake`] with signs that the faces tell.
-fn bake_by_faces(
+/// [`bake`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
+/// within it.
+pub fn bake_on(
     mesh: &TriangleMesh,
     layout: GridLayout,
     settings: &BakeSettings,
-    progress: Progress<'_>,
+    progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
+    match settings.sign.offset() {
+        Some(width) => {
+            check_grid(&layout, mesh, settings)?;
+            offset::bake(mesh, layout, width, settings, progress)
+        }
+        None => bake_keeping(mesh, layout, settings, None, progress).map(|rebaked| rebaked.baked),
+    }
+}
+
+/// Refuses meshes without a distance, grids that do not hold them, and what is too large, before memory is taken.
+fn check_grid(
+    layout: &GridLayout,
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+) -> Result<(), BakeError> {
+    super::exact_distance::check_faces(mesh)?;
+    layout.check()?;
+    check_within(layout, mesh.bounds())?;
+    check_memory(layout, mesh.faces.len(), settings)?;
+    check_cells(layout, settings.method)
+}
+
+/// [`bake_on`], with the distances that are known from before, if any.
+pub(super) fn bake_keeping(
+    mesh: &TriangleMesh,
+    layout: GridLayout,
+    settings: &BakeSettings,
+    kept: Option<&Kept<'_>>,
+    progress: Progress<'_>,
+) -> Result<Rebaked, BakeError> {
     let start = Instant::now();
+    check_grid(&layout, mesh, settings)?;
     let begin = |stage| tell(progress, stage, 0, 1);
     begin(Stage::Preparing)?;
     let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
     let plan = exact.plan();
     let mut values = allocate(&layout, 0.0)?;
     let mut doubts = Doubts::default();
+    let mut recomputed = values.len();
     begin(Stage::Distances)?;
     let node_error = if settings.method == Method::BruteForce {
         brute_force::fill(mesh, plan, &layout, &mut values, progress)
@@ -342,9 +407,17 @@ fn bake_by_faces(
             bounds: mesh.bounds(),
             progress,
         };
-        let error = distances.fill(settings.method, &mut values, |values, unclear| {
+        let settle = |values: &mut [f32], unclear: &[UVec3]| {
             settle(plan, &layout, values, unclear, &mut doubts);
-        })?;
+        };
+        let kept = kept.and_then(|kept| Some((kept, kept.reuse(plan)?)));
+        let error = match kept {
+            Some((kept, reuse)) => {
+                recomputed = kept.fill(&distances, reuse, &mut values, settle)?;
+                0.0
+            }
+            None => distances.fill(settings.method, &mut values, settle)?,
+        };
         fill_open_signs(plan, &layout, &mut values, &mut doubts, progress)?;
         error
     };
@@ -377,13 +450,23 @@ fn bake_by_faces(
         cross_checked: doubts.cross_checked,
         disagreements: doubts.disagreements,
     };
-    assemble(
-        mesh,
-        layout,
-        outcome,
-        |points| exact.distance_many(points),
-        start,
-    )
+    let exact = |points: &[DVec3]| exact.distance_many(points);
+    Ok(Rebaked {
+        baked: assemble(mesh, layout, outcome, exact, start)?,
+        recomputed,
+    })
+}
+
+/// Refuses a mesh that reaches out of the grid. A grid that was made for it may miss a rounding of `f32` of it.
+fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeError> {
+    let grid = layout.bounds().as_daabb();
+    let far = grid.min.abs().max(grid.max.abs()).max_element();
+    let rounding = 4.0 * f64::from(f32::EPSILON) * (far + grid.diagonal());
+    let around = grid.grown(rounding);
+    if around.contains(mesh.min) && around.contains(mesh.max) {
+        return Ok(());
+    }
+    Err(BakeError::BeyondGrid { mesh, grid })
 }
 
 /// Signed distances of all nodes, and what is known of them.

@@ -19,6 +19,7 @@ use glam::{DVec3, UVec3};
 use super::bake::{self, BakeError, Baked, Distances, Outcome};
 use super::blocks::for_each_layer;
 use super::check::{self, Certainty};
+use super::marks::Marks;
 use super::offset_sites::{Best, Sites};
 use super::settings::{BakeSettings, Method, Progress, Resolution, Stage, tell};
 use super::sign;
@@ -51,7 +52,8 @@ impl OffsetWidth {
             (OffsetWidth::Length(length), Resolution::CellSize(size)) => length / size + 1.0,
             // p cells of h = L / (n − 1 − 2p): p h ≥ σ + h.
             (OffsetWidth::Length(length), Resolution::Nodes(nodes)) => {
-                (length * (f64::from(nodes) - 1.0) + longest) / (longest + 2.0 * length)
+                let ratio = longest / length;
+                (f64::from(nodes) - 1.0 + ratio) / (ratio + 2.0)
             }
         }
         .ceil()
@@ -89,9 +91,8 @@ impl fmt::Display for OffsetWidth {
 /// Bytes of a node beside its value: the radius of its ball, its place in the queue of the flood, and two marks.
 pub(super) const BYTES_PER_NODE: u64 = 10;
 
-/// How far the search for the best ball may stop short of it \[cells\]. Tuned: a tenth of it takes three times as long on the bunny, and beside
-/// half a diagonal, the error of interpolation, more is not worth it.
-const SLACK: f64 = 1.0 / 32.0;
+/// How far the search for the best ball may stop short of it \[cells\].
+const SLACK: f64 = 1.0 / 256.0;
 
 /// Of the radius up to which a gap is surely closed, and that from which on a ball surely passes: ½ + (√3 + √2)/2 \[cells\].
 const UNSURE: f64 = 2.0732;
@@ -324,26 +325,6 @@ impl Ball<'_> {
             queue = next;
         }
         Ok(marks)
-    }
-}
-
-/// A mark for each of many.
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn new(count: usize) -> Marks {
-        Marks(vec![0; count.div_ceil(64)])
-    }
-
-    fn has(&self, index: usize) -> bool {
-        self.0[index / 64] >> (index % 64) & 1 != 0
-    }
-
-    /// Sets a mark; whether it is new.
-    fn set(&mut self, index: usize) -> bool {
-        let is_new = !self.has(index);
-        self.0[index / 64] |= 1 << (index % 64);
-        is_new
     }
 }
 
