@@ -37,6 +37,27 @@ fn usage_is_refused_with_what_exists() {
         2,
         &["auto", "pseudonormal", "winding", "parity", "offset"],
     );
+    folder.fails(&bake(&["--before", "cube.obj"]), 2, &["--update"]);
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "1,1,1,0,0,0"]),
+        2,
+        &["below the first"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "1,1,1"]),
+        2,
+        &["3 numbers instead of 6"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "0,0,0,1,1,1"]),
+        2,
+        &["none.tfs"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--field", "sparse"]),
+        2,
+        &["--field dense"],
+    );
     folder.fails(
         &bake(&["--offset-width", "1mm"]),
         2,

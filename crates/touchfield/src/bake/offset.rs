@@ -92,7 +92,7 @@ impl fmt::Display for OffsetWidth {
 pub(super) const BYTES_PER_NODE: u64 = 10;
 
 /// How far the search for the best ball may stop short of it \[cells\].
-const SLACK: f64 = 1.0 / 256.0;
+const SLACK: f64 = 1.0 / 32.0;
 
 /// Of the radius up to which a gap is surely closed, and that from which on a ball surely passes: ½ + (√3 + √2)/2 \[cells\].
 const UNSURE: f64 = 2.0732;
