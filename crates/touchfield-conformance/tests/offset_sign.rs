@@ -345,13 +345,33 @@ fn bases() -> Vec<(String, TriangleMesh)> {
 
 /// Where a node lies inside by the mesh but outside by the bake, or the other way round, it is near the surface or in a groove.
 fn check_broken(what: &str, width: f64, break_mesh: impl Fn(&TriangleMesh) -> TriangleMesh) {
+    check_made(what, width, |mesh| (break_mesh(mesh), mesh.clone()));
+}
+
+/// [`check_broken`] for meshes made of each base together with the truth about them.
+fn check_made(
+    what: &str,
+    width: f64,
+    make: impl Fn(&TriangleMesh) -> (TriangleMesh, TriangleMesh),
+) {
+    let made = bases().into_iter().map(|(base, mesh)| {
+        let (broken, truth) = make(&mesh);
+        (base, broken, truth)
+    });
+    check_all(made, what, width);
+}
+
+fn check_all(
+    made: impl Iterator<Item = (String, TriangleMesh, TriangleMesh)>,
+    what: &str,
+    width: f64,
+) {
     let mut failures = Vec::new();
-    for (base, mesh) in bases() {
+    for (base, broken, mesh) in made {
         let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
         let extent = mesh.bounds().extents().max_element();
         let settings = settings(40, OffsetWidth::Length(width * extent));
         let truth = |points: &[DVec3]| exact.distance_many(points);
-        let broken = break_mesh(&mesh);
         let report = compare_signs(&broken, &settings, &truth);
         let report = report.unwrap_or_else(|fault| panic!("{base}, {what}: {fault}"));
         println!("{base:<20} {what:<28} {report}");
@@ -371,6 +391,26 @@ fn closed_models() {
 #[test]
 fn faces_missing_at_random() {
     check_broken("0.05 missing", 0.05, |mesh| with_holes(mesh, 0.05, 1));
+}
+
+#[test]
+fn many_faces_missing_at_random() {
+    // Twice 0.08 is more than the strands of the knot and the teeth of the gear are apart: what closes the holes fills that as well.
+    let made = |(base, mesh): &(String, TriangleMesh)| {
+        let filled = ["torus knot", "gear"].contains(&base.as_str());
+        (!filled).then(|| (base.clone(), with_holes(mesh, 0.2, 1), mesh.clone()))
+    };
+    check_all(bases().iter().filter_map(made), "0.2 missing", 0.08);
+}
+
+/// Two that overlap, all faces turned at random; the truth is the winding number of both.
+#[test]
+fn shells_through_each_other() {
+    check_made("two that overlap", 0.02, |mesh| {
+        let other = moved(mesh.clone(), 0.21 * mesh.bounds().extents());
+        let both = joined(mesh.clone(), &other);
+        (with_flips(&both, 0.5, 7), both)
+    });
 }
 
 #[test]
