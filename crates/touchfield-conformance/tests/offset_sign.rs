@@ -16,13 +16,18 @@ use touchfield::bake::{
 use touchfield::field::{Field, GridLayout, SignMethod};
 use touchfield::geom::DAabb;
 use touchfield::mesh::{TriangleMesh, generate};
-use touchfield_conformance::bake_suite::{bake_quietly, check_bound, compare_signs, node_of_index};
+use touchfield_conformance::bake_suite::{
+    SignReport, bake_quietly, check_bound, compare_signs, node_of_index,
+};
 use touchfield_conformance::mesh_truth::{MeshTruth, in_parallel};
 use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 
 /// How far values may be below the definition \[cells\]: the slack of the search, as docs/METHODS.md has it, and rounding.
 const SLACK: f64 = 1.0 / 256.0 + 1e-4;
+
+/// How much wider than twice the width a gap must be at either side to be open for sure \[cells\], by docs/METHODS.md.
+const UNSURE: f64 = 2.0732;
 
 fn settings(nodes: u32, width: OffsetWidth) -> BakeSettings {
     BakeSettings {
@@ -348,26 +353,35 @@ fn check_broken(what: &str, width: f64, break_mesh: impl Fn(&TriangleMesh) -> Tr
     check_made(what, width, |mesh| (break_mesh(mesh), mesh.clone()));
 }
 
+/// Share of the nodes inside in truth that come out outside.
+fn lost_share(
+    broken: &TriangleMesh,
+    settings: &BakeSettings,
+    truth: &dyn Fn(&[DVec3]) -> Vec<f64>,
+) -> f64 {
+    let baked = bake_quietly(broken, settings).unwrap();
+    let (layout, values) = (baked.grid.layout(), baked.grid.values());
+    let points: Vec<DVec3> = (0..values.len())
+        .map(|index| layout.node_position(node_of_index(layout, index)))
+        .collect();
+    let inside: Vec<f32> = truth(&points)
+        .into_iter()
+        .zip(values)
+        .filter(|(truth, _)| *truth < 0.0)
+        .map(|(_, &value)| value)
+        .collect();
+    inside.iter().filter(|&&value| value >= 0.0).count() as f64 / inside.len() as f64
+}
+
 /// [`check_broken`] for meshes made of each base together with the truth about them.
 fn check_made(
     what: &str,
     width: f64,
     make: impl Fn(&TriangleMesh) -> (TriangleMesh, TriangleMesh),
 ) {
-    let made = bases().into_iter().map(|(base, mesh)| {
-        let (broken, truth) = make(&mesh);
-        (base, broken, truth)
-    });
-    check_all(made, what, width);
-}
-
-fn check_all(
-    made: impl Iterator<Item = (String, TriangleMesh, TriangleMesh)>,
-    what: &str,
-    width: f64,
-) {
     let mut failures = Vec::new();
-    for (base, broken, mesh) in made {
+    for (base, mesh) in bases() {
+        let (broken, mesh) = make(&mesh);
         let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
         let extent = mesh.bounds().extents().max_element();
         let settings = settings(40, OffsetWidth::Length(width * extent));
@@ -376,8 +390,16 @@ fn check_all(
         let report = report.unwrap_or_else(|fault| panic!("{base}, {what}: {fault}"));
         println!("{base:<20} {what:<28} {report}");
         assert_eq!(report.provenance.sign_method, SignMethod::Offset);
-        if report.wrong_far > 0 {
-            failures.push(format!("{base}, {what}: {report}"));
+        // A filled groove is nowhere deeper than the ball that just does not pass.
+        let cell = f64::from(settings.layout(broken.bounds()).unwrap().cell_size) / extent;
+        let allowed = match width > SignReport::TOLERATED {
+            true => width + UNSURE * cell,
+            false => SignReport::TOLERATED,
+        };
+        // Thin parts are nowhere as deep as that; so few of the nodes inside may be lost.
+        let lost = lost_share(&broken, &settings, &truth);
+        if report.farthest > allowed || lost > 0.1 {
+            failures.push(format!("{base}, {what}: {lost:.2} lost, {report}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -395,12 +417,7 @@ fn faces_missing_at_random() {
 
 #[test]
 fn many_faces_missing_at_random() {
-    // Twice 0.08 is more than the strands of the knot and the teeth of the gear are apart: what closes the holes fills that as well.
-    let made = |(base, mesh): &(String, TriangleMesh)| {
-        let filled = ["torus knot", "gear"].contains(&base.as_str());
-        (!filled).then(|| (base.clone(), with_holes(mesh, 0.2, 1), mesh.clone()))
-    };
-    check_all(bases().iter().filter_map(made), "0.2 missing", 0.08);
+    check_broken("0.2 missing", 0.08, |mesh| with_holes(mesh, 0.2, 1));
 }
 
 /// Two that overlap, all faces turned at random; the truth is the winding number of both.
