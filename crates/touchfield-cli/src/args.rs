@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3};
 use touchfield::bake::BakeSettings;
-use touchfield::geom::Pose;
+use touchfield::geom::{DAabb, Pose};
 
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
@@ -185,6 +185,33 @@ pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
         rotation: rotation.as_quat(),
         translation,
     })
+}
+
+/// Reads a box as its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].
+pub(crate) fn parse_box(text: &str) -> Result<DAabb, String> {
+    let wrong = |why: String| {
+        format!(
+            "`{text}` is not a box: {why}; write its corners as X,Y,Z,X,Y,Z, the smallest first"
+        )
+    };
+    let numbers = text
+        .split(',')
+        .map(|word| match word.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(wrong(format!("`{word}` is not a finite number"))),
+        })
+        .collect::<Result<Vec<f64>, String>>()?;
+    let &[ax, ay, az, bx, by, bz] = numbers.as_slice() else {
+        return Err(wrong(format!(
+            "it has {} numbers instead of 6",
+            numbers.len()
+        )));
+    };
+    let corners = DAabb::new(DVec3::new(ax, ay, az), DVec3::new(bx, by, bz));
+    if corners.is_empty() {
+        return Err(wrong("the second corner is below the first".to_owned()));
+    }
+    Ok(corners)
 }
 
 /// A file and where its body stands: `FILE` or `FILE@POSE`.

@@ -1,18 +1,20 @@
 //! `touchfield bake`: a mesh into a distance field.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::{
-    BakeSettings, Method, Resolution, SignChoice, SparseGoal, SparseSettings, VoxmapSettings,
+    BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
+    VoxmapSettings, changed_box,
 };
-use touchfield::field::{SignMethod, file};
+use touchfield::field::{SignMethod, StoredField, file};
+use touchfield::geom::DAabb;
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
 
-use crate::args::{Common, Length, Units};
+use crate::args::{self, Common, Length, Units};
 use crate::failure::Failure;
-use crate::load::{BakedField, Storage};
+use crate::load::{BakedField, Storage, Update};
 use crate::report::{self, Answer, Facts};
 use crate::storage::{Kind, ValueBits, VoxelNumbers};
 use crate::{load, output, terminal};
@@ -25,6 +27,9 @@ Examples:
   touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    cells of that size
   touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as it takes to be that exact
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
+  touchfield bake soup.stl --sign offset --offset-width 2mm -o soup.tfs   the outermost surface, gaps up to 4 mm closed
+
+  touchfield bake new.stl --update old.tfs --before old.stl -o new.tfs      after a local change, at a part of the cost
 
 Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were told.
 Then look at it: touchfield slice scan.tfs --axis z --doubtful -o scan.png")]
@@ -72,6 +77,9 @@ pub(crate) struct Arguments {
     /// How to tell inside from outside
     #[arg(long, value_enum, default_value_t)]
     sign: Sign,
+    /// With --sign offset: gaps up to twice this wide are closed, such as 0.5mm [default: one cell]
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    offset_width: Option<Length>,
     /// How to find distances: all are exact within three cells of the surface; the error printed is true of each
     #[arg(long, value_enum, default_value_t)]
     method: DistanceMethod,
@@ -81,6 +89,27 @@ pub(crate) struct Arguments {
     /// What the numbers of the mesh are; the field is in metres
     #[arg(long, value_enum, default_value_t)]
     units: Units,
+    /// A dense field of this mesh as it was: on the same grid, only what a change can concern is computed again; the result is that of a
+    /// new bake. Needs --before or --changed, and the --sign that it was baked with
+    #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding"])]
+    update: Option<PathBuf>,
+    /// With --update: the mesh as it was, to see what changed
+    #[arg(
+        long,
+        value_name = "MESH",
+        requires = "update",
+        conflicts_with = "changed"
+    )]
+    before: Option<PathBuf>,
+    /// With --update: a box that holds every face that came, went or moved, whole, in metres; it is trusted
+    #[arg(
+        long,
+        value_name = "X,Y,Z,X,Y,Z",
+        requires = "update",
+        allow_hyphen_values = true,
+        value_parser = args::parse_box
+    )]
+    changed: Option<DAabb>,
     /// Mend the mesh first: weld, drop broken faces, orient, fill small holes
     #[arg(long)]
     repair: bool,
@@ -105,6 +134,8 @@ enum Sign {
     Winding,
     /// ray crossings; for soups of random orientation
     Parity,
+    /// what a ball from outside cannot reach; for soups with gaps, where only the outermost surface counts
+    Offset,
 }
 
 /// How to find distances.
@@ -154,10 +185,55 @@ impl Arguments {
                 Sign::Pseudonormal => SignChoice::Always(SignMethod::Pseudonormal),
                 Sign::Winding => SignChoice::Always(SignMethod::Winding),
                 Sign::Parity => SignChoice::Always(SignMethod::Parity),
+                Sign::Offset => SignChoice::Offset(match self.offset_width {
+                    Some(Length(width)) => OffsetWidth::Length(width),
+                    None => OffsetWidth::default(),
+                }),
             },
             method: self.method.method(),
             max_memory: common.max_memory.0,
         }
+    }
+
+    /// What is known of the field before the mesh changed.
+    fn update(
+        &self,
+        old: &Path,
+        mesh: &TriangleMesh,
+        common: &Common,
+    ) -> Result<Box<Update>, Failure> {
+        if self.repair {
+            return Err(Failure::BadInput(
+                "--update compares meshes as they are; it does not go with --repair".to_owned(),
+            ));
+        }
+        let stored = load::baked(old, common.max_memory.0)?;
+        let StoredField::Dense(grid) = stored.field else {
+            return Err(Failure::in_file(
+                old,
+                "is not a dense field, and only those can be updated; bake the mesh anew",
+            ));
+        };
+        let before = match &self.before {
+            Some(path) => Some(load::mesh(path, self.units, common.max_memory.0)?),
+            None => None,
+        };
+        let changed = match (&before, self.changed) {
+            (Some(before), _) => changed_box(before, mesh),
+            (None, Some(changed)) => changed,
+            (None, None) => {
+                return Err(Failure::BadInput(
+                    "--update needs to know what changed: --before MESH or --changed X,Y,Z,X,Y,Z"
+                        .to_owned(),
+                ));
+            }
+        };
+        Ok(Box::new(Update {
+            grid,
+            provenance: stored.provenance,
+            before,
+            changed,
+        }))
     }
 
     /// How the field is to be stored.
@@ -166,6 +242,11 @@ impl Arguments {
             Some(_) => Kind::Sparse,
             None => Kind::Dense,
         });
+        if self.update.is_some() && kind != Kind::Dense {
+            return Err(Failure::BadInput(
+                "--update is for dense fields: --field dense".to_owned(),
+            ));
+        }
         if kind != Kind::Sparse {
             let only_sparse = [
                 (self.tolerance.is_some(), "--tolerance"),
@@ -221,6 +302,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     // Before the work, which may be long.
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
+    if arguments.offset_width.is_some() && !matches!(arguments.sign, Sign::Offset) {
+        return Err(Failure::BadInput(
+            "--offset-width needs --sign offset".to_owned(),
+        ));
+    }
     load::check_input(&arguments.mesh)?;
     if load::is_baked(&arguments.mesh) {
         return Err(Failure::in_file(
@@ -246,7 +332,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         repaired
     });
     let settings = arguments.settings(common);
-    let storage = arguments.storage(&mesh, common)?;
+    let storage = match &arguments.update {
+        Some(old) => Storage::Update(arguments.update(old, &mesh, common)?),
+        None => arguments.storage(&mesh, common)?,
+    };
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
     let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)
@@ -282,6 +371,16 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField, bytes
                 "{} of {} nodes near the surface get another sign from a second method",
                 report::count_of(bake.disagreements),
                 report::count_of(bake.cross_checked)
+            ),
+        );
+    }
+    if let Some(recomputed) = baked.recomputed {
+        facts.add(
+            "updated",
+            format!(
+                "{} of {} nodes were computed again",
+                report::count_of(recomputed),
+                report::count_of(baked.field.value_count())
             ),
         );
     }
@@ -325,6 +424,7 @@ fn json(
         "threads": rayon::current_num_threads(),
         "cross_checked": bake.cross_checked,
         "disagreements": bake.disagreements,
+        "recomputed": baked.recomputed,
         "repair": repaired.map(Repaired::json),
     });
     report::merged(

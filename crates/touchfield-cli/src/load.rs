@@ -5,11 +5,12 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use touchfield::bake::{
-    BakeReport, BakeSettings, SparseSettings, VoxmapBakeError, VoxmapSettings, bake, bake_sparse,
-    bake_taylor, bake_voxmap,
+    BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
+    bake_sparse, bake_taylor, bake_voxmap, rebake,
 };
 use touchfield::field::file::{self, Stored};
-use touchfield::field::{Provenance, StoredField};
+use touchfield::field::{DenseGrid, Provenance, StoredField};
+use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
 
@@ -108,11 +109,25 @@ pub(crate) struct BakedField {
     pub(crate) field: StoredField,
     pub(crate) provenance: Provenance,
     pub(crate) report: BakeReport,
+    /// Nodes that were computed, if others were kept from before.
+    pub(crate) recomputed: Option<usize>,
+}
+
+/// A dense field before its mesh changed.
+pub(crate) struct Update {
+    pub(crate) grid: DenseGrid,
+    pub(crate) provenance: Provenance,
+    /// The mesh as it was, if it is known.
+    pub(crate) before: Option<TriangleMesh>,
+    /// Holds all changes.
+    pub(crate) changed: DAabb,
 }
 
 /// How a field is to be stored.
 pub(crate) enum Storage {
     Dense,
+    /// On the same grid as before.
+    Update(Box<Update>),
     Taylor,
     Sparse(SparseSettings),
     Voxmap(VoxmapSettings),
@@ -132,17 +147,33 @@ pub(crate) fn bake_mesh(
             field: baked.grid.into(),
             provenance: baked.provenance,
             report: baked.report,
+            recomputed: None,
         }),
+        Storage::Update(update) => {
+            let before = Before {
+                grid: &update.grid,
+                provenance: &update.provenance,
+                mesh: update.before.as_ref(),
+            };
+            rebake(&before, mesh, update.changed, settings, &progress).map(|rebaked| BakedField {
+                field: rebaked.baked.grid.into(),
+                provenance: rebaked.baked.provenance,
+                report: rebaked.baked.report,
+                recomputed: Some(rebaked.recomputed),
+            })
+        }
         Storage::Taylor => bake_taylor(mesh, settings, &progress).map(|baked| BakedField {
             field: baked.grid.into(),
             provenance: baked.provenance,
             report: baked.report,
+            recomputed: None,
         }),
         Storage::Sparse(sparse) => {
             bake_sparse(mesh, settings, sparse, &progress).map(|baked| BakedField {
                 field: baked.field.into(),
                 provenance: baked.provenance,
                 report: baked.report,
+                recomputed: None,
             })
         }
         Storage::Voxmap(voxmap) => match bake_voxmap(mesh, voxmap, &progress) {
@@ -150,6 +181,7 @@ pub(crate) fn bake_mesh(
                 field: baked.field.into(),
                 provenance: baked.provenance,
                 report: baked.report,
+                recomputed: None,
             }),
             Err(VoxmapBakeError::Bake(error)) => Err(error),
             Err(error) => return Err(Failure::of_voxmap(path, &error)),

@@ -507,8 +507,8 @@ fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let odd = |payload| vec![grid_chunk([2; 3]), values(), Chunk::plain(b"PROV", payload)];
     add(
         "an unknown sign method",
-        "sign method 4",
-        odd(&[4, 0, 0, 0, 0, 0, 0, 0]),
+        "sign method 5",
+        odd(&[5, 0, 0, 0, 0, 0, 0, 0]),
     );
     add("reserved bytes", "reserved", odd(&[1, 0, 5, 0, 0, 0, 0, 0]));
     add(

@@ -287,6 +287,7 @@ fn every_sign_and_method_gives_the_same_cube() {
         ["--sign", "pseudonormal"],
         ["--sign", "winding"],
         ["--sign", "parity"],
+        ["--sign", "offset"],
         ["--method", "exact"],
         ["--method", "brute-force"],
         ["--method", "bound-tree"],
@@ -629,4 +630,49 @@ f 9 11 10\nf 9 10 12\nf 10 11 12\nf 11 9 12\n";
     );
     let repair = folder.json(&bake("open.obj"))["repair"].clone();
     assert_eq!(repair["worse"], json!([]), "{repair}");
+}
+
+/// A cube whose sides are cut at `height`, and there bent in by `by`.
+fn waisted(height: f64, by: f64) -> String {
+    let ring = |half: f64, z: f64| {
+        format!(
+            "v -{half} -{half} {z}\nv {half} -{half} {z}\nv {half} {half} {z}\nv -{half} {half} {z}\n"
+        )
+    };
+    let mut text = ring(0.5, -0.5) + &ring(0.5, 0.3) + &ring(0.5 - by, height) + &ring(0.5, 0.5);
+    for below in [0, 4, 8] {
+        for side in 0..4 {
+            let next = (side + 1) % 4;
+            let [a, b] = [below + side + 1, below + next + 1];
+            text += &format!("f {a} {b} {} {}\n", b + 4, a + 4);
+        }
+    }
+    text + "f 1 4 3 2\nf 13 14 15 16\n"
+}
+
+#[test]
+fn an_update_writes_the_file_that_a_new_bake_writes() {
+    let folder = Folder::new();
+    folder.write("old.obj", waisted(0.4, 0.0));
+    folder.write("new.obj", waisted(0.4, 0.05));
+    let bake = |mesh: &str, out: &str, more: &[&str]| {
+        folder.json(&[&["bake", mesh, "-o", out], more].concat())
+    };
+    bake("old.obj", "old.tfs", &["--resolution", "40"]);
+    let anew = bake("new.obj", "anew.tfs", &["--resolution", "40"]);
+    assert!(anew["recomputed"].is_null());
+    for (name, more) in [
+        ("compared.tfs", ["--before", "old.obj"]),
+        ("told.tfs", ["--changed", "-0.5,-0.5,0.3,0.5,0.5,0.5"]),
+    ] {
+        let json = bake(
+            "new.obj",
+            name,
+            &[&["--update", "old.tfs"], &more[..]].concat(),
+        );
+        let recomputed = json["recomputed"].as_u64().unwrap();
+        assert!((1..40_000).contains(&recomputed), "{recomputed}");
+        assert_eq!(folder.read(name), folder.read("anew.tfs"), "{name}");
+    }
+    assert_ne!(folder.read("old.tfs"), folder.read("anew.tfs"));
 }

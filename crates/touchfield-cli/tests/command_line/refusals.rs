@@ -33,9 +33,55 @@ fn usage_is_refused_with_what_exists() {
     folder.fails(&bake(&["--bits", "9"]), 2, &["8", "16", "32"]);
     folder.fails(&bake(&["--field", "octree"]), 2, &["dense", "sparse"]);
     folder.fails(
-        &bake(&["--sign", "offset"]),
+        &bake(&["--sign", "guess"]),
         2,
-        &["auto", "pseudonormal", "winding", "parity"],
+        &["auto", "pseudonormal", "winding", "parity", "offset"],
+    );
+    folder.fails(&bake(&["--before", "cube.obj"]), 2, &["--update"]);
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "1,1,1,0,0,0"]),
+        2,
+        &["below the first"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "1,1,1"]),
+        2,
+        &["3 numbers instead of 6"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--changed", "0,0,0,1,1,1"]),
+        2,
+        &["none.tfs"],
+    );
+    folder.fails(
+        &bake(&["--update", "none.tfs", "--field", "sparse"]),
+        2,
+        &["--field dense"],
+    );
+    folder.fails(
+        &bake(&["--offset-width", "1mm"]),
+        2,
+        &["--offset-width", "--sign offset"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--offset-width", "-1mm"]),
+        2,
+        &["-0.001 m", "positive"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--offset-width", "1000m"]),
+        2,
+        &["1000 m", "smaller width"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--field", "sparse"]),
+        2,
+        &["offset", "dense"],
+    );
+    folder.fails(
+        &bake(&["--sign", "offset", "--field", "taylor"]),
+        2,
+        &["offset", "dense"],
     );
     folder.fails(
         &bake(&["--method", "guess"]),

@@ -14,15 +14,18 @@ use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::exact_distance::ExactDistance;
 use super::nodes::{Found, Wanted};
+use super::offset::OffsetWidth;
+use super::patches::Patches;
+use super::rebake::{Kept, Rebaked};
 use super::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
 use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
 use super::{
-    bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, scan_conversion,
+    bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, offset, scan_conversion,
     vector_distance,
 };
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
 use crate::geom::DAabb;
-use crate::mesh::{TriangleMesh, Winding, WindingNumber};
+use crate::mesh::{Bvh, TriangleMesh, Winding, WindingNumber};
 use crate::threads;
 
 /// A field and where it comes from.
@@ -170,6 +173,65 @@ pub enum BakeError {
         /// In all.
         cells: u64,
     },
+    /// Signs by an offset were asked for where there is no grid to tell them.
+    #[error(
+        "signs by an offset surface are told on a dense grid; they are not to be had for single points, sparse fields, Taylor \
+         grids or voxmaps (bake a dense grid, or choose another sign)"
+    )]
+    OffsetNeedsDense,
+    /// No ball.
+    #[error("an offset width of {width} is not usable; it must be positive and finite")]
+    BadOffsetWidth {
+        /// Asked for.
+        width: OffsetWidth,
+    },
+    /// A ball that cannot roll around the mesh within the grid.
+    #[error(
+        "with an offset width of {width} on all sides, {nodes} nodes along the longest side leave no cell for the mesh; use a smaller width \
+         or more nodes"
+    )]
+    OffsetTooWide {
+        /// Asked for.
+        width: OffsetWidth,
+        /// Asked for.
+        nodes: u32,
+    },
+    /// A grid was given that does not hold the mesh.
+    #[error(
+        "the mesh reaches from {:?} to {:?} m, beyond the grid from {:?} to {:?} m; bake it anew",
+        mesh.min.to_array(), mesh.max.to_array(), grid.min.to_array(), grid.max.to_array()
+    )]
+    BeyondGrid {
+        /// Box of the mesh.
+        mesh: DAabb,
+        /// Box of the grid.
+        grid: DAabb,
+    },
+    /// A mesh is not what it was, outside the box that is said to hold all changes.
+    #[error(
+        "{faces} faces differ outside the box that is said to hold all changes, the first at {:?} m; the box must hold every face that \
+         came, went or moved, whole", at.to_array()
+    )]
+    ChangedOutside {
+        /// Before and after, together.
+        faces: usize,
+        /// A corner of the first.
+        at: DVec3,
+    },
+    /// A box inside out, or of NaN.
+    #[error(
+        "the changes are said to lie between {:?} and {:?} m, which is no box; its smallest corner comes first",
+        changed.min.to_array(), changed.max.to_array()
+    )]
+    BadChangedBox {
+        /// Said to hold all changes.
+        changed: DAabb,
+    },
+    /// A method that makes a node depend on others far away.
+    #[error(
+        "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
+    )]
+    UpdateNeedsExact(&'static str),
     /// The nodes do not fit a Taylor grid.
     #[error(transparent)]
     Taylor(crate::field::TaylorError),
@@ -244,10 +306,15 @@ impl BakeError {
 }
 
 /// Bytes that baking a mesh of so many faces on this grid takes at its peak.
-pub(super) fn estimated_memory(layout: &GridLayout, faces: usize, method: Method) -> u64 {
+pub(super) fn estimated_memory(layout: &GridLayout, faces: usize, settings: &BakeSettings) -> u64 {
+    let for_distance = bytes_per_node(settings.method);
+    let for_sign = match settings.sign.offset() {
+        Some(_) => offset::BYTES_PER_NODE,
+        None => 0,
+    };
     layout
         .node_count()
-        .saturating_mul(bytes_per_node(method))
+        .saturating_mul(for_distance + for_sign)
         .saturating_add(mesh_memory(faces))
 }
 
@@ -278,44 +345,84 @@ pub fn bake(
     settings: &BakeSettings,
     progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
-    let start = Instant::now();
-    let begin = |stage| tell(progress, stage, 0, 1);
     super::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
-    check_memory(
-        &layout,
-        mesh.faces.len(),
-        settings.method,
-        settings.max_memory,
-    )?;
-    check_cells(&layout, settings.method)?;
+    bake_on(mesh, layout, settings, progress)
+}
+
+/// [`bake`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
+/// within it.
+pub fn bake_on(
+    mesh: &TriangleMesh,
+    layout: GridLayout,
+    settings: &BakeSettings,
+    progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
+) -> Result<Baked, BakeError> {
+    match settings.sign.offset() {
+        Some(width) => {
+            check_grid(&layout, mesh, settings)?;
+            offset::bake(mesh, layout, width, settings, progress)
+        }
+        None => bake_keeping(mesh, layout, settings, None, progress).map(|rebaked| rebaked.baked),
+    }
+}
+
+/// Refuses meshes without a distance, grids that do not hold them, and what is too large, before memory is taken.
+fn check_grid(
+    layout: &GridLayout,
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+) -> Result<(), BakeError> {
+    super::exact_distance::check_faces(mesh)?;
+    layout.check()?;
+    check_within(layout, mesh.bounds())?;
+    check_memory(layout, mesh.faces.len(), settings)?;
+    check_cells(layout, settings.method)
+}
+
+/// [`bake_on`], with the distances that are known from before, if any.
+pub(super) fn bake_keeping(
+    mesh: &TriangleMesh,
+    layout: GridLayout,
+    settings: &BakeSettings,
+    kept: Option<&Kept<'_>>,
+    progress: Progress<'_>,
+) -> Result<Rebaked, BakeError> {
+    let start = Instant::now();
+    check_grid(&layout, mesh, settings)?;
+    let begin = |stage| tell(progress, stage, 0, 1);
     begin(Stage::Preparing)?;
     let exact = ExactDistance::new(mesh, sign_choice(settings)?)?;
+    let plan = exact.plan();
     let mut values = allocate(&layout, 0.0)?;
     let mut doubts = Doubts::default();
+    let mut recomputed = values.len();
     begin(Stage::Distances)?;
-    let node_error = match settings.method {
-        Method::BruteForce => {
-            brute_force::fill(mesh, exact.plan(), &layout, &mut values, progress)
-                .ok_or(BakeError::Cancelled)?;
-            0.0
-        }
-        method if method.is_exact() => {
-            fill_exact(&exact, method, &layout, &mut values, &mut doubts, progress)?;
-            0.0
-        }
-        method => {
-            let band = Band::of(&layout, mesh.bounds());
-            fill_from_band(
-                &exact,
-                method,
-                &layout,
-                &band,
-                &mut values,
-                &mut doubts,
-                progress,
-            )?
-        }
+    let node_error = if settings.method == Method::BruteForce {
+        brute_force::fill(mesh, plan, &layout, &mut values, progress)
+            .ok_or(BakeError::Cancelled)?;
+        0.0
+    } else {
+        let distances = Distances {
+            bvh: &plan.bvh,
+            patches: plan.patches(),
+            layout: &layout,
+            bounds: mesh.bounds(),
+            progress,
+        };
+        let settle = |values: &mut [f32], unclear: &[UVec3]| {
+            settle(plan, &layout, values, unclear, &mut doubts);
+        };
+        let kept = kept.and_then(|kept| Some((kept, kept.reuse(plan)?)));
+        let error = match kept {
+            Some((kept, reuse)) => {
+                recomputed = kept.fill(&distances, reuse, &mut values, settle)?;
+                0.0
+            }
+            None => distances.fill(settings.method, &mut values, settle)?,
+        };
+        fill_open_signs(plan, &layout, &mut values, &mut doubts, progress)?;
+        error
     };
     begin(Stage::Checking)?;
     let sign_method = exact.sign_method();
@@ -330,35 +437,84 @@ pub fn bake(
     } else {
         doubts.certainty.unwrap_or(Certainty::Nowhere)
     };
-    let error_bound = check::error_bound(&layout, &values, &torn, &certainty, node_error);
-    let mut doubtful_cells: Vec<u32> = doubts
-        .nodes
-        .iter()
-        .flat_map(|&node| check::cells_of_node(&layout, node))
-        .chain(torn)
-        .collect();
-    doubtful_cells.sort_unstable();
-    doubtful_cells.dedup();
     let mut notes = exact.notes().to_vec();
     if values.iter().all(|&value| value >= 0.0) {
         notes.push(
             "no node is inside: the surface is open, or everywhere thinner than a cell".to_owned(),
         );
     }
-    let grid = DenseGrid::new(layout, values, check::solid(mesh.bounds()), error_bound)?;
-    let measured_error = check::measured_error(&grid, layout.cell_size, &exact, mesh);
+    let outcome = Outcome {
+        error_bound: check::error_bound(&layout, &values, &torn, &certainty, node_error),
+        values,
+        sign_method,
+        doubtful_nodes: doubts.nodes,
+        torn,
+        notes,
+        cross_checked: doubts.cross_checked,
+        disagreements: doubts.disagreements,
+    };
+    let exact = |points: &[DVec3]| exact.distance_many(points);
+    Ok(Rebaked {
+        baked: assemble(mesh, layout, outcome, exact, start)?,
+        recomputed,
+    })
+}
+
+/// Refuses a mesh that reaches out of the grid. A grid that was made for it may miss a rounding of `f32` of it.
+fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeError> {
+    let grid = layout.bounds().as_daabb();
+    let far = grid.min.abs().max(grid.max.abs()).max_element();
+    let rounding = 4.0 * f64::from(f32::EPSILON) * (far + grid.diagonal());
+    let around = grid.grown(rounding);
+    if around.contains(mesh.min) && around.contains(mesh.max) {
+        return Ok(());
+    }
+    Err(BakeError::BeyondGrid { mesh, grid })
+}
+
+/// Signed distances of all nodes, and what is known of them.
+pub(super) struct Outcome {
+    pub(super) values: Vec<f32>,
+    pub(super) error_bound: f32,
+    pub(super) sign_method: SignMethod,
+    pub(super) doubtful_nodes: Vec<UVec3>,
+    pub(super) torn: Vec<u32>,
+    pub(super) notes: Vec<String>,
+    pub(super) cross_checked: usize,
+    pub(super) disagreements: usize,
+}
+
+/// The grid, its error measured against `exact`, which answers for many points, and its account.
+pub(super) fn assemble(
+    mesh: &TriangleMesh,
+    layout: GridLayout,
+    outcome: Outcome,
+    exact: impl Fn(&[DVec3]) -> Vec<f64>,
+    start: Instant,
+) -> Result<Baked, BakeError> {
+    let mut doubtful_cells: Vec<u32> = outcome
+        .doubtful_nodes
+        .iter()
+        .flat_map(|&node| check::cells_of_node(&layout, node))
+        .chain(outcome.torn)
+        .collect();
+    doubtful_cells.sort_unstable();
+    doubtful_cells.dedup();
+    let solid = check::solid(mesh.bounds());
+    let grid = DenseGrid::new(layout, outcome.values, solid, outcome.error_bound)?;
+    let measured_error = check::measured_error(&grid, layout.cell_size, exact, mesh);
     Ok(Baked {
         grid,
         provenance: Provenance {
-            sign_method,
+            sign_method: outcome.sign_method,
             measured_error,
             doubtful_cells,
-            notes,
+            notes: outcome.notes,
         },
         report: BakeReport {
             time: start.elapsed(),
-            cross_checked: doubts.cross_checked,
-            disagreements: doubts.disagreements,
+            cross_checked: outcome.cross_checked,
+            disagreements: outcome.disagreements,
         },
     })
 }
@@ -371,6 +527,9 @@ fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
         }
         (Method::BruteForce, SignChoice::Always(method)) => {
             Err(BakeError::BruteForceSign(method.name()))
+        }
+        (Method::BruteForce, SignChoice::Offset(_)) => {
+            Err(BakeError::BruteForceSign(SignMethod::Offset.name()))
         }
         (_, choice) => Ok(choice),
     }
@@ -391,7 +550,7 @@ fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
 }
 
 /// Room for something at all nodes; the limit may allow more than the machine has.
-fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError> {
+pub(super) fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError> {
     let count = layout.node_count() as usize;
     let mut values = Vec::new();
     values
@@ -406,10 +565,10 @@ fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError
 fn check_memory(
     layout: &GridLayout,
     faces: usize,
-    method: Method,
-    allowed: u64,
+    settings: &BakeSettings,
 ) -> Result<(), BakeError> {
-    let needed = estimated_memory(layout, faces, method);
+    let allowed = settings.max_memory;
+    let needed = estimated_memory(layout, faces, settings);
     if needed <= allowed {
         return Ok(());
     }
@@ -434,63 +593,77 @@ struct Doubts {
     disagreements: usize,
 }
 
-/// Exact distances of all nodes, with their signs.
-fn fill_exact(
-    exact: &ExactDistance,
-    method: Method,
-    layout: &GridLayout,
-    values: &mut [f32],
-    doubts: &mut Doubts,
-    progress: Progress<'_>,
-) -> Result<(), BakeError> {
-    let plan = exact.plan();
-    let wanted = Wanted::all(plan.patches());
-    let fill = match method {
-        Method::BoundTree => bound_tree::fill,
-        _ => exact_bvh::fill,
-    };
-    let found = fill(&plan.bvh, wanted, layout, values, progress).ok_or(BakeError::Cancelled)?;
-    if plan.patches().is_some() {
-        settle(plan, layout, values, &found.unclear, doubts);
-        return Ok(());
-    }
-    fill_open_signs(plan, layout, values, doubts, progress)
+/// How to find the distances of all nodes.
+pub(super) struct Distances<'a> {
+    pub(super) bvh: &'a Bvh,
+    /// Tell the sign; without them all values are positive.
+    pub(super) patches: Option<&'a Patches>,
+    pub(super) layout: &'a GridLayout,
+    /// Of the mesh.
+    pub(super) bounds: DAabb,
+    pub(super) progress: Progress<'a>,
 }
 
-/// Exact distances in a band, and by `method` beyond it; returns the largest error of a node \[m\].
-fn fill_from_band(
-    exact: &ExactDistance,
-    method: Method,
-    layout: &GridLayout,
-    band: &Band,
-    values: &mut [f32],
-    doubts: &mut Doubts,
-    progress: Progress<'_>,
-) -> Result<f64, BakeError> {
-    let plan = exact.plan();
-    let wanted = Wanted {
-        within: band.width,
-        seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
-        ..Wanted::all(plan.patches())
-    };
-    let fill = match method {
-        Method::ScanConversion => scan_conversion::fill,
-        _ => exact_bvh::fill,
-    };
-    let found = fill(&plan.bvh, wanted, layout, values, progress).ok_or(BakeError::Cancelled)?;
-    if plan.patches().is_some() {
-        settle(plan, layout, values, &found.unclear, doubts);
-        band::flood_signs(layout, values);
+impl Distances<'_> {
+    /// Writes the distances of all nodes and returns the largest error of one \[m\]. `settle` gives nodes their sign whose nearest feature
+    /// does not tell it.
+    pub(super) fn fill(
+        &self,
+        method: Method,
+        values: &mut [f32],
+        settle: impl FnOnce(&mut [f32], &[UVec3]),
+    ) -> Result<f64, BakeError> {
+        if !method.is_exact() {
+            return self.fill_from_band(method, values, settle);
+        }
+        let wanted = Wanted::all(self.patches);
+        let fill = match method {
+            Method::BoundTree => bound_tree::fill,
+            _ => exact_bvh::fill,
+        };
+        let found = fill(self.bvh, wanted, self.layout, values, self.progress)
+            .ok_or(BakeError::Cancelled)?;
+        settle(values, &found.unclear);
+        Ok(0.0)
     }
-    let mut magnitudes = allocate(layout, 0.0f32)?;
-    band::write_magnitudes(values, &mut magnitudes);
-    let error = fill_beyond(method, layout, band, &found, &mut magnitudes, progress)?;
-    band::join(values, &magnitudes);
-    drop(magnitudes);
-    if plan.patches().is_none() {
-        fill_open_signs(plan, layout, values, doubts, progress)?;
+
+    /// Exact distances in a band, and by `method` beyond it.
+    fn fill_from_band(
+        &self,
+        method: Method,
+        values: &mut [f32],
+        settle: impl FnOnce(&mut [f32], &[UVec3]),
+    ) -> Result<f64, BakeError> {
+        let layout = self.layout;
+        let band = Band::of(layout, self.bounds);
+        let wanted = Wanted {
+            within: band.width,
+            seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
+            ..Wanted::all(self.patches)
+        };
+        let fill = match method {
+            Method::ScanConversion => scan_conversion::fill,
+            _ => exact_bvh::fill,
+        };
+        let found =
+            fill(self.bvh, wanted, layout, values, self.progress).ok_or(BakeError::Cancelled)?;
+        settle(values, &found.unclear);
+        if self.patches.is_some() {
+            band::flood_signs(layout, values);
+        }
+        let mut magnitudes = allocate(layout, 0.0f32)?;
+        band::write_magnitudes(values, &mut magnitudes);
+        let error = fill_beyond(
+            method,
+            layout,
+            &band,
+            &found,
+            &mut magnitudes,
+            self.progress,
+        )?;
+        band::join(values, &magnitudes);
+        Ok(error)
     }
-    Ok(error)
 }
 
 /// Magnitudes beyond the band, and their largest error \[m\].

@@ -130,6 +130,16 @@ impl Piece<'_> {
         }
     }
 
+    /// Takes over the values of a part of it.
+    pub(super) fn copy_from(&mut self, part: &Piece<'_>) {
+        let row = part.size.x as usize;
+        for (index, values) in part.values.chunks_exact(row).enumerate() {
+            let (y, z) = (index as u32 % part.size.y, index as u32 / part.size.y);
+            let slot = self.slot(part.first + UVec3::new(0, y, z));
+            self.values[slot..slot + row].copy_from_slice(values);
+        }
+    }
+
     /// Its blocks.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let (layout, first, size, side) = (*self.layout, self.first, self.size, self.side);

@@ -3,7 +3,6 @@
 use glam::{DVec3, UVec3, Vec3};
 
 use super::blocks::{block_index, node_bit};
-use super::exact_distance::ExactDistance;
 use crate::field::{Field, GridLayout};
 use crate::geom::{DAabb, corner};
 use crate::mesh::TriangleMesh;
@@ -105,11 +104,11 @@ pub(super) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
     f64::from(f32::EPSILON) * (16.0 * (largest + extent) + 2.0 * f64::from(far))
 }
 
-/// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\].
+/// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\]. `exact` answers for many points.
 pub(super) fn measured_error(
     field: &impl Field,
     cell_size: f32,
-    exact: &ExactDistance,
+    exact: impl Fn(&[DVec3]) -> Vec<f64>,
     mesh: &TriangleMesh,
 ) -> f32 {
     /// Of each half. Few enough to cost little beside a bake.
@@ -127,7 +126,7 @@ pub(super) fn measured_error(
         points.push((on_surface + off).as_vec3());
     }
     points.retain(|&point| bounds.contains(point));
-    let exact = exact.distance_many(&points.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
+    let exact = exact(&points.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
     let error = |(&point, &exact): (&Vec3, &f64)| (f64::from(field.distance(point)) - exact).abs();
     let worst = points.iter().zip(&exact).map(error).fold(0.0, f64::max);
     (worst as f32).next_up()

@@ -14,7 +14,7 @@ use crate::geom::DAabb;
 pub struct BakeSettings {
     /// How fine.
     pub resolution: Resolution,
-    /// Empty cells between the mesh and the border of the grid.
+    /// Empty cells between the mesh and the border of the grid; more of them if [`SignChoice::Offset`] needs more.
     pub padding: u32,
     /// How to tell inside from outside.
     pub sign: SignChoice,
@@ -142,6 +142,19 @@ pub(super) fn tell(
 }
 
 impl BakeSettings {
+    /// Cells between a mesh whose longest side has this length \[m\] and the border: those asked for, and as many as an offset needs.
+    fn padding_around(&self, longest: f64) -> Result<u32, BakeError> {
+        let Some(width) = self.sign.offset() else {
+            return Ok(self.padding);
+        };
+        let cells = width.checked()?.padding(self.resolution, longest);
+        if cells >= f64::from(u32::MAX) {
+            return Err(BakeError::TooManyNodes { cells });
+        }
+        // A cast takes NaN, of a cell size that will be refused, to 0.
+        Ok(self.padding.max(cells as u32))
+    }
+
     /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
     pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {
         let extents = bounds.extents();
@@ -149,14 +162,16 @@ impl BakeSettings {
         if !(longest > 0.0 && longest.is_finite()) {
             return Err(BakeError::NoExtent { extents });
         }
-        let padding = u64::from(self.padding);
+        let padding = self.padding_around(longest)?;
         let cell_size = match self.resolution {
             Resolution::Nodes(nodes) => {
-                let cells = u64::from(nodes).saturating_sub(2 * padding + 1);
+                let cells = u64::from(nodes).saturating_sub(2 * u64::from(padding) + 1);
                 if cells < 1 {
-                    return Err(BakeError::TooCoarse {
-                        nodes,
-                        padding: self.padding,
+                    return Err(match self.sign.offset() {
+                        Some(width) if padding > self.padding => {
+                            BakeError::OffsetTooWide { width, nodes }
+                        }
+                        _ => BakeError::TooCoarse { nodes, padding },
                     });
                 }
                 longest / cells as f64
@@ -172,7 +187,7 @@ impl BakeSettings {
             Resolution::CellSize(_) => cell_size as f32,
         };
         let step = f64::from(cell_size);
-        let cells = (extents / step).ceil() + 2.0 * f64::from(self.padding);
+        let cells = (extents / step).ceil() + 2.0 * f64::from(padding);
         // One cell at least, for flat meshes without padding.
         let cells = cells.max(DVec3::ONE);
         if cells.max_element() >= f64::from(u32::MAX) {

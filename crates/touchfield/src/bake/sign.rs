@@ -11,12 +11,13 @@ use glam::DVec3;
 
 use super::bake::BakeError;
 use super::mend::mend;
+use super::offset::OffsetWidth;
 use super::patches::{Patches, is_balanced, is_even};
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{
-    Bvh, Defect, Nearest, Parity, SelfIntersectionCheck, SelfIntersections, TriangleMesh,
-    ValidateSettings, Validation, WindingNumber, crossing_faces, examine,
+    Bvh, Defect, Examination, Nearest, Parity, SelfIntersectionCheck, SelfIntersections,
+    TriangleMesh, ValidateSettings, Validation, WindingNumber, crossing_faces, examine,
 };
 use crate::threads;
 
@@ -24,12 +25,25 @@ use crate::threads;
 const MOST_CROSSINGS: usize = 200_000;
 
 /// How to tell inside from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SignChoice {
     /// By the defects of the mesh: pseudonormals for clean ones, else winding numbers, else parity; cross-checked.
     Auto,
-    /// This one, or an error when the mesh does not allow it.
+    /// This one, or an error when the mesh does not allow it. [`SignMethod::Offset`] means [`OffsetWidth::default`].
     Always(SignMethod),
+    /// By what a ball from outside can reach, of this radius: [`SignMethod::Offset`]. Dense grids only.
+    Offset(OffsetWidth),
+}
+
+impl SignChoice {
+    /// The width of the offset, if signs are told by one.
+    pub(super) fn offset(self) -> Option<OffsetWidth> {
+        match self {
+            SignChoice::Offset(width) => Some(width),
+            SignChoice::Always(SignMethod::Offset) => Some(OffsetWidth::default()),
+            SignChoice::Auto | SignChoice::Always(_) => None,
+        }
+    }
 }
 
 /// Tells inside from outside.
@@ -167,18 +181,31 @@ impl SignFaces {
     }
 }
 
-/// Chooses a method for a mesh of valid faces and builds what it needs.
-pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, BakeError> {
-    if choice == SignChoice::Always(SignMethod::Given) {
-        return Err(BakeError::GivenSigns);
-    }
-    // Self-intersections are looked for below, in the mended mesh.
+/// What is wrong with a mesh of valid faces, crossings aside, and the hierarchy over all of them.
+fn look_at(mesh: &TriangleMesh) -> (Examination, Arc<Bvh>) {
+    // Self-intersections are looked for in the mended mesh, by those who need to know.
     let settings = ValidateSettings {
         self_intersections: SelfIntersectionCheck::Skip,
         ..ValidateSettings::default()
     };
-    let (examination, bvh) =
-        threads::both(|| examine(mesh, &settings), || Arc::new(Bvh::build(mesh)));
+    threads::both(|| examine(mesh, &settings), || Arc::new(Bvh::build(mesh)))
+}
+
+/// The hierarchy over a mesh whose faces tell no sign, and what is wrong with it, a sentence each.
+pub(super) fn without_plan(mesh: &TriangleMesh) -> (Arc<Bvh>, Vec<String>) {
+    let (examination, bvh) = look_at(mesh);
+    (bvh, describe(&examination.validation))
+}
+
+/// Chooses a method for a mesh of valid faces and builds what it needs.
+pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, BakeError> {
+    if choice.offset().is_some() {
+        return Err(BakeError::OffsetNeedsDense);
+    }
+    if choice == SignChoice::Always(SignMethod::Given) {
+        return Err(BakeError::GivenSigns);
+    }
+    let (examination, bvh) = look_at(mesh);
     let mut notes = describe(&examination.validation);
     let (mut mended, validation) = mend(mesh, examination, &mut notes);
     let cancelled = mended.cancelled;
@@ -191,7 +218,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     let even = is_even(&mended.topology);
     let look_for_crossings = match choice {
         SignChoice::Always(SignMethod::Parity) => false,
-        SignChoice::Always(_) => closed,
+        SignChoice::Always(_) | SignChoice::Offset(_) => closed,
         SignChoice::Auto => true,
     };
     let crossing = if look_for_crossings {
@@ -222,6 +249,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     let clean = closed && crossing.complete && crossing.pairs.is_empty() && is_clean(&validation);
     let method = match choice {
         SignChoice::Always(method) => method,
+        SignChoice::Offset(_) => SignMethod::Offset,
         SignChoice::Auto if clean => SignMethod::Pseudonormal,
         SignChoice::Auto => SignMethod::Winding,
     };
@@ -259,6 +287,14 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         }
         SignMethod::Winding | SignMethod::Given => Signs::OpenWinding,
         SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_faces.bvh))),
+        // Refused above: no face tells it.
+        SignMethod::Offset => return Err(BakeError::OffsetNeedsDense),
+    };
+    let closed = match &signs {
+        // On a surface that crosses or contains itself they also flip halfway between two sheets.
+        Signs::Pseudonormal(_) => clean,
+        Signs::ClosedWinding(_) | Signs::OpenWinding => closed,
+        Signs::Parity(_) => even,
     };
     Ok(SignPlan {
         signs,
@@ -266,13 +302,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         sign_faces,
         notes,
         bounds: mesh.bounds(),
-        closed: match method {
-            // On a surface that crosses or contains itself they also flip halfway between two sheets.
-            SignMethod::Pseudonormal => clean,
-            SignMethod::Winding => closed,
-            SignMethod::Parity => even,
-            SignMethod::Given => false,
-        },
+        closed,
         even,
     })
 }

@@ -155,7 +155,12 @@ pub fn bake_sparse(
         SparseError::Grid(error) => BakeError::Grid(error),
         error => BakeError::Sparse(error),
     })?;
-    let measured_error = check::measured_error(&field, field.finest_cell_size(), &exact, mesh);
+    let measured_error = check::measured_error(
+        &field,
+        field.finest_cell_size(),
+        |points| exact.distance_many(points),
+        mesh,
+    );
     Ok(BakedSparse {
         provenance: Provenance {
             sign_method: exact.sign_method(),

@@ -47,6 +47,9 @@ pub fn bake_taylor(
     progress: Progress<'_>,
 ) -> Result<BakedTaylor, BakeError> {
     let start = Instant::now();
+    if settings.sign.offset().is_some() {
+        return Err(BakeError::OffsetNeedsDense);
+    }
     // A dense grid takes four bytes of each node.
     let share = (NODE_BYTES / size_of::<f32>()) as u64;
     let dense_settings = BakeSettings {
@@ -72,7 +75,12 @@ pub fn bake_taylor(
     let grid = encoder
         .finish(halves, found, dense.grid.solid(), error)
         .map_err(BakeError::Taylor)?;
-    let measured_error = check::measured_error(&grid, layout.cell_size, &exact, mesh);
+    let measured_error = check::measured_error(
+        &grid,
+        layout.cell_size,
+        |points| exact.distance_many(points),
+        mesh,
+    );
     Ok(BakedTaylor {
         grid,
         provenance: Provenance {

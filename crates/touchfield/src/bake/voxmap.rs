@@ -22,7 +22,7 @@ use std::time::Instant;
 use glam::{DVec3, IVec3, UVec3};
 
 use super::bake::{BakeError, BakeReport, estimated_memory};
-use super::settings::{Method, Progress, Stage, tell};
+use super::settings::{Progress, Stage, tell};
 use super::voxelise::surface_voxels;
 use super::{BakeSettings, ExactDistance, Resolution, SignChoice, check};
 use crate::field::{
@@ -167,7 +167,12 @@ pub fn bake_voxmap(
     let solid = check::solid(mesh.bounds());
     let field = LayeredVoxmap::new(layout, values, settings.sampling, solid, error_bound)?;
     tell(progress, Stage::Checking, 0, 1)?;
-    let measured_error = check::measured_error(&field, layout.cell_size, &exact, mesh);
+    let measured_error = check::measured_error(
+        &field,
+        layout.cell_size,
+        |points| exact.distance_many(points),
+        mesh,
+    );
     Ok(BakedVoxmap {
         field,
         provenance: Provenance {
@@ -233,7 +238,7 @@ fn check_memory(
         encoding => 2 + 8 + encoding.bytes(),
     };
     let voxels = layout.node_count().saturating_mul(a_voxel);
-    let needed = voxels.saturating_add(estimated_memory(layout, faces, Method::Exact));
+    let needed = voxels.saturating_add(estimated_memory(layout, faces, &BakeSettings::default()));
     if needed <= settings.max_memory {
         return Ok(());
     }

@@ -10,16 +10,20 @@ pub enum SignMethod {
     Winding = 2,
     /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
     Parity = 3,
+    /// Out of reach of a ball that comes from outside \[Xu2014\]: a closed, shrunk offset surface without its inner shells; for soups
+    /// with gaps, where only the outer hull counts.
+    Offset = 4,
     /// Not by us: the values came with their signs, as those of a grid that somebody made. No way to bake.
     Given = 255,
 }
 
 impl SignMethod {
     /// Every method, in the order of their file codes.
-    pub const ALL: [SignMethod; 4] = [
+    pub const ALL: [SignMethod; 5] = [
         SignMethod::Pseudonormal,
         SignMethod::Winding,
         SignMethod::Parity,
+        SignMethod::Offset,
         SignMethod::Given,
     ];
 
@@ -29,6 +33,7 @@ impl SignMethod {
             SignMethod::Pseudonormal => "pseudonormal",
             SignMethod::Winding => "winding",
             SignMethod::Parity => "parity",
+            SignMethod::Offset => "offset",
             SignMethod::Given => "given",
         }
     }

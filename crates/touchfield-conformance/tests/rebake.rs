@@ -1,0 +1,331 @@
+//! A field updated after a local change of its mesh, against baking the changed mesh anew: the same bits, for a part of the nodes.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a failed unwrap is a failed test, and the rows are for the reader"
+)]
+
+use std::ops::ControlFlow;
+
+use glam::DVec3;
+use touchfield::bake::{
+    BakeError, BakeSettings, Baked, Before, Method, OffsetWidth, Rebaked, Resolution, SignChoice,
+    bake_on, changed_box, rebake,
+};
+use touchfield::field::{Field, SignMethod};
+use touchfield::geom::DAabb;
+use touchfield::mesh::TriangleMesh;
+use touchfield_conformance::bake_suite::bake_quietly;
+use touchfield_conformance::meshes::*;
+use touchfield_conformance::random::Random;
+
+fn settings(nodes: u32) -> BakeSettings {
+    BakeSettings {
+        resolution: Resolution::Nodes(nodes),
+        // Room for parts that stick out.
+        padding: 4,
+        ..BakeSettings::default()
+    }
+}
+
+fn update(
+    old: &Baked,
+    old_mesh: Option<&TriangleMesh>,
+    mesh: &TriangleMesh,
+    changed: DAabb,
+    settings: &BakeSettings,
+) -> Result<Rebaked, BakeError> {
+    let before = Before {
+        grid: &old.grid,
+        provenance: &old.provenance,
+        mesh: old_mesh,
+    };
+    rebake(&before, mesh, changed, settings, &|_| {
+        ControlFlow::Continue(())
+    })
+}
+
+/// Everything but the time.
+fn bits(baked: &Baked) -> (Vec<u32>, String) {
+    let values = baked.grid.values().iter().map(|v| v.to_bits()).collect();
+    let rest = format!(
+        "{:?} {:?} {:?} {:?} {} {}",
+        baked.grid.layout(),
+        baked.grid.solid(),
+        baked.grid.error_bound(),
+        baked.provenance,
+        baked.report.cross_checked,
+        baked.report.disagreements
+    );
+    (values, rest)
+}
+
+/// Updates and bakes anew; returns the share of nodes computed.
+fn check(name: &str, old: &TriangleMesh, new: &TriangleMesh, settings: &BakeSettings) -> f64 {
+    let changed = changed_box(old, new);
+    assert!(!changed.is_empty(), "{name}: nothing changed");
+    let before = bake_quietly(old, settings).unwrap();
+    let updated = update(&before, Some(old), new, changed, settings);
+    let updated = updated.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let anew = bake_on(new, *before.grid.layout(), settings, &|_| {
+        ControlFlow::Continue(())
+    });
+    let (found, expected) = (bits(&updated.baked), bits(&anew.unwrap()));
+    let differing = found.0.iter().zip(&expected.0).filter(|(a, b)| a != b);
+    assert_eq!(differing.count(), 0, "{name}: nodes");
+    assert_eq!(found.1, expected.1, "{name}");
+    let nodes = found.0.len();
+    let moved = before.grid.values().iter().zip(updated.baked.grid.values());
+    let moved = moved.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+    let share = updated.recomputed as f64 / nodes as f64;
+    println!(
+        "{name:<40} {:>12} {:5.1} % computed, {:5.1} % changed",
+        updated.baked.provenance.sign_method.name(),
+        100.0 * share,
+        100.0 * moved as f64 / nodes as f64,
+    );
+    assert!(moved > 0, "{name}: the change moved no node");
+    share
+}
+
+/// Moves the vertices within `reach` of one of them by up to `by`, both in extents of the mesh.
+fn dented(mesh: &TriangleMesh, reach: f64, by: f64, seed: u64) -> TriangleMesh {
+    let mut random = Random::new(seed);
+    let extent = mesh.bounds().extents().max_element();
+    let mut mesh = mesh.clone();
+    let face = mesh.faces[random.below(mesh.faces.len())];
+    let center = mesh.vertices[face[0] as usize];
+    // Inward, so that it stays within the grid, whatever the seed.
+    let inward = (mesh.bounds().center() - center).normalize_or_zero();
+    for vertex in &mut mesh.vertices {
+        let near = 1.0 - vertex.distance(center) / (reach * extent);
+        if near > 0.0 {
+            *vertex += by * extent * near * (inward + 0.3 * random.unit_vector());
+        }
+    }
+    mesh
+}
+
+/// Without the faces near one of them.
+fn cut(mesh: &TriangleMesh, reach: f64, seed: u64) -> TriangleMesh {
+    let mut random = Random::new(seed);
+    let extent = mesh.bounds().extents().max_element();
+    let center = mesh.triangle(random.below(mesh.faces.len())).centroid();
+    let mut cut = mesh.clone();
+    let mut index = 0;
+    cut.faces.retain(|_| {
+        let far = mesh.triangle(index).centroid().distance(center) > reach * extent;
+        index += 1;
+        far
+    });
+    cut
+}
+
+/// With a small ball beside it, within the padding.
+fn with_pimple(mesh: &TriangleMesh, seed: u64) -> TriangleMesh {
+    let mut random = Random::new(seed);
+    let extent = mesh.bounds().extents().max_element();
+    let face = mesh.triangle(random.below(mesh.faces.len()));
+    let out = face.normal().unwrap_or(DVec3::Z);
+    let ball = icosphere(0.02 * extent, 1);
+    joined(
+        mesh.clone(),
+        &moved(ball, face.centroid() + 0.045 * extent * out),
+    )
+}
+
+fn bases() -> Vec<(&'static str, TriangleMesh)> {
+    vec![
+        ("ball", icosphere(1.0, 4)),
+        ("mug", model("mug")),
+        ("gear", model("gear")),
+        ("torus", model("torus")),
+        ("star", random_star(3)),
+        ("cross", plus()),
+    ]
+}
+
+#[test]
+fn moved_vertices() {
+    let mut shares = Vec::new();
+    for (name, mesh) in bases() {
+        for seed in 1..=3 {
+            for (reach, by) in [(0.05, 0.005), (0.12, 0.03)] {
+                let new = dented(&mesh, reach, by, seed);
+                let name = format!("{name}, {reach} moved by {by}, {seed}");
+                shares.push(check(&name, &mesh, &new, &settings(40)));
+            }
+        }
+    }
+    shares.sort_by(f64::total_cmp);
+    println!("median {:.3}", shares[shares.len() / 2]);
+    assert!(shares[shares.len() / 2] < 0.2, "{shares:?}");
+}
+
+#[test]
+fn parts_that_come_and_go() {
+    for (name, mesh) in bases() {
+        for seed in 1..=2 {
+            let more = with_pimple(&mesh, seed);
+            check(
+                &format!("{name}, with a pimple, {seed}"),
+                &mesh,
+                &more,
+                &settings(40),
+            );
+            check(
+                &format!("{name}, without it, {seed}"),
+                &more,
+                &mesh,
+                &settings(40),
+            );
+        }
+    }
+}
+
+/// A hole makes the sign another method's everywhere; distances are kept all the same.
+#[test]
+fn holes_that_come_and_go() {
+    for (name, mesh) in bases() {
+        let open = cut(&mesh, 0.08, 1);
+        check(&format!("{name}, cut open"), &mesh, &open, &settings(36));
+        check(&format!("{name}, mended"), &open, &mesh, &settings(36));
+        let more = cut(&open, 0.1, 5);
+        if changed_box(&open, &more).is_empty() {
+            continue;
+        }
+        check(
+            &format!("{name}, cut open more"),
+            &open,
+            &more,
+            &settings(36),
+        );
+    }
+}
+
+#[test]
+fn meshes_that_are_broken_anyway() {
+    let star = random_star(1);
+    for (name, mesh) in [
+        ("soup", random_soup(300, 5)),
+        ("holes", with_holes(&star, 0.2, 2)),
+        (
+            "cracks, flips",
+            with_flips(&cracked(&star, 1e-3, 3), 0.5, 4),
+        ),
+        ("spindle torus", spindle_torus()),
+        ("twice", with_copies(&icosphere(1.0, 3), 0.5, true, 6)),
+        (
+            "cavity",
+            joined(icosphere(1.0, 3), &flipped(icosphere(0.5, 2))),
+        ),
+        ("inside out", flipped(icosphere(1.0, 3))),
+    ] {
+        for seed in 1..=2 {
+            let new = dented(&mesh, 0.1, 0.02, seed);
+            check(&format!("{name}, {seed}"), &mesh, &new, &settings(32));
+        }
+    }
+}
+
+#[test]
+fn every_sign_that_can_be_chosen() {
+    let mesh = model("torus");
+    let new = dented(&mesh, 0.1, 0.02, 1);
+    for method in [
+        SignMethod::Pseudonormal,
+        SignMethod::Winding,
+        SignMethod::Parity,
+    ] {
+        let settings = BakeSettings {
+            sign: SignChoice::Always(method),
+            method: Method::BoundTree,
+            ..settings(32)
+        };
+        check(method.name(), &mesh, &new, &settings);
+    }
+}
+
+/// The whole mesh may change; and a box that says so for nothing costs work, but is right.
+#[test]
+fn boxes_of_any_size() {
+    let mesh = model("mug");
+    let settings = settings(32);
+    let before = bake_quietly(&mesh, &settings).unwrap();
+    let all = mesh.bounds().grown(1.0);
+    let nothing = update(&before, Some(&mesh), &mesh, DAabb::EMPTY, &settings).unwrap();
+    assert_eq!(nothing.recomputed, 0);
+    assert_eq!(bits(&nothing.baked), bits(&before));
+    let far = DAabb::from_center(DVec3::splat(1e9), DVec3::ONE);
+    let far = update(&before, Some(&mesh), &mesh, far, &settings).unwrap();
+    assert_eq!((far.recomputed, bits(&far.baked)), (0, bits(&before)));
+    for changed in [all, DAabb::EVERYTHING] {
+        let found = update(&before, None, &mesh, changed, &settings).unwrap();
+        assert_eq!(found.recomputed, before.grid.values().len(), "{changed:?}");
+        assert_eq!(bits(&found.baked), bits(&before), "{changed:?}");
+    }
+    // A point on the surface: as small as a box can be.
+    let point = mesh.vertices[0];
+    let small = DAabb::new(point, point);
+    let small = update(&before, Some(&mesh), &mesh, small, &settings).unwrap();
+    assert!(small.recomputed > 0);
+    assert_eq!(bits(&small.baked), bits(&before));
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused() {
+    let mesh = icosphere(1.0, 3);
+    let settings = settings(24);
+    let before = bake_quietly(&mesh, &settings).unwrap();
+    let new = dented(&mesh, 0.2, 0.1, 1);
+    let changed = changed_box(&mesh, &new);
+    let too_small = DAabb::from_center(changed.center(), 0.4 * changed.extents());
+    let refused = update(&before, Some(&mesh), &new, too_small, &settings);
+    let Err(BakeError::ChangedOutside { faces, at }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(faces > 0 && changed.contains(at), "{faces} {at}");
+    let outside = joined(mesh.clone(), &moved(icosphere(0.1, 1), 2.0 * DVec3::X));
+    let refused = update(&before, None, &outside, changed, &settings);
+    assert!(
+        matches!(refused, Err(BakeError::BeyondGrid { .. })),
+        "{refused:?}"
+    );
+    for method in [Method::Chamfer, Method::BruteForce, Method::FastMarching] {
+        let settings = BakeSettings { method, ..settings };
+        let refused = update(&before, None, &new, changed, &settings);
+        assert_eq!(
+            refused.err(),
+            Some(BakeError::UpdateNeedsExact(method.name()))
+        );
+    }
+    let offset = BakeSettings {
+        sign: SignChoice::Offset(OffsetWidth::default()),
+        ..settings
+    };
+    let refused = update(&before, None, &new, changed, &offset);
+    assert_eq!(refused.err(), Some(BakeError::UpdateNeedsExact("offset")));
+    for bad in [
+        DAabb::new(DVec3::NAN, DVec3::NAN),
+        DAabb::new(DVec3::ONE, DVec3::ZERO),
+    ] {
+        let refused = update(&before, None, &new, bad, &settings);
+        assert!(
+            matches!(refused, Err(BakeError::BadChangedBox { .. })),
+            "{bad:?}"
+        );
+    }
+    let none = update(&before, None, &TriangleMesh::default(), changed, &settings);
+    assert_eq!(none.err(), Some(BakeError::NoFaces));
+}
+
+#[test]
+fn real_models() {
+    for Named { name, mesh } in real() {
+        if mesh.faces.len() > 50_000 || !is_closed(&mesh) {
+            continue;
+        }
+        check(&name, &mesh, &dented(&mesh, 0.03, 0.005, 1), &settings(64));
+    }
+}

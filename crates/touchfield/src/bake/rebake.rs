@@ -1,0 +1,260 @@
+//! A field after its mesh changed within a box: the same bits as baking anew, for the work of the box and what looks at it.
+//!
+//! Input: the field before, the mesh after, a box that holds every face that came, went or moved, whole.
+//! Output: what [`bake_on`](super::bake_on) gives for the mesh after on the same grid.
+//! Cost: preparation and checks as for a bake; distances only of blocks of nodes that the change can concern.
+//! Not for: fields of approximate distances or by an offset, whose nodes depend on others far away.
+//!
+//! A node at distance b from the box keeps its distance d if d < b. Before, its nearest point p was nearer than the box, so every face at p reaches out of the
+//! box and is there still, with all its neighbours at p; and what is new is at least b away. The sign of a surface that is closed
+//! and clean before and after is the parity of crossings. Outside the box it is the same too: what came and went closes up within the box, which
+//! is convex, and does not wind around anything outside it. Signs of open surfaces change everywhere; they are told anew, which costs little
+//! beside distances. Signs of closed surfaces that cross themselves hang on the nearest face, so there everything is computed anew.
+
+use std::ops::ControlFlow;
+
+use glam::{DVec3, UVec3};
+
+use super::bake::{BakeError, Baked, Distances, bake_keeping};
+use super::blocks::{Block, Piece, SIDE, for_each_layer};
+use super::exact_bvh::fill_piece;
+use super::marks::Marks;
+use super::nodes::{Found, Wanted};
+use super::settings::{BakeSettings, Method, Stage, Step};
+use super::sign::{SignChoice, SignPlan, Signs};
+use crate::field::{DenseGrid, GridLayout, Provenance, SignMethod};
+use crate::geom::{DAabb, corner};
+use crate::mesh::TriangleMesh;
+
+/// A field as it was before its mesh changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// Baked with the same [`BakeSettings::sign`] as is used now, and exactly.
+    pub grid: &'a DenseGrid,
+    /// What was stored with it.
+    pub provenance: &'a Provenance,
+    /// The mesh it was baked from. If given, it is checked that nothing else changed; else that is trusted.
+    pub mesh: Option<&'a TriangleMesh>,
+}
+
+/// A field after its mesh changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rebaked {
+    /// The field, and all that is known of it.
+    pub baked: Baked,
+    /// Nodes whose distance was computed; the others kept theirs.
+    pub recomputed: usize,
+}
+
+/// Bakes a mesh that differs from that of `before` only within `changed`, on the same grid. The result is, bit for bit, that of
+/// [`bake_on`](super::bake_on), but for the time it took. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
+///
+/// `changed` must hold every face that came, went or moved, whole, as it was and as it is: see [`changed_box`]. [`DAabb::EMPTY`] says that
+/// nothing did.
+pub fn rebake(
+    before: &Before<'_>,
+    mesh: &TriangleMesh,
+    changed: DAabb,
+    settings: &BakeSettings,
+    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
+) -> Result<Rebaked, BakeError> {
+    if !matches!(settings.method, Method::Exact | Method::BoundTree) {
+        return Err(BakeError::UpdateNeedsExact(settings.method.name()));
+    }
+    if settings.sign.offset().is_some() {
+        return Err(BakeError::UpdateNeedsExact(SignMethod::Offset.name()));
+    }
+    if changed != DAabb::EMPTY && changed.is_empty() {
+        return Err(BakeError::BadChangedBox { changed });
+    }
+    super::exact_distance::check_faces(mesh)?;
+    if let Some(old) = before.mesh {
+        super::exact_distance::check_faces(old)?;
+        let differing = differing_faces(old, mesh);
+        let outside = |face: &&[DVec3; 3]| !face.iter().all(|&corner| changed.contains(corner));
+        if let Some(face) = differing.iter().find(outside) {
+            return Err(BakeError::ChangedOutside {
+                faces: differing.iter().filter(outside).count(),
+                at: face[0],
+            });
+        }
+    }
+    let layout = *before.grid.layout();
+    let kept = Kept {
+        grid: before.grid,
+        sign_method: before.provenance.sign_method,
+        is_auto: settings.sign == SignChoice::Auto,
+        doubtful: doubtful_nodes(&layout, &before.provenance.doubtful_cells),
+        changed,
+    };
+    bake_keeping(mesh, layout, settings, Some(&kept), progress)
+}
+
+/// The box around all faces that are in one mesh and not in the other. Faces are the same if their corners are, in the same order.
+pub fn changed_box(before: &TriangleMesh, after: &TriangleMesh) -> DAabb {
+    DAabb::of_points(differing_faces(before, after).into_iter().flatten())
+}
+
+/// Faces that only one of two meshes has, as often as it has them more often. Faces that name missing vertices do not count.
+fn differing_faces(before: &TriangleMesh, after: &TriangleMesh) -> Vec<[DVec3; 3]> {
+    let sorted = |mesh: &TriangleMesh| {
+        let corners = |face: &[u32; 3]| -> Option<[[u64; 3]; 3]> {
+            let mut bits = [[0; 3]; 3];
+            for (bits, &vertex) in bits.iter_mut().zip(face) {
+                // Adding turns −0 to 0.
+                let position = *mesh.vertices.get(vertex as usize)? + DVec3::ZERO;
+                *bits = position.to_array().map(f64::to_bits);
+            }
+            Some(bits)
+        };
+        let mut faces: Vec<_> = mesh.faces.iter().filter_map(corners).collect();
+        faces.sort_unstable();
+        faces
+    };
+    let (before, after) = (sorted(before), sorted(after));
+    let mut differing = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let face = match (before.get(i), after.get(j)) {
+            (Some(a), Some(b)) if a == b => {
+                (i, j) = (i + 1, j + 1);
+                continue;
+            }
+            (Some(a), Some(b)) if a < b => (a, &mut i),
+            (Some(a), None) => (a, &mut i),
+            (_, Some(b)) => (b, &mut j),
+            (None, None) => return differing,
+        };
+        *face.1 += 1;
+        differing.push(face.0.map(|corner| DVec3::from(corner.map(f64::from_bits))));
+    }
+}
+
+/// Corners of cells whose sign is doubtful. They are asked again, so that the doubts of all others are known: there are none.
+fn doubtful_nodes(layout: &GridLayout, cells: &[u32]) -> Marks {
+    let mut marks = Marks::new(layout.node_count() as usize);
+    let count = layout.cells();
+    for &cell in cells {
+        let place = UVec3::new(
+            cell % count.x,
+            cell / count.x % count.y,
+            cell / count.x / count.y,
+        );
+        if place.cmplt(count).all() {
+            for index in 0..8 {
+                marks.set(layout.node_index(corner(place, index)));
+            }
+        }
+    }
+    marks
+}
+
+/// What is known from before.
+pub(super) struct Kept<'a> {
+    grid: &'a DenseGrid,
+    sign_method: SignMethod,
+    /// Whether the sign is chosen by the defects of the mesh: then pseudonormals mean that it is clean.
+    is_auto: bool,
+    doubtful: Marks,
+    changed: DAabb,
+}
+
+/// What of a node can be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reuse {
+    /// Distance and sign.
+    Signed,
+    /// The distance; all signs are told anew.
+    Magnitude,
+}
+
+impl Kept<'_> {
+    /// What can be kept of nodes that the change does not concern, if anything.
+    pub(super) fn reuse(&self, plan: &SignPlan) -> Option<Reuse> {
+        match &plan.signs {
+            Signs::Pseudonormal(_) => {
+                (self.is_auto && plan.closed && self.sign_method == SignMethod::Pseudonormal)
+                    .then_some(Reuse::Signed)
+            }
+            Signs::ClosedWinding(_) => None,
+            Signs::OpenWinding | Signs::Parity(_) => Some(Reuse::Magnitude),
+        }
+    }
+
+    /// Writes the distances of all nodes, most of them as they were, and returns how many were computed.
+    pub(super) fn fill(
+        &self,
+        distances: &Distances<'_>,
+        reuse: Reuse,
+        values: &mut [f32],
+        settle: impl FnOnce(&mut [f32], &[UVec3]),
+    ) -> Result<usize, BakeError> {
+        for (value, &old) in values.iter_mut().zip(self.grid.values()) {
+            *value = match reuse {
+                Reuse::Signed => old,
+                Reuse::Magnitude => old.abs(),
+            };
+        }
+        let wanted = Wanted::all(distances.patches);
+        let progress = distances.progress;
+        let fill_layer = |mut layer: Piece<'_>| {
+            let mut concerned: Vec<Block> = layer
+                .blocks()
+                .filter(|block| self.concerns(&layer, block))
+                .collect();
+            concerned.sort_by_key(|block| (block.first.y, block.first.x));
+            let (mut all, mut count) = (Vec::new(), 0);
+            // Neighbours along x share the beginning of a search.
+            let is_next =
+                |a: &Block, b: &Block| a.first.y == b.first.y && a.last.x + 1 == b.first.x;
+            for run in concerned.chunk_by(is_next) {
+                let (first, last) = (run[0].first, run[run.len() - 1].last);
+                let size = last - first + UVec3::ONE;
+                let mut values = vec![0.0; size.element_product() as usize];
+                let mut piece = Piece {
+                    layout: layer.layout,
+                    first,
+                    size,
+                    side: SIDE,
+                    values: &mut values,
+                };
+                all.push(fill_piece(distances.bvh, wanted, piece.reborrow(), &mut []));
+                count += piece.values.len();
+                layer.copy_from(&piece);
+            }
+            (Found::join(all), count)
+        };
+        let layers = for_each_layer(
+            distances.layout,
+            values,
+            Stage::Distances,
+            progress,
+            fill_layer,
+        );
+        let (found, counts): (Vec<Found>, Vec<usize>) =
+            layers.ok_or(BakeError::Cancelled)?.into_iter().unzip();
+        settle(values, &Found::join(found).unclear);
+        Ok(counts.into_iter().sum())
+    }
+
+    /// Whether the change can concern a node of a block; `layer` holds the distances before.
+    fn concerns(&self, layer: &Piece<'_>, block: &Block) -> bool {
+        /// More than rounding to `f32` takes from a distance.
+        const MARGIN: f64 = 1.0 + 1e-6;
+        if self.changed.is_empty() {
+            return block.nodes().any(|node| self.is_doubtful(layer, node));
+        }
+        block.nodes().any(|node| {
+            let before = f64::from(layer.values[layer.slot(node)].abs());
+            let position = layer.layout.node_position(node);
+            // Below the least `f32` everything counts as touching.
+            let is_apart =
+                MARGIN * before + f64::from(f32::MIN_POSITIVE) < self.changed.distance(position);
+            !is_apart || self.is_doubtful(layer, node)
+        })
+    }
+
+    fn is_doubtful(&self, layer: &Piece<'_>, node: UVec3) -> bool {
+        self.doubtful.has(layer.layout.node_index(node))
+    }
+}
