@@ -4,7 +4,7 @@
 //! Output: ranges over boxes, the cells that hold a level, the largest block around a cell that does not.
 //! Cost: built bottom-up, each leaf once; 8 bytes a node and no pointers. Over 4³ cells a leaf that is 8/64 · 8/7 = 0.143 bytes a
 //! cell, 3.6 % of a dense `f32` grid and 7.1 % of one of 16 bits; over 8³ it is 0.018 bytes, 1.8 % of one of 8 bits.
-//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`).
+//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`); sparse fields (`SparseOctree`).
 //!
 //! After document 002, section 3.2 (docs/BIBLIOGRAPHY.md), whose octree goes down to single cells and takes four times the memory of the
 //! field. We stop at leaves of many cells and ask the field inside them. 002 skips a block if σ ≤ φmin or σ ≥ φmax: with
@@ -139,7 +139,7 @@ impl Level {
 }
 
 /// The range of no value at all.
-const NOTHING: Interval = Interval {
+pub(super) const NOTHING: Interval = Interval {
     lower: f32::INFINITY,
     upper: f32::NEG_INFINITY,
 };
@@ -235,7 +235,12 @@ impl MinMaxOctree {
         })
     }
 
-    fn node_range(&self, level: usize, node: UVec3) -> Interval {
+    /// Levels above the leaves.
+    pub(super) fn height(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub(super) fn node_range(&self, level: usize, node: UVec3) -> Interval {
         self.ranges[self.levels[level].index(node)]
     }
 
