@@ -6,6 +6,7 @@
 
 mod args;
 mod bake;
+mod bench;
 mod demo;
 mod failure;
 mod inspect;
@@ -61,6 +62,7 @@ enum Command {
     Sample(sample::Arguments),
     Slice(slice::Arguments),
     Render(render::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -124,6 +126,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Sample(arguments) => sample::run(arguments, common),
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),
+        Command::Bench(arguments) => bench::run(arguments, common),
     }
 }
 
