@@ -15,6 +15,7 @@ use glam::{DVec3, UVec3};
 
 use super::{DenseGrid, GridLayout};
 use crate::geom::{Aabb, Interval, places};
+use crate::threads;
 
 /// A box of cells, from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +146,8 @@ pub(super) const NOTHING: Interval = Interval {
 };
 
 impl MinMaxOctree {
-    /// Asks `source` for the range of every leaf, then joins eight at a time up to the root.
-    pub fn build(source: &impl CellRanges, leaf_side: LeafSide) -> MinMaxOctree {
+    /// Asks `source` for the range of every leaf, on all cores, then joins eight at a time up to the root.
+    pub fn build(source: &(impl CellRanges + Sync), leaf_side: LeafSide) -> MinMaxOctree {
         let layout = *source.layout();
         let mut tree = MinMaxOctree {
             layout,
@@ -156,10 +157,17 @@ impl MinMaxOctree {
         };
         let count = tree.levels.last().map_or(0, |root| root.start + 1);
         tree.ranges.reserve_exact(count);
-        for leaf in tree.levels[0].nodes() {
-            let range = known(source.range(tree.cells_of(0, leaf)));
-            tree.ranges.push(range);
-        }
+        let leaves = tree.levels[0].size;
+        let layer = |z: usize| -> Vec<Interval> {
+            let first = UVec3::new(0, 0, z as u32);
+            let last = UVec3::new(leaves.x - 1, leaves.y - 1, z as u32);
+            let layer = Cells { first, last }.iter();
+            layer
+                .map(|leaf| known(source.range(tree.cells_of(0, leaf))))
+                .collect()
+        };
+        let layers = threads::map(leaves.z as usize, layer);
+        tree.ranges.extend(layers.into_iter().flatten());
         for level in 1..tree.levels.len() {
             for node in tree.levels[level].nodes() {
                 let joined = tree.children(level, node).fold(NOTHING, |joined, child| {

@@ -124,7 +124,7 @@ impl Node {
 /// The coarse grid as far as ranges go.
 struct CoarseCells<'a> {
     field: &'a SparseBlocks,
-    block_range: &'a dyn Fn(u32) -> Interval,
+    block_range: &'a (dyn Fn(u32) -> Interval + Sync),
 }
 
 impl CellRanges for CoarseCells<'_> {
@@ -133,6 +133,23 @@ impl CellRanges for CoarseCells<'_> {
     }
 
     fn range(&self, cells: Cells) -> Interval {
+        let Cells { first, last } = cells;
+        let is_plain = |cell: UVec3| self.field.block_of(cell) == PLAIN;
+        let rows = |end: UVec3| {
+            (first.z..=end.z).flat_map(move |z| (first.y..=end.y).map(move |y| (y, z)))
+        };
+        let row_of = |y, z| (first.x..=last.x).map(move |x| UVec3::new(x, y, z));
+        if rows(last).all(|(y, z)| row_of(y, z).all(is_plain)) {
+            // Most of the grid: each node once, not for each of its cells.
+            let length = (last.x - first.x) as usize + 2;
+            return rows(last + UVec3::ONE).fold(NOTHING, |joined, (y, z)| {
+                let start = self.field.layout().node_index(UVec3::new(first.x, y, z));
+                join(
+                    joined,
+                    range_of(&self.field.parts().nodes[start..start + length]),
+                )
+            });
+        }
         cells.iter().fold(NOTHING, |joined, cell| {
             let own = match self.field.block_of(cell) {
                 PLAIN => range_of(&self.field.coarse_corners(cell)),
@@ -466,20 +483,27 @@ fn join(a: Interval, b: Interval) -> Interval {
 }
 
 fn range_of(values: &[f32]) -> Interval {
-    let [lower, upper] = ends(values).unwrap_or([NOTHING.lower, NOTHING.upper]);
+    let [lower, upper] = ends(values.iter().copied()).unwrap_or([NOTHING.lower, NOTHING.upper]);
     Interval::new(lower, upper)
 }
 
 /// Least and largest of them.
-fn ends<T: Copy + PartialOrd>(values: &[T]) -> Option<[T; 2]> {
-    let first = *values.first()?;
-    let fold = |[least, largest]: [T; 2], &value: &T| {
-        // `if` rather than `Ord`: no NaN is stored, and this is one instruction.
-        let least = if value < least { value } else { least };
-        let largest = if value > largest { value } else { largest };
-        [least, largest]
-    };
-    Some(values.iter().fold([first; 2], fold))
+fn ends<K: Copy + PartialOrd>(mut keys: impl Iterator<Item = K>) -> Option<[K; 2]> {
+    let first = keys.next()?;
+    Some(keys.fold([first; 2], |[low, high], key| {
+        [least(low, key), largest(high, key)]
+    }))
+}
+
+// `if` rather than `Ord`: no NaN is stored, and this is one instruction.
+#[inline(always)]
+fn least<K: PartialOrd>(a: K, b: K) -> K {
+    if b < a { b } else { a }
+}
+
+#[inline(always)]
+fn largest<K: PartialOrd>(a: K, b: K) -> K {
+    if b > a { b } else { a }
 }
 
 /// Holds every value. Of quantised blocks all that could be stored, which is all that is when they use their steps.
@@ -506,29 +530,37 @@ impl Own {
     fn of(field: &SparseBlocks, block: &SparseBlock) -> Own {
         let values = block.first_value..block.first_value + block.value_count();
         let scaled = |stored: f32| block.distance(stored);
+        /// Processors compare eight signed numbers of 16 bits at a time where they compare unsigned ones one by one.
+        const BIAS: u16 = 1 << 15;
         match &field.parts().values {
             SparseValues::Bits8(all) => {
-                Own::of_values(block, &all[values], |stored| scaled(stored.into()))
+                let distance = |key: u8| scaled(key.into());
+                Own::of_values(block, &all[values], |stored| stored, distance)
             }
             SparseValues::Bits16(all) => {
-                Own::of_values(block, &all[values], |stored| scaled(stored.into()))
+                let distance = |key: i16| scaled((key as u16 ^ BIAS).into());
+                let key = |stored: u16| (stored ^ BIAS) as i16;
+                Own::of_values(block, &all[values], key, distance)
             }
-            SparseValues::Bits32(all) => Own::of_values(block, &all[values], |value| value),
+            SparseValues::Bits32(all) => {
+                Own::of_values(block, &all[values], |value| value, |key: f32| key)
+            }
         }
     }
 
-    /// `distance` never falls where what is stored rises, so that the ends of one are those of the other.
-    fn of_values<T: Copy + PartialOrd>(
+    /// Neither `key`, which is compared, nor `distance` of it falls where what is stored rises, so that the ends of one are those of the other.
+    fn of_values<T: Copy, K: Copy + PartialOrd>(
         block: &SparseBlock,
         values: &[T],
-        distance: impl Fn(T) -> f32,
+        key: impl Fn(T) -> K + Copy,
+        distance: impl Fn(K) -> f32,
     ) -> Own {
-        let to_range = |[least, largest]: [T; 2]| Interval::new(distance(least), distance(largest));
+        let to_range = |[least, largest]: [K; 2]| Interval::new(distance(least), distance(largest));
         if !is_divided(block) {
-            let all = ends(values).map_or(NOTHING, to_range);
+            let all = ends(values.iter().map(|&value| key(value))).map_or(NOTHING, to_range);
             return Own { all, eighths: None };
         }
-        let eighths = ends_of_eighths(values).map(to_range);
+        let eighths = ends_of_eighths(values, key).map(to_range);
         Own {
             all: eighths.into_iter().fold(NOTHING, join),
             eighths: Some(eighths),
@@ -569,46 +601,39 @@ impl Own {
     }
 }
 
-/// Least and largest value in each eighth of a block of 9³ values, the middle planes counted to both sides.
+/// Least and largest key in each eighth of a block of 9³ values, the middle planes counted to both sides.
 ///
-/// Row upon row, so that nine values are compared at a time; across a row only at the end.
-fn ends_of_eighths<T: Copy + PartialOrd>(values: &[T]) -> [[T; 2]; 8] {
+/// Row upon row, so that eight values are compared at a time, and the ninth; across a row only at the end.
+fn ends_of_eighths<T: Copy, K: Copy + PartialOrd>(
+    values: &[T],
+    key: impl Fn(T) -> K + Copy,
+) -> [[K; 2]; 8] {
     const MIDDLE: usize = ROW / 2;
+    const WIDE: usize = ROW - 1;
+    let start = |y: usize, z: usize| (z * ROW + y) * ROW;
     let quarter = |y: usize, z: usize| {
-        let mut least = [values[0]; ROW];
-        let start = |y: usize, z: usize| (z * ROW + y) * ROW;
-        least.copy_from_slice(&values[start(y, z)..][..ROW]);
-        let mut largest = least;
+        let first = &values[start(y, z)..][..ROW];
+        let mut low: [K; WIDE] = std::array::from_fn(|x| key(first[x]));
+        let mut high = low;
+        let mut end = [key(first[WIDE]); 2];
         for z in z..=z + MIDDLE {
-            let plane = &values[start(y, z)..][..(MIDDLE + 1) * ROW];
+            let plane = &values[start(y, z)..start(y + MIDDLE + 1, z)];
             for row in plane.chunks_exact(ROW) {
-                for x in 0..ROW {
-                    let value = row[x];
-                    least[x] = if value < least[x] { value } else { least[x] };
-                    largest[x] = if value > largest[x] {
-                        value
-                    } else {
-                        largest[x]
-                    };
+                for x in 0..WIDE {
+                    let value = key(row[x]);
+                    low[x] = least(low[x], value);
+                    high[x] = largest(high[x], value);
                 }
+                let value = key(row[WIDE]);
+                end = [least(end[0], value), largest(end[1], value)];
             }
         }
-        [0, MIDDLE].map(|x| {
-            let mut ends = [least[x], largest[x]];
-            for x in x..=x + MIDDLE {
-                ends[0] = if least[x] < ends[0] {
-                    least[x]
-                } else {
-                    ends[0]
-                };
-                ends[1] = if largest[x] > ends[1] {
-                    largest[x]
-                } else {
-                    ends[1]
-                };
-            }
-            ends
-        })
+        let half = |from: usize, to: [K; 2]| {
+            (from..from + MIDDLE).fold(to, |[lower, upper], x| {
+                [least(lower, low[x]), largest(upper, high[x])]
+            })
+        };
+        [half(0, [low[MIDDLE], high[MIDDLE]]), half(MIDDLE, end)]
     };
     let [a, b] = quarter(0, 0);
     let [c, d] = quarter(MIDDLE, 0);
