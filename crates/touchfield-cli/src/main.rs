@@ -6,6 +6,7 @@
 
 mod args;
 mod bake;
+mod bench;
 mod convert;
 mod demo;
 mod failure;
@@ -66,6 +67,7 @@ enum Command {
     Sample(sample::Arguments),
     Slice(slice::Arguments),
     Render(render::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -130,6 +132,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Sample(arguments) => sample::run(arguments, common),
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),
+        Command::Bench(arguments) => bench::run(arguments, common),
     }
 }
 

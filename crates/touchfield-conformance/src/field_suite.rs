@@ -362,7 +362,8 @@ impl<'a> Suite<'a> {
                 let (front, back) = (self.field.distance(ahead), self.field.distance(behind));
                 let bend = rise(ahead, point, front, sample.distance)
                     - rise(point, behind, sample.distance, back);
-                (bend.abs() <= 5.0 * accepted).then(|| rise(ahead, behind, front, back))
+                // Half a bend is what the difference is off by, along each axis: √3/2 of it must stay below the tolerance.
+                (bend.abs() <= 4.0 * accepted).then(|| rise(ahead, behind, front, back))
             });
             let [Some(wide), Some(narrow)] = ends else {
                 return None;

@@ -5,7 +5,10 @@
 pub mod accuracy;
 pub mod bake_suite;
 pub mod closed_forms;
+pub mod convergence;
 pub mod field_suite;
 pub mod mesh_truth;
 pub mod meshes;
+pub mod plot;
 pub mod random;
+pub mod representations;

@@ -465,6 +465,13 @@ pub fn real() -> Vec<Named> {
         .collect()
 }
 
+/// The bunny of 69,666 faces in the folder named by [`MODELS`], if it is there.
+pub fn bunny() -> Option<TriangleMesh> {
+    let root = std::env::var_os(MODELS)?;
+    let path = Path::new(&root).join("classic/glmark2_bunny.obj");
+    read::read_file(&path, &read::Limits::default()).ok()
+}
+
 fn collect_files(folder: &Path, out: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;

@@ -1,5 +1,6 @@
 //! The `touchfield` binary as its users meet it, run in folders of its own.
 
+mod bench;
 mod commands;
 mod convert;
 mod folder;

@@ -558,7 +558,7 @@ fn help_and_version_are_answers() {
         assert!(run.stdout.contains("touchfield"), "{arguments:?}");
     }
     for command in [
-        "demo", "models", "inspect", "bake", "sample", "slice", "render",
+        "demo", "models", "inspect", "bake", "sample", "slice", "render", "bench",
     ] {
         let help = folder.run(&[command, "--help"]).stdout;
         assert!(

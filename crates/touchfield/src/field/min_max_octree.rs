@@ -4,7 +4,7 @@
 //! Output: ranges over boxes, the cells that hold a level, the largest block around a cell that does not.
 //! Cost: built bottom-up, each leaf once; 8 bytes a node and no pointers. Over 4³ cells a leaf that is 8/64 · 8/7 = 0.143 bytes a
 //! cell, 3.6 % of a dense `f32` grid and 7.1 % of one of 16 bits; over 8³ it is 0.018 bytes, 1.8 % of one of 8 bits.
-//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`).
+//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`); sparse fields (`SparseOctree`).
 //!
 //! After document 002, section 3.2 (docs/BIBLIOGRAPHY.md), whose octree goes down to single cells and takes four times the memory of the
 //! field. We stop at leaves of many cells and ask the field inside them. 002 skips a block if σ ≤ φmin or σ ≥ φmax: with
@@ -15,6 +15,7 @@ use glam::{DVec3, UVec3};
 
 use super::{DenseGrid, GridLayout};
 use crate::geom::{Aabb, Interval, places};
+use crate::threads;
 
 /// A box of cells, from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,14 +140,14 @@ impl Level {
 }
 
 /// The range of no value at all.
-const NOTHING: Interval = Interval {
+pub(super) const NOTHING: Interval = Interval {
     lower: f32::INFINITY,
     upper: f32::NEG_INFINITY,
 };
 
 impl MinMaxOctree {
-    /// Asks `source` for the range of every leaf, then joins eight at a time up to the root.
-    pub fn build(source: &impl CellRanges, leaf_side: LeafSide) -> MinMaxOctree {
+    /// Asks `source` for the range of every leaf, on all cores, then joins eight at a time up to the root.
+    pub fn build(source: &(impl CellRanges + Sync), leaf_side: LeafSide) -> MinMaxOctree {
         let layout = *source.layout();
         let mut tree = MinMaxOctree {
             layout,
@@ -156,10 +157,17 @@ impl MinMaxOctree {
         };
         let count = tree.levels.last().map_or(0, |root| root.start + 1);
         tree.ranges.reserve_exact(count);
-        for leaf in tree.levels[0].nodes() {
-            let range = known(source.range(tree.cells_of(0, leaf)));
-            tree.ranges.push(range);
-        }
+        let leaves = tree.levels[0].size;
+        let layer = |z: usize| -> Vec<Interval> {
+            let first = UVec3::new(0, 0, z as u32);
+            let last = UVec3::new(leaves.x - 1, leaves.y - 1, z as u32);
+            let layer = Cells { first, last }.iter();
+            layer
+                .map(|leaf| known(source.range(tree.cells_of(0, leaf))))
+                .collect()
+        };
+        let layers = threads::map(leaves.z as usize, layer);
+        tree.ranges.extend(layers.into_iter().flatten());
         for level in 1..tree.levels.len() {
             for node in tree.levels[level].nodes() {
                 let joined = tree.children(level, node).fold(NOTHING, |joined, child| {
@@ -235,7 +243,12 @@ impl MinMaxOctree {
         })
     }
 
-    fn node_range(&self, level: usize, node: UVec3) -> Interval {
+    /// Levels above the leaves.
+    pub(super) fn height(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub(super) fn node_range(&self, level: usize, node: UVec3) -> Interval {
         self.ranges[self.levels[level].index(node)]
     }
 

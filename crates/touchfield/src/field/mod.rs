@@ -21,6 +21,7 @@ pub mod primitive;
 mod provenance;
 mod rounding;
 mod sparse_blocks;
+mod sparse_octree;
 mod stored;
 mod taylor_encode;
 mod taylor_grid;
@@ -44,6 +45,7 @@ pub use min_max_octree::{CellRanges, Cells, LeafSide, MinMaxOctree};
 pub use parameter::ParameterError;
 pub use provenance::{Provenance, SignMethod};
 pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
+pub use sparse_octree::{SparseNode, SparseOctree};
 pub use stored::StoredField;
 #[cfg(feature = "bake")]
 pub(crate) use taylor_encode::{Encoded, TaylorEncoder};

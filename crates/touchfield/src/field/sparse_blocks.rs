@@ -81,6 +81,12 @@ impl SparseBlock {
     pub fn value_count(&self) -> usize {
         (self.side() as usize + 1).pow(3)
     }
+
+    /// What a stored value is worth, except in 32 bits, where values are as they are \[m\]. Never falls where `stored` rises.
+    #[inline(always)]
+    pub(super) fn distance(&self, stored: f32) -> f32 {
+        self.lowest + self.step * stored
+    }
 }
 
 /// Stored values, as fine as they have to be.
@@ -282,17 +288,54 @@ impl SparseBlocks {
     #[cfg(feature = "bake")]
     pub(crate) fn block_values(&self, block: &SparseBlock) -> Vec<f32> {
         let range = block.first_value..block.first_value + block.value_count();
-        let decoded = |value: f32| block.lowest + block.step * value;
         match &self.parts.values {
             SparseValues::Bits8(values) => {
                 let values = values[range].iter();
-                values.map(|&value| decoded(value.into())).collect()
+                values.map(|&value| block.distance(value.into())).collect()
             }
             SparseValues::Bits16(values) => {
                 let values = values[range].iter();
-                values.map(|&value| decoded(value.into())).collect()
+                values.map(|&value| block.distance(value.into())).collect()
             }
             SparseValues::Bits32(values) => values[range].to_vec(),
+        }
+    }
+
+    /// The coarse cell that samples at a point begin in, and the place in it.
+    pub(super) fn place(&self, point: Vec3) -> Place {
+        self.frame.locate(point)
+    }
+
+    /// The block that replaces a coarse cell; [`PLAIN`] for none.
+    pub(super) fn block_of(&self, cell: UVec3) -> u32 {
+        let [nx, ny, _] = self.frame.layout.cells().to_array().map(|n| n as usize);
+        let [x, y, z] = cell.to_array().map(|n| n as usize);
+        self.parts.cells[(z * ny + y) * nx + x]
+    }
+
+    /// The block that replaces a cell of a block; [`PLAIN`] for none.
+    pub(super) fn block_within(&self, block: u32, cell: UVec3) -> u32 {
+        let block = &self.parts.blocks[block as usize];
+        let (side, UVec3 { x, y, z }) = (block.side(), cell);
+        let children = self.children_of(block);
+        let index = (z * side + y) * side + x;
+        children.get(index as usize).copied().unwrap_or(PLAIN)
+    }
+
+    /// The blocks that replace its cells, x fastest; none when it has none.
+    pub(super) fn children_of(&self, block: &SparseBlock) -> &[u32] {
+        children_of(&self.parts, block)
+    }
+
+    /// A value of a block \[m\].
+    pub(super) fn block_value(&self, block: &SparseBlock, node: UVec3) -> f32 {
+        let row = block.side() as usize + 1;
+        let [x, y, z] = node.to_array().map(|n| n as usize);
+        let index = block.first_value + (z * row + y) * row + x;
+        match &self.parts.values {
+            SparseValues::Bits8(values) => block.distance(values[index].into()),
+            SparseValues::Bits16(values) => block.distance(values[index].into()),
+            SparseValues::Bits32(values) => values[index],
         }
     }
 
@@ -338,7 +381,7 @@ impl SparseBlocks {
     }
 
     #[inline(always)]
-    fn coarse_corners(&self, cell: UVec3) -> [f32; 8] {
+    pub(super) fn coarse_corners(&self, cell: UVec3) -> [f32; 8] {
         let layout = &self.frame.layout;
         let row = layout.nodes.x as usize;
         let plane = row * layout.nodes.y as usize;
@@ -360,7 +403,7 @@ impl SparseBlocks {
             }
             SparseValues::Bits32(values) => return trilinear::corners(values, first, row, plane),
         };
-        stored.map(|value| block.lowest + block.step * value)
+        stored.map(|value| block.distance(value))
     }
 
     fn sample_inside(&self, point: Vec3) -> Sample {

@@ -1,0 +1,417 @@
+//! What a tolerance costs and whether it is kept: every closed model at several tolerances, against the exact distance. Markdown to stdout.
+//!
+//! `tolerance [--models FOLDER] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES]`
+//!
+//! Input: the built-in models and all mesh files of the folder; those that are not closed are named and left out.
+//! Output: a row for each model and tolerance, which is a share of the diagonal of the model's box; and one for each in conservative mode.
+//! Cost: a fine tolerance takes a minute and hundreds of megabytes for one model. Not for: a quick look (`touchfield bake --tolerance`).
+//!
+//! Half of the points lie within three of the finest cells from the surface. The exact distance comes from the hierarchy; a part of the points is
+//! measured against every triangle too, by other formulas ([`MeshTruth`]), sign included.
+
+#![expect(clippy::print_stdout, reason = "a program: its result goes there")]
+#![expect(clippy::print_stderr, reason = "how far it is goes there")]
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use glam::{DVec3, UVec3, Vec3};
+use rayon::prelude::*;
+use touchfield::bake::{
+    BakeError, BakeSettings, Bits, ExactDistance, SignChoice, SparseGoal, SparseSettings,
+    bake_sparse,
+};
+use touchfield::field::{Field, PLAIN, SparseBlocks, StoredField, file};
+use touchfield::mesh::read::{Limits, read_file};
+use touchfield::mesh::{TriangleMesh, generate};
+use touchfield_bench::clock;
+use touchfield_conformance::mesh_truth::MeshTruth;
+use touchfield_conformance::random::Random;
+
+/// Pairs of point and triangle that brute force may take for each field.
+const BRUTE_FORCE: usize = 40_000_000;
+/// Blocks that are looked at one by one, and random points in each of their cells, besides the middle.
+const BLOCKS: usize = 1000;
+const POINTS_A_CELL: usize = 8;
+/// Share of the diagonal that conservative mode is tried at.
+const CONSERVATIVE: f64 = 1e-3;
+
+struct Options {
+    models: Option<PathBuf>,
+    only: String,
+    shares: Vec<f64>,
+    points: usize,
+    surface: usize,
+    max_memory: u64,
+}
+
+impl Options {
+    fn read() -> Result<Options, Box<dyn Error>> {
+        let mut options = Options {
+            models: None,
+            only: String::new(),
+            shares: vec![1e-2, 1e-3, 3e-4, 1e-4],
+            points: 1_000_000,
+            surface: 10_000_000,
+            max_memory: 2 << 30,
+        };
+        let mut words = std::env::args().skip(1);
+        while let Some(option) = words.next() {
+            let value = words.next().ok_or(format!("{option} needs a value"))?;
+            match option.as_str() {
+                "--models" => options.models = Some(value.into()),
+                "--only" => options.only = value,
+                "--shares" => {
+                    let shares = value.split(',').map(str::parse);
+                    options.shares = shares.collect::<Result<_, _>>()?;
+                }
+                "--points" => options.points = value.parse()?,
+                "--surface" => options.surface = value.parse()?,
+                "--max-memory" => options.max_memory = value.parse()?,
+                _ => return Err(format!("unknown option {option}").into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read()?;
+    let models = models(&options)?;
+    println!(
+        "| model | faces | tolerance / diagonal | CPU [s] | file [bytes] | in memory [bytes] | proven error | worst of {} points | proven / measured, median block | broken | against all triangles |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        thousands(options.points)
+    );
+    let mut left_out = Vec::new();
+    let mut closed = Vec::new();
+    for (name, mesh) in models {
+        match one_model(&name, &mesh, &options)? {
+            Some(why) => left_out.push(format!("{name}: {why}")),
+            None => closed.push((name, mesh)),
+        }
+    }
+    if options.surface > 0 {
+        println!(
+            "\nConservative, {CONSERVATIVE:e} of the diagonal:\n\n| model | points of the surface | reported outside | highest value / tolerance |\n|---|--:|--:|--:|"
+        );
+        for (name, mesh) in &closed {
+            conservative(name, mesh, &options)?;
+        }
+    }
+    if !left_out.is_empty() {
+        println!("\nLeft out: {}.", left_out.join("; "));
+    }
+    Ok(())
+}
+
+/// Built-in ones, then those of the folder, by name.
+fn models(options: &Options) -> Result<Vec<(String, TriangleMesh)>, Box<dyn Error>> {
+    let mut models = Vec::new();
+    for model in generate::catalogue() {
+        models.push((model.name.to_owned(), model.mesh()?));
+    }
+    if let Some(folder) = &options.models {
+        let mut paths = Vec::new();
+        collect(folder, &mut paths)?;
+        paths.sort();
+        for path in paths {
+            // Files that are no meshes, or broken ones on purpose, are no models.
+            if let Ok(mesh) = read_file(&path, &Limits::default()) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                models.push((name.into_owned(), mesh));
+            }
+        }
+    }
+    models.retain(|(name, _)| name.contains(&options.only));
+    Ok(models)
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn baked(
+    mesh: &TriangleMesh,
+    share: f64,
+    conservative: bool,
+    max_memory: u64,
+) -> Result<touchfield::bake::BakedSparse, BakeError> {
+    let settings = BakeSettings {
+        max_memory,
+        ..BakeSettings::default()
+    };
+    let sparse = SparseSettings {
+        goal: SparseGoal::Tolerance(share * mesh.bounds().diagonal()),
+        bits: Bits::Sixteen,
+        conservative,
+    };
+    bake_sparse(mesh, &settings, &sparse, &|_| ControlFlow::Continue(()))
+}
+
+/// Prints its rows; or says why it has none.
+fn one_model(
+    name: &str,
+    mesh: &TriangleMesh,
+    options: &Options,
+) -> Result<Option<String>, Box<dyn Error>> {
+    let exact = match ExactDistance::new(mesh, SignChoice::Auto) {
+        Ok(exact) => exact,
+        Err(error) => return Ok(Some(error.to_string())),
+    };
+    for &share in &options.shares {
+        eprintln!("{name}, {share:e}");
+        let (result, spent) = clock::timed(|| baked(mesh, share, false, options.max_memory));
+        let found = match result {
+            Ok(found) => found,
+            Err(error) if error.is_limit() => {
+                let faces = thousands(mesh.faces.len());
+                println!(
+                    "| {name} | {faces} | {share:e} | {:.1} | refused: {error} ||||||||",
+                    spent.cpu
+                );
+                continue;
+            }
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        let stored = StoredField::from(found.field);
+        let file_bytes = file::to_bytes(&stored, &found.provenance).len();
+        let StoredField::Sparse(field) = &stored else {
+            return Err("a sparse bake gave another field".into());
+        };
+        let checked = check(mesh, &exact, field, options.points);
+        let ratio = median_ratio(&exact, field);
+        let diagonal = mesh.bounds().diagonal();
+        println!(
+            "| {name} | {} | {share:e} | {:.1} | {} | {} | {:.3e} | {:.3e} | {ratio:.1} | {} | {} of {} |",
+            thousands(mesh.faces.len()),
+            spent.cpu,
+            thousands(file_bytes),
+            thousands(field.bytes()),
+            f64::from(field.error_bound()) / diagonal,
+            checked.worst / diagonal,
+            checked.broken,
+            checked.brute_force_broken,
+            thousands(checked.brute_force),
+        );
+    }
+    Ok(None)
+}
+
+struct Checked {
+    /// \[m\]
+    worst: f64,
+    /// Points whose error exceeds the bound of their block.
+    broken: usize,
+    /// Points that were measured against every triangle, and how many of those break the bound.
+    brute_force: usize,
+    brute_force_broken: usize,
+}
+
+fn check(
+    mesh: &TriangleMesh,
+    exact: &ExactDistance,
+    field: &SparseBlocks,
+    count: usize,
+) -> Checked {
+    let mut random = Random::new(7);
+    let bounds = field.bounds();
+    let (whole, reach) = (bounds.as_daabb(), 3.0 * f64::from(field.finest_cell_size()));
+    let mut points: Vec<Vec3> = Vec::with_capacity(count);
+    while points.len() < count {
+        let point = if points.len().is_multiple_of(2) {
+            random.in_box(whole.min, whole.max)
+        } else {
+            let off = random.uniform(0.0, reach) * random.unit_vector();
+            on_surface(mesh, &mut random) + off
+        };
+        if bounds.contains(point.as_vec3()) {
+            points.push(point.as_vec3());
+        }
+    }
+    let exactly: Vec<DVec3> = points.iter().map(|point| point.as_dvec3()).collect();
+    let truths = exact.distance_many(&exactly);
+    let error = |point: Vec3, truth: f64| (f64::from(field.distance(point)) - truth).abs();
+    let is_broken = |point: Vec3, error: f64| error > f64::from(field.error_near(point));
+    let errors: Vec<f64> = (points.par_iter().zip(&truths))
+        .map(|(&point, &truth)| error(point, truth))
+        .collect();
+    let broken = (points.iter().zip(&errors)).filter(|&(&point, &error)| is_broken(point, error));
+    let truth = MeshTruth::of(mesh);
+    let brute_force = (BRUTE_FORCE / mesh.faces.len().max(1)).clamp(200, 20_000);
+    let some = &points[..brute_force.min(points.len())];
+    let brute_force_broken = some
+        .par_iter()
+        .filter(|&&point| {
+            let slow = truth.signed_distance(point.as_dvec3());
+            is_broken(point, error(point, slow))
+        })
+        .count();
+    Checked {
+        worst: errors.iter().copied().fold(0.0, f64::max),
+        broken: broken.count(),
+        brute_force: some.len(),
+        brute_force_broken,
+    }
+}
+
+fn on_surface(mesh: &TriangleMesh, random: &mut Random) -> DVec3 {
+    let [a, b, c] = mesh.triangle(random.below(mesh.faces.len())).corners();
+    let weights = random.in_box(DVec3::ZERO, DVec3::ONE);
+    (weights.x * a + weights.y * b + weights.z * c) / weights.element_sum()
+}
+
+/// Where a block begins, and the side of its cells \[m\].
+struct Placed {
+    block: u32,
+    origin: DVec3,
+    cell_size: f64,
+}
+
+/// What is proven of a block over the worst that is found in it, for the median of blocks chosen at random.
+fn median_ratio(exact: &ExactDistance, field: &SparseBlocks) -> f64 {
+    let placed = placed_blocks(field);
+    let mut random = Random::new(8);
+    let parts = field.parts();
+    let mut ratios = Vec::new();
+    for _ in 0..BLOCKS.min(4 * placed.len()) {
+        let Placed {
+            block,
+            origin,
+            cell_size,
+        } = placed[random.below(placed.len())];
+        let own = &parts.blocks[block as usize];
+        let side = own.side();
+        let mut points = Vec::new();
+        for index in 0..side.pow(3) {
+            if own.children == PLAIN || parts.children[(own.children + index) as usize] == PLAIN {
+                let cell = UVec3::new(index % side, index / side % side, index / side / side);
+                // Interpolation is most often worst in the middle.
+                let middle = cell.as_dvec3() + 0.5;
+                let mut places = vec![middle];
+                for _ in 0..POINTS_A_CELL {
+                    places.push(cell.as_dvec3() + random.in_box(DVec3::ZERO, DVec3::ONE));
+                }
+                points.extend(
+                    places
+                        .iter()
+                        .map(|place| (origin + cell_size * place).as_vec3()),
+                );
+            }
+        }
+        // All its cells are replaced: its error matters nowhere.
+        if points.is_empty() {
+            continue;
+        }
+        let exactly: Vec<DVec3> = points.iter().map(|point| point.as_dvec3()).collect();
+        let worst = (points.iter().zip(exact.distance_many(&exactly)))
+            .map(|(&point, truth)| (f64::from(field.distance(point)) - truth).abs())
+            .fold(0.0, f64::max);
+        ratios.push(f64::from(own.error) / worst);
+    }
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn placed_blocks(field: &SparseBlocks) -> Vec<Placed> {
+    let (layout, parts) = (field.layout(), field.parts());
+    let size = f64::from(layout.cell_size);
+    let mut placed: Vec<Placed> = Vec::with_capacity(parts.blocks.len());
+    let place_in = |list: &[u32], sides: UVec3, origin: DVec3, size: f64, out: &mut Vec<Placed>| {
+        for (index, &block) in list.iter().enumerate().filter(|(_, b)| **b != PLAIN) {
+            let index = index as u32;
+            let (x, y, z) = (
+                index % sides.x,
+                index / sides.x % sides.y,
+                index / sides.x / sides.y,
+            );
+            out.push(Placed {
+                block,
+                origin: origin + size * UVec3::new(x, y, z).as_dvec3(),
+                cell_size: size / f64::from(parts.blocks[block as usize].side()),
+            });
+        }
+    };
+    let origin = layout.origin.as_dvec3();
+    place_in(&parts.cells, layout.cells(), origin, size, &mut placed);
+    let mut next = 0;
+    while next < placed.len() {
+        let Placed {
+            block,
+            origin,
+            cell_size,
+        } = placed[next];
+        let own = &parts.blocks[block as usize];
+        if own.children != PLAIN {
+            let first = own.children as usize;
+            let list = &parts.children[first..first + (own.side() as usize).pow(3)];
+            place_in(
+                list,
+                UVec3::splat(own.side()),
+                origin,
+                cell_size,
+                &mut placed,
+            );
+        }
+        next += 1;
+    }
+    placed
+}
+
+fn conservative(name: &str, mesh: &TriangleMesh, options: &Options) -> Result<(), Box<dyn Error>> {
+    eprintln!("{name}, conservative");
+    let field = match baked(mesh, CONSERVATIVE, true, options.max_memory) {
+        Ok(found) => found.field,
+        Err(error) if error.is_limit() => {
+            println!("| {name} | refused: {error} |||");
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    const CHUNK: usize = 100_000;
+    let chunks = options.surface.div_ceil(CHUNK);
+    let found: Vec<(usize, f32)> = (0..chunks)
+        .into_par_iter()
+        .map(|chunk| {
+            let mut random = Random::new(chunk as u64);
+            let (mut outside, mut highest) = (0, f32::NEG_INFINITY);
+            for _ in 0..CHUNK.min(options.surface - chunk * CHUNK) {
+                let value = field.distance(on_surface(mesh, &mut random).as_vec3());
+                outside += usize::from(value > 0.0);
+                highest = highest.max(value);
+            }
+            (outside, highest)
+        })
+        .collect();
+    let outside: usize = found.iter().map(|(outside, _)| outside).sum();
+    let highest = found
+        .iter()
+        .map(|&(_, highest)| highest)
+        .fold(f32::NEG_INFINITY, f32::max);
+    println!(
+        "| {name} | {} | {outside} | {:.2e} |",
+        thousands(options.surface),
+        f64::from(highest) / (CONSERVATIVE * mesh.bounds().diagonal())
+    );
+    Ok(())
+}
+
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,64 @@
+//! `touchfield bench`: the documents' tables beside our own figures, one file for each.
+//!
+//! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
+
+mod xu_table1;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::report::{self, Answer};
+
+/// Measure here what a document has measured, and print both
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield bench list
+  touchfield bench xu-table1 --model bunny.obj --resolution 128,256 --out table.csv
+
+Times are from start to end on all threads: leave the machine alone meanwhile.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    name: Name,
+}
+
+#[derive(Subcommand)]
+enum Name {
+    /// Name the benches
+    List,
+    XuTable1(xu_table1::Arguments),
+}
+
+/// What `list` prints: every other subcommand, and what it does.
+const BENCHES: [(&str, &str); 1] = [(xu_table1::NAME, xu_table1::DESCRIPTION)];
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    match &arguments.name {
+        Name::List => Ok(list()),
+        Name::XuTable1(arguments) => xu_table1::run(arguments, common),
+    }
+}
+
+fn list() -> Answer {
+    let rows = BENCHES.map(|(name, what)| vec![name.to_owned(), what.to_owned()]);
+    let benches = BENCHES.map(|(name, what)| json!({ "name": name, "description": what }));
+    Answer {
+        text: report::table(&["bench", "what it prints"], &rows),
+        json: json!({ "benches": benches }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_bench() {
+        let command = Name::augment_subcommands(clap::Command::new("bench"));
+        let mut known: Vec<&str> = command.get_subcommands().map(|c| c.get_name()).collect();
+        known.retain(|&name| name != "list");
+        assert_eq!(known, BENCHES.map(|(name, _)| name));
+    }
+}

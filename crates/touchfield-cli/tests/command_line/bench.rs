@@ -1,0 +1,124 @@
+//! `touchfield bench` at sizes that take no time.
+
+use super::folder::{CUBE, Folder};
+
+#[test]
+fn the_list_names_what_can_be_run() {
+    let folder = Folder::new();
+    let json = folder.json(&["bench", "list"]);
+    assert_eq!(json["benches"][0]["name"], "xu-table1");
+    let text = folder.run(&["bench", "list"]).stdout;
+    assert!(text.contains("xu-table1"), "{text}");
+    let refused = folder.run(&["bench", "no-such"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("no-such"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_table_of_document_002_is_printed_beside_ours() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    let arguments = [
+        "bench",
+        "xu-table1",
+        "--model",
+        "cube.obj",
+        "--resolution",
+        "32,128",
+        "--out",
+        "table.csv",
+    ];
+    let json = folder.json(&arguments);
+    assert_eq!(json["triangles"], 12);
+    let rows = json["rows"].as_array().unwrap();
+    let shown: Vec<_> = rows
+        .iter()
+        .map(|row| (row["resolution"].as_u64().unwrap(), row["kind"].clone()))
+        .collect();
+    let expected = [
+        (32, "dense"),
+        (32, "sparse"),
+        (128, "dense"),
+        (128, "sparse"),
+    ];
+    assert_eq!(shown, expected.map(|(n, kind)| (n, kind.into())));
+    for row in rows {
+        for key in [
+            "field_seconds",
+            "octree_seconds",
+            "field_bytes",
+            "octree_bytes",
+        ] {
+            assert!(row[key].as_f64().unwrap() > 0.0, "{key} of {row}");
+        }
+        assert!(row["left_out"].is_null());
+    }
+    // A cube is as wide as the document's box: 129 nodes a side, in 32 bits.
+    assert_eq!(rows[2]["field_bytes"], 129u64.pow(3) * 4);
+    let share =
+        rows[3]["octree_bytes"].as_f64().unwrap() / rows[3]["field_bytes"].as_f64().unwrap();
+    assert!(share < 0.1, "{share}");
+    assert!(rows[0]["document"].is_null());
+    assert_eq!(rows[2]["document"]["field_seconds"], 1.9);
+    assert_eq!(rows[2]["document"]["octree_megabytes"], 34.2);
+
+    let table = String::from_utf8(folder.read("table.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 6, "{table}");
+    assert_eq!(lines[3], "128,document 002,1.9,8200000,0.01,34200000");
+    for line in &lines {
+        assert_eq!(line.matches(',').count(), 5, "{line}");
+    }
+    let text = folder
+        .run(&["bench", "xu-table1", "--resolution", "8"])
+        .stdout;
+    assert!(
+        text.contains("torus_knot") && text.contains("dense"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_and_said() {
+    let folder = Folder::new();
+    let limited = |resolution| {
+        [
+            "bench",
+            "xu-table1",
+            "--resolution",
+            resolution,
+            "--max-memory",
+            "24M",
+        ]
+    };
+    let json = folder.json(&limited("16,1024"));
+    let rows = json["rows"].as_array().unwrap();
+    assert!(rows[0]["field_bytes"].is_u64());
+    let why = rows[2]["left_out"].as_str().unwrap();
+    assert!(why.contains("more than the 25.2 MB allowed"), "{why}");
+    assert!(rows[2]["field_bytes"].is_null());
+    let text = folder.run(&limited("16,1024")).stdout;
+    assert!(
+        text.contains("left out") && text.contains("4.1 GB"),
+        "{text}"
+    );
+    let run = folder.run(&limited("1024"));
+    assert_eq!(run.code, 3, "{}", run.stderr);
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_the_work() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    for (arguments, cause) in [
+        (&["--out", "table.txt"][..], ".csv"),
+        (&["--model", "none.obj"], "none.obj"),
+        (&["--resolution", "7"], "7"),
+        (&["--resolution", "fine"], "fine"),
+    ] {
+        let run = folder.run(&[&["bench", "xu-table1"], arguments].concat());
+        assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(cause), "{}", run.stderr);
+    }
+    assert_eq!(folder.names(), ["cube.obj"]);
+}
