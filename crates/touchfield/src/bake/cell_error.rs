@@ -52,6 +52,15 @@ impl Cell {
         std::array::from_fn(|i| self.corner(i))
     }
 
+    /// The interpolant, at a place from 0 to 1 along each side \[m\].
+    pub(super) fn interpolated(&self, place: DVec3) -> f64 {
+        let along = |a: f64, b: f64, t: f64| a + t * (b - a);
+        let v = &self.values;
+        let row = |i: usize| along(v[i], v[i + 1], place.x);
+        let plane = |i: usize| along(row(i), row(i + 2), place.y);
+        along(plane(0), plane(4), place.z)
+    }
+
     /// The least distance of a corner from the surface \[m\].
     pub(super) fn nearest(&self) -> f64 {
         (self.values.iter()).fold(f64::INFINITY, |nearest, value| nearest.min(value.abs()))

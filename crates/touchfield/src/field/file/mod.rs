@@ -15,6 +15,7 @@ mod dense;
 mod error;
 mod lists;
 mod provenance;
+mod residuals;
 mod sparse;
 mod taylor;
 mod voxmap;

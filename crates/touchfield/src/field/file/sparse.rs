@@ -9,7 +9,7 @@ use super::container::{Builder, Chunk, Container, Encoding, Need};
 use super::dense::{self, Head};
 use super::error::{Cause, FileError, Tag};
 use super::lists::read_list;
-use super::{Budget, blocks};
+use super::{Budget, blocks, residuals};
 use crate::field::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
 
 pub(super) const KIND: Tag = Tag(*b"SPRS");
@@ -77,15 +77,23 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
     match values {
         SparseValues::Bits8(values) => {
             builder.chunk(tag(1), Need::Required, Encoding::Blocks, |out| {
-                blocks::encode_bytes(values, out)
+                let mut bytes = values.clone();
+                for block in list {
+                    let own = &mut bytes[block.first_value..][..block.value_count()];
+                    residuals::of_bytes(own, block.side() as usize + 1);
+                }
+                blocks::encode_bytes(&bytes, out)
             });
         }
         SparseValues::Bits16(values) => {
             builder.chunk(tag(2), Need::Required, Encoding::Blocks, |out| {
-                let bytes: Vec<u8> = values
-                    .iter()
-                    .flat_map(|value| value.to_le_bytes())
-                    .collect();
+                let mut bytes = Vec::with_capacity(2 * values.len());
+                for block in list {
+                    let mut own = values[block.first_value..][..block.value_count()].to_vec();
+                    residuals::of_words(&mut own, block.side() as usize + 1);
+                    bytes.extend(own.iter().map(|word| word.to_le_bytes()[0]));
+                    bytes.extend(own.iter().map(|word| word.to_le_bytes()[1]));
+                }
                 blocks::encode_bytes(&bytes, out)
             });
         }
@@ -113,10 +121,8 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
         return Err(blocks_chunk.error(Cause::BadContent(why)));
     };
     let values = match bytes {
-        1 => SparseValues::Bits8(read_list(values_chunk, budget, |[byte]: &[u8; 1]| *byte)?),
-        2 => SparseValues::Bits16(read_list(values_chunk, budget, |word| {
-            u16::from_le_bytes(*word)
-        })?),
+        1 => SparseValues::Bits8(read_bytes(values_chunk, &list, budget)?),
+        2 => SparseValues::Bits16(read_words(values_chunk, &list, budget)?),
         _ => SparseValues::Bits32(read_list(values_chunk, budget, |word| {
             f32::from_le_bytes(*word)
         })?),
@@ -136,6 +142,58 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
         SparseError::Grid(error) => head_chunk.error(Cause::Grid(error)),
         error => blocks_chunk.error(Cause::BadContent(error.to_string())),
     })
+}
+
+/// Refuses values that are not as many as the blocks have.
+fn check_count(chunk: &Chunk, list: &[SparseBlock], bytes: u64) -> Result<(), FileError> {
+    let needed = (list.last()).map_or(0, |last| last.first_value + last.value_count()) as u64;
+    match blocks::raw_length(chunk)? {
+        found if found == bytes * needed => Ok(()),
+        found => Err(chunk.error(Cause::WrongSize {
+            expected: "the values of all blocks",
+            needed: bytes * needed,
+            found,
+        })),
+    }
+}
+
+fn read_bytes(
+    chunk: &Chunk,
+    list: &[SparseBlock],
+    budget: &mut Budget,
+) -> Result<Vec<u8>, FileError> {
+    check_count(chunk, list, 1)?;
+    let mut values = read_list(chunk, budget, |[byte]: &[u8; 1]| *byte)?;
+    for block in list {
+        let own = &mut values[block.first_value..][..block.value_count()];
+        residuals::to_bytes(own, block.side() as usize + 1);
+    }
+    Ok(values)
+}
+
+fn read_words(
+    chunk: &Chunk,
+    list: &[SparseBlock],
+    budget: &mut Budget,
+) -> Result<Vec<u16>, FileError> {
+    check_count(chunk, list, 2)?;
+    let bytes = read_list(chunk, budget, |[byte]: &[u8; 1]| *byte)?;
+    budget.take("the values", bytes.len() as u64, chunk)?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(bytes.len() / 2).map_err(|_| {
+        chunk.error(Cause::OutOfMemory {
+            what: "the values",
+            bytes: bytes.len() as u64,
+        })
+    })?;
+    for block in list {
+        let own = &bytes[2 * block.first_value..][..2 * block.value_count()];
+        let (low, high) = own.split_at(block.value_count());
+        let words = low.iter().zip(high);
+        values.extend(words.map(|(&low, &high)| u16::from_le_bytes([low, high])));
+        residuals::to_words(&mut values[block.first_value..], block.side() as usize + 1);
+    }
+    Ok(values)
 }
 
 fn read_numbers(chunk: &Chunk, budget: &mut Budget) -> Result<Vec<u32>, FileError> {
