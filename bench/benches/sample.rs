@@ -1,5 +1,5 @@
-//! Sampling a dense grid and a Taylor grid of the same nodes on one core: values and gradients, one by one and in batches, at random points and along
-//! a line, on a grid that fits the cache and on one that does not.
+//! Sampling a dense grid, a Taylor grid of the same nodes and a sparse field of the same cells on one core: values and gradients, one by one and in
+//! batches, at random points, at random points near the surface and along a line, on a grid that fits the cache and on one that does not.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -24,8 +24,23 @@ fn over_grid_size(criterion: &mut Criterion) {
         let line: Vec<Vec3> = (0..POINTS)
             .map(|i| bounds.min + (i as f32 + 0.5) * step)
             .collect();
-        for (order, points) in [("random", &random), ("line", &line)] {
+        let sparse = models::sphere_blocks(&grid).expect("a sphere fits sixteen bits");
+        // Within the band: all in blocks.
+        let near: Vec<Vec3> = points::in_box_f32(bounds.as_daabb(), 200 * POINTS, 4)
+            .into_iter()
+            .filter(|&point| grid.distance(point).abs() < 3.0 * grid.layout().cell_size)
+            .take(POINTS)
+            .collect();
+        assert_eq!(near.len(), POINTS, "too few points near the surface");
+        for (order, points) in [("random", &random), ("near", &near), ("line", &line)] {
             measure(&mut group, &grid, nodes, order, points);
+            measure(
+                &mut group,
+                &sparse,
+                nodes,
+                &format!("{order}, sparse"),
+                points,
+            );
             measure(
                 &mut group,
                 &taylor,

@@ -1,10 +1,12 @@
 //! Meshes whose number of faces is the parameter.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use glam::{DVec3, UVec3, Vec3};
-use touchfield::field::{DenseGrid, GridError, GridLayout};
+use touchfield::bake::{Bits, ConvertSettings, Keep, Target, convert};
+use touchfield::field::{DenseGrid, GridError, GridLayout, SparseBlocks, StoredField};
 use touchfield::geom::Aabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::generate::{
@@ -106,6 +108,22 @@ pub fn sphere_grid(nodes: u32) -> Result<DenseGrid, GridError> {
         .collect();
     let solid = Aabb::from_center(Vec3::ZERO, Vec3::splat(RADIUS));
     DenseGrid::new(layout, values, solid, layout.cell_size)
+}
+
+/// A grid as 16-bit blocks of its own cells, in a band of three.
+pub fn sphere_blocks(grid: &DenseGrid) -> Result<SparseBlocks, Box<dyn Error>> {
+    let settings = ConvertSettings {
+        target: Target::Sparse {
+            keep: Keep::Band(3.0),
+            bits: Bits::Sixteen,
+        },
+        ..Default::default()
+    };
+    let field = StoredField::from(grid.clone());
+    match convert(&field, &settings, &|_| ControlFlow::Continue(()))? {
+        StoredField::Sparse(blocks) => Ok(blocks),
+        _ => Err("a conversion to blocks gives blocks".into()),
+    }
 }
 
 #[cfg(test)]

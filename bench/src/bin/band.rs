@@ -52,12 +52,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let peak = clock::memory().map_or(0, |memory| memory.peak);
         let (blocks, bytes) = (baked.field.parts().blocks.len(), baked.field.bytes());
         let error = baked.field.error_bound();
+        let in_blocks = (baked.field.parts().blocks.iter())
+            .map(|block| block.error)
+            .fold(0.0, f32::max);
         let cell_size = baked.field.finest_cell_size();
         let values = baked.field.parts().values.len();
         let field = StoredField::Sparse(baked.field);
         let (written, writing) = clock::timed(|| file::to_bytes(&field, &baked.provenance));
         println!(
-            r#"{{"mesh": "{name}", "nodes": {nodes}, "cell_size": {cell_size}, "band": {band}, "wall": {:.3}, "cpu": {:.3}, "prepare_cpu": {prepare:.3}, "blocks": {blocks}, "values": {values}, "bytes": {bytes}, "file_bytes": {}, "write_cpu": {:.3}, "error_bound": {error}, "before": {before}, "peak": {peak}}}"#,
+            r#"{{"mesh": "{name}", "nodes": {nodes}, "cell_size": {cell_size}, "band": {band}, "wall": {:.3}, "cpu": {:.3}, "prepare_cpu": {prepare:.3}, "blocks": {blocks}, "values": {values}, "bytes": {bytes}, "file_bytes": {}, "write_cpu": {:.3}, "error_bound": {error}, "error_in_blocks": {in_blocks}, "before": {before}, "peak": {peak}}}"#,
             spent.wall,
             spent.cpu,
             written.len(),

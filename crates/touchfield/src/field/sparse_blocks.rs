@@ -406,6 +406,7 @@ impl SparseBlocks {
         stored.map(|value| block.distance(value))
     }
 
+    #[inline(always)]
     fn sample_inside(&self, point: Vec3) -> Sample {
         let place = self.locate(point);
         let (distance, slope) = trilinear::value_and_slope(place.corners, place.fraction);
