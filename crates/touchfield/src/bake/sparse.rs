@@ -101,7 +101,7 @@ pub struct BakedSparse {
 /// Of a coarse node: its value and nearest face, and the block of its cell.
 const COARSE_BYTES: u64 = 12;
 
-/// Bakes a closed mesh into a sparse field.
+/// Bakes a closed mesh into a sparse field. Distances are always found by [`Method::Exact`](super::Method::Exact), whatever `settings` say.
 pub fn bake_sparse(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
