@@ -8,6 +8,7 @@
 //! Blocks share their borders, and every node is searched once: a block owns the nodes up to the last of each row, which is the first of
 //! the next block, and takes that from there.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{DVec3, UVec3};
@@ -37,6 +38,14 @@ struct Near {
     numbers: Vec<u32>,
     /// Largest error in the others \[m\].
     plain_error: f64,
+}
+
+impl Near {
+    /// The blocks of a layer of coarse cells.
+    fn layer(&self, z: u32) -> Range<usize> {
+        let first = self.cells.partition_point(|cell| cell.z < z);
+        first..self.cells.partition_point(|cell| cell.z <= z)
+    }
 }
 
 /// The nodes of the blocks.
@@ -83,8 +92,11 @@ impl Builder<'_> {
         };
         let mut built = Built::new(self.bits);
         built.plain_error = near.plain_error;
-        self.count(near.cells.len() as u64 * self.block_bytes(CELLS), 1.0)?;
         let layers = self.layout.cells().z;
+        let largest_layer = (0..layers).map(|z| near.layer(z).len()).max().unwrap_or(0);
+        let at_work = 2 * largest_layer * OWN * size_of::<f32>();
+        let stored = near.cells.len() as u64 * self.block_bytes(CELLS);
+        self.count(stored + at_work as u64, 1.0)?;
         let mut this = self.own_nodes(&fine, &near, 0);
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
@@ -172,8 +184,7 @@ impl Builder<'_> {
 
     /// Searches the nodes that the blocks of a layer own; none beyond the last layer.
     fn own_nodes(&self, fine: &Fine, near: &Near, z: u32) -> Layer {
-        let first = near.cells.partition_point(|cell| cell.z < z);
-        let end = near.cells.partition_point(|cell| cell.z <= z);
+        let Range { start: first, end } = near.layer(z);
         let mut values = vec![0.0; (end - first) * OWN];
         threads::map_pieces(&mut values, OWN, |index, values| {
             let piece = Piece {
