@@ -100,22 +100,37 @@ pub(crate) fn read(
     };
     let origin = arrays.expect("origin", &[3])?;
     let origin = DVec3::new(origin[0], origin[1], origin[2]);
-    let cell_size = arrays.cell_size()?;
+    let cell_sizes = arrays.cell_sizes()?;
     let promise = arrays.promise(promise)?;
     let solid = arrays.small("solid", &[6])?.map(|corners| {
-        let corner =
-            |at: usize| DVec3::new(corners[at], corners[at + 1], corners[at + 2]).as_vec3();
-        Aabb::new(corner(0), corner(3))
+        let corner = |at: usize| DVec3::new(corners[at], corners[at + 1], corners[at + 2]);
+        let (min, max) = (corner(0), corner(3));
+        // Rounded outwards: it must hold the surface.
+        let outward = |exact: DVec3, way: fn(f32) -> f32, is_inward: fn(f64, f64) -> bool| {
+            let rounded = exact.to_array().map(|exact| {
+                let rounded = exact as f32;
+                if is_inward(f64::from(rounded), exact) {
+                    way(rounded)
+                } else {
+                    rounded
+                }
+            });
+            glam::Vec3::from(rounded)
+        };
+        Aabb::new(
+            outward(min, f32::next_down, |rounded, exact| rounded > exact),
+            outward(max, f32::next_up, |rounded, exact| rounded < exact),
+        )
     });
     let (nodes, values, value_rounded) = arrays.distances()?;
     let layout = GridLayout {
         origin: origin.as_vec3(),
-        cell_size: cell_size as f32,
+        cell_size: cell_sizes.x as f32,
         nodes,
     };
     // What rounding moves a node moves the distance by no more.
     let moved = (layout.origin.as_dvec3() - origin).length()
-        + (f64::from(layout.cell_size) - cell_size).abs() * layout.cells().as_dvec3().length();
+        + ((f64::from(layout.cell_size) - cell_sizes) * nodes.as_dvec3()).length();
     let given = Given {
         layout,
         values,
@@ -210,7 +225,7 @@ impl Arrays<'_> {
     }
 
     /// `cell_size`, or `spacing` as others call it.
-    fn cell_size(&mut self) -> Result<f64, Failure> {
+    fn cell_sizes(&mut self) -> Result<DVec3, Failure> {
         let name = match self.archive.index_for_name("cell_size.npy") {
             None if self.archive.index_for_name("spacing.npy").is_some() => "spacing",
             _ => "cell_size",
@@ -225,7 +240,10 @@ impl Arrays<'_> {
             let why = format!("{sizes:?} are no sides of a cube; resample the grid to cubic cells");
             return Err(fails(self.path, name, why));
         }
-        Ok(sizes[0])
+        Ok(match sizes[..] {
+            [x, y, z] => DVec3::new(x, y, z),
+            _ => DVec3::splat(most),
+        })
     }
 
     fn promise(&mut self, given: Option<Promise>) -> Result<Promise, Failure> {

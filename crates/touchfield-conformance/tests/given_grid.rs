@@ -120,3 +120,23 @@ fn broken_promises_are_found_where_they_are() {
     let (grid, _) = given_grid(far).unwrap();
     assert_eq!(grid.solid(), grid.bounds());
 }
+
+/// A ball around the middle of a cell of the border: every node is outside, half of the ball beyond the grid.
+#[test]
+fn a_solid_between_the_nodes_of_the_border_is_found() {
+    let layout = layout();
+    let middle = layout.node_position(UVec3::new(7, 9, 0)) + DVec3::new(0.05, 0.05, 0.0);
+    let values = (0..layout.node_count() as usize)
+        .map(|index| (layout.node_position(node(index)).distance(middle) - 0.0705) as f32)
+        .collect::<Vec<_>>();
+    assert!(values.iter().all(|&value| value > 0.0));
+    let ball = Given {
+        values,
+        ..given(0.0, Promise::NodeError(0.0))
+    };
+    let found = given_grid(ball);
+    assert!(
+        matches!(found, Err(GivenError::LeavesGrid { .. })),
+        "{found:?}"
+    );
+}

@@ -320,6 +320,36 @@ fn what_cannot_be_kept_is_refused() {
     assert_eq!(none.err(), Some(BakeError::NoFaces));
 }
 
+/// A field of another method is exact near the surface only: none of it is kept, and its bound is not made better.
+#[test]
+fn what_is_not_exact_is_not_kept() {
+    let mesh = icosphere(1.0, 3);
+    let settings = settings(32);
+    let new = dented(&mesh, 0.2, 0.1, 1);
+    let open = cut(&mesh, 0.2, 1);
+    let chamfer = BakeSettings {
+        method: Method::Chamfer,
+        ..settings
+    };
+    let offset = BakeSettings {
+        sign: SignChoice::Offset(OffsetWidth::default()),
+        ..settings
+    };
+    for (old, new, how) in [
+        (&mesh, &new, chamfer),
+        (&open, &mesh, chamfer),
+        (&mesh, &open, offset),
+    ] {
+        let before = bake_quietly(old, &how).unwrap();
+        let updated = update(&before, Some(old), new, changed_box(old, new), &settings).unwrap();
+        let anew = bake_on(new, *before.grid.layout(), &settings, &|_| {
+            ControlFlow::Continue(())
+        });
+        assert_eq!(bits(&updated.baked), bits(&anew.unwrap()));
+        assert_eq!(updated.recomputed, before.grid.values().len());
+    }
+}
+
 #[test]
 fn real_models() {
     for Named { name, mesh } in real() {

@@ -12,7 +12,7 @@ use glam::UVec3;
 
 use super::check;
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
-use crate::geom::{Aabb, places};
+use crate::geom::{Aabb, DAabb, places};
 
 /// How exact given distances are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,15 +68,15 @@ pub enum GivenError {
     },
     /// The solid goes on beyond the border.
     #[error(
-        "{count} nodes of the border are inside the solid, the first {value:e} m deep at node {}; beyond the border nothing would be known of it. Give a \
-         grid that holds all of the solid, with a cell or two to spare", at(*node)
+        "{count} nodes of the border are inside the solid or, by the error that is promised, may be, the deepest with {value:e} m at node {}; beyond the \
+         border nothing would be known of it. Give a grid that holds all of the solid, with a cell or two to spare, or a box that holds it (`solid`)", at(*node)
     )]
     LeavesGrid {
         /// How many.
         count: u64,
-        /// The first.
+        /// The deepest.
         node: UVec3,
-        /// How deep \[m\].
+        /// Its distance \[m\].
         value: f32,
     },
     /// A box around the surface that does not hold it.
@@ -127,7 +127,9 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
     };
     let slack = (2.0 * node_error) as f32;
     let torn = check_steps(&layout, values, largest, slack)?;
-    check_border(&layout, values)?;
+    // Without a box around the surface, nothing but the values can tell that it stays within the grid.
+    let border = solid.map_or(error_bound, |_| 0.0);
+    check_border(&layout, values, border)?;
     let solid = match solid {
         Some(solid) => check_solid(&layout, values, node_error as f32, solid)?,
         None => surface_box(&layout, values, error_bound),
@@ -194,19 +196,22 @@ fn check_steps(
     }
 }
 
-fn check_border(layout: &GridLayout, values: &[f32]) -> Result<(), GivenError> {
+/// Refuses values at the border that are `least` or less, and inside ones.
+fn check_border(layout: &GridLayout, values: &[f32], least: f32) -> Result<(), GivenError> {
     let last = layout.cells();
-    let mut first = None;
-    let mut count = 0;
     let is_border = |node: &UVec3| node.cmpeq(UVec3::ZERO).any() || node.cmpeq(last).any();
+    let mut deepest: Option<(UVec3, f32)> = None;
+    let mut count = 0;
     for node in places(UVec3::ZERO, last).filter(is_border) {
         let value = values[layout.node_index(node)];
-        if value < 0.0 {
+        if value < 0.0 || (least > 0.0 && value <= least) {
             count += 1;
-            first.get_or_insert((node, value));
+            if deepest.is_none_or(|(_, known)| value < known) {
+                deepest = Some((node, value));
+            }
         }
     }
-    match first {
+    match deepest {
         None => Ok(()),
         Some((node, value)) => Err(GivenError::LeavesGrid { count, node, value }),
     }
@@ -244,8 +249,8 @@ fn surface_box(layout: &GridLayout, values: &[f32], error_bound: f32) -> Aabb {
     }
     let first = first.saturating_sub(UVec3::ONE);
     let last = (last + 1).min(layout.cells());
-    Aabb::new(
-        layout.node_position(first).as_vec3(),
-        layout.node_position(last).as_vec3(),
-    )
+    check::solid(DAabb::new(
+        layout.node_position(first),
+        layout.node_position(last),
+    ))
 }

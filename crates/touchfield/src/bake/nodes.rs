@@ -15,6 +15,8 @@ pub(super) struct Wanted<'a> {
     pub(super) within: f64,
     /// Nodes farther than this may be off by [`Bvh::far_error`](crate::mesh::Bvh::far_error) \[m\].
     pub(super) exact_within: f64,
+    /// That error \[m\].
+    pub(super) far_error: f64,
     /// Whether nearest points are kept.
     pub(super) seeds: bool,
 }
@@ -26,6 +28,7 @@ impl<'a> Wanted<'a> {
             patches,
             within: f64::INFINITY,
             exact_within: f64::INFINITY,
+            far_error: 0.0,
             seeds: false,
         }
     }
@@ -150,7 +153,7 @@ impl<'a> NodeWriter<'a> {
         };
         // No surface is crossed between two points that together are farther from it than from each other.
         let distance = nearest.distance_squared.sqrt();
-        let same_side = MARGIN * (block.radius - distance);
+        let same_side = MARGIN * (block.radius - distance) + self.wanted.far_error;
         patches
             .inside(block.center, nearest)
             .map_or(NOWHERE, |inside| (exact_within.max(same_side), inside))

@@ -17,12 +17,13 @@ use glam::{DVec3, UVec3};
 
 use super::bake::{BakeError, Baked, Distances, bake_keeping};
 use super::blocks::{Block, Piece, SIDE, for_each_layer};
+use super::check;
 use super::exact_bvh::fill_piece;
 use super::marks::Marks;
 use super::nodes::{Found, Wanted};
 use super::settings::{BakeSettings, Method, Stage, Step};
 use super::sign::{SignChoice, SignPlan, Signs};
-use crate::field::{DenseGrid, GridLayout, Provenance, SignMethod};
+use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
 use crate::geom::{DAabb, corner};
 use crate::mesh::TriangleMesh;
 
@@ -171,6 +172,9 @@ pub(super) enum Reuse {
 impl Kept<'_> {
     /// What can be kept of nodes that the change does not concern, if anything.
     pub(super) fn reuse(&self, plan: &SignPlan) -> Option<Reuse> {
+        if !self.is_exact() {
+            return None;
+        }
         match &plan.signs {
             Signs::Pseudonormal(_) => {
                 (self.is_auto && plan.closed && self.sign_method == SignMethod::Pseudonormal)
@@ -179,6 +183,17 @@ impl Kept<'_> {
             Signs::ClosedWinding(_) => None,
             Signs::OpenWinding | Signs::Parity(_) => Some(Reuse::Magnitude),
         }
+    }
+
+    /// Whether its bound shows that all its values are exact distances, rounded: those of other methods, of soups and of conversions promise
+    /// less, and so do those beside holes, of which that cannot be told.
+    fn is_exact(&self) -> bool {
+        let told = !matches!(self.sign_method, SignMethod::Offset | SignMethod::Given);
+        let layout = self.grid.layout();
+        let largest = (self.grid.values().iter()).fold(0.0f32, |largest, v| largest.max(v.abs()));
+        let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
+        let least = half_diagonal + check::rounding(layout, largest.into());
+        told && self.grid.error_bound() <= (least as f32).next_up()
     }
 
     /// Writes the distances of all nodes, most of them as they were, and returns how many were computed.

@@ -389,6 +389,7 @@ impl Builder<'_> {
     pub(super) fn fill(&self, mut piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) {
         let wanted = Wanted {
             exact_within,
+            far_error: self.far_error(),
             ..Wanted::all(Some(self.prover.patches))
         };
         let found = fill_piece(self.prover.bvh, wanted, piece.reborrow(), faces);
@@ -421,6 +422,12 @@ impl Builder<'_> {
             needed: (stored as f64 / share.min(1.0)) as u64,
             allowed: self.max_memory,
         })
+    }
+
+    /// How far nodes are off that need not be exact \[m\].
+    pub(super) fn far_error(&self) -> f64 {
+        let extent = self.layout.bounds().extents().length();
+        self.prover.bvh.far_error(extent.into())
     }
 
     /// Bytes of a block of so many cells a side.

@@ -82,8 +82,7 @@ impl Builder<'_> {
         let layout = finer(&self.layout, CELLS);
         let cell_size = f64::from(layout.cell_size);
         let half_diagonal = 0.5 * 3f64.sqrt() * cell_size;
-        let grid = self.layout.bounds();
-        let far_error = self.prover.bvh.far_error(grid.extents().length().into());
+        let far_error = self.far_error();
         let rounding = self.rounding + far_error;
         let near = self.near(coarse, width * cell_size);
         let fine = Fine {

@@ -188,6 +188,8 @@ impl SparseBlocks {
         // Room for a step to be added to the lowest value in `f32`.
         check_blocks(&parts, 1e-3 * most)?;
         let levels = check_references(&parts)?;
+        // Slopes are finite in the smallest cells too.
+        check_blocks(&parts, 1e-3 * most * 0.125f32.powi(levels as i32))?;
         frame.error_bound = (parts.blocks.iter())
             .map(|block| block.error)
             .fold(parts.plain_error, f32::max);

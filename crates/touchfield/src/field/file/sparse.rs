@@ -1,5 +1,5 @@
 //! The chunks of sparse blocks: `GRID` and `VALS` for the coarse grid as in a dense one, `CELL`, the block of each coarse cell, `BLKS`,
-//! the blocks, `CHLD`, the blocks in them, and their values as `VAL8`, `VL16` or `VL32`.
+//! the blocks, `CHLD`, the blocks in them, and their values as `RES8`, `RS16` or `VL32`.
 //!
 //! Input: a [`SparseBlocks`], or the chunks of a file.
 //! Output: the same to the bit; nothing that [`SparseBlocks::new`] would not take.
@@ -18,7 +18,7 @@ pub(super) const BLOCKS: Tag = Tag(*b"BLKS");
 pub(super) const CHILDREN: Tag = Tag(*b"CHLD");
 /// Of the values, by bits.
 pub(super) const VALUES: [(Tag, usize); 3] =
-    [(Tag(*b"VAL8"), 1), (Tag(*b"VL16"), 2), (Tag(*b"VL32"), 4)];
+    [(Tag(*b"RES8"), 1), (Tag(*b"RS16"), 2), (Tag(*b"VL32"), 4)];
 
 pub(super) const TAGS: [Tag; 8] = [
     dense::GRID,
