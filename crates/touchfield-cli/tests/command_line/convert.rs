@@ -567,7 +567,7 @@ fn grids_that_break_their_promise_are_refused_with_the_place() {
     refused(&far, none, &[], 2, &["distance[22, 20, 21] is inf"]);
     // Inside at the border.
     let cut = cube_values(|_, d| d - 0.4);
-    refused(&cut, none, &[], 2, &["border", "node (0, "]);
+    refused(&cut, none, &[], 2, &["border", "deepest", "node ("]);
     let away = npy(
         "<f8",
         false,
