@@ -575,11 +575,17 @@ fn grids_that_break_their_promise_are_refused_with_the_place() {
         &doubles(&[5.0, 5.0, 5.0, 6.0, 6.0, 6.0]),
     );
     refused(&values, &[("solid", away)], &[], 2, &["outside the box"]);
-    // Rough but honest about it: taken, and noted.
-    folder.write(
-        "g.npz",
-        archive(&cube_arrays(&spike, &[]), CompressionMethod::Stored),
+    // Rough but honest about it: taken, and noted. By the values alone the surface may leave the grid, so the box is told.
+    let rough = ["--node-error", "0.2"];
+    refused(&spike, none, &rough, 2, &["border", "may be", "`solid`"]);
+    let holds = npy(
+        "<f8",
+        false,
+        "(2, 3)",
+        &doubles(&[-0.5, -0.5, -0.5, 0.5, 0.5, 0.5]),
     );
+    let arrays = cube_arrays(&spike, &[("solid", holds)]);
+    folder.write("g.npz", archive(&arrays, CompressionMethod::Stored));
     let json = folder.json(&["convert", "g.npz", "--node-error", "0.2", "-o", "g.tfs"]);
     let notes = json["notes"].to_string();
     assert!(notes.contains("slopes there exceed 1"), "{notes}");
