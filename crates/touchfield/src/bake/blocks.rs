@@ -10,7 +10,7 @@ use glam::{DVec3, UVec3};
 use super::settings::{Progress, Stage, Step};
 use crate::field::GridLayout;
 use crate::geom::lanes::LANES;
-use crate::geom::places;
+use crate::geom::{place_index, places};
 use crate::threads;
 
 /// Nodes along a side of a block. Of 2, 4 and 8 the fastest on the bunny at 128³ when nodes were searched one by one: 2 spends its
@@ -87,9 +87,8 @@ fn packet_shape(size: UVec3) -> [u32; 3] {
 
 /// Number of the block that holds a node, x fastest.
 pub(super) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
-    let [nx, ny, _] = layout.nodes.to_array().map(|n| n.div_ceil(SIDE) as usize);
-    let [x, y, z] = (node / SIDE).to_array().map(|n| n as usize);
-    (z * ny + y) * nx + x
+    let blocks = UVec3::from(layout.nodes.to_array().map(|n| n.div_ceil(SIDE)));
+    place_index(blocks, node / SIDE)
 }
 
 /// A node's bit among the nodes of its block.
@@ -158,9 +157,7 @@ impl Piece<'_> {
     /// Index of a node in `values`.
     #[inline]
     pub(super) fn slot(&self, node: UVec3) -> usize {
-        let [x, y, z] = (node - self.first).to_array().map(|n| n as usize);
-        let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.size, node - self.first)
     }
 }
 

@@ -4,7 +4,7 @@ use glam::{DVec3, UVec3, Vec3};
 
 use super::blocks::{block_index, node_bit};
 use crate::field::{Field, GridLayout};
-use crate::geom::{DAabb, corner};
+use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;
 
 /// All cells that a node is a corner of.
@@ -20,12 +20,7 @@ pub(super) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<I
 
 /// A cell by its number.
 fn cell_place(layout: &GridLayout, cell: u32) -> UVec3 {
-    let cells = layout.cells();
-    UVec3::new(
-        cell % cells.x,
-        cell / cells.x % cells.y,
-        cell / cells.x / cells.y,
-    )
+    place_at(layout.cells(), cell as usize)
 }
 
 /// Whether corners of a cell differ in sign.
@@ -72,11 +67,8 @@ pub(super) fn error_bound(
     certainty: &Certainty,
     node_error: f64,
 ) -> f32 {
-    let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
+    let half_diagonal = half_diagonal(layout);
     let cells = layout.cells();
-    let largest = values
-        .iter()
-        .fold(0.0f32, |largest, v| largest.max(v.abs()));
     let uncertain_error = |cell: UVec3| {
         let magnitudes = (0..8).map(|index| values[layout.node_index(corner(cell, index))].abs());
         2.0 * f64::from(magnitudes.fold(0.0, f32::max)) + half_diagonal
@@ -92,7 +84,18 @@ pub(super) fn error_bound(
             }
         }
     }
-    ((bound + node_error + rounding(layout, f64::from(largest))) as f32).next_up()
+    ((bound + node_error + rounding(layout, largest_of(values))) as f32).next_up()
+}
+
+/// From the middle of a cell to a corner \[m\]: how far interpolation between exact distances can be off.
+pub(super) fn half_diagonal(layout: &GridLayout) -> f64 {
+    0.5 * 3f64.sqrt() * f64::from(layout.cell_size)
+}
+
+/// The largest magnitude of a value \[m\].
+pub(super) fn largest_of(values: &[f32]) -> f64 {
+    let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+    largest.into()
 }
 
 /// What `f32` costs: node values up to `largest` and their interpolation are rounded to it, and so is a point's place among the

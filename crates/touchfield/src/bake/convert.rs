@@ -32,7 +32,7 @@ use crate::field::{
     DenseGrid, Encoding, Field, GridError, GridLayout, LayeredVoxmap, Provenance, Sampling,
     SparseError, StoredField, TaylorError, TaylorGrid, VoxmapError,
 };
-use crate::geom::places;
+use crate::geom::{place_at, places};
 
 /// How to convert. `ConvertSettings { target: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -488,11 +488,7 @@ fn moved_cells(cells: &[u32], from: &GridLayout, to: &GridLayout) -> Option<Vec<
     let mut marked = vec![false; count as usize];
     let from_cells = from.cells();
     for &cell in cells {
-        let first = UVec3::new(
-            cell % from_cells.x,
-            cell / from_cells.x % from_cells.y,
-            cell / from_cells.x / from_cells.y,
-        );
+        let first = place_at(from_cells, cell as usize);
         let among = |node: UVec3| {
             let position = from.node_position(node) - to.origin.as_dvec3();
             position / f64::from(to.cell_size)

@@ -27,15 +27,6 @@ fn allocate(layout: &GridLayout) -> Result<Vec<f32>, ConvertError> {
     Ok(values)
 }
 
-pub(super) fn largest_of(values: &[f32]) -> f64 {
-    let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
-    largest.into()
-}
-
-pub(super) fn half_diagonal(layout: &GridLayout) -> f64 {
-    0.5 * 3f64.sqrt() * f64::from(layout.cell_size)
-}
-
 /// Any field at the nodes of a grid that lies within half a cell of its box.
 pub(super) fn sample(
     field: &StoredField,
@@ -54,8 +45,8 @@ pub(super) fn sample(
         }
         beyond
     })?;
-    let rounding = check::rounding(&layout, largest_of(&values));
-    let error = f64::from(field.error_bound()) + beyond + half_diagonal(&layout) + rounding;
+    let rounding = check::rounding(&layout, check::largest_of(&values));
+    let error = f64::from(field.error_bound()) + beyond + check::half_diagonal(&layout) + rounding;
     Ok(DenseGrid::new(
         layout,
         values,
@@ -98,7 +89,7 @@ pub(super) fn unfold(
         worst
     });
     let worst = errors.into_iter().fold(0.0, f32::max);
-    let error = f64::from(worst) + check::rounding(&layout, largest_of(&values));
+    let error = f64::from(worst) + check::rounding(&layout, check::largest_of(&values));
     Ok(DenseGrid::new(
         layout,
         values,

@@ -10,10 +10,9 @@ use glam::{IVec3, UVec3};
 
 use super::check;
 use super::convert::{Budget, ConvertError, Keep, step};
-use super::convert_to_dense::{half_diagonal, largest_of};
 use super::settings::Progress;
 use super::sparse::{Bits, Built, rounding_of};
-use super::sparse_band::CELLS as BAND_CELLS;
+use super::sparse_band::CELLS;
 use crate::field::{DenseGrid, Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseParts};
 use crate::geom::places;
 use crate::threads;
@@ -66,13 +65,13 @@ struct Covered<'a> {
 impl Covered<'_> {
     fn of(dense: &DenseGrid) -> Result<Covered<'_>, ConvertError> {
         let layout = dense.layout();
-        let cells = UVec3::from(layout.cells().to_array().map(|n| n.div_ceil(BAND_CELLS)));
+        let cells = UVec3::from(layout.cells().to_array().map(|n| n.div_ceil(CELLS)));
         // On both sides, so that nothing is farther from the grid than it must be.
-        let before = ((cells * BAND_CELLS - layout.cells()) / 2).as_ivec3();
+        let before = ((cells * CELLS - layout.cells()) / 2).as_ivec3();
         let exact = layout.origin.as_dvec3() - f64::from(layout.cell_size) * before.as_dvec3();
         let coarse = GridLayout {
             origin: exact.as_vec3(),
-            cell_size: layout.cell_size * BAND_CELLS as f32,
+            cell_size: layout.cell_size * CELLS as f32,
             nodes: cells + UVec3::ONE,
         };
         coarse.check()?;
@@ -107,8 +106,8 @@ impl Covered<'_> {
 
     /// Values of the nodes of a block, and the error of interpolating them \[m\].
     fn block(&self, cell: UVec3, values: &mut Vec<f32>) -> f64 {
-        let first = cell * BAND_CELLS;
-        let last = first + BAND_CELLS;
+        let first = cell * CELLS;
+        let last = first + CELLS;
         let own_error = f64::from(self.dense.error_bound());
         let mut worst = own_error;
         values.clear();
@@ -122,7 +121,7 @@ impl Covered<'_> {
             || (last.as_ivec3() - self.before).cmpgt(grid).any();
         // Beyond the grid only nodes are known; the distance between them follows from theirs.
         let between = if beyond {
-            half_diagonal(self.dense.layout())
+            check::half_diagonal(self.dense.layout())
         } else {
             0.0
         };
@@ -155,11 +154,11 @@ pub(super) fn fold(
             if is_kept(keep, dense.layout(), &values, difference) {
                 let bytes = size_of::<SparseBlock>() as u64 + values.len() as u64 * bits.bytes();
                 budget.take(bytes)?;
-                let cells_log2 = BAND_CELLS.trailing_zeros() as u8;
+                let cells_log2 = CELLS.trailing_zeros() as u8;
                 let block = built.push(cells_log2, &values, error, rounding);
                 built.cells.push(block);
             } else {
-                let rounding = rounding + rounding_of(largest_of(&values));
+                let rounding = rounding + rounding_of(check::largest_of(&values));
                 built.plain_error = built.plain_error.max(error + difference + rounding);
                 built.cells.push(PLAIN);
             }
@@ -170,7 +169,7 @@ pub(super) fn fold(
     for row in built {
         all.append(row?);
     }
-    let nodes = places(UVec3::ZERO, cells).map(|node| covered.node(node * BAND_CELLS).0);
+    let nodes = places(UVec3::ZERO, cells).map(|node| covered.node(node * CELLS).0);
     let parts = SparseParts {
         nodes: nodes.collect(),
         cells: all.cells,
@@ -191,7 +190,7 @@ fn is_kept(keep: Keep, layout: &GridLayout, values: &[f32], difference: f64) -> 
                 .iter()
                 .fold(f32::INFINITY, |most, v| most.min(v.abs()));
             // Between nodes the surface may be half a diagonal nearer.
-            f64::from(nearest) <= width * f64::from(layout.cell_size) + half_diagonal(layout)
+            f64::from(nearest) <= width * f64::from(layout.cell_size) + check::half_diagonal(layout)
         }
         Keep::Tolerance(tolerance) => difference > tolerance,
     }
@@ -199,9 +198,9 @@ fn is_kept(keep: Keep, layout: &GridLayout, values: &[f32], difference: f64) -> 
 
 /// How far interpolating the corners of a block is from its values, at most \[m\].
 fn coarse_difference(values: &[f32]) -> f64 {
-    let side = BAND_CELLS as usize + 1;
+    let side = CELLS as usize + 1;
     let at = |x: usize, y: usize, z: usize| f64::from(values[(z * side + y) * side + x]);
-    let end = BAND_CELLS as usize;
+    let end = CELLS as usize;
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
     let mut worst = 0.0f64;
     for z in 0..side {

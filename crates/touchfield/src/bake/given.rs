@@ -112,7 +112,7 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
     let grid = DenseGrid::new(layout, values, Aabb::EMPTY, 0.0)?;
     let values = grid.values();
     let node_error = promised + rounded;
-    let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
+    let half_diagonal = check::half_diagonal(&layout);
     let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
     let error_bound = match promise {
         Promise::ErrorBound(_) => node_error,

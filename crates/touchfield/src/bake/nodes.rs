@@ -67,6 +67,9 @@ impl Found {
     }
 }
 
+/// More than `f64` rounds.
+const MARGIN: f64 = 1.0 + 1e-9;
+
 /// A box of nodes, while they are written.
 pub(super) struct NodeWriter<'a> {
     wanted: Wanted<'a>,
@@ -98,8 +101,6 @@ impl<'a> NodeWriter<'a> {
     /// Whether no node within `radius` of a place so far from the surface is wanted.
     #[inline(always)]
     pub(super) fn is_beyond(&self, distance: f64, radius: f64) -> bool {
-        /// More than `f64` rounds.
-        const MARGIN: f64 = 1.0 + 1e-9;
         distance > MARGIN * (self.wanted.within + radius)
     }
 
@@ -141,8 +142,6 @@ impl<'a> NodeWriter<'a> {
     /// The distance beyond which nodes of a block need not be exact, and their side; the nearest point of its centre tells.
     #[inline(always)]
     pub(super) fn far_from(&self, block: &Block, nearest: &Nearest) -> (f64, bool) {
-        /// More than `f64` rounds.
-        const MARGIN: f64 = 1.0 + 1e-9;
         const NOWHERE: (f64, bool) = (f64::INFINITY, false);
         let exact_within = self.wanted.exact_within;
         if exact_within == f64::INFINITY {

@@ -20,7 +20,7 @@
 use glam::{DVec3, UVec3, Vec3};
 
 use crate::field::GridLayout;
-use crate::geom::{corner, places};
+use crate::geom::{corner, place_index, places};
 use crate::threads;
 
 /// Nodes along a side of the smallest blocks.
@@ -70,9 +70,7 @@ pub(super) struct Best {
 
 impl Level {
     fn index(&self, block: UVec3) -> usize {
-        let [x, y, z] = block.to_array().map(|n| n as usize);
-        let [nx, ny, _] = self.count.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.count, block)
     }
 
     /// Half the side of the box around the nodes of a block.
@@ -137,9 +135,7 @@ impl Sites {
 
     #[inline(always)]
     fn index(&self, node: UVec3) -> usize {
-        let [x, y, z] = node.to_array().map(|n| n as usize);
-        let [nx, ny, _] = self.nodes.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.nodes, node)
     }
 
     /// Whether a node is outside.

@@ -24,7 +24,7 @@ use super::nodes::{Found, Wanted};
 use super::settings::{BakeSettings, Method, Stage, Step};
 use super::sign::{SignChoice, SignPlan, Signs};
 use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
-use crate::geom::{DAabb, corner};
+use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;
 
 /// A field as it was before its mesh changed.
@@ -136,11 +136,7 @@ fn doubtful_nodes(layout: &GridLayout, cells: &[u32]) -> Marks {
     let mut marks = Marks::new(layout.node_count() as usize);
     let count = layout.cells();
     for &cell in cells {
-        let place = UVec3::new(
-            cell % count.x,
-            cell / count.x % count.y,
-            cell / count.x / count.y,
-        );
+        let place = place_at(count, cell as usize);
         if place.cmplt(count).all() {
             for index in 0..8 {
                 marks.set(layout.node_index(corner(place, index)));
@@ -190,9 +186,8 @@ impl Kept<'_> {
     fn is_exact(&self) -> bool {
         let told = !matches!(self.sign_method, SignMethod::Offset | SignMethod::Given);
         let layout = self.grid.layout();
-        let largest = (self.grid.values().iter()).fold(0.0f32, |largest, v| largest.max(v.abs()));
-        let half_diagonal = 0.5 * 3f64.sqrt() * f64::from(layout.cell_size);
-        let least = half_diagonal + check::rounding(layout, largest.into());
+        let largest = check::largest_of(self.grid.values());
+        let least = check::half_diagonal(layout) + check::rounding(layout, largest);
         told && self.grid.error_bound() <= (least as f32).next_up()
     }
 

@@ -25,7 +25,7 @@ use crate::field::{
     GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseError, SparseParts,
     SparseValues,
 };
-use crate::geom::corner;
+use crate::geom::{corner, place_index};
 use crate::mesh::TriangleMesh;
 
 /// How a sparse field is to be.
@@ -462,11 +462,7 @@ pub(super) struct Nodes<'a> {
 impl Nodes<'_> {
     /// The cell whose lowest corner is `node`, counted from the first.
     pub(super) fn cell(&self, node: UVec3) -> Cell {
-        let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
-        let slots: [usize; 8] = std::array::from_fn(|i| {
-            let [x, y, z] = corner(node, i).to_array().map(|n| n as usize);
-            (z * ny + y) * nx + x
-        });
+        let slots: [usize; 8] = std::array::from_fn(|i| place_index(self.size, corner(node, i)));
         Cell {
             low: self.layout.node_position(self.first + node),
             size: self.layout.cell_size.into(),

@@ -16,10 +16,11 @@ use glam::{DVec3, UVec3};
 use super::bake::BakeError;
 use super::blocks::Piece;
 use super::cell_error::Cell;
+use super::check;
 use super::settings::{Progress, Stage, tell};
 use super::sparse::{Builder, Built, Coarse, finer, rounding_of};
 use crate::field::{GridLayout, PLAIN};
-use crate::geom::{corner, places};
+use crate::geom::{corner, place_index, places};
 use crate::threads;
 
 /// Cells of a block along a side.
@@ -81,7 +82,7 @@ impl Builder<'_> {
     ) -> Result<Built, BakeError> {
         let layout = finer(&self.layout, CELLS);
         let cell_size = f64::from(layout.cell_size);
-        let half_diagonal = 0.5 * 3f64.sqrt() * cell_size;
+        let half_diagonal = check::half_diagonal(&layout);
         let far_error = self.far_error();
         let rounding = self.rounding + far_error;
         let near = self.near(coarse, width * cell_size);
@@ -147,7 +148,7 @@ impl Builder<'_> {
         };
         rows.into_iter().for_each(|row| near.cells.extend(row));
         for (number, &cell) in near.cells.iter().enumerate() {
-            near.numbers[index_among(cells, cell)] = number as u32;
+            near.numbers[place_index(cells, cell)] = number as u32;
         }
         near
     }
@@ -214,7 +215,7 @@ impl Builder<'_> {
             // Of a neighbour only the first nodes along the axis that leads there.
             let size = UVec3::select(offset.cmpeq(UVec3::ZERO), UVec3::splat(CELLS), UVec3::ONE);
             let owned = neighbour.cmplt(cells).all().then(|| {
-                let number = near.numbers[index_among(cells, neighbour)];
+                let number = near.numbers[place_index(cells, neighbour)];
                 layers.into_iter().find_map(|layer| layer.of(number))
             });
             let mut searched = Vec::new();
@@ -235,18 +236,11 @@ impl Builder<'_> {
                 }
             };
             for node in places(UVec3::ZERO, (size - 1).with_x(0)) {
-                let to = index_among(UVec3::splat(CELLS + 1), offset * CELLS + node);
-                let start = index_among(stored, node);
+                let to = place_index(UVec3::splat(CELLS + 1), offset * CELLS + node);
+                let start = place_index(stored, node);
                 let length = size.x as usize;
                 all[to..to + length].copy_from_slice(&from[start..start + length]);
             }
         }
     }
-}
-
-/// Index of a place in a box of so many, x fastest.
-fn index_among(size: UVec3, place: UVec3) -> usize {
-    let [nx, ny, _] = size.to_array().map(|n| n as usize);
-    let [x, y, z] = place.to_array().map(|n| n as usize);
-    (z * ny + y) * nx + x
 }

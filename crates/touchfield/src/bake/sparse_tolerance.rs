@@ -17,7 +17,7 @@ use super::cell_error::Cell;
 use super::settings::{Progress, Stage, tell};
 use super::sparse::{Builder, Built, Coarse, Nodes, finer, rounding_of};
 use crate::field::{GridLayout, PLAIN};
-use crate::geom::places;
+use crate::geom::{place_index, places};
 use crate::threads;
 
 /// How often a cell is halved to prove its error. Tuned on the 69,666-triangle bunny at 1e-3 of its diagonal: never takes 86 MB, twice
@@ -191,8 +191,8 @@ impl Builder<'_> {
         for (node, error) in failing {
             let ratio = error / target;
             let child = self.refine(&fine, first + node, ratio.sqrt(), tolerance, built)?;
-            let place = (node.z * cells + node.y) * cells + node.x;
-            built.children[children + place as usize] = child;
+            let place = place_index(UVec3::splat(cells), node);
+            built.children[children + place] = child;
         }
         Ok(block)
     }

@@ -11,8 +11,8 @@ use glam::{DVec3, UVec3};
 
 use super::bake::BakeError;
 use super::exact_distance::check_faces;
-use crate::field::{Cells, GridLayout, voxel_index};
-use crate::geom::{DAabb, Triangle};
+use crate::field::{Cells, GridLayout};
+use crate::geom::{DAabb, Triangle, place_index};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
@@ -76,7 +76,7 @@ fn collect(layout: &GridLayout, triangle: Triangle, voxels: Cells, found: &mut V
         return;
     }
     if first == last {
-        found.push(voxel_index(layout.cells(), first));
+        found.push(place_index(layout.cells(), first));
         return;
     }
     let sides = (last - first).to_array();

@@ -16,6 +16,7 @@
 //! Two neighbours that are no surface voxels lie on the same side: the line between their centres stays in the two, and
 //! the surface in neither. So one sweep fills the signs, asking the mesh only where it meets a new region.
 
+use crate::geom::place_index;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -27,7 +28,7 @@ use super::voxelise::surface_voxels;
 use super::{BakeSettings, ExactDistance, Resolution, SignChoice, check};
 use crate::field::{
     Encoding, GridLayout, LayeredVoxmap, Provenance, Sampling, VoxelValues, VoxmapError,
-    error_everywhere, turned, voxel_center, voxel_index,
+    error_everywhere, turned, voxel_center,
 };
 use crate::mesh::TriangleMesh;
 use crate::threads;
@@ -309,7 +310,7 @@ impl Layers {
 
     /// Steps to the nearest surface voxel.
     fn steps(&self, voxel: UVec3) -> u16 {
-        self.numbers[voxel_index(self.layout.cells(), voxel)].unsigned_abs()
+        self.numbers[place_index(self.layout.cells(), voxel)].unsigned_abs()
     }
 
     fn center(&self, index: usize) -> DVec3 {
@@ -452,7 +453,7 @@ impl Layers {
             voxel[axis] = moved.filter(|&along| along < size[axis])?;
             next[axis] += between[axis];
         }
-        Some(voxel_index(size, voxel))
+        Some(place_index(size, voxel))
     }
 
     /// A surface voxel as many steps away as the layer says: each step goes one layer down.
@@ -470,7 +471,7 @@ impl Layers {
                 None => break,
             }
         }
-        voxel_index(size, voxel)
+        place_index(size, voxel)
     }
 }
 
@@ -535,12 +536,12 @@ fn earlier(size: UVec3, voxel: UVec3) -> impl Iterator<Item = usize> {
     (0..13)
         .rev()
         .filter_map(move |code| neighbour(size, voxel, code))
-        .map(move |other| voxel_index(size, other))
+        .map(move |other| place_index(size, other))
 }
 
 /// The neighbours after it.
 fn later(size: UVec3, voxel: UVec3) -> impl Iterator<Item = usize> {
     (14..27)
         .filter_map(move |code| neighbour(size, voxel, code))
-        .map(move |other| voxel_index(size, other))
+        .map(move |other| place_index(size, other))
 }

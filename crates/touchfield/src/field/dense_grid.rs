@@ -11,7 +11,7 @@ use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn;
 use super::trilinear;
 use super::{Field, Sample};
-use crate::geom::{Aabb, Interval};
+use crate::geom::{Aabb, Interval, place_index};
 
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,9 +105,7 @@ impl GridLayout {
 
     /// Index of a node, x fastest.
     pub fn node_index(&self, node: UVec3) -> usize {
-        let [nx, ny, _] = self.nodes.to_array().map(|n| n as usize);
-        let [x, y, z] = node.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.nodes, node)
     }
 
     /// Index of a cell, x fastest; `None` past the last.

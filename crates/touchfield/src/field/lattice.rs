@@ -12,7 +12,7 @@
 use glam::{UVec3, Vec3};
 
 use super::Field;
-use crate::geom::{Aabb, corner, places};
+use crate::geom::{Aabb, corner, place_at, place_index, places};
 use crate::threads;
 
 /// Cells along a side of a block. Fewer share more of their nodes with neighbours, who look at them again; more are cut for a
@@ -71,9 +71,7 @@ impl NodeRange {
 
     /// Place of a node in the order of [`Self::iter`].
     pub(crate) fn slot(self, node: UVec3) -> usize {
-        let [nx, ny, _] = self.nodes().to_array().map(|n| n as usize);
-        let [x, y, z] = (node - self.first).to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.nodes(), node - self.first)
     }
 }
 
@@ -150,19 +148,12 @@ impl Lattice {
 
     /// Number of the block at this place among the [`Self::blocks`], x fastest.
     pub(crate) fn block_index(&self, block: UVec3) -> usize {
-        let [nx, ny, _] = self.blocks().to_array().map(|n| n as usize);
-        let [x, y, z] = block.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.blocks(), block)
     }
 
     /// The place of a block among the [`Self::blocks`].
     pub(crate) fn block_place(&self, index: usize) -> UVec3 {
-        let [nx, ny, _] = self.blocks().to_array().map(|n| n as usize);
-        UVec3::new(
-            (index % nx) as u32,
-            (index / nx % ny) as u32,
-            (index / nx / ny) as u32,
-        )
+        place_at(self.blocks(), index)
     }
 
     /// Nodes of a block. Those on its border it shares with its neighbours.

@@ -15,7 +15,7 @@ use super::grid_frame::AboutMiddle;
 use super::outside::lower_bound_outside;
 use super::rounding::largest_coordinate;
 use super::{DenseGrid, Field, GridError, GridLayout, Sample};
-use crate::geom::{Aabb, Interval, corner};
+use crate::geom::{Aabb, Interval, corner, place_index};
 
 /// Largest coordinate, distance and error \[m\], and largest value in voxels: what is made of such numbers stays finite.
 const LARGEST: f64 = 1e37;
@@ -316,7 +316,7 @@ impl LayeredVoxmap {
 
     /// Penetration at the centre of a voxel \[m\].
     fn at(&self, voxel: UVec3) -> f64 {
-        let index = voxel_index(self.layout.cells(), voxel);
+        let index = place_index(self.layout.cells(), voxel);
         self.values.penetration(index, self.layout.cell_size.into())
     }
 
@@ -465,13 +465,6 @@ fn rounding_of(layout: &GridLayout, largest: f64) -> f64 {
     let extent = bounds.as_daabb().diagonal();
     let far = f64::from(largest_coordinate(bounds));
     f64::from(f32::EPSILON) * (16.0 * (largest + extent) + 2.0 * far)
-}
-
-/// Index of a voxel, x fastest.
-pub(crate) fn voxel_index(size: UVec3, voxel: UVec3) -> usize {
-    let [nx, ny, _] = size.to_array().map(|n| n as usize);
-    let [x, y, z] = voxel.to_array().map(|n| n as usize);
-    (z * ny + y) * nx + x
 }
 
 /// Centre of a voxel \[m\].

@@ -14,7 +14,7 @@
 use glam::{DVec3, UVec3};
 
 use super::{DenseGrid, GridLayout};
-use crate::geom::{Aabb, Interval, places};
+use crate::geom::{Aabb, Interval, place_index, places};
 use crate::threads;
 
 /// A box of cells, from `first` to `last`, both included.
@@ -126,9 +126,7 @@ struct Level {
 
 impl Level {
     fn index(self, node: UVec3) -> usize {
-        let [nx, ny, _] = self.size.to_array().map(|n| n as usize);
-        let [x, y, z] = node.to_array().map(|n| n as usize);
-        self.start + (z * ny + y) * nx + x
+        self.start + place_index(self.size, node)
     }
 
     /// All nodes, in the order of their indices.

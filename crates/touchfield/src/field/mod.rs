@@ -39,7 +39,7 @@ pub use layered_voxmap::{
     Encoding, LayeredVoxmap, MOST_PRECISION, Sampling, VoxelValues, VoxmapError, turned,
 };
 #[cfg(feature = "bake")]
-pub(crate) use layered_voxmap::{error_everywhere, voxel_center, voxel_index};
+pub(crate) use layered_voxmap::{error_everywhere, voxel_center};
 pub use level_set::{Offset, Shell};
 pub use min_max_octree::{CellRanges, Cells, LeafSide, MinMaxOctree};
 pub use parameter::ParameterError;

@@ -15,7 +15,7 @@ use super::trilinear;
 use super::{Field, GridError, GridLayout, Sample};
 #[cfg(feature = "bake")]
 use crate::geom::corner;
-use crate::geom::{Aabb, Interval};
+use crate::geom::{Aabb, Interval, place_index};
 
 /// Marks a cell that no block replaces.
 pub const PLAIN: u32 = u32::MAX;
@@ -309,19 +309,17 @@ impl SparseBlocks {
     }
 
     /// The block that replaces a coarse cell; [`PLAIN`] for none.
+    #[inline(always)]
     pub(super) fn block_of(&self, cell: UVec3) -> u32 {
-        let [nx, ny, _] = self.frame.layout.cells().to_array().map(|n| n as usize);
-        let [x, y, z] = cell.to_array().map(|n| n as usize);
-        self.parts.cells[(z * ny + y) * nx + x]
+        self.parts.cells[place_index(self.frame.layout.cells(), cell)]
     }
 
     /// The block that replaces a cell of a block; [`PLAIN`] for none.
     pub(super) fn block_within(&self, block: u32, cell: UVec3) -> u32 {
         let block = &self.parts.blocks[block as usize];
-        let (side, UVec3 { x, y, z }) = (block.side(), cell);
+        let index = place_index(UVec3::splat(block.side()), cell);
         let children = self.children_of(block);
-        let index = (z * side + y) * side + x;
-        children.get(index as usize).copied().unwrap_or(PLAIN)
+        children.get(index).copied().unwrap_or(PLAIN)
     }
 
     /// The blocks that replace its cells, x fastest; none when it has none.
@@ -331,9 +329,7 @@ impl SparseBlocks {
 
     /// A value of a block \[m\].
     pub(super) fn block_value(&self, block: &SparseBlock, node: UVec3) -> f32 {
-        let row = block.side() as usize + 1;
-        let [x, y, z] = node.to_array().map(|n| n as usize);
-        let index = block.first_value + (z * row + y) * row + x;
+        let index = block.first_value + place_index(UVec3::splat(block.side() + 1), node);
         match &self.parts.values {
             SparseValues::Bits8(values) => block.distance(values[index].into()),
             SparseValues::Bits16(values) => block.distance(values[index].into()),
@@ -346,9 +342,7 @@ impl SparseBlocks {
     fn locate(&self, point: Vec3) -> Interpolation {
         let layout = &self.frame.layout;
         let Place { cell, mut fraction } = self.frame.locate(point);
-        let [nx, ny, _] = layout.cells().to_array().map(|n| n as usize);
-        let [x, y, z] = cell.to_array().map(|n| n as usize);
-        let mut next = self.parts.cells[(z * ny + y) * nx + x];
+        let mut next = self.block_of(cell);
         let mut cell_size = layout.cell_size;
         if next == PLAIN {
             return Interpolation {
@@ -367,8 +361,8 @@ impl SparseBlocks {
             next = match block.children {
                 PLAIN => PLAIN,
                 first => {
-                    let UVec3 { x, y, z } = place.cell;
-                    self.parts.children[first as usize + ((z * side + y) * side + x) as usize]
+                    let index = place_index(UVec3::splat(side), place.cell);
+                    self.parts.children[first as usize + index]
                 }
             };
             if next == PLAIN {

@@ -28,7 +28,7 @@ use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn_beyond;
 use super::{Field, GridError, GridLayout, Sample};
 use crate::geom::lanes::{self, LANES, Lanes, Work};
-use crate::geom::{Aabb, Interval, corner};
+use crate::geom::{Aabb, Interval, corner, place_index};
 
 /// Cells along a side of a block, between nodes that are stored in full. The smaller, the less is left for the halves: with R the
 /// radius of the surface and h the cell, about BLOCK²/4 · h/R cells. 4 costs 3 % of the memory, 2 would cost 25 %.
@@ -224,9 +224,7 @@ impl TaylorGrid {
 
     #[inline(always)]
     fn coarse_index(&self, node: UVec3) -> usize {
-        let [nx, ny, _] = self.coarse_nodes.to_array().map(|n| n as usize);
-        let [x, y, z] = node.to_array().map(|n| n as usize);
-        (z * ny + y) * nx + x
+        place_index(self.coarse_nodes, node)
     }
 
     /// Whether node values are torn anywhere, and the largest correction of any cell \[m\]. Two planes of nodes at a time.

@@ -17,7 +17,7 @@ mod triangle;
 
 pub use aabb::{Aabb, DAabb};
 pub use interval::Interval;
-pub(crate) use places::{corner, places};
+pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;

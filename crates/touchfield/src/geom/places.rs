@@ -1,4 +1,4 @@
-//! Whole-numbered places, such as nodes and cells of a grid: the corners of a cell, and all places of a box.
+//! Whole-numbered places, such as nodes and cells of a grid: the corners of a cell, all places of a box, and their numbers in it.
 
 use glam::UVec3;
 
@@ -7,6 +7,25 @@ use glam::UVec3;
 pub(crate) fn corner(cell: UVec3, index: usize) -> UVec3 {
     let bit = |axis: usize| (index >> axis & 1) as u32;
     cell + UVec3::new(bit(0), bit(1), bit(2))
+}
+
+/// Number of a place in a box of so many along each axis, x fastest.
+#[inline(always)]
+pub(crate) fn place_index(size: UVec3, place: UVec3) -> usize {
+    let [nx, ny, _] = size.to_array().map(|n| n as usize);
+    let [x, y, z] = place.to_array().map(|n| n as usize);
+    (z * ny + y) * nx + x
+}
+
+/// The place of this number; see [`place_index`]. Past the last it lies beyond the box along z.
+#[inline(always)]
+pub(crate) fn place_at(size: UVec3, index: usize) -> UVec3 {
+    let [nx, ny, _] = size.to_array().map(|n| n as usize);
+    UVec3::new(
+        (index % nx) as u32,
+        (index / nx % ny) as u32,
+        (index / nx / ny) as u32,
+    )
 }
 
 /// All places from `first` to `last`, both included, x fastest.
