@@ -13,7 +13,8 @@
 //!   [`convert`](bake::convert()) stores a baked field another way, [`given_grid`](bake::given_grid) makes one of your own distances.
 //! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
 //! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
-//! - [`contact`] holds the types that contact queries will return; there are no such queries yet.
+//! - A [`Shape`](shape::Shape) is what contact queries know of a body: its field, and a [`PointShell`](pointshell::PointShell) for
+//!   those that want points on its surface. [`narrow`] takes two and a pose; [`contact`] holds the types of its answers.
 //!
 //! # Conventions
 //!
@@ -79,6 +80,9 @@ pub mod contact;
 pub mod field;
 pub mod geom;
 pub mod mass;
+pub mod narrow;
+pub mod pointshell;
+pub mod shape;
 
 #[cfg(feature = "bake")]
 pub mod mesh;

@@ -3,6 +3,8 @@
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod contact;
 mod impact;
+mod wrench;
 
 pub use contact::{Contact, ContactId};
 pub use impact::Impact;
+pub use wrench::Wrench;

@@ -1,0 +1,13 @@
+//! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
+
+#[expect(
+    clippy::module_inception,
+    reason = "the pair table is the module's subject"
+)]
+mod narrow;
+mod point_samples;
+mod probe;
+
+pub use narrow::{
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
+};

@@ -1,0 +1,159 @@
+//! One input, one output, and the table of methods.
+//!
+//! Input: a [`Pair`], [`CollideSettings`]. Output: [`Contacts`] in frame A, deepest first.
+//! Cost: the method's; no allocation once `scratch` and `out` have grown. Not for: worlds of many bodies (see `pipeline`).
+
+use std::time::Duration;
+
+use glam::Vec3;
+
+use super::point_samples;
+use crate::contact::{Contact, Wrench};
+use crate::field::Sample;
+use crate::geom::Pose;
+use crate::shape::Shape;
+
+/// Two shapes, and where B is.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The first shape; results are in its frame.
+    pub a: &'a Shape,
+    /// The second shape.
+    pub b: &'a Shape,
+    /// Takes coordinates in B to coordinates in A.
+    pub a_from_b: Pose,
+}
+
+/// What to look for, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CollideSettings {
+    /// How contacts are found.
+    pub method: Method,
+    /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
+    pub max_separation: f32,
+    /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
+    pub budget: Option<Duration>,
+}
+
+impl Default for CollideSettings {
+    fn default() -> CollideSettings {
+        CollideSettings {
+            method: Method::Auto,
+            max_separation: 0.0,
+            budget: None,
+        }
+    }
+}
+
+/// Ways to find contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Method {
+    /// Picked by kind and size of the two shapes.
+    #[default]
+    Auto,
+    /// Every point of a shell against the field of the other: the baseline.
+    PointSamples,
+}
+
+/// How far a method got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was looked at.
+    #[default]
+    Complete,
+    /// The budget ran out: contacts are those of a coarser copy of the surface.
+    OutOfTime {
+        /// Levels of the sphere tree that were looked at whole.
+        levels: u32,
+        /// Levels that it has.
+        of: u32,
+    },
+}
+
+/// What a method found, in frame A.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contacts {
+    /// Deepest first.
+    pub contacts: Vec<Contact>,
+    /// The method that was used; never [`Method::Auto`].
+    pub method: Method,
+    /// Whether it looked at everything.
+    pub outcome: Outcome,
+    /// Penalty force and torque on B per unit of stiffness, for methods that sum them [Sagardia2014].
+    pub wrench: Option<Wrench>,
+    /// Smallest separation that was seen, touching or not \[m\]; infinite if nothing came near.
+    pub distance: f32,
+}
+
+/// Why contacts cannot be computed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CollideError {
+    /// The pose is not finite, or its rotation is not a unit quaternion.
+    #[error("the pose of B in A is not rigid: translation {:?}, rotation {:?}", .0.translation.to_array(), .0.rotation.to_array())]
+    BadPose(Pose),
+    /// `max_separation` is NaN, infinite or negative.
+    #[error("max_separation is {0:?} m; it must be finite and not negative")]
+    BadSeparation(f32),
+    /// The method needs points on a surface, and the shape has none.
+    #[error(
+        "method `{method}` needs a pointshell, and neither shape has one (see bake::pointshell)"
+    )]
+    NoShell {
+        /// Name of the method.
+        method: &'static str,
+    },
+    /// Neither shape has an end.
+    #[error("both shapes are unbounded; there is no box to search")]
+    Unbounded,
+}
+
+/// Buffers that are reused from call to call.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) points: Vec<Vec3>,
+    pub(super) distances: Vec<f32>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// Finds the contacts of a pair, deepest first.
+pub fn collide(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    check(pair, settings)?;
+    let method = match settings.method {
+        Method::Auto => Method::PointSamples,
+        chosen => chosen,
+    };
+    out.contacts.clear();
+    out.method = method;
+    out.outcome = Outcome::Complete;
+    out.wrench = None;
+    out.distance = f32::INFINITY;
+    match method {
+        Method::Auto | Method::PointSamples => {
+            point_samples::collide(pair, settings, scratch, out)?
+        }
+    }
+    // Ids break ties, so that the order is the same on every run.
+    (out.contacts)
+        .sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
+    Ok(())
+}
+
+fn check(pair: &Pair<'_>, settings: &CollideSettings) -> Result<(), CollideError> {
+    let Pose {
+        rotation,
+        translation,
+    } = pair.a_from_b;
+    // glam calls a quaternion normalised within 2e-4; a wrong length scales the body by as much.
+    if !(translation.is_finite() && rotation.is_finite() && rotation.is_normalized()) {
+        return Err(CollideError::BadPose(pair.a_from_b));
+    }
+    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
+        return Err(CollideError::BadSeparation(settings.max_separation));
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! A tree of spheres over the points of a shell, level after level in one array.
+//!
+//! Input: nodes in breadth-first order. Output: levels; for every node a contiguous range of points and of children.
+//! Cost: 36 bytes a node. Not for: building, which `bake::pointshell` does.
+//!
+//! After [Sagardia2014]: a sphere holds all points below it, not the spheres below it; each node names one of its
+//! points, so that the named points of a level are a coarse copy of the whole surface.
+
+use glam::Vec3;
+
+use super::ShellError;
+
+/// One sphere and what it holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct SphereNode {
+    /// Centre of the sphere \[m\].
+    pub center: Vec3,
+    /// Radius \[m\]: every point of the node lies within it of the centre, rounding included.
+    pub radius: f32,
+    /// First point of the node.
+    pub first_point: u32,
+    /// Number of points of the node, all levels below included.
+    pub point_count: u32,
+    /// First child.
+    pub first_child: u32,
+    /// Number of children; 0 for a leaf, whose points are looked at one by one.
+    pub child_count: u32,
+    /// The point that stands for the node.
+    pub representative: u32,
+}
+
+/// Spheres over points, the root first, level after level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SphereTree {
+    nodes: Vec<SphereNode>,
+    /// First node of each level, and the number of nodes.
+    levels: Vec<u32>,
+}
+
+impl SphereTree {
+    /// A tree from its nodes, breadth first; `levels` are the first node of each level, and the number of nodes last.
+    /// Checked against its points by [`super::PointShell::new`].
+    pub fn new(nodes: Vec<SphereNode>, levels: Vec<u32>) -> SphereTree {
+        SphereTree { nodes, levels }
+    }
+
+    /// All nodes, the root first.
+    pub fn nodes(&self) -> &[SphereNode] {
+        &self.nodes
+    }
+
+    /// Number of levels.
+    pub fn level_count(&self) -> usize {
+        self.levels.len().saturating_sub(1)
+    }
+
+    /// Nodes of a level, 0 being the root alone.
+    pub fn level(&self, level: usize) -> &[SphereNode] {
+        &self.nodes[self.levels[level] as usize..self.levels[level + 1] as usize]
+    }
+
+    /// Whether ranges nest, spheres hold their points, and levels follow one another.
+    pub(super) fn check(&self, points: &[Vec3]) -> Result<(), ShellError> {
+        let bad = |node: usize, why: &'static str| Err(ShellError::BadTree { node, why });
+        let ordered = self.levels.windows(2).all(|pair| pair[0] < pair[1]);
+        let whole = self.levels.first() == Some(&0)
+            && self.levels.get(1) == Some(&1)
+            && self.levels.last().map(|&last| last as usize) == Some(self.nodes.len());
+        if !ordered || !whole {
+            return bad(0, "its levels do not divide the nodes");
+        }
+        let root = &self.nodes[0];
+        if root.first_point != 0 || root.point_count as usize != points.len() {
+            return bad(0, "the root does not hold all points");
+        }
+        for level in 0..self.level_count() {
+            let mut next_child = u64::from(self.levels[level + 1]);
+            for index in self.levels[level]..self.levels[level + 1] {
+                let node = &self.nodes[index as usize];
+                let index = index as usize;
+                let start = u64::from(node.first_point);
+                let end = start + u64::from(node.point_count);
+                if node.point_count == 0 || end > points.len() as u64 {
+                    return bad(index, "its points are not there");
+                }
+                if !(start..end).contains(&u64::from(node.representative)) {
+                    return bad(index, "its representative is not one of its points");
+                }
+                let sound =
+                    node.center.is_finite() && node.radius >= 0.0 && node.radius.is_finite();
+                let outside = |point: &Vec3| {
+                    point.as_dvec3().distance(node.center.as_dvec3()) > f64::from(node.radius)
+                };
+                if !sound || points[start as usize..end as usize].iter().any(outside) {
+                    return bad(index, "a point lies outside its sphere");
+                }
+                if node.child_count == 0 {
+                    continue;
+                }
+                if u64::from(node.first_child) != next_child
+                    || level + 2 >= self.levels.len()
+                    || next_child + u64::from(node.child_count) > u64::from(self.levels[level + 2])
+                {
+                    return bad(
+                        index,
+                        "its children are not the next nodes of the next level",
+                    );
+                }
+                next_child += u64::from(node.child_count);
+                let mut next_point = start;
+                let children =
+                    &self.nodes[node.first_child as usize..][..node.child_count as usize];
+                for child in children {
+                    if u64::from(child.first_point) != next_point {
+                        return bad(
+                            index,
+                            "the points of its children do not follow one another",
+                        );
+                    }
+                    next_point += u64::from(child.point_count);
+                }
+                if next_point != end {
+                    return bad(index, "its children do not hold all its points");
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! A body's shape: its field, and a shell of points on its surface for the methods that want one.
+//!
+//! Input: any [`Field`], a [`PointShell`] made of the same solid. Output: both behind shared pointers, cheap to clone.
+//! Cost: none beyond what they hold. Not for: poses, which belong to bodies.
+
+use std::sync::Arc;
+
+use crate::field::{Field, StoredField};
+use crate::geom::Aabb;
+use crate::pointshell::PointShell;
+
+/// What contact queries know of a body, in its own frame.
+#[derive(Clone)]
+pub struct Shape {
+    field: Arc<dyn Field>,
+    shell: Option<Arc<PointShell>>,
+    solid: Aabb,
+    cell_size: f32,
+}
+
+impl Shape {
+    /// A shape from a field without cells: a closed form, or what is made of such.
+    pub fn new(field: impl Field + 'static) -> Shape {
+        let solid = field.bounds();
+        Shape {
+            field: Arc::new(field),
+            shell: None,
+            solid,
+            cell_size: 0.0,
+        }
+    }
+
+    /// A shape from a stored field.
+    pub fn stored(field: Arc<StoredField>) -> Shape {
+        Shape {
+            solid: field.solid(),
+            cell_size: field.finest_cell_size(),
+            field,
+            shell: None,
+        }
+    }
+
+    /// The same shape with points on its surface.
+    pub fn with_shell(self, shell: Arc<PointShell>) -> Shape {
+        Shape {
+            shell: Some(shell),
+            ..self
+        }
+    }
+
+    /// Signed distance, in the frame of the shape.
+    pub fn field(&self) -> &dyn Field {
+        &*self.field
+    }
+
+    /// Points on the surface, if it has them.
+    pub fn shell(&self) -> Option<&PointShell> {
+        self.shell.as_deref()
+    }
+
+    /// A box that holds the solid \[m\]; endless where the solid is.
+    pub fn solid(&self) -> Aabb {
+        self.solid
+    }
+
+    /// Sides of the smallest cells of the field \[m\]; 0 for a closed form.
+    pub fn cell_size(&self) -> f32 {
+        self.cell_size
+    }
+}
+
+impl std::fmt::Debug for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shape")
+            .field("solid", &self.solid)
+            .field("cell_size", &self.cell_size)
+            .field(
+                "shell_points",
+                &self.shell.as_ref().map(|shell| shell.points().len()),
+            )
+            .finish_non_exhaustive()
+    }
+}
