@@ -519,9 +519,10 @@ impl<'a> Suite<'a> {
                     "interval [{lower:e}, {upper:e}] over {cell:?} misses {least:e} at {point}"
                 ));
             }
-            if let Some(below) = below(point)
-                && !(below <= least)
-            {
+            // A plane that is no number lies above everything.
+            let below =
+                below(point).map(|below| if below.is_nan() { f64::INFINITY } else { below });
+            if let Some(below) = below.filter(|&below| below > least) {
                 return Err(format!(
                     "plane {plane:?} over {cell:?} is {below:e} at {point}, above {least:e}"
                 ));

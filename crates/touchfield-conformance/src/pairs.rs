@@ -157,3 +157,36 @@ pub fn separation_by_search(
     }
     2.0 * best
 }
+
+/// `2 · min max(φA, φB)` to within `tolerance`, by halving boxes best-first, in `f64`: the result is never below the truth, and above
+/// it by at most the tolerance. For functions that are 1-Lipschitz, such as exact distances.
+pub fn separation_by_halving(
+    a: impl Fn(DVec3) -> f64,
+    b: impl Fn(DVec3) -> f64,
+    [min, max]: [DVec3; 2],
+    tolerance: f64,
+) -> f64 {
+    let value = |x: DVec3| {
+        let first = a(x);
+        first.max(b(x))
+    };
+    let mut best = f64::INFINITY;
+    let mut level = vec![(0.5 * (min + max), 0.5 * (max - min))];
+    // All boxes of a size, then those of half the size: simple, and the order does not matter for what is found.
+    while !level.is_empty() {
+        let values: Vec<f64> = level.iter().map(|&(center, _)| value(center)).collect();
+        best = values.iter().copied().fold(best, f64::min);
+        let mut next = Vec::new();
+        for (&(center, half), value) in level.iter().zip(values) {
+            if value - half.length() < best - 0.5 * tolerance {
+                for corner in 0..8 {
+                    let sign = |axis: u32| f64::from(corner >> axis & 1) - 0.5;
+                    let step = DVec3::new(sign(0), sign(1), sign(2));
+                    next.push((center + step * half, 0.5 * half));
+                }
+            }
+        }
+        level = next;
+    }
+    2.0 * best
+}

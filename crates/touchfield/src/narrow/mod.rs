@@ -1,5 +1,6 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
+mod auto;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
@@ -15,7 +16,7 @@ mod shell_walk;
 mod touching;
 
 pub use narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide, find_contacts,
 };
 pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,

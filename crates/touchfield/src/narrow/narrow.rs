@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use super::separation::SeparationScratch;
-use super::{point_samples, shell_segments, shell_traversal};
+use super::separation::{self, SeparationScratch};
+use super::{auto, point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
@@ -32,6 +32,9 @@ pub struct CollideSettings {
     pub method: Method,
     /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
     pub max_separation: f32,
+    /// Points of a shell that are in contact and within this of one another may be stood for by one of them \[m\]; 0: every
+    /// point is told. Each contact is as exact as ever; the deepest may be missed by this much.
+    pub detail: f32,
     /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
     pub budget: Option<Duration>,
 }
@@ -41,6 +44,7 @@ impl Default for CollideSettings {
         CollideSettings {
             method: Method::Auto,
             max_separation: 0.0,
+            detail: 0.0,
             budget: None,
         }
     }
@@ -58,6 +62,8 @@ pub enum Method {
     ShellTraversal,
     /// The deepest point of each of about so many segments of a shell [Sagardia2014].
     ShellSegments(u32),
+    /// The one contact where the separation is, as `separation` finds it.
+    Separation,
 }
 
 impl Method {
@@ -68,6 +74,7 @@ impl Method {
             Method::PointSamples => "point-samples",
             Method::ShellTraversal => "shell-traversal",
             Method::ShellSegments(_) => "shell-segments",
+            Method::Separation => "separation",
         }
     }
 }
@@ -90,7 +97,7 @@ pub enum Outcome {
 /// What a method found, in frame A.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contacts {
-    /// Deepest first.
+    /// Deepest first, from [`collide`].
     pub contacts: Vec<Contact>,
     /// The method that was used; never [`Method::Auto`].
     pub method: Method,
@@ -119,6 +126,9 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
+    /// `detail` is NaN, infinite or negative.
+    #[error("a detail of {0:?} m makes no sense; it must be finite and not negative")]
+    BadDetail(f32),
     /// The tolerance is NaN, infinite, zero or negative.
     #[error("a tolerance of {0:?} m cannot be reached; it must be finite and more than 0")]
     BadTolerance(f32),
@@ -154,31 +164,45 @@ pub fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
+    find_contacts(pair, settings, scratch, out)?;
+    // Ids break ties, so that the order is the same on every run.
+    (out.contacts)
+        .sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
+    Ok(())
+}
+
+/// Finds the contacts of a pair in no particular order, though the same on every run: for those who reduce them anyway.
+pub fn find_contacts(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
     let pair = &checked(pair)?;
     if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
         return Err(CollideError::BadSeparation(settings.max_separation));
     }
-    let method = match settings.method {
-        Method::Auto => Method::ShellTraversal,
-        chosen => chosen,
-    };
+    if !(settings.detail >= 0.0 && settings.detail.is_finite()) {
+        return Err(CollideError::BadDetail(settings.detail));
+    }
     out.contacts.clear();
-    out.method = method;
+    out.method = settings.method;
     out.outcome = Outcome::Complete;
     out.wrench = None;
     out.distance = f32::INFINITY;
-    match method {
+    match settings.method {
+        Method::Auto => auto::collide(pair, settings, scratch, out)?,
+        Method::Separation => {
+            separation::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
+        }
         Method::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
-        Method::Auto | Method::ShellTraversal => {
+        Method::ShellTraversal => {
             shell_traversal::collide(pair, settings, scratch, out)?;
         }
         Method::ShellSegments(segments) => {
             shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
     }
-    // Ids break ties, so that the order is the same on every run.
-    (out.contacts)
-        .sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
     Ok(())
 }
 

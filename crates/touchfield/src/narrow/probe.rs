@@ -33,10 +33,12 @@ pub(super) struct Probe<'a> {
     pub(super) shell: &'a PointShell,
     pub(super) field: &'a dyn Field,
     pub(super) side: Side,
+    /// Takes the frame of the shell to that of the field.
     rotation: Mat3,
     translation: Vec3,
     /// Takes the frame of the field to frame A.
-    a_from_field: Pose,
+    rotation_to_a: Mat3,
+    translation_to_a: Vec3,
 }
 
 impl<'a> Probe<'a> {
@@ -62,7 +64,8 @@ impl<'a> Probe<'a> {
             side,
             rotation: Mat3::from_quat(field_from_shell.rotation),
             translation: field_from_shell.translation,
-            a_from_field,
+            rotation_to_a: Mat3::from_quat(a_from_field.rotation),
+            translation_to_a: a_from_field.translation,
         })
     }
 
@@ -94,7 +97,7 @@ impl<'a> Probe<'a> {
     /// The inward normal of a shell point, in frame A.
     pub(super) fn inward_in_a(&self, index: u32) -> Vec3 {
         let inward = -(self.rotation * self.shell.normals()[index as usize]);
-        self.a_from_field.transform_vector(inward)
+        self.rotation_to_a * inward
     }
 
     /// The contact of a shell point that lies at `point_in_field`, where the field gives `sample`.
@@ -105,14 +108,14 @@ impl<'a> Probe<'a> {
             .try_normalize()
             .unwrap_or_else(|| -(self.rotation * self.shell.normals()[index as usize]));
         let point_in_field = point_in_field - 0.5 * sample.distance * outward;
-        let outward_in_a = self.a_from_field.transform_vector(outward);
+        let outward_in_a = self.rotation_to_a * outward;
         // The gradient points out of the body with the field: from A to B if that is A.
         let (normal, side_bit) = match self.side {
             Side::B => (outward_in_a, 0),
             Side::A => (-outward_in_a, SIDE_A),
         };
         Contact {
-            point: self.a_from_field.transform_point(point_in_field),
+            point: self.rotation_to_a * point_in_field + self.translation_to_a,
             normal,
             separation: sample.distance,
             id: ContactId(index | side_bit),

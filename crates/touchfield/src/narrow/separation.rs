@@ -16,7 +16,8 @@ use glam::{Mat3, Vec3};
 
 use super::narrow::checked;
 use super::shell_pairs::{NearestPoints, OpenPair, nearest_points};
-use super::{CollideError, Pair};
+use super::{CollideError, Contacts, Pair};
+use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Pose};
 use crate::shape::Shape;
@@ -116,7 +117,10 @@ pub fn separation(
     let by_shells = search
         .is_beyond_the_fields()
         .then(|| search.nearest_points(scratch));
-    let Some(nearest) = by_shells.flatten() else {
+    let Some(nearest) = by_shells
+        .flatten()
+        .filter(|_| search.is_beyond_the_fields())
+    else {
         return Ok(search.run(settings.max_boxes, scratch));
     };
     // Between the boxes of the fields only lower bounds are known. So the fields show that the bodies are apart, which takes
@@ -136,6 +140,38 @@ pub fn separation(
         };
     }
     Ok(found)
+}
+
+/// What tells touching from near \[m\]: a hundredth of a cell, or a millionth of the smaller body where there are none.
+pub(super) fn smallest_gap(pair: &Pair<'_>) -> f32 {
+    let cell_size = pair.a.cell_size().max(pair.b.cell_size());
+    let diagonal = |shape: &Shape| shape.solid().diagonal();
+    f32::max(
+        0.01 * cell_size,
+        1e-6 * diagonal(pair.a).min(diagonal(pair.b)),
+    )
+}
+
+/// Appends the one contact that the separation is, if it is at most `max_separation`.
+pub(super) fn collide(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    scratch: &mut SeparationScratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    let tolerance = smallest_gap(pair);
+    let settings = SeparationSettings::to_within(tolerance);
+    let found = separation(pair, &settings, scratch)?;
+    out.distance = out.distance.min(found.separation);
+    if found.separation <= max_separation {
+        out.contacts.push(Contact {
+            point: found.point,
+            normal: found.normal,
+            separation: found.separation,
+            id: ContactId(0),
+        });
+    }
+    Ok(())
 }
 
 /// The separation at many poses of B, in order.
@@ -242,6 +278,12 @@ impl<'a> Both<'a> {
 
     fn to_b(&self, point_in_a: Vec3) -> Vec3 {
         self.b_from_a.0 * point_in_a + self.b_from_a.1
+    }
+
+    /// A proven lower bound of `max(φA, φB)` at a point \[m\].
+    fn low(&self, point: Vec3) -> f32 {
+        let low_a = lower_value(self.a.field(), self.error_a, point);
+        low_a.max(lower_value(self.b.field(), self.error_b, self.to_b(point)))
     }
 
     /// Values and gradients of both, in frame A.
@@ -382,7 +424,7 @@ impl Search<'_> {
             return self.answer(f32::NEG_INFINITY, SeparationOutcome::GaveUp);
         }
         heap.push(Open {
-            lower: f32::NEG_INFINITY,
+            lower: self.both.low(center) - half.length() * (1.0 + 4.0 * f32::EPSILON),
             center,
             half,
             order: 0,
@@ -495,10 +537,8 @@ impl Search<'_> {
     /// Takes a point, and what descent from it finds, for the best if they are.
     fn consider(&mut self, from: Vec3) {
         for point in [from, self.descend(from)] {
-            let low_a = lower_value(self.both.a.field(), self.both.error_a, point);
             let in_b = self.both.to_b(point);
-            let low_b = lower_value(self.both.b.field(), self.both.error_b, in_b);
-            let low = low_a.max(low_b);
+            let low = self.both.low(point);
             if low < self.best.low {
                 self.best.low = low;
                 self.best.point = point;

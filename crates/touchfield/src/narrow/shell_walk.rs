@@ -17,6 +17,7 @@ const PIECE: usize = 64;
 pub(super) struct Walk<'a> {
     pub(super) probe: Probe<'a>,
     max_separation: f32,
+    detail: f32,
     deadline: Option<Instant>,
 }
 
@@ -27,17 +28,16 @@ impl<'a> Walk<'a> {
         settings: &CollideSettings,
         method: &'static str,
     ) -> Result<Walk<'a>, CollideError> {
-        let deadline = settings.budget.map(|budget| Instant::now() + budget);
-        let probe = Probe::finer(pair, method)?;
-        Ok(Walk::of(probe, settings.max_separation, deadline))
+        Ok(Walk::with(Probe::finer(pair, method)?, settings))
     }
 
     /// With a shell of choice.
-    pub(super) fn of(probe: Probe<'a>, max_separation: f32, deadline: Option<Instant>) -> Walk<'a> {
+    pub(super) fn with(probe: Probe<'a>, settings: &CollideSettings) -> Walk<'a> {
         Walk {
             probe,
-            max_separation,
-            deadline,
+            max_separation: settings.max_separation,
+            detail: settings.detail,
+            deadline: settings.budget.map(|budget| Instant::now() + budget),
         }
     }
 }
@@ -77,7 +77,8 @@ impl Walk<'_> {
     /// Replaces the front by the children of its spheres that come near, and notes the points of its leaves.
     fn descend(&self, scratch: &mut Scratch, out: &mut Contacts) -> Result<(), Late> {
         let nodes = self.probe.shell.tree().nodes();
-        let reach = self.max_separation + self.probe.field.error_bound();
+        let error = self.probe.field.error_bound();
+        let reach = self.max_separation + error;
         scratch.next_front.clear();
         for piece in 0..scratch.front.len().div_ceil(PIECE) {
             self.check_clock()?;
@@ -93,8 +94,13 @@ impl Walk<'_> {
                 .distance_many(&scratch.points, &mut scratch.distances);
             for (&index, &distance) in scratch.front[start..end].iter().zip(&scratch.distances) {
                 let node = &nodes[index as usize];
+                // Where every point is in contact, one may stand for those about it.
+                let is_covered = node.radius <= self.detail
+                    && distance + node.radius <= self.max_separation - error;
                 if distance - node.radius > reach {
                     out.distance = out.distance.min(distance - node.radius);
+                } else if is_covered {
+                    scratch.near_points.push(node.representative);
                 } else if node.child_count == 0 {
                     let first = node.first_point;
                     scratch.near_points.extend(first..first + node.point_count);

@@ -4,8 +4,8 @@
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
 use super::narrow::checked;
-use super::probe::{Probe, Side};
-use super::separation::{SeparationScratch, SeparationSettings, separation};
+use super::probe::Probe;
+use super::separation::{SeparationScratch, SeparationSettings, separation, smallest_gap};
 use super::{CollideError, Pair, Scratch};
 
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
@@ -35,21 +35,14 @@ pub fn touching(
 }
 
 /// Whether the separation is at most `max_separation`, as far as the fields can tell.
-pub(super) fn touching_by_separation(
+fn touching_by_separation(
     pair: &Pair<'_>,
     max_separation: f32,
     scratch: &mut SeparationScratch,
 ) -> Result<bool, CollideError> {
-    let finest = pair.a.cell_size().max(pair.b.cell_size());
-    let size = |side: Side| match side {
-        Side::A => pair.a.solid().diagonal(),
-        Side::B => pair.b.solid().diagonal(),
-    };
-    // A hundredth of a cell, or a millionth of the smaller body, tells touching from near.
-    let smaller = size(Side::A).min(size(Side::B));
     let settings = SeparationSettings {
         threshold: Some(max_separation),
-        ..SeparationSettings::to_within((0.01 * finest).max(1e-6 * smaller))
+        ..SeparationSettings::to_within(smallest_gap(pair))
     };
     let found = separation(pair, &settings, scratch)?;
     Ok(found.separation <= max_separation)

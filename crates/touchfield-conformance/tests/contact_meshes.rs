@@ -1,0 +1,314 @@
+//! Contact of baked meshes in random poses, against exact distances to their triangles in `f64`.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
+use touchfield::field::StoredField;
+use touchfield::geom::{DAabb, Pose};
+use touchfield::mesh::TriangleMesh;
+use touchfield::narrow::{
+    CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch, SeparationSettings,
+    collide, separation, touching,
+};
+use touchfield::shape::Shape;
+use touchfield_conformance::mesh_truth::in_parallel;
+use touchfield_conformance::meshes::{self, is_long};
+use touchfield_conformance::pairs::{Posed, separation_by_halving};
+use touchfield_conformance::random::Random;
+
+/// A mesh, its shape, and the exact distance to it.
+struct Body {
+    name: &'static str,
+    shape: Shape,
+    exact: ExactDistance,
+    bounds: DAabb,
+}
+
+impl Body {
+    fn new(name: &'static str, mesh: TriangleMesh, nodes: u32) -> Body {
+        // About the origin and of size 1, so that all pairs are alike.
+        let bounds = DAabb::of_points(mesh.vertices.iter().copied());
+        let scale = 1.0 / bounds.diagonal();
+        let moved = mesh.vertices.iter().map(|&v| (v - bounds.center()) * scale);
+        let mesh = TriangleMesh {
+            vertices: moved.collect(),
+            faces: mesh.faces,
+        };
+        let settings = BakeSettings {
+            resolution: Resolution::Nodes(nodes),
+            ..Default::default()
+        };
+        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.grid));
+        let density = ShellDensity::Spacing(field.finest_cell_size());
+        let settings = ShellSettings {
+            density,
+            ..Default::default()
+        };
+        let shell = shell_of_mesh(&mesh, &*field, &settings).unwrap();
+        Body {
+            name,
+            shape: Shape::stored(field).with_shell(Arc::new(shell)),
+            exact: ExactDistance::new(&mesh, SignChoice::Auto).unwrap(),
+            bounds: DAabb::of_points(mesh.vertices.iter().copied()),
+        }
+    }
+}
+
+fn pairs() -> Vec<[Body; 2]> {
+    let nodes = 64;
+    let model = |name: &'static str| Body::new(name, meshes::model(name), nodes);
+    let bunny = || match meshes::bunny() {
+        Some(mesh) => Body::new("bunny", mesh, nodes),
+        // Without the real one, a knot: concave too.
+        None => model("torus_knot"),
+    };
+    vec![
+        [bunny(), bunny()],
+        [model("bowl"), model("icosphere")],
+        [model("nut_m8"), model("bolt_m8")],
+        [model("torus"), model("torus_knot")],
+        [model("gear"), model("gear")],
+        [model("mug"), model("winding_pipe")],
+    ]
+}
+
+#[test]
+fn separation_and_contacts_of_meshes_agree_with_exact_distances() {
+    let poses = if is_long() { 200 } else { 25 };
+    in_parallel(&pairs(), |[a, b]| {
+        let mut random = Random::new(17);
+        let mut scratch = Scratches::default();
+        let (mut touched, mut far) = (0, 0);
+        for _ in 0..poses {
+            let posed = Posed::random(&mut random, 0.0, 1.0);
+            let truth = truth(a, b, &posed);
+            let found = check_pose(a, b, &posed, truth, &mut scratch);
+            touched += u32::from(!scratch.contacts.contacts.is_empty());
+            far += u32::from(found == Some(false));
+        }
+        // Poses of both kinds were among them; walls of a bowl are too thin to be deep in.
+        assert!(
+            touched * 10 > poses && far * 10 > poses,
+            "{touched} touch, {far} far"
+        );
+    });
+}
+
+#[derive(Default)]
+struct Scratches {
+    collide: Scratch,
+    separation: SeparationScratch,
+    contacts: Contacts,
+}
+
+/// Of the truth.
+const TOLERANCE: f64 = 0.004;
+
+/// The true separation, or up to [`TOLERANCE`] more.
+fn truth(a: &Body, b: &Body, posed: &Posed) -> f64 {
+    // The minimiser is in the convex hull of both bodies, and in both if they overlap.
+    let corners = b
+        .bounds
+        .corners()
+        .map(|corner| posed.rotation * corner + posed.translation);
+    let hull = DAabb::of_points(corners).union(a.bounds);
+    separation_by_halving(
+        |x| a.exact.distance(x),
+        |x| b.exact.distance(posed.to_b(x)),
+        [hull.min, hull.max],
+        TOLERANCE,
+    )
+}
+
+/// What is known for sure of a pose: deeper than two cells, or farther than two cells and the bound.
+fn check_pose(
+    a: &Body,
+    b: &Body,
+    posed: &Posed,
+    truth: f64,
+    scratch: &mut Scratches,
+) -> Option<bool> {
+    let pair = Pair {
+        a: &a.shape,
+        b: &b.shape,
+        a_from_b: posed.a_from_b,
+    };
+    let context = format!("{} {} {:?} truth {truth}", a.name, b.name, posed.a_from_b);
+    let settings = SeparationSettings::to_within(2e-3);
+    let found = separation(&pair, &settings, &mut scratch.separation).unwrap();
+    assert!(f64::from(found.lower_bound) <= truth, "{found:?} {context}");
+    assert!(
+        f64::from(found.upper_bound) >= truth - TOLERANCE,
+        "{found:?} {context}"
+    );
+
+    collide(
+        &pair,
+        &CollideSettings::default(),
+        &mut scratch.collide,
+        &mut scratch.contacts,
+    )
+    .unwrap();
+    let contacts = &scratch.contacts.contacts;
+    let touches = touching(&pair, 0.0, &mut scratch.collide).unwrap();
+    assert_eq!(
+        touches,
+        !contacts.is_empty(),
+        "touching says otherwise: {context}"
+    );
+    let cell = f64::from(a.shape.cell_size().max(b.shape.cell_size()));
+    let bound = f64::from(
+        a.shape
+            .field()
+            .error_bound()
+            .max(b.shape.field().error_bound()),
+    );
+    for contact in contacts {
+        // The shell point is exactly on its surface; what the contact says of it is off by the field's error at most.
+        let from_a = contact.id.0 >> 31 == 1;
+        let (point, exact) = if from_a {
+            let point = contact.point_on_a().as_dvec3();
+            (point, b.exact.distance(posed.to_b(point)))
+        } else {
+            let point = contact.point_on_b().as_dvec3();
+            (point, a.exact.distance(point))
+        };
+        let off = (exact - f64::from(contact.separation)).abs();
+        assert!(off <= bound + 1e-5, "off by {off} at {point}: {context}");
+        assert!((contact.normal.length() - 1.0).abs() < 1e-4);
+    }
+    if truth < -2.0 * cell {
+        assert!(!contacts.is_empty(), "missed: {context}");
+        return Some(true);
+    }
+    if truth - TOLERANCE > 2.0 * cell + bound {
+        assert!(contacts.is_empty(), "made up: {context}");
+        return Some(false);
+    }
+    None
+}
+
+#[test]
+fn traversal_finds_what_testing_every_point_finds() {
+    let mut random = Random::new(3);
+    for [a, b] in &pairs()[1..4] {
+        let mut scratch = Scratches::default();
+        for _ in 0..20 {
+            let posed = Posed::random(&mut random, 0.0, 0.6);
+            let pair = Pair {
+                a: &a.shape,
+                b: &b.shape,
+                a_from_b: posed.a_from_b,
+            };
+            let mut by = |method, max_separation| {
+                let settings = CollideSettings {
+                    method,
+                    max_separation,
+                    ..Default::default()
+                };
+                collide(
+                    &pair,
+                    &settings,
+                    &mut scratch.collide,
+                    &mut scratch.contacts,
+                )
+                .unwrap();
+                scratch.contacts.contacts.clone()
+            };
+            for reach in [0.0, 0.02] {
+                let (all, walked) = (
+                    by(Method::PointSamples, reach),
+                    by(Method::ShellTraversal, reach),
+                );
+                assert_eq!(all.len(), walked.len(), "{} {}", a.name, b.name);
+                for (one, other) in all.iter().zip(&walked) {
+                    assert_eq!(one.id, other.id);
+                    assert!((one.separation - other.separation).abs() < 1e-6);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_and_b_may_change_places() {
+    let mut random = Random::new(4);
+    for [a, b] in &pairs()[..4] {
+        let mut scratch = Scratches::default();
+        for _ in 0..20 {
+            let posed = Posed::random(&mut random, 0.1, 0.5);
+            let mut ask = |a: &Shape, b: &Shape, a_from_b: Pose| {
+                let settings = CollideSettings::default();
+                let pair = Pair { a, b, a_from_b };
+                collide(
+                    &pair,
+                    &settings,
+                    &mut scratch.collide,
+                    &mut scratch.contacts,
+                )
+                .unwrap();
+                scratch.contacts.contacts.clone()
+            };
+            let there = ask(&a.shape, &b.shape, posed.a_from_b);
+            let back = ask(&b.shape, &a.shape, posed.a_from_b.inverse());
+            // Points at the very border may fall to either side of it by rounding.
+            assert!(there.len().abs_diff(back.len()) * 100 <= there.len() + 100);
+            for contact in &there {
+                let same = |other: &&touchfield::contact::Contact| {
+                    let point = posed.a_from_b.transform_point(other.point);
+                    let normal = posed.a_from_b.transform_vector(other.normal);
+                    point.distance(contact.point) < 1e-5
+                        && (other.separation - contact.separation).abs() < 1e-5
+                        && normal.distance(-contact.normal) < 0.02
+                };
+                let near_border = contact.separation.abs() < 1e-5;
+                assert!(
+                    near_border || back.iter().any(|other| same(&other)),
+                    "{contact:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn bodies_inside_bodies_touch_with_and_without_shells() {
+    let block = Body::new("cube", meshes::cube(4), 48);
+    let ball = Body::new("icosphere", meshes::icosphere(1.0, 3), 48);
+    // The block has diagonal 1, so its half side is 0.29; the ball is made much smaller.
+    let small = touchfield::field::primitive::Sphere::new(0.05).unwrap();
+    let small = Shape::new(small);
+    let mut scratch = Scratches::default();
+    let mut random = Random::new(8);
+    for _ in 0..20 {
+        let posed = Posed::random(&mut random, 0.0, 0.15);
+        for (a, b) in [
+            (&block.shape, &small),
+            (&small, &block.shape),
+            (&ball.shape, &small),
+        ] {
+            let pair = Pair {
+                a,
+                b,
+                a_from_b: posed.a_from_b,
+            };
+            // Wherever the small one is within 0.15, all of it is inside the other one.
+            collide(
+                &pair,
+                &CollideSettings::default(),
+                &mut scratch.collide,
+                &mut scratch.contacts,
+            )
+            .unwrap();
+            let [contact] = scratch.contacts.contacts[..] else {
+                panic!("{} contacts", scratch.contacts.contacts.len());
+            };
+            assert!((contact.separation + 0.1).abs() < 0.02, "{contact:?}");
+            assert!(touching(&pair, 0.0, &mut scratch.collide).unwrap());
+        }
+    }
+}

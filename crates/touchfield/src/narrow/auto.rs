@@ -1,0 +1,38 @@
+//! The method picked by what the two shapes are.
+//!
+//! Input: a [`Pair`]. Output: contacts, and the method that found them. Cost: that of the method.
+//! Not for: those who know better.
+//!
+//! A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
+//! with the shell; then the other one's shell finds it, or, if it has none, the separation.
+
+use super::probe::Probe;
+use super::separation;
+use super::shell_walk::Walk;
+use super::{CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch};
+
+/// Appends contacts by the method that suits the pair.
+pub(super) fn collide(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    out.method = Method::ShellTraversal;
+    let mut other = None;
+    if let Ok(probe) = Probe::finer(pair, "auto") {
+        other = Probe::of(pair, probe.side.other());
+        Walk::with(probe, settings).run(scratch, out);
+        if !out.contacts.is_empty() || out.outcome != Outcome::Complete {
+            return Ok(());
+        }
+    }
+    if let Some(other) = other {
+        let nearest = out.distance;
+        Walk::with(other, settings).run(scratch, out);
+        out.distance = out.distance.min(nearest);
+        return Ok(());
+    }
+    out.method = Method::Separation;
+    separation::collide(pair, settings.max_separation, &mut scratch.separation, out)
+}
