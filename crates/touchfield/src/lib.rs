@@ -79,6 +79,7 @@ mod atomic_file;
 pub mod contact;
 pub mod field;
 pub mod geom;
+pub mod manifold;
 pub mod mass;
 pub mod narrow;
 pub mod pointshell;

@@ -1,0 +1,2 @@
+//! Broad phases: written below.
+fn main() {}
