@@ -76,6 +76,7 @@
 //! - `parallel` (default): all cores while baking. The result has the same bits without it.
 
 mod atomic_file;
+pub mod broad;
 pub mod contact;
 pub mod field;
 pub mod geom;
