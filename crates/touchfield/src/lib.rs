@@ -83,6 +83,7 @@ pub mod geom;
 pub mod manifold;
 pub mod mass;
 pub mod narrow;
+pub mod pipeline;
 pub mod pointshell;
 pub mod shape;
 

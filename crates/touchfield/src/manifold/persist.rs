@@ -5,7 +5,7 @@
 //! Cost: O(n · kept) and the reduction. Not for: pairs that change places, which makes A of B.
 //!
 //! Two contacts are the same if they are near one another as seen from A, or as seen from B: a contact that slides stays where it is on
-//! one of the bodies, one that rolls moves a little on both. That is the lecture's third problem [Lecture]; it gives no method.
+//! one of the bodies, one that rolls moves a little on both. That is the third problem of document 004, which gives no method.
 
 use glam::Vec3;
 
@@ -145,6 +145,13 @@ impl Manifold {
         self.kept.clear();
         self.reduced.kept.clear();
         self.reduced.groups.clear();
+    }
+
+    /// As if it were new; its buffers stay.
+    pub fn reset(&mut self) {
+        self.clear();
+        self.next_id = 0;
+        self.b_from_a = Pose::IDENTITY;
     }
 
     /// Replaces the contacts kept: ids and ages of those recognised, new ids for the others.
