@@ -6,9 +6,9 @@
 //!
 //! A contact at p with normal n resists the wrench w = [n, (p − c) × n / L], c the mean of the points, L the largest
 //! distance from it. A set resists the hull of its wrenches and of 0, told by its support h(u) = max(0, max u·w). Contacts are
-//! taken one by one, each the one that adds most to the sum of h over fixed directions u, the bins. That sum is
-//! submodular, so the choice is within 1 − 1/e of the best [Nemhauser1978], and what a contact would add only falls while others are
-//! taken: most need no second look [Minoux1978]. Judged in tests by other directions than those.
+//! taken one by one, each the one that adds most to the sum of h over fixed directions u, the bins. That sum is submodular: the
+//! choice is within 1 − 1/e of the best where no limit per normal cuts in [Nemhauser1978], and what a contact would add only falls while others
+//! are taken, so most need no second look [Minoux1978]. Judged in tests by other directions than those.
 
 use glam::{DVec3, Vec3};
 
