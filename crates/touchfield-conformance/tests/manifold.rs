@@ -11,7 +11,7 @@ use touchfield::contact::{Contact, ContactId};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::{Pose, Tolerance};
 use touchfield::manifold::*;
-use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
+use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, collide};
 use touchfield::shape::Shape;
 use touchfield_conformance::patches::{Kind, patch};
 use touchfield_conformance::random::Random;
@@ -281,6 +281,7 @@ fn a_sliding_box_keeps_four_corners_with_their_names() {
     let half = Vec3::new(0.2, 0.15, 0.1);
     let mut random = Random::new(47);
     let collide_settings = CollideSettings {
+        method: Method::PointSamples,
         max_separation: 1e-3,
         ..Default::default()
     };
@@ -400,6 +401,10 @@ fn the_shell_of_a_rolling_ball_hands_its_names_on() {
     let mut scratch = ManifoldScratch::default();
     let (mut narrow_scratch, mut found) = (Scratch::default(), Contacts::default());
     let (mut all, mut known) = (0, 0);
+    let collide_settings = CollideSettings {
+        method: Method::PointSamples,
+        ..Default::default()
+    };
     for step in 0..500 {
         let rolled = 5e-4 * step as f32;
         let a_from_b = Pose {
@@ -411,13 +416,7 @@ fn the_shell_of_a_rolling_ball_hands_its_names_on() {
             b: &ball,
             a_from_b,
         };
-        collide(
-            &pair,
-            &CollideSettings::default(),
-            &mut narrow_scratch,
-            &mut found,
-        )
-        .unwrap();
+        collide(&pair, &collide_settings, &mut narrow_scratch, &mut found).unwrap();
         let settings = ManifoldSettings::default();
         (manifold.update(&found.contacts, a_from_b, &settings, &mut scratch)).unwrap();
         if step > 0 {

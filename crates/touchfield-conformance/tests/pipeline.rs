@@ -11,7 +11,7 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 use touchfield::contact::{Contact, ContactId};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::Pose;
-use touchfield::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch, collide};
+use touchfield::narrow::{CollideError, CollideSettings, Contacts, Method, Pair, Scratch, collide};
 use touchfield::pipeline::*;
 use touchfield::shape::Shape;
 use touchfield_conformance::random::Random;
@@ -34,6 +34,7 @@ fn block(half_extents: Vec3) -> Shape {
 fn settings(max_separation: f32) -> PipelineSettings {
     PipelineSettings {
         collide: CollideSettings {
+            method: Method::PointSamples,
             max_separation,
             ..Default::default()
         },
@@ -240,6 +241,39 @@ fn threads_change_no_bit() {
     let expected = run(1);
     assert!(expected.len() > 10_000);
     for threads in [1, 2, 3, 8] {
+        assert!(run(threads) == expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn large_pairs_are_shared_between_threads_and_lose_nothing() {
+    // One pair alone, of twenty thousand points: lanes cannot share it, the method does.
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let radius = 0.5;
+            let large = Shape::new(Sphere::new(radius).unwrap())
+                .with_shell(Arc::new(shells::sphere(radius, 20_000)));
+            let place = Pose {
+                rotation: Quat::from_rotation_x(1.0),
+                translation: Vec3::new(0.1, 0.2, 0.3),
+            };
+            let bodies = [body(floor(), Pose::IDENTITY), body(large, place)];
+            let mut pipeline = world(&bodies, settings(0.0));
+            pipeline.step();
+            // The cap below the floor has (r − h) / 2r of the sphere's area, and of its points.
+            let cap = 20_000.0 * (0.5 - 0.3) / 1.0;
+            let found = pipeline.contacts().len() as f64;
+            assert!((found - cap).abs() < 20.0, "{found}, expected {cap}");
+            for contact in pipeline.contacts() {
+                let on_b = contact.point_on_b().distance(place.translation);
+                assert!((on_b - radius).abs() < 1e-5 && contact.separation <= 0.0);
+            }
+            bits(&pipeline)
+        })
+    };
+    let expected = run(1);
+    for threads in [2, 3, 8] {
         assert!(run(threads) == expected, "{threads} threads");
     }
 }

@@ -13,7 +13,7 @@ use glam::{DVec3, Quat, Vec3};
 use touchfield::broad::{AabbTree, BroadPhase, SweepAndPrune};
 use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{Aabb, Pose};
-use touchfield::narrow::CollideSettings;
+use touchfield::narrow::{CollideSettings, Method};
 use touchfield::pipeline::{Body, BodyId, Pipeline, PipelineSettings};
 use touchfield::shape::Shape;
 use touchfield_conformance::random::Random;
@@ -64,6 +64,7 @@ impl Swing {
     fn new() -> Swing {
         let settings = PipelineSettings {
             collide: CollideSettings {
+                method: Method::PointSamples,
                 max_separation: 0.01,
                 ..Default::default()
             },

@@ -113,6 +113,7 @@ pub struct Scratch {
     pub(super) points: Vec<Vec3>,
     pub(super) distances: Vec<f32>,
     pub(super) samples: Vec<Sample>,
+    pub(super) pieces: Vec<point_samples::Piece>,
 }
 
 /// Finds the contacts of a pair, deepest first.
