@@ -7,7 +7,18 @@
 mod narrow;
 mod point_samples;
 mod probe;
+mod separation;
+mod shell_pairs;
+mod shell_segments;
+mod shell_traversal;
+mod shell_walk;
+mod touching;
 
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
 };
+pub use separation::{
+    Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
+    separation_many,
+};
+pub use touching::touching;

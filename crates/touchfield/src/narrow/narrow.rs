@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use super::point_samples;
+use super::separation::SeparationScratch;
+use super::{point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
@@ -51,8 +52,24 @@ pub enum Method {
     /// Picked by kind and size of the two shapes.
     #[default]
     Auto,
-    /// Every point of a shell against the field of the other: the baseline.
+    /// Every point of a shell against the field of the other: the baseline [Lecture].
     PointSamples,
+    /// The sphere tree of a shell against the field of the other [Sagardia2014].
+    ShellTraversal,
+    /// The deepest point of each of about so many segments of a shell [Sagardia2014].
+    ShellSegments(u32),
+}
+
+impl Method {
+    /// The word used on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Auto => "auto",
+            Method::PointSamples => "point-samples",
+            Method::ShellTraversal => "shell-traversal",
+            Method::ShellSegments(_) => "shell-segments",
+        }
+    }
 }
 
 /// How far a method got.
@@ -102,6 +119,12 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
+    /// The tolerance is NaN, infinite, zero or negative.
+    #[error("a tolerance of {0:?} m cannot be reached; it must be finite and more than 0")]
+    BadTolerance(f32),
+    /// A shape without a solid.
+    #[error("a shape is empty: its field has no box")]
+    Empty,
     /// Neither shape has an end.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
@@ -114,6 +137,15 @@ pub struct Scratch {
     pub(super) distances: Vec<f32>,
     pub(super) samples: Vec<Sample>,
     pub(super) pieces: Vec<point_samples::Piece>,
+    /// Spheres of a level, and of the next.
+    pub(super) front: Vec<u32>,
+    pub(super) next_front: Vec<u32>,
+    /// Points of leaves that come near, and points that stand for spheres.
+    pub(super) near_points: Vec<u32>,
+    pub(super) standing: Vec<u32>,
+    /// Children of a sphere with their distances.
+    pub(super) children: Vec<(f32, u32)>,
+    pub(super) separation: SeparationScratch,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -123,9 +155,12 @@ pub fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    check(pair, settings)?;
+    let pair = &checked(pair)?;
+    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
+        return Err(CollideError::BadSeparation(settings.max_separation));
+    }
     let method = match settings.method {
-        Method::Auto => Method::PointSamples,
+        Method::Auto => Method::ShellTraversal,
         chosen => chosen,
     };
     out.contacts.clear();
@@ -134,8 +169,12 @@ pub fn collide(
     out.wrench = None;
     out.distance = f32::INFINITY;
     match method {
-        Method::Auto | Method::PointSamples => {
-            point_samples::collide(pair, settings, scratch, out)?
+        Method::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
+        Method::Auto | Method::ShellTraversal => {
+            shell_traversal::collide(pair, settings, scratch, out)?;
+        }
+        Method::ShellSegments(segments) => {
+            shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
     }
     // Ids break ties, so that the order is the same on every run.
@@ -144,17 +183,20 @@ pub fn collide(
     Ok(())
 }
 
-fn check(pair: &Pair<'_>, settings: &CollideSettings) -> Result<(), CollideError> {
+/// The pair with a rotation of unit length; refuses a pose that is no rigid motion.
+pub(super) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     let Pose {
         rotation,
         translation,
     } = pair.a_from_b;
-    // glam calls a quaternion normalised within 2e-4; a wrong length scales the body by as much.
+    // glam calls a quaternion normalised within 2e-4. What is farther off is a mistake rather than rounding.
     if !(translation.is_finite() && rotation.is_finite() && rotation.is_normalized()) {
         return Err(CollideError::BadPose(pair.a_from_b));
     }
-    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
-        return Err(CollideError::BadSeparation(settings.max_separation));
-    }
-    Ok(())
+    let a_from_b = Pose {
+        // Else the body would be scaled by as much as the length is off.
+        rotation: rotation.normalize(),
+        translation,
+    };
+    Ok(Pair { a_from_b, ..*pair })
 }
