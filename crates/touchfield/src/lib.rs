@@ -15,6 +15,8 @@
 //! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
 //! - A [`Shape`](shape::Shape) is what contact queries know of a body: its field, and a [`PointShell`](pointshell::PointShell) for
 //!   those that want points on its surface. [`narrow`] takes two and a pose; [`contact`] holds the types of its answers.
+//! - A [`Pipeline`](pipeline::Pipeline) holds many bodies: [`broad`] finds the pairs that may touch, [`narrow`] their contacts, and a
+//!   [`Manifold`](manifold::Manifold) keeps a few of them and knows them again.
 //!
 //! # Conventions
 //!
@@ -76,11 +78,14 @@
 //! - `parallel` (default): all cores while baking. The result has the same bits without it.
 
 mod atomic_file;
+pub mod broad;
 pub mod contact;
 pub mod field;
 pub mod geom;
+pub mod manifold;
 pub mod mass;
 pub mod narrow;
+pub mod pipeline;
 pub mod pointshell;
 pub mod shape;
 

@@ -45,6 +45,46 @@ pub(crate) fn map_pieces<T: Send, R: Send>(
     }
 }
 
+/// How many threads work at once.
+pub(crate) fn count() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
+/// `work` on every item at once, one thread an item. Nothing is allocated.
+pub(crate) fn for_each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        items.par_iter_mut().with_max_len(1).for_each(work);
+    }
+    #[cfg(not(feature = "parallel"))]
+    items.iter_mut().for_each(work);
+}
+
+/// `work` on as many pieces of `items` as there are `lanes`, each with the number of its first item and a lane of its own. Nothing is
+/// allocated.
+pub(crate) fn for_each_piece<T: Send, L: Send>(
+    items: &mut [T],
+    lanes: &mut [L],
+    work: impl Fn(usize, &mut [T], &mut L) + Sync + Send,
+) {
+    let size = items.len().div_ceil(lanes.len().max(1)).max(1);
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        let pieces = items.par_chunks_mut(size).zip(lanes.par_iter_mut());
+        let pieces = pieces.enumerate().with_max_len(1);
+        pieces.for_each(|(index, (piece, lane))| work(index * size, piece, lane));
+    }
+    #[cfg(not(feature = "parallel"))]
+    for (index, (piece, lane)) in items.chunks_mut(size).zip(lanes).enumerate() {
+        work(index * size, piece, lane);
+    }
+}
+
 /// `work` on so many threads.
 #[cfg(all(test, feature = "parallel", feature = "bake"))]
 #[expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]

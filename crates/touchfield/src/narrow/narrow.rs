@@ -146,6 +146,7 @@ pub struct Scratch {
     pub(super) points: Vec<Vec3>,
     pub(super) distances: Vec<f32>,
     pub(super) samples: Vec<Sample>,
+    pub(super) pieces: Vec<point_samples::Piece>,
     /// Spheres of a level, and of the next.
     pub(super) front: Vec<u32>,
     pub(super) next_front: Vec<u32>,

@@ -1,0 +1,116 @@
+//! Directions in wrench space, as bins: what a contact resists is how far it reaches along each.
+//!
+//! Input: a wrench of six numbers, force and torque over a length. Output: its reach along every direction.
+//! Cost: six products a direction, vectorised by the compiler. Not for: proofs; a bin is a sample.
+
+use std::sync::LazyLock;
+
+/// Lines through the origin; each is two bins, one for either end.
+///
+/// Tuned: twice as many cost twice the time, and the eight contacts kept lose a tenth less (4.5 % for 4.8 % where normals are several).
+/// A multiple of 6, for whole frames, and of 8, for whole vectors.
+pub(super) const LINES: usize = 72;
+
+/// One number for each line.
+pub(super) type PerLine = [f32; LINES];
+
+/// Coordinates of unit vectors, coordinate by coordinate: random frames of six at right angles, which cover more evenly than single
+/// random vectors. SplitMix64 [Steele2014] in a ball, then Gram and Schmidt: only operations that IEEE 754 rounds exactly, so the
+/// same bits everywhere.
+static DIRECTIONS: LazyLock<[PerLine; 6]> = LazyLock::new(|| {
+    let mut state = 0u64;
+    let mut uniform = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    let mut directions = [[0.0; LINES]; 6];
+    let mut frame: Vec<[f64; 6]> = Vec::with_capacity(6);
+    let mut line = 0;
+    while line < LINES {
+        if frame.len() == 6 {
+            frame.clear();
+        }
+        let mut vector: [f64; 6] = std::array::from_fn(|_| uniform());
+        let squared = |vector: &[f64; 6]| vector.iter().map(|x| x * x).sum::<f64>();
+        if squared(&vector) > 1.0 {
+            continue;
+        }
+        for axis in &frame {
+            let along: f64 = vector.iter().zip(axis).map(|(x, y)| x * y).sum();
+            vector
+                .iter_mut()
+                .zip(axis)
+                .for_each(|(x, y)| *x -= along * y);
+        }
+        let length = squared(&vector).sqrt();
+        // What is left is mostly rounding.
+        if length < 0.01 {
+            continue;
+        }
+        let axis = vector.map(|x| x / length);
+        for (row, x) in directions.iter_mut().zip(axis) {
+            row[line] = x as f32;
+        }
+        frame.push(axis);
+        line += 1;
+    }
+    directions
+});
+
+/// Reach of a wrench along every line; negative: along its other end.
+pub(super) fn reaches(wrench: &[f32; 6]) -> PerLine {
+    let mut reaches = [0.0; LINES];
+    for (row, &x) in DIRECTIONS.iter().zip(wrench) {
+        for (reach, &along) in reaches.iter_mut().zip(row) {
+            *reach += x * along;
+        }
+    }
+    reaches
+}
+
+/// How far a set of contacts reaches along every bin, never less than 0: no contact is no force.
+#[derive(Clone, Debug)]
+pub(super) struct Support {
+    forward: PerLine,
+    backward: PerLine,
+}
+
+impl Support {
+    pub(super) const NONE: Support = Support {
+        forward: [0.0; LINES],
+        backward: [0.0; LINES],
+    };
+
+    /// What the set would reach farther with one more contact, summed over the bins.
+    pub(super) fn gain(&self, reaches: &PerLine) -> f32 {
+        const LANES: usize = 8;
+        let mut sums = [0.0f32; LANES];
+        let lines = reaches.chunks_exact(LANES);
+        let known = (self.forward.chunks_exact(LANES)).zip(self.backward.chunks_exact(LANES));
+        for (reach, (forward, backward)) in lines.zip(known) {
+            for lane in 0..LANES {
+                sums[lane] += (reach[lane] - forward[lane]).max(0.0)
+                    + (-reach[lane] - backward[lane]).max(0.0);
+            }
+        }
+        sums.iter().sum()
+    }
+
+    /// One more contact.
+    pub(super) fn add(&mut self, reaches: &PerLine) {
+        let known = self.forward.iter_mut().zip(&mut self.backward);
+        for ((forward, backward), &reach) in known.zip(reaches) {
+            *forward = forward.max(reach);
+            *backward = backward.max(-reach);
+        }
+    }
+
+    /// Sum over the bins.
+    pub(super) fn total(&self) -> f32 {
+        self.forward.iter().chain(&self.backward).sum()
+    }
+}
