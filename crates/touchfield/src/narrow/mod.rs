@@ -1,13 +1,19 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
+mod boxes;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
 )]
 mod narrow;
+mod octree_subdivision;
+mod overlap;
 mod point_samples;
 mod probe;
+mod projection_particles;
 
 pub use narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
 };
+pub use octree_subdivision::{Descent, Subdivision};
+pub use projection_particles::{Particles, Starts};

@@ -7,7 +7,11 @@ use std::time::Duration;
 
 use glam::Vec3;
 
+use super::boxes::Boxes;
+use super::octree_subdivision::{self, Subdivision};
+use super::overlap::OverlapBuffers;
 use super::point_samples;
+use super::projection_particles::{self, ParticleBuffers, Particles};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
@@ -53,6 +57,10 @@ pub enum Method {
     Auto,
     /// Every point of a shell against the field of the other: the baseline.
     PointSamples,
+    /// Boxes halved where both bodies may be [Adelman].
+    OctreeSubdivision(Subdivision),
+    /// Particles projected onto the surface of the intersection [Krayer2021].
+    ProjectionParticles(Particles),
 }
 
 /// How far a method got.
@@ -68,6 +76,43 @@ pub enum Outcome {
         /// Levels that it has.
         of: u32,
     },
+    /// A further level of boxes would have been too many: the contact is that of larger boxes.
+    TooManyBoxes {
+        /// Levels that were looked at whole.
+        levels: u32,
+        /// Levels that were asked for.
+        of: u32,
+    },
+}
+
+/// Where the bodies meet, as methods that search space see it, in frame A.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Centres of the boxes that were left, or the particles that arrived \[m\].
+    pub points: Vec<Vec3>,
+    /// Boxes that were looked at.
+    pub boxes: u64,
+    /// Proven: the separation, `2 min max(φA, φB)`, is at least this, or `max_separation` where this is the same \[m\]. Positive: the bodies do not
+    /// touch. −∞ from methods that prove nothing.
+    pub lower_bound: f32,
+}
+
+impl Default for Region {
+    fn default() -> Region {
+        Region {
+            points: Vec::new(),
+            boxes: 0,
+            lower_bound: f32::NEG_INFINITY,
+        }
+    }
+}
+
+impl Region {
+    fn clear(&mut self) {
+        self.points.clear();
+        self.boxes = 0;
+        self.lower_bound = f32::NEG_INFINITY;
+    }
 }
 
 /// What a method found, in frame A.
@@ -83,6 +128,8 @@ pub struct Contacts {
     pub wrench: Option<Wrench>,
     /// Smallest separation that was seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,
+    /// Where the bodies meet, from methods that search space.
+    pub region: Region,
 }
 
 /// Why contacts cannot be computed.
@@ -102,6 +149,16 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
+    /// A setting of the method makes no sense.
+    #[error("{setting} is {value}; it must be {wanted}")]
+    BadSetting {
+        /// Which one.
+        setting: &'static str,
+        /// What was given.
+        value: f32,
+        /// What it must be.
+        wanted: &'static str,
+    },
     /// Neither shape has an end.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
@@ -113,6 +170,9 @@ pub struct Scratch {
     pub(super) points: Vec<Vec3>,
     pub(super) distances: Vec<f32>,
     pub(super) samples: Vec<Sample>,
+    pub(super) overlap: OverlapBuffers,
+    pub(super) boxes: Boxes,
+    pub(super) particles: ParticleBuffers,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -132,9 +192,16 @@ pub fn collide(
     out.outcome = Outcome::Complete;
     out.wrench = None;
     out.distance = f32::INFINITY;
+    out.region.clear();
     match method {
         Method::Auto | Method::PointSamples => {
             point_samples::collide(pair, settings, scratch, out)?
+        }
+        Method::OctreeSubdivision(subdivision) => {
+            octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?
+        }
+        Method::ProjectionParticles(particles) => {
+            projection_particles::collide(pair, settings, &particles, scratch, out)?
         }
     }
     // Ids break ties, so that the order is the same on every run.
