@@ -13,3 +13,4 @@ pub mod meshes;
 pub mod plot;
 pub mod random;
 pub mod representations;
+pub mod subdivision_cost;
