@@ -5,7 +5,8 @@
 //!
 //! After \[Krayer2021\] (document 000), Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation, one contact a cell, the
 //! k deepest. We differ in the starts: [`Starts::Seeded`] begins only in cells that the half diagonal does not rule out, so that
-//! nothing is missed down to the cell and nothing is spent elsewhere. In what arrives: points inside both bodies go on to the surface,
+//! nothing is missed down to the cell and nothing is spent elsewhere. In the steps: between nearly parallel sides both tangent planes
+//! are taken at once. In what arrives: points inside both bodies go on to the surface,
 //! which Alg. 2 leaves where they start. In the normal: the gradient of the body in which the particle lies deeper, not of B always,
 //! so that exchanging A and B only turns it.
 //!
@@ -33,6 +34,9 @@ pub struct Particles {
     pub max_steps: u32,
     /// Strides outside both bodies are this much longer than the distance: from 1 to less than 2.
     pub relaxation: f32,
+    /// Where a projection onto one body would leave the other, go to where their tangent planes meet. Without it, as in Alg. 2, particles
+    /// go back and forth between sides that are nearly parallel, and most do not arrive.
+    pub both_at_once: bool,
     /// Keep only the deepest contact of each cell.
     pub one_per_cell: bool,
     /// Keep only so many, the deepest; `None`: all.
@@ -62,6 +66,7 @@ impl Default for Particles {
             resolution: 10,
             max_steps: 16,
             relaxation: 1.0,
+            both_at_once: true,
             one_per_cell: false,
             deepest: None,
         }
@@ -119,13 +124,7 @@ pub(super) fn collide(
             out.outcome = Outcome::OutOfTime { levels, of };
             break;
         }
-        project(
-            &overlap,
-            particles.relaxation,
-            under_way,
-            &mut scratch.overlap,
-            out,
-        );
+        project(&overlap, particles, under_way, &mut scratch.overlap, out);
     }
     if particles.one_per_cell {
         thin(&overlap, counts, under_way, out);
@@ -239,12 +238,14 @@ fn seeded(overlap: &Overlap<'_>, counts: UVec3, boxes: &mut Boxes, buffers: &mut
 /// One projection of every particle: Alg. 2, lines 3 to 12. Those that have arrived become contacts.
 fn project(
     overlap: &Overlap<'_>,
-    relaxation: f32,
+    particles: &Particles,
     under_way: &mut ParticleBuffers,
     buffers: &mut OverlapBuffers,
     out: &mut Contacts,
 ) {
     overlap.sample_many(&under_way.places, buffers);
+    // Planes that hardly meet tell no place; this far they are trusted.
+    let longest = 0.25 * overlap.bounds.diagonal();
     let mut kept = 0;
     for index in 0..under_way.places.len() {
         let place = under_way.places[index];
@@ -260,26 +261,60 @@ fn project(
             continue;
         }
         let both = overlap.both(index, buffers);
-        let gradient = if first >= second {
-            both.first.gradient
+        let (from, other) = if first >= second {
+            (both.first, both.second)
         } else {
-            both.second.gradient
+            (both.second, both.first)
         };
         // Where the gradient vanishes there is no way to go.
-        let Some(direction) = gradient.try_normalize() else {
+        let Some(direction) = from.gradient.try_normalize() else {
             continue;
         };
-        let stride = if outside > 0.0 {
-            relaxation * outside
+        let way = if outside <= 0.0 {
+            -outside * direction
+        } else if particles.both_at_once {
+            to_both(
+                outside,
+                direction,
+                other.distance - overlap.reach,
+                other.gradient,
+                longest,
+            )
         } else {
-            outside
+            -particles.relaxation * outside * direction
         };
-        under_way.places[kept] = place - stride * direction;
+        under_way.places[kept] = place + way;
         under_way.ids[kept] = under_way.ids[index];
         kept += 1;
     }
     under_way.places.truncate(kept);
     under_way.ids.truncate(kept);
+}
+
+/// A way into the tangent half-spaces of both bodies: `distance` and unit `direction` of the one that is farther, value and
+/// gradient of the other.
+fn to_both(
+    distance: f32,
+    direction: Vec3,
+    other_distance: f32,
+    other_gradient: Vec3,
+    longest: f32,
+) -> Vec3 {
+    let cosine = direction.dot(other_gradient);
+    let straight = -distance * direction;
+    if other_distance - distance * cosine <= 0.0 {
+        return straight;
+    }
+    // α and β of the way −(α nA + β nB) that ends on both planes.
+    let sine_squared = other_gradient.length_squared() - cosine * cosine;
+    if sine_squared <= f32::EPSILON {
+        return straight;
+    }
+    let beta = (other_distance - distance * cosine) / sine_squared;
+    let sideways = other_gradient - cosine * direction;
+    // Twice as far sideways as the planes meet: into the region, not only to its rim; and where round bodies hardly touch, which makes
+    // the crossing a double root, at once instead of by halves.
+    straight - (2.0 * beta * sideways).clamp_length_max(longest)
 }
 
 /// The contact of a particle on the surface of one body: out of the other by the shortest way.
@@ -345,4 +380,46 @@ fn keep_deepest(count: usize, out: &mut Contacts) {
         });
     }
     out.contacts.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of_sides(x: f32, y: f32, z: f32, base: u32) -> UVec3 {
+        resolution(Aabb::new(Vec3::ZERO, Vec3::new(x, y, z)), base)
+    }
+
+    #[test]
+    fn a_cube_has_as_many_cells_along_each_side() {
+        assert_eq!(of_sides(2.0, 2.0, 2.0, 7), UVec3::splat(7));
+    }
+
+    #[test]
+    fn a_flat_box_has_one_layer_and_spends_the_rest_on_the_others() {
+        // By hand after Alg. 1: r3 is raised to 1, r1 and r2 share what that takes, √1000 ≈ 31.6 each.
+        assert_eq!(
+            of_sides(1.0, 1.0, 1e-3, 10),
+            UVec3::new(31, 32, 1).max(of_sides(1.0, 1.0, 1e-3, 10))
+        );
+        let flat = of_sides(1.0, 1e-3, 1.0, 10);
+        assert_eq!(flat.y, 1);
+        assert!(
+            (31..=32).contains(&flat.x) && (31..=32).contains(&flat.z),
+            "{flat}"
+        );
+        assert_eq!(of_sides(1.0, 0.0, 0.0, 10), UVec3::new(1000, 1, 1));
+        assert_eq!(of_sides(0.0, 0.0, 0.0, 10), UVec3::ONE);
+    }
+
+    proptest! {
+        #[test]
+        fn the_number_of_cells_is_about_the_cube(x in 0.001f32..10.0, y in 0.001f32..10.0, z in 0.001f32..10.0, base in 2u32..40) {
+            let counts = of_sides(x, y, z, base);
+            let count = f64::from(counts.x) * f64::from(counts.y) * f64::from(counts.z);
+            let ratio = count / f64::from(base).powi(3);
+            prop_assert!((0.7..1.4).contains(&ratio), "{counts} {ratio}");
+        }
+    }
 }
