@@ -77,7 +77,7 @@ pub(super) fn two_models() -> Result<Scene, Failure> {
     )?;
     let mut scene = Scene::with(ground(0.6)?);
     scene.set_down(&knot, Quat::IDENTITY, Vec3::new(0.0, 0.0, 0.3))?;
-    scene.set_down(&mug, Quat::from_rotation_x(0.4), Vec3::new(0.02, 0.01, 0.4))?;
+    scene.set_down(&mug, Quat::from_rotation_x(0.4), Vec3::new(0.1, 0.01, 0.4))?;
     scene.find_pairs();
     Ok(scene)
 }

@@ -112,6 +112,11 @@ pub(super) fn collide(
     }
     under_way.ids.clear();
     under_way.ids.extend(0..under_way.places.len() as u32);
+    let leash = (particles.starts == Starts::Seeded).then(|| Leash {
+        starts: &scratch.boxes.centers,
+        length: LEASH * scratch.boxes.radius(),
+    });
+    let motion = Motion { particles, leash };
     for step in 0..particles.max_steps {
         if under_way.places.is_empty() {
             break;
@@ -124,7 +129,7 @@ pub(super) fn collide(
             out.outcome = Outcome::OutOfTime { levels, of };
             break;
         }
-        project(&overlap, particles, under_way, &mut scratch.overlap, out);
+        project(&overlap, motion, under_way, &mut scratch.overlap, out);
     }
     if particles.one_per_cell {
         thin(&overlap, counts, under_way, out);
@@ -235,17 +240,45 @@ fn seeded(overlap: &Overlap<'_>, counts: UVec3, boxes: &mut Boxes, buffers: &mut
     }
 }
 
+/// How far seeded particles may go from where they started, in half diagonals of a cell. The surface in a cell is within one of its
+/// start, so three or four are enough for the way there; without a limit, particles of cells that were kept in doubt wander until their steps are used
+/// up, which takes longer than all others together.
+const LEASH: f32 = 4.0;
+
+/// What moves particles.
+#[derive(Clone, Copy)]
+struct Motion<'a> {
+    particles: &'a Particles,
+    leash: Option<Leash<'a>>,
+}
+
+/// Where particles started, and how far they may go.
+#[derive(Clone, Copy)]
+struct Leash<'a> {
+    starts: &'a [Vec3],
+    length: f32,
+}
+
+impl Leash<'_> {
+    fn holds(self, place: Vec3, id: u32) -> bool {
+        place.distance_squared(self.starts[id as usize]) <= self.length * self.length
+    }
+}
+
+/// Slopes of a grid under this are those of a kink, not of a distance.
+const FLATTEST_SLOPE: f32 = 0.7;
+
 /// One projection of every particle: Alg. 2, lines 3 to 12. Those that have arrived become contacts.
 fn project(
     overlap: &Overlap<'_>,
-    particles: &Particles,
+    Motion { particles, leash }: Motion<'_>,
     under_way: &mut ParticleBuffers,
     buffers: &mut OverlapBuffers,
     out: &mut Contacts,
 ) {
     overlap.sample_many(&under_way.places, buffers);
     // Planes that hardly meet tell no place; this far they are trusted.
-    let longest = 0.25 * overlap.bounds.diagonal();
+    let longest = leash.map_or(0.25 * overlap.bounds.diagonal(), |leash| leash.length);
     let mut kept = 0;
     for index in 0..under_way.places.len() {
         let place = under_way.places[index];
@@ -267,9 +300,12 @@ fn project(
             (both.second, both.first)
         };
         // Where the gradient vanishes there is no way to go.
+        let slope = from.gradient.length();
         let Some(direction) = from.gradient.try_normalize() else {
             continue;
         };
+        // Grids are a little flatter than distances; the root of the tangent arrives sooner. Flatter still, it is a kink.
+        let outside = outside / slope.max(FLATTEST_SLOPE);
         let way = if outside <= 0.0 {
             -outside * direction
         } else if particles.both_at_once {
@@ -283,8 +319,13 @@ fn project(
         } else {
             -particles.relaxation * outside * direction
         };
-        under_way.places[kept] = place + way;
-        under_way.ids[kept] = under_way.ids[index];
+        let (next, id) = (place + way, under_way.ids[index]);
+        // What is farther off belongs to another cell, which has a particle of its own.
+        if leash.is_some_and(|leash| !leash.holds(next, id)) {
+            continue;
+        }
+        under_way.places[kept] = next;
+        under_way.ids[kept] = id;
         kept += 1;
     }
     under_way.places.truncate(kept);
