@@ -1,6 +1,7 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
 mod boxes;
+mod face_descent;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
@@ -12,6 +13,7 @@ mod point_samples;
 mod probe;
 mod projection_particles;
 
+pub use face_descent::{FaceDescent, Features};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
 };

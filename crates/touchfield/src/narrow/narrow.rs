@@ -8,6 +8,7 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::boxes::Boxes;
+use super::face_descent::{self, FaceBuffers, FaceDescent};
 use super::octree_subdivision::{self, Subdivision};
 use super::overlap::OverlapBuffers;
 use super::point_samples;
@@ -61,6 +62,8 @@ pub enum Method {
     OctreeSubdivision(Subdivision),
     /// Particles projected onto the surface of the intersection [Krayer2021].
     ProjectionParticles(Particles),
+    /// The deepest point of every edge or face, by descent [Macklin2020].
+    FaceDescent(FaceDescent),
 }
 
 /// How far a method got.
@@ -149,6 +152,14 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
+    /// The method needs triangles of a surface, and the shapes have none.
+    #[error(
+        "method `{method}` needs a surface, and neither shape has one (see bake::surface_of_mesh)"
+    )]
+    NoSurface {
+        /// Name of the method.
+        method: &'static str,
+    },
     /// A setting of the method makes no sense.
     #[error("{setting} is {value}; it must be {wanted}")]
     BadSetting {
@@ -173,6 +184,7 @@ pub struct Scratch {
     pub(super) overlap: OverlapBuffers,
     pub(super) boxes: Boxes,
     pub(super) particles: ParticleBuffers,
+    pub(super) faces: FaceBuffers,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -199,6 +211,9 @@ pub fn collide(
         }
         Method::OctreeSubdivision(subdivision) => {
             octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?
+        }
+        Method::FaceDescent(descent) => {
+            face_descent::collide(pair, settings, &descent, scratch, out)?
         }
         Method::ProjectionParticles(particles) => {
             projection_particles::collide(pair, settings, &particles, scratch, out)?

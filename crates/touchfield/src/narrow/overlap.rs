@@ -66,13 +66,7 @@ impl<'a> Overlap<'a> {
         max_separation: f32,
     ) -> Result<Option<Overlap<'a>>, CollideError> {
         let b_from_a = pair.a_from_b.inverse();
-        let size_a = pair.a.solid().diagonal();
-        let size_b = pair.b.solid().diagonal();
-        // Equal sizes: the pose decides, so that A and B may change places.
-        let order = (size_a.total_cmp(&size_b))
-            .then_with(|| lexicographic(pair.a_from_b.translation, b_from_a.translation))
-            .then_with(|| lexicographic(axis(pair.a_from_b), axis(b_from_a)));
-        let first_is_a = order != Ordering::Greater;
+        let first_is_a = a_is_smaller(pair);
         let (first, second, second_from_first, a_from_search) = if first_is_a {
             (pair.a, pair.b, b_from_a, Pose::IDENTITY)
         } else {
@@ -204,6 +198,16 @@ impl<'a> Overlap<'a> {
             .and_then(Vec3::try_normalize)
             .unwrap_or(Vec3::Z)
     }
+}
+
+/// Whether A is the smaller body. Of equal ones the pose decides, so that A and B may change places.
+pub(super) fn a_is_smaller(pair: &Pair<'_>) -> bool {
+    let b_from_a = pair.a_from_b.inverse();
+    let sizes = [pair.a, pair.b].map(|shape| shape.solid().diagonal());
+    let order = (sizes[0].total_cmp(&sizes[1]))
+        .then_with(|| lexicographic(pair.a_from_b.translation, b_from_a.translation))
+        .then_with(|| lexicographic(axis(pair.a_from_b), axis(b_from_a)));
+    order != Ordering::Greater
 }
 
 /// The vector part of the rotation, which changes its sign when the pose is turned around.
