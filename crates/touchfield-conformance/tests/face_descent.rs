@@ -120,7 +120,7 @@ fn a_ball_meets_the_faces_of_a_box_as_the_textbook_says() {
     assert!(compared > 3000, "{compared}");
     // The residual of the search, and what it leaves of the place where the ball is flat against it.
     assert!(
-        worst[0] < 1e-4 && worst[1] < 0.05 && worst[2] < 0.01,
+        worst[0] < 5e-5 && worst[1] < 0.02 && worst[2] < 0.002,
         "{worst:?}"
     );
 }
@@ -184,8 +184,8 @@ fn the_deepest_face_of_a_box_in_any_solid_is_that_of_a_search_in_f64() {
         println!("{solid:?}: off by {worst:.5}, {off} of {compared} by more than a millimetre");
         assert!(compared > 10, "{solid:?}: {compared}");
         match solid {
-            // The inside of a box has ridges, and a ring two valleys: a descent may end in the wrong one.
-            Solid::Box { .. } | Solid::Ring { .. } => assert!(4 * off < compared, "{solid:?}"),
+            // Not convex: a face may lie over two valleys, and a descent ends in one.
+            Solid::Ring { .. } => assert!(4 * off < compared, "{solid:?}"),
             _ => assert!(worst < 2e-4, "{solid:?}: {worst}"),
         }
     }
@@ -198,8 +198,14 @@ fn a_ball_on_the_middle_of_a_face_or_an_edge_is_found() {
     let shape = box_shape();
     let on_face = Pose::from_translation(Vec3::new(0.1, 0.05, 0.34));
     let out = found(&shape, &ball, on_face, &settings(Features::Faces, 0.0));
-    assert_eq!(out.contacts.len(), 1);
     let contact = out.contacts[0];
+    // The other half of the side is deepest where it meets this one.
+    assert!(
+        out.contacts[1..]
+            .iter()
+            .all(|other| other.separation > contact.separation)
+    );
+    assert!(out.contacts.len() <= 2);
     assert!((contact.separation + 0.01).abs() < 1e-5, "{contact:?}");
     assert!(
         (contact.normal - Vec3::Z).length() < 1e-3
