@@ -146,72 +146,60 @@ impl Units {
     }
 }
 
-/// Reads `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
-pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
-    let wrong = |why: String| {
-        format!(
-            "`{text}` is not a pose: {why}; write TX,TY,TZ,QX,QY,QZ,QW, such as 0,0,0.1,0,0,0,1"
-        )
-    };
+/// Reads so many finite numbers between commas.
+fn parse_numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers = text
         .split(',')
         .map(|word| match word.trim().parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(wrong(format!("`{word}` is not a finite number"))),
+            _ => Err(format!("`{word}` is not a finite number")),
         })
         .collect::<Result<Vec<f64>, String>>()?;
-    let &[tx, ty, tz, qx, qy, qz, qw] = numbers.as_slice() else {
-        return Err(wrong(format!(
-            "it has {} numbers instead of 7",
-            numbers.len()
-        )));
-    };
-    // The largest to one first, so that squares neither vanish nor overflow.
-    let largest = [qx, qy, qz, qw]
-        .into_iter()
-        .fold(0.0, |m: f64, q| m.max(q.abs()));
+    let found = numbers.len();
+    (numbers.try_into()).map_err(|_| format!("it has {found} numbers instead of {N}"))
+}
+
+/// A pose from `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
+pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<Pose, String> {
+    let quaternion = [qx, qy, qz, qw];
+    let largest = quaternion.into_iter().fold(0.0, |m: f64, q| m.max(q.abs()));
     if largest == 0.0 {
-        return Err(wrong(
-            "a zero quaternion has no direction, and no rotation is 0,0,0,1".to_owned(),
-        ));
+        return Err("a zero quaternion has no direction, and no rotation is 0,0,0,1".to_owned());
     }
-    let rotation =
-        DQuat::from_xyzw(qx / largest, qy / largest, qz / largest, qw / largest).normalize();
     let translation = DVec3::new(tx, ty, tz).as_vec3();
-    if !translation.is_finite() {
-        return Err(wrong("its translation is beyond what f32 holds".to_owned()));
+    if !(translation.is_finite() && largest.is_finite()) {
+        return Err("it is beyond what f32 holds".to_owned());
     }
+    // Divided first: squares of huge numbers would overflow.
+    let rotation = DQuat::from_array(quaternion.map(|q| q / largest)).normalize();
     Ok(Pose {
         rotation: rotation.as_quat(),
         translation,
     })
 }
 
+/// Reads `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
+pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
+    parse_numbers(text).and_then(pose_of).map_err(|why| {
+        format!(
+            "`{text}` is not a pose: {why}; write TX,TY,TZ,QX,QY,QZ,QW, such as 0,0,0.1,0,0,0,1"
+        )
+    })
+}
+
 /// Reads a box as its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].
 pub(crate) fn parse_box(text: &str) -> Result<DAabb, String> {
-    let wrong = |why: String| {
+    let corners = parse_numbers(text)
+        .map(|[ax, ay, az, bx, by, bz]| DAabb::new(DVec3::new(ax, ay, az), DVec3::new(bx, by, bz)));
+    let ordered = corners.and_then(|corners| match corners.is_empty() {
+        true => Err("the second corner is below the first".to_owned()),
+        false => Ok(corners),
+    });
+    ordered.map_err(|why| {
         format!(
             "`{text}` is not a box: {why}; write its corners as X,Y,Z,X,Y,Z, the smallest first"
         )
-    };
-    let numbers = text
-        .split(',')
-        .map(|word| match word.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(wrong(format!("`{word}` is not a finite number"))),
-        })
-        .collect::<Result<Vec<f64>, String>>()?;
-    let &[ax, ay, az, bx, by, bz] = numbers.as_slice() else {
-        return Err(wrong(format!(
-            "it has {} numbers instead of 6",
-            numbers.len()
-        )));
-    };
-    let corners = DAabb::new(DVec3::new(ax, ay, az), DVec3::new(bx, by, bz));
-    if corners.is_empty() {
-        return Err(wrong("the second corner is below the first".to_owned()));
-    }
-    Ok(corners)
+    })
 }
 
 /// A file and where its body stands: `FILE` or `FILE@POSE`.

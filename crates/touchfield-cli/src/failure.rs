@@ -3,13 +3,14 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use touchfield::bake::pointshell::ShellBakeError;
 use touchfield::bake::{BakeError, BakeSettings, ConvertError, Resolution, VoxmapBakeError};
 use touchfield::field::GridError;
 use touchfield::field::file::FileError;
 use touchfield::mesh::read::{Cause, ReadError};
 
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
-use crate::report;
+use crate::report::{self, Answer};
 
 /// A command that failed. The message names file, place, cause and way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Failure {
     BadInput(String),
     /// A limit was hit: exit code 3.
     Limit(String),
+    /// There is contact, and `--fail-on-contact` calls that a failure: exit code 1. The answer is printed as ever.
+    Contact(Box<Answer>),
 }
 
 impl Failure {
@@ -29,6 +32,7 @@ impl Failure {
     /// What the process ends with.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
+            Failure::Contact(_) => 1,
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
         }
@@ -38,6 +42,7 @@ impl Failure {
     pub(crate) fn message(&self) -> &str {
         match self {
             Failure::BadInput(message) | Failure::Limit(message) => message,
+            Failure::Contact(_) => "the bodies touch",
         }
     }
 
@@ -68,6 +73,12 @@ impl Failure {
             error => format!("{error} (--voxels, --cell-size)"),
         };
         Failure::in_file(path, message)
+    }
+
+    /// A body in `path` on which no points can be laid.
+    pub(crate) fn of_shell(path: &Path, error: &ShellBakeError) -> Failure {
+        let message = format!("{}: its pointshell cannot be made: {error}", path.display());
+        Failure::new(error.is_limit(), message)
     }
 
     /// A field in `path` that cannot be stored another way, with the option that helps.

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field, shell_of_mesh};
 use touchfield::bake::{
     BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
     bake_sparse, bake_taylor, bake_voxmap, rebake,
@@ -13,6 +15,7 @@ use touchfield::field::{DenseGrid, Provenance, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
+use touchfield::shape::Shape;
 
 use crate::args::Units;
 use crate::failure::Failure;
@@ -192,14 +195,20 @@ pub(crate) fn bake_mesh(
 
 /// The field of a baked file, or of a mesh that is baked here and now with default settings.
 pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
+    body(path, max_memory).map(|(body, _)| body)
+}
+
+/// The field of a file, and its mesh if it is one.
+fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
         let Stored { field, provenance } = baked(path, max_memory)?;
-        return Ok(Body {
+        let body = Body {
             name,
             field,
             provenance,
-        });
+        };
+        return Ok((body, None));
     }
     let mesh = mesh(path, Units::M, max_memory)?;
     let settings = BakeSettings {
@@ -214,11 +223,41 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
         path.display(),
         report::nodes(&field)
     ));
-    Ok(Body {
+    let body = Body {
         name,
         field,
         provenance,
-    })
+    };
+    Ok((body, Some(mesh)))
+}
+
+/// A shape that can be asked for contact.
+#[derive(Clone)]
+pub(crate) struct LoadedShape {
+    pub(crate) shape: Shape,
+    /// What it keeps.
+    pub(crate) bytes: u64,
+}
+
+/// The field of a file with a shell of points about a cell apart: on the faces of a mesh, else on the field's own surface.
+pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
+    let (body, mesh) = body(path, max_memory)?;
+    if let Some(nothing) = body.nothing_inside() {
+        note(&nothing);
+    }
+    let cell_size = body.field.finest_cell_size();
+    let settings = ShellSettings {
+        density: ShellDensity::Spacing(cell_size),
+        ..Default::default()
+    };
+    let shell = match &mesh {
+        Some(mesh) => shell_of_mesh(mesh, &body.field, &settings),
+        None => shell_of_field(&body.field, cell_size, &settings),
+    };
+    let shell = shell.map_err(|error| Failure::of_shell(path, &error))?;
+    let bytes = body.bytes() + shell.bytes() as u64;
+    let shape = Shape::stored(Arc::new(body.field)).with_shell(Arc::new(shell));
+    Ok(LoadedShape { shape, bytes })
 }
 
 /// The last part of a path.

@@ -1,12 +1,13 @@
 //! The `touchfield` command: one subcommand per file.
 //!
 //! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
-//! Exit codes: 0 done, 2 bad input or usage, 3 a limit was hit; 1 is kept for commands that ask for contact.
+//! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit.
 //! Progress and remarks go to stderr.
 
 mod args;
 mod bake;
 mod bench;
+mod collide;
 mod convert;
 mod demo;
 mod failure;
@@ -16,14 +17,17 @@ mod models;
 mod npy;
 mod npz;
 mod output;
+mod pair;
 mod picture;
 mod points;
 mod progress;
 mod render;
 mod report;
 mod sample;
+mod separation;
 mod slice;
 mod storage;
+mod sweep;
 mod terminal;
 mod vti;
 
@@ -53,9 +57,10 @@ Start here:
   touchfield inspect part.stl                        what is wrong with a mesh
   touchfield bake part.stl --units mm -o part.tfs    distances, signs, and a proven error
   touchfield slice part.tfs --axis z -o part.png     see them
+  touchfield collide a.tfs b.tfs --b-in-a 0,0,0.02,0,0,0,1     where two bodies touch, and how deep
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
-Exit codes: 0 done, 2 bad input or usage, 3 a limit was hit.";
+Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -67,6 +72,9 @@ enum Command {
     Sample(sample::Arguments),
     Slice(slice::Arguments),
     Render(render::Arguments),
+    Collide(collide::Arguments),
+    Separation(separation::Arguments),
+    Sweep(sweep::Arguments),
     Bench(bench::Arguments),
 }
 
@@ -74,6 +82,10 @@ fn main() -> ExitCode {
     let Cli { command, common } = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match run(&command, &common).and_then(|answer| print(&answer, common.json)) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Contact(answer)) => match print(&answer, common.json) {
+            Ok(()) => ExitCode::from(Failure::Contact(answer).exit_code()),
+            Err(failure) => ExitCode::from(failure.exit_code()),
+        },
         Err(failure) => {
             // Nobody is left to tell when stderr is closed too.
             let message = terminal::line(failure.message());
@@ -132,6 +144,9 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Sample(arguments) => sample::run(arguments, common),
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),
+        Command::Collide(arguments) => collide::run(arguments, common),
+        Command::Separation(arguments) => separation::run(arguments, common),
+        Command::Sweep(arguments) => sweep::run(arguments, common),
         Command::Bench(arguments) => bench::run(arguments, common),
     }
 }

@@ -29,16 +29,18 @@ pub(crate) enum NpyError {
     },
     #[error("byte {at}: the header has no usable `{key}`; save the file again with numpy.save")]
     Header { at: usize, key: &'static str },
-    #[error("numbers of type {0} are not read; save points.astype('f4') or 'f8'")]
+    #[error("numbers of type {0} are not read; save array.astype('f4') or 'f8'")]
     Type(String),
-    #[error("the array has shape ({0}); points are of shape (N, 3)")]
-    Shape(String),
+    #[error("the array has shape ({0}); it should be (N, {1})")]
+    Shape(String, usize),
+    #[error("the array has shape ({0}), which is none; save the file again with numpy.save")]
+    ShapeText(String),
     #[error(
-        "byte {at}: {points} points are declared, which take {needed} bytes, but {found} follow; the file is cut short, so save it again"
+        "byte {at}: {rows} rows are declared, which take {needed} bytes, but {found} follow; the file is cut short, so save it again"
     )]
     CutShort {
         at: usize,
-        points: u64,
+        rows: u64,
         needed: u128,
         found: usize,
     },
@@ -50,34 +52,35 @@ pub(crate) enum NpyError {
     NotRead(String),
 }
 
-/// Reads the points of a file.
-pub(crate) fn points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, NpyError> {
+/// Reads the rows of a file, of so many numbers each.
+pub(crate) fn rows<const N: usize>(bytes: &[u8]) -> Result<Vec<[f64; N]>, NpyError> {
     let mut data = bytes;
     let header = Header::read(&mut data)?;
-    let &[points, 3] = header.shape.as_slice() else {
-        return Err(NpyError::Shape(header.shape_text()));
+    let rows = match header.shape.as_slice() {
+        &[rows, columns] if columns == N as u64 => rows,
+        _ => return Err(NpyError::Shape(header.shape_text(), N)),
     };
     if !header.is_float() {
         return Err(NpyError::Type(format!("`{}`", header.number.name())));
     }
     let width = header.number.width();
-    let needed = u128::from(points) * 3 * width as u128;
+    let needed = u128::from(rows) * N as u128 * width as u128;
     if needed > data.len() as u128 {
         return Err(NpyError::CutShort {
             at: bytes.len() - data.len(),
-            points,
+            rows,
             needed,
             found: data.len(),
         });
     }
     // Within the file, hence within `usize`.
-    let count = points as usize;
+    let count = rows as usize;
     let number = |index: usize| header.number_at(&data[index * width..]);
-    let point = |row: usize| match header.fortran_order {
+    let row = |row: usize| match header.fortran_order {
         true => std::array::from_fn(|column| number(column * count + row)),
-        false => std::array::from_fn(|column| number(3 * row + column)),
+        false => std::array::from_fn(|column| number(N * row + column)),
     };
-    Ok((0..count).map(point).collect())
+    Ok((0..count).map(row).collect())
 }
 
 /// Types of numbers that are read.
@@ -210,7 +213,7 @@ impl Header {
         let sides = sides.split(',').filter(|side| !side.trim().is_empty());
         let shape: Option<Vec<u64>> = sides.map(|side| side.trim().parse().ok()).collect();
         Ok(Header {
-            shape: shape.ok_or_else(|| NpyError::Shape(text.chars().take(40).collect()))?,
+            shape: shape.ok_or_else(|| NpyError::ShapeText(text.chars().take(40).collect()))?,
             number,
             big_endian,
             fortran_order,
@@ -345,9 +348,13 @@ fn write_header(
     out.write_all(header.as_bytes())
 }
 
-/// Writes rows of four numbers as an array of shape (N, 4).
-pub(crate) fn write_rows(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
-    write_f32(out, &[rows.len() as u64, 4], false, rows.as_flattened())
+/// Writes rows as an array of shape (rows, N).
+pub(crate) fn write_rows<const N: usize>(
+    out: &mut impl Write,
+    rows: &[[f32; N]],
+) -> io::Result<()> {
+    let shape = [rows.len() as u64, N as u64];
+    write_f32(out, &shape, false, rows.as_flattened())
 }
 
 #[cfg(test)]
@@ -392,7 +399,7 @@ mod tests {
             file(&header(">f4", "False", "(2, 3)"), &be4(flat)),
             file(&header(">f4", "True", "(2, 3)"), &be4(&columns)),
         ] {
-            assert_eq!(points(&bytes).unwrap(), rows);
+            assert_eq!(super::rows::<3>(&bytes).unwrap(), rows);
         }
     }
 
@@ -402,7 +409,10 @@ mod tests {
         write_rows(&mut bytes, &[[1.0, 2.0, 3.0, 4.0]]).unwrap();
         assert_eq!(bytes.len() % 64, 16);
         assert_eq!(bytes[bytes.len() - 4..], 4.0f32.to_le_bytes());
-        assert_eq!(points(&bytes), Err(NpyError::Shape("1, 4".to_owned())));
+        assert_eq!(
+            rows::<3>(&bytes),
+            Err(NpyError::Shape("1, 4".to_owned(), 3))
+        );
     }
 
     #[test]
@@ -412,9 +422,9 @@ mod tests {
             &[0; 12],
         );
         assert!(matches!(
-            points(&huge),
+            rows::<3>(&huge),
             Err(NpyError::CutShort {
-                points: 1_000_000_000_000_000_000,
+                rows: 1_000_000_000_000_000_000,
                 found: 12,
                 ..
             })
@@ -422,7 +432,7 @@ mod tests {
         let mut long_header = [MAGIC, &[2, 0], &u32::MAX.to_le_bytes()].concat();
         long_header.extend_from_slice(b"{'descr'");
         assert!(matches!(
-            points(&long_header),
+            rows::<3>(&long_header),
             Err(NpyError::HeaderCutShort { found: 8, .. })
         ));
         for shape in [
@@ -433,14 +443,14 @@ mod tests {
             "(-1, 3)",
             "(2, 4)",
         ] {
-            let found = points(&file(&header("<f4", "False", shape), &[0; 24]));
+            let found = rows::<3>(&file(&header("<f4", "False", shape), &[0; 24]));
             assert!(
-                matches!(found, Err(NpyError::Shape(_))),
+                matches!(found, Err(NpyError::Shape(..) | NpyError::ShapeText(_))),
                 "{shape}: {found:?}"
             );
         }
         for descr in ["<i4", "|O", "|S7", "<f2", "<c16", "é"] {
-            let found = points(&file(&header(descr, "False", "(2, 3)"), &[0; 48]));
+            let found = rows::<3>(&file(&header(descr, "False", "(2, 3)"), &[0; 48]));
             assert!(
                 matches!(found, Err(NpyError::Type(_))),
                 "{descr}: {found:?}"
@@ -452,12 +462,12 @@ mod tests {
     fn every_cut_and_every_flipped_bit_is_an_answer_or_an_error() {
         let whole = file(&header("<f4", "False", "(2, 3)"), &[0; 24]);
         for length in 0..whole.len() {
-            assert!(points(&whole[..length]).is_err(), "cut at {length}");
+            assert!(rows::<3>(&whole[..length]).is_err(), "cut at {length}");
         }
         for bit in 0..8 * whole.len() {
             let mut flipped = whole.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            let _ = points(&flipped);
+            let _ = rows::<3>(&flipped);
         }
     }
 }

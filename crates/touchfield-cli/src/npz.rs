@@ -275,6 +275,7 @@ impl Arrays<'_> {
             Failure::Limit(why) => {
                 Failure::Limit(format!("{}: array `{array}`: {why}", path.display()))
             }
+            contact => contact,
         })
     }
 }

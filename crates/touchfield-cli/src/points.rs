@@ -1,15 +1,17 @@
-//! Points in and samples out, as `.npy` or `.csv`.
+//! Points and poses in, rows of numbers out, as `.npy` or `.csv`.
 //!
-//! Input: a file of points, three numbers each. Output: [`Vec3`]s that are all finite; rows of distance and gradient.
-//! Cost: the file's bytes and the points in memory, refused above a limit.
-//! Not for: more columns than three.
+//! Input: a file of points, three numbers each, or of poses, seven each. Output: [`Vec3`]s and [`Pose`]s that are all finite.
+//! Cost: the file's bytes and the rows in memory, refused above a limit.
+//! Not for: rows of several lengths.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use glam::Vec3;
+use touchfield::geom::Pose;
 
+use crate::args::pose_of;
 use crate::failure::Failure;
 use crate::npy;
 
@@ -22,18 +24,35 @@ pub(crate) fn is_npy(path: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// Reads a file of points, `.npy` by content, else as text.
+/// Reads a file of points.
 pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
+    read_rows(path, max_memory, finite)
+}
+
+/// Reads a file of poses.
+pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Failure> {
+    read_rows(path, max_memory, |row| {
+        let wrong = |why: String| format!("{row:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW: {why}");
+        pose_of(row).map_err(wrong)
+    })
+}
+
+/// Reads a file of rows, `.npy` by content, else as text.
+fn read_rows<const N: usize, T>(
+    path: &Path,
+    max_memory: u64,
+    item: impl Fn([f64; N]) -> Result<T, String>,
+) -> Result<Vec<T>, Failure> {
     if path.is_dir() {
         return Err(Failure::in_file(path, "is a folder; name a file in it"));
     }
     let bytes = file_bytes(path, max_memory)?;
     if is_npy(path) || bytes.starts_with(b"\x93NUMPY") {
-        let points = npy::points(&bytes).map_err(|error| Failure::in_file(path, error))?;
-        let finite = points.into_iter().enumerate().map(|(row, point)| {
-            finite(point).map_err(|cause| Failure::in_file(path, format!("row {row}: {cause}")))
+        let rows = npy::rows(&bytes).map_err(|error| Failure::in_file(path, error))?;
+        let items = rows.into_iter().enumerate().map(|(row, numbers)| {
+            item(numbers).map_err(|cause| Failure::in_file(path, format!("row {row}: {cause}")))
         });
-        return finite.collect();
+        return items.collect();
     }
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()]
@@ -43,11 +62,11 @@ pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
         Failure::in_file(
             path,
             format!(
-                "line {line}: not text; points are .npy of shape (N, 3), or .csv with three columns"
+                "line {line}: not text; write .npy of shape (N, {N}), or .csv with {N} columns"
             ),
         )
     })?;
-    csv_points(text)
+    csv_rows(text, item)
         .map_err(|(line, cause)| Failure::in_file(path, format!("line {line}: {cause}")))
 }
 
@@ -87,9 +106,12 @@ fn finite(point: [f64; 3]) -> Result<Vec3, String> {
     ))
 }
 
-/// Points of a table: commas, semicolons or blanks between columns; a heading and lines that begin with `#` are skipped.
-fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
-    let mut points = Vec::new();
+/// Rows of a table: commas, semicolons or blanks between columns; a heading and lines that begin with `#` are skipped.
+fn csv_rows<const N: usize, T>(
+    text: &str,
+    item: impl Fn([f64; N]) -> Result<T, String>,
+) -> Result<Vec<T>, (usize, String)> {
+    let mut items = Vec::new();
     let mut may_be_heading = true;
     for (line, row) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let row = row.trim();
@@ -102,14 +124,11 @@ fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
         if heading {
             continue;
         }
-        let &[x, y, z] = words.as_slice() else {
-            return Err((
-                line,
-                format!("{} columns; a point has three: x,y,z", words.len()),
-            ));
-        };
-        let mut point = [0.0; 3];
-        for (column, (word, slot)) in [x, y, z].into_iter().zip(&mut point).enumerate() {
+        if words.len() != N {
+            return Err((line, format!("{} columns instead of {N}", words.len())));
+        }
+        let mut numbers = [0.0; N];
+        for (column, (word, slot)) in words.into_iter().zip(&mut numbers).enumerate() {
             let wrong = || {
                 let shown: String = word.chars().take(24).collect();
                 (
@@ -119,9 +138,9 @@ fn csv_points(text: &str) -> Result<Vec<Vec3>, (usize, String)> {
             };
             *slot = word.parse().map_err(|_| wrong())?;
         }
-        points.push(finite(point).map_err(|cause| (line, cause))?);
+        items.push(item(numbers).map_err(|cause| (line, cause))?);
     }
-    Ok(points)
+    Ok(items)
 }
 
 /// The columns of a row, their quotes taken off. Within quotes a comma or a blank is text.
@@ -163,11 +182,15 @@ fn is_numeric(word: &str) -> bool {
     word.parse::<f64>().is_ok() || unsigned.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Writes distance and gradient of every point below a heading.
-pub(crate) fn write_csv(out: &mut impl Write, rows: &[[f32; 4]]) -> io::Result<()> {
-    writeln!(out, "distance,gx,gy,gz")?;
-    for [distance, x, y, z] in rows {
-        writeln!(out, "{distance},{x},{y},{z}")?;
+/// Writes rows below their heading.
+pub(crate) fn write_csv<const N: usize>(
+    out: &mut impl Write,
+    heading: [&str; N],
+    rows: &[[f32; N]],
+) -> io::Result<()> {
+    writeln!(out, "{}", heading.join(","))?;
+    for row in rows {
+        writeln!(out, "{}", row.map(|number| number.to_string()).join(","))?;
     }
     Ok(())
 }
@@ -188,10 +211,10 @@ mod tests {
             "\"x\",\"y, up\",\"z\"\n1,\"2\",3\n-4,.5,6\n",
             "\"x [m]\" \"y [m]\" \"z [m]\"\n1 \"2\" 3\n-4  .5 6\n",
         ] {
-            assert_eq!(csv_points(text).unwrap(), expected, "{text:?}");
+            assert_eq!(csv_rows(text, finite).unwrap(), expected, "{text:?}");
         }
-        assert_eq!(csv_points(""), Ok(vec![]));
-        assert_eq!(csv_points("x,y,z"), Ok(vec![]));
+        assert_eq!(csv_rows("", finite), Ok(vec![]));
+        assert_eq!(csv_rows("x,y,z", finite), Ok(vec![]));
     }
 
     #[test]
@@ -213,7 +236,7 @@ mod tests {
             ("\"1\",\"2\"", 1, "2 columns"),
             ("1,2,1e300", 1, "1e300"),
         ] {
-            let (found, cause) = csv_points(text).unwrap_err();
+            let (found, cause) = csv_rows(text, finite).unwrap_err();
             assert_eq!(found, line, "{text:?}");
             assert!(cause.contains(words), "{text:?}: {cause}");
         }

@@ -50,3 +50,34 @@ impl Drop for BakeProgress {
         self.bar.finish_and_clear();
     }
 }
+
+/// A bar that counts; gone when dropped.
+pub(crate) struct CountProgress {
+    bar: ProgressBar,
+}
+
+impl CountProgress {
+    /// `name` says what is counted.
+    pub(crate) fn new(name: &'static str, total: u64) -> CountProgress {
+        let bar = ProgressBar::new(total);
+        if !bar.is_hidden() {
+            let style = ProgressStyle::with_template(
+                "{prefix} {human_pos} of {human_len} {wide_bar:.cyan/dim} {per_sec}, {eta} left",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(name);
+        }
+        CountProgress { bar }
+    }
+
+    /// So many more are done.
+    pub(crate) fn add(&self, count: u64) {
+        self.bar.inc(count);
+    }
+}
+
+impl Drop for CountProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use glam::Vec3;
 use serde_json::{Value, json};
 use touchfield::field::{Encoding, Field, Provenance, SignMethod, StoredField};
 use touchfield::geom::{Aabb, DAabb};
@@ -11,7 +12,7 @@ use crate::storage::VoxelNumbers;
 use crate::terminal;
 
 /// What a command found out or did, said twice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// For people; lines that end in a line break.
     pub(crate) text: String,
@@ -423,6 +424,17 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
 /// A box as `{min, max}`.
 pub(crate) fn bounds_json(bounds: Aabb) -> Value {
     json!({ "min": bounds.min.to_array().map(number), "max": bounds.max.to_array().map(number) })
+}
+
+/// The coordinates of a point or a direction, as a list.
+pub(crate) fn numbers(vector: Vec3) -> Value {
+    vector.to_array().map(number).into()
+}
+
+/// The coordinates of a point or a direction, for people.
+pub(crate) fn point(vector: Vec3) -> String {
+    let [x, y, z] = vector.to_array().map(|along| significant(along.into(), 6));
+    format!("({x}, {y}, {z})")
 }
 
 /// A number with the digits that `f32` has, rather than those of its `f64` twin. NaN and infinity become `null`.

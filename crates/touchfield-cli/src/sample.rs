@@ -17,6 +17,9 @@ use crate::{load, npy, output, points};
 /// Points that one thread samples at a time: enough to hide the change of threads.
 const BATCH: usize = 4096;
 
+/// Columns of what is written.
+const HEADING: [&str; 4] = ["distance", "gx", "gy", "gz"];
+
 /// Sample distance and gradient at given points
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         Some(path) => {
             output::write_whole(path, |out| match points::is_npy(path) {
                 true => npy::write_rows(out, &rows),
-                false => points::write_csv(out, &rows),
+                false => points::write_csv(out, HEADING, &rows),
             })?;
             None
         }
@@ -132,6 +135,6 @@ fn csv_text(rows: &[[f32; 4]]) -> Result<String, Failure> {
     let cannot = |error: &dyn std::fmt::Display| {
         Failure::BadInput(format!("the samples cannot be written: {error}"))
     };
-    points::write_csv(&mut text, rows).map_err(|error| cannot(&error))?;
+    points::write_csv(&mut text, HEADING, rows).map_err(|error| cannot(&error))?;
     String::from_utf8(text).map_err(|error| cannot(&error))
 }

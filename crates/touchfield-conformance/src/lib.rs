@@ -5,6 +5,7 @@
 pub mod accuracy;
 pub mod bake_suite;
 pub mod closed_forms;
+pub mod contact_truth;
 pub mod convergence;
 pub mod field_suite;
 pub mod mesh_truth;
@@ -15,4 +16,5 @@ pub mod plot;
 pub mod random;
 pub mod representations;
 pub mod shells;
+pub mod subdivision_cost;
 pub mod wrench_loss;

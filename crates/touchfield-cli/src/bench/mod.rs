@@ -2,6 +2,8 @@
 //!
 //! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
 
+mod krayer_scenes;
+mod krayer_table1;
 mod xu_table1;
 
 use clap::{Args, Subcommand};
@@ -28,15 +30,20 @@ pub(crate) struct Arguments {
 enum Name {
     /// Name the benches
     List,
+    KrayerTable1(krayer_table1::Arguments),
     XuTable1(xu_table1::Arguments),
 }
 
 /// What `list` prints: every other subcommand, and what it does.
-const BENCHES: [(&str, &str); 1] = [(xu_table1::NAME, xu_table1::DESCRIPTION)];
+const BENCHES: [(&str, &str); 2] = [
+    (krayer_table1::NAME, krayer_table1::DESCRIPTION),
+    (xu_table1::NAME, xu_table1::DESCRIPTION),
+];
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     match &arguments.name {
         Name::List => Ok(list()),
+        Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
         Name::XuTable1(arguments) => xu_table1::run(arguments, common),
     }
 }

@@ -4,12 +4,13 @@
 //! Not for: those who know better.
 //!
 //! A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
-//! with the shell; then the other one's shell finds it, or, if it has none, the separation.
+//! with the shell; then the other one's shell finds it, or, if it has none, the separation. Shapes without shells are asked for
+//! their separation, which is the deepest contact, and for particles on the surface of their intersection.
 
 use super::probe::Probe;
-use super::separation;
 use super::shell_walk::Walk;
-use super::{CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch};
+use super::{CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Particles, Scratch};
+use super::{projection_particles, separation};
 
 /// Appends contacts by the method that suits the pair.
 pub(super) fn collide(
@@ -18,15 +19,16 @@ pub(super) fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
+    let Ok(probe) = Probe::finer(pair, "auto") else {
+        return without_shells(pair, settings, scratch, out);
+    };
     out.method = Method::ShellTraversal;
-    let mut other = None;
-    if let Ok(probe) = Probe::finer(pair, "auto") {
-        other = Probe::of(pair, probe.side.other());
-        Walk::with(probe, settings).run(scratch, out);
-        if !out.contacts.is_empty() || out.outcome != Outcome::Complete {
-            return Ok(());
-        }
+    let other = Probe::of(pair, probe.side.other());
+    Walk::with(probe, settings).run(scratch, out);
+    if !out.contacts.is_empty() || out.outcome != Outcome::Complete {
+        return Ok(());
     }
+    // No point of one surface in the other body: apart, or the other one is inside.
     if let Some(other) = other {
         let nearest = out.distance;
         Walk::with(other, settings).run(scratch, out);
@@ -35,4 +37,23 @@ pub(super) fn collide(
     }
     out.method = Method::Separation;
     separation::collide(pair, settings.max_separation, &mut scratch.separation, out)
+}
+
+fn without_shells(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    out.method = Method::Separation;
+    separation::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
+    if out.contacts.is_empty() {
+        return Ok(());
+    }
+    let particles = Particles {
+        one_per_cell: true,
+        ..Default::default()
+    };
+    out.method = Method::ProjectionParticles(particles);
+    projection_particles::collide(pair, settings, &particles, scratch, out)
 }

@@ -1,13 +1,18 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
 mod auto;
+mod boxes;
+mod face_descent;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
 )]
 mod narrow;
+mod octree_subdivision;
+mod overlap;
 mod point_samples;
 mod probe;
+mod projection_particles;
 mod separation;
 mod shell_pairs;
 mod shell_segments;
@@ -15,9 +20,13 @@ mod shell_traversal;
 mod shell_walk;
 mod touching;
 
+pub use face_descent::{FaceDescent, Features};
 pub use narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide, find_contacts,
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
+    find_contacts,
 };
+pub use octree_subdivision::{Descent, Subdivision};
+pub use projection_particles::{Particles, Starts};
 pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
     separation_many,

@@ -7,6 +7,11 @@ use std::time::Duration;
 
 use glam::Vec3;
 
+use super::boxes::Boxes;
+use super::face_descent::{self, FaceBuffers, FaceDescent};
+use super::octree_subdivision::{self, Subdivision};
+use super::overlap::OverlapBuffers;
+use super::projection_particles::{self, ParticleBuffers, Particles};
 use super::separation::{self, SeparationScratch};
 use super::{auto, point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
@@ -64,6 +69,12 @@ pub enum Method {
     ShellSegments(u32),
     /// The one contact where the separation is, as `separation` finds it.
     Separation,
+    /// Boxes halved where both bodies may be [Adelman].
+    OctreeSubdivision(Subdivision),
+    /// Particles projected onto the surface of the intersection [Krayer2021].
+    ProjectionParticles(Particles),
+    /// The deepest point of every edge or face, by descent [Macklin2020].
+    FaceDescent(FaceDescent),
 }
 
 impl Method {
@@ -75,6 +86,9 @@ impl Method {
             Method::ShellTraversal => "shell-traversal",
             Method::ShellSegments(_) => "shell-segments",
             Method::Separation => "separation",
+            Method::OctreeSubdivision(_) => "octree-subdivision",
+            Method::ProjectionParticles(_) => "projection-particles",
+            Method::FaceDescent(_) => "face-descent",
         }
     }
 }
@@ -92,6 +106,43 @@ pub enum Outcome {
         /// Levels that it has.
         of: u32,
     },
+    /// A further level of boxes would have been too many: the contact is that of larger boxes.
+    TooManyBoxes {
+        /// Levels that were looked at whole.
+        levels: u32,
+        /// Levels that were asked for.
+        of: u32,
+    },
+}
+
+/// Where the bodies meet, as methods that search space see it, in frame A.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Centres of the boxes that were left, or the particles that arrived \[m\].
+    pub points: Vec<Vec3>,
+    /// Boxes that were looked at.
+    pub boxes: u64,
+    /// Proven: the separation, `2 min max(φA, φB)`, is at least this, or `max_separation` where this is the same \[m\]. Positive: the bodies do not
+    /// touch. −∞ from methods that prove nothing.
+    pub lower_bound: f32,
+}
+
+impl Default for Region {
+    fn default() -> Region {
+        Region {
+            points: Vec::new(),
+            boxes: 0,
+            lower_bound: f32::NEG_INFINITY,
+        }
+    }
+}
+
+impl Region {
+    fn clear(&mut self) {
+        self.points.clear();
+        self.boxes = 0;
+        self.lower_bound = f32::NEG_INFINITY;
+    }
 }
 
 /// What a method found, in frame A.
@@ -107,6 +158,8 @@ pub struct Contacts {
     pub wrench: Option<Wrench>,
     /// Smallest separation that was seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,
+    /// Where the bodies meet, from methods that search space.
+    pub region: Region,
 }
 
 /// Why contacts cannot be computed.
@@ -126,15 +179,30 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
-    /// `detail` is NaN, infinite or negative.
-    #[error("a detail of {0:?} m makes no sense; it must be finite and not negative")]
-    BadDetail(f32),
     /// The tolerance is NaN, infinite, zero or negative.
     #[error("a tolerance of {0:?} m cannot be reached; it must be finite and more than 0")]
     BadTolerance(f32),
     /// A shape without a solid.
     #[error("a shape is empty: its field has no box")]
     Empty,
+    /// The method needs triangles of a surface, and the shapes have none.
+    #[error(
+        "method `{method}` needs a surface, and neither shape has one (see bake::surface_of_mesh)"
+    )]
+    NoSurface {
+        /// Name of the method.
+        method: &'static str,
+    },
+    /// A setting of the method makes no sense.
+    #[error("{setting} is {value}; it must be {wanted}")]
+    BadSetting {
+        /// Which one.
+        setting: &'static str,
+        /// What was given.
+        value: f32,
+        /// What it must be.
+        wanted: &'static str,
+    },
     /// Neither shape has an end.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
@@ -156,6 +224,10 @@ pub struct Scratch {
     /// Children of a sphere with their distances.
     pub(super) children: Vec<(f32, u32)>,
     pub(super) separation: SeparationScratch,
+    pub(super) overlap: OverlapBuffers,
+    pub(super) boxes: Boxes,
+    pub(super) particles: ParticleBuffers,
+    pub(super) faces: FaceBuffers,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -184,13 +256,18 @@ pub fn find_contacts(
         return Err(CollideError::BadSeparation(settings.max_separation));
     }
     if !(settings.detail >= 0.0 && settings.detail.is_finite()) {
-        return Err(CollideError::BadDetail(settings.detail));
+        return Err(CollideError::BadSetting {
+            setting: "detail",
+            value: settings.detail,
+            wanted: "finite and not negative",
+        });
     }
     out.contacts.clear();
     out.method = settings.method;
     out.outcome = Outcome::Complete;
     out.wrench = None;
     out.distance = f32::INFINITY;
+    out.region.clear();
     match settings.method {
         Method::Auto => auto::collide(pair, settings, scratch, out)?,
         Method::Separation => {
@@ -202,6 +279,15 @@ pub fn find_contacts(
         }
         Method::ShellSegments(segments) => {
             shell_segments::collide(pair, segments, settings, scratch, out)?;
+        }
+        Method::OctreeSubdivision(subdivision) => {
+            octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?;
+        }
+        Method::ProjectionParticles(particles) => {
+            projection_particles::collide(pair, settings, &particles, scratch, out)?;
+        }
+        Method::FaceDescent(descent) => {
+            face_descent::collide(pair, settings, &descent, scratch, out)?;
         }
     }
     Ok(())

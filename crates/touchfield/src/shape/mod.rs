@@ -2,5 +2,7 @@
 
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod shape;
+mod surface;
 
 pub use shape::Shape;
+pub use surface::{Surface, SurfaceError, SurfaceNode};

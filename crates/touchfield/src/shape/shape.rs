@@ -1,10 +1,11 @@
-//! A body's shape: its field, and a shell of points on its surface for the methods that want one.
+//! A body's shape: its field, and points or triangles of its surface for the methods that want them.
 //!
-//! Input: any [`Field`], a [`PointShell`] made of the same solid. Output: both behind shared pointers, cheap to clone.
+//! Input: any [`Field`], a [`PointShell`] or [`Surface`] made of the same solid. Output: all behind shared pointers, cheap to clone.
 //! Cost: none beyond what they hold. Not for: poses, which belong to bodies.
 
 use std::sync::Arc;
 
+use super::Surface;
 use crate::field::{Field, StoredField};
 use crate::geom::Aabb;
 use crate::pointshell::PointShell;
@@ -14,6 +15,7 @@ use crate::pointshell::PointShell;
 pub struct Shape {
     field: Arc<dyn Field>,
     shell: Option<Arc<PointShell>>,
+    surface: Option<Arc<Surface>>,
     solid: Aabb,
     cell_size: f32,
 }
@@ -25,6 +27,7 @@ impl Shape {
         Shape {
             field: Arc::new(field),
             shell: None,
+            surface: None,
             solid,
             cell_size: 0.0,
         }
@@ -37,6 +40,7 @@ impl Shape {
             cell_size: field.finest_cell_size(),
             field,
             shell: None,
+            surface: None,
         }
     }
 
@@ -44,6 +48,14 @@ impl Shape {
     pub fn with_shell(self, shell: Arc<PointShell>) -> Shape {
         Shape {
             shell: Some(shell),
+            ..self
+        }
+    }
+
+    /// The same shape with triangles of its surface.
+    pub fn with_surface(self, surface: Arc<Surface>) -> Shape {
+        Shape {
+            surface: Some(surface),
             ..self
         }
     }
@@ -56,6 +68,11 @@ impl Shape {
     /// Points on the surface, if it has them.
     pub fn shell(&self) -> Option<&PointShell> {
         self.shell.as_deref()
+    }
+
+    /// Triangles of the surface, if it has them.
+    pub fn surface(&self) -> Option<&Surface> {
+        self.surface.as_deref()
     }
 
     /// A box that holds the solid \[m\]; endless where the solid is.
@@ -77,6 +94,10 @@ impl std::fmt::Debug for Shape {
             .field(
                 "shell_points",
                 &self.shell.as_ref().map(|shell| shell.points().len()),
+            )
+            .field(
+                "triangles",
+                &(self.surface.as_ref()).map(|surface| surface.triangles().len()),
             )
             .finish_non_exhaustive()
     }

@@ -1,0 +1,164 @@
+//! `touchfield collide`: where two bodies touch, and how deep.
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use touchfield::contact::Contact;
+use touchfield::narrow::{
+    CollideSettings, Contacts, Method, Outcome, Particles, Scratch, Subdivision, collide,
+};
+
+use crate::args::{Common, Length};
+use crate::failure::Failure;
+use crate::pair::{Bodies, Placed};
+use crate::report::{self, Answer, Facts};
+
+/// Contacts that people are shown; scripts get all of them.
+const SHOWN: usize = 10;
+
+/// Find where two bodies touch, and how deep
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
+  touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --max-separation 1mm --json
+  touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
+
+Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
+separation there, negative where the bodies overlap.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    #[command(flatten)]
+    placed: Placed,
+    #[command(flatten)]
+    search: Search,
+    /// End with exit code 1 if there is a contact
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+/// How contacts are looked for.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// How contacts are found; auto picks by kind and size of the bodies, and says what
+    #[arg(long, value_enum, value_name = "M", default_value_t)]
+    method: MethodName,
+    /// Report what is so near too, such as 1mm, not only what touches
+    #[arg(long, value_name = "D", default_value = "0")]
+    max_separation: Length,
+    /// Microseconds after which a coarser answer is wanted rather than a late one
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..))]
+    budget: Option<u64>,
+}
+
+/// Names of methods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodName {
+    /// by kind and size of the bodies
+    #[default]
+    Auto,
+    /// every point of one surface against the field of the other
+    PointSamples,
+    /// a tree of spheres over the points of one surface against the field of the other
+    ShellTraversal,
+    /// the deepest point of each of 16 segments of one surface
+    ShellSegments,
+    /// one contact, where the separation is
+    Separation,
+    /// boxes halved where both bodies may be
+    OctreeSubdivision,
+    /// particles projected onto the surface of the intersection
+    ProjectionParticles,
+}
+
+impl Search {
+    pub(crate) fn settings(&self) -> CollideSettings {
+        CollideSettings {
+            method: match self.method {
+                MethodName::Auto => Method::Auto,
+                MethodName::PointSamples => Method::PointSamples,
+                MethodName::ShellTraversal => Method::ShellTraversal,
+                MethodName::ShellSegments => Method::ShellSegments(16),
+                MethodName::Separation => Method::Separation,
+                MethodName::OctreeSubdivision => Method::OctreeSubdivision(Subdivision::default()),
+                MethodName::ProjectionParticles => {
+                    Method::ProjectionParticles(Particles::default())
+                }
+            },
+            max_separation: self.max_separation.0 as f32,
+            detail: 0.0,
+            budget: self.budget.map(Duration::from_micros),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let shapes = arguments.bodies.load(common)?;
+    let settings = arguments.search.settings();
+    let pair = shapes.at(arguments.placed.b_in_a);
+    let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+    let start = Instant::now();
+    collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let answer = answer(&found, microseconds);
+    if arguments.fail_on_contact && !found.contacts.is_empty() {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    Ok(answer)
+}
+
+fn answer(found: &Contacts, microseconds: f64) -> Answer {
+    let mut facts = Facts::default();
+    facts.add("contacts", report::count_of(found.contacts.len()));
+    if let Some(deepest) = found.contacts.first() {
+        facts.add("deepest", report::length(deepest.separation));
+    }
+    facts.add("method", found.method.name());
+    if let Outcome::OutOfTime { levels, of } = found.outcome {
+        facts.add(
+            "note",
+            format!("out of time after {levels} of {of} levels of the tree"),
+        );
+    }
+    facts.add("time", format!("{microseconds:.0} µs"));
+    let rows: Vec<Vec<String>> = (found.contacts.iter().take(SHOWN))
+        .map(|contact| {
+            vec![
+                report::length(contact.separation),
+                report::point(contact.point),
+                report::point(contact.normal),
+                contact.id.0.to_string(),
+            ]
+        })
+        .collect();
+    let mut text = facts.text();
+    if !rows.is_empty() {
+        text += "\n";
+        text += &report::table(&[">separation", "point [m]", "normal", ">id"], &rows);
+    }
+    let more = found.contacts.len().saturating_sub(SHOWN);
+    if more > 0 {
+        text += &format!("  and {} more; --json prints all\n", report::count_of(more));
+    }
+    let contacts: Vec<Value> = found.contacts.iter().map(contact_json).collect();
+    Answer {
+        text,
+        json: json!({
+            "contacts": contacts,
+            "method": found.method.name(),
+            "complete": found.outcome == Outcome::Complete,
+            "microseconds": microseconds,
+        }),
+    }
+}
+
+fn contact_json(contact: &Contact) -> Value {
+    json!({
+        "point": report::numbers(contact.point),
+        "normal": report::numbers(contact.normal),
+        "separation": report::number(contact.separation),
+        "id": contact.id.0,
+    })
+}

@@ -1,0 +1,87 @@
+//! Two bodies and where the second one is: what the contact commands share.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use touchfield::geom::Pose;
+use touchfield::narrow::{CollideError, Pair};
+use touchfield::shape::Shape;
+
+use crate::args::{Common, Length, parse_pose};
+use crate::failure::Failure;
+use crate::{load, report};
+
+/// Two bodies.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Bodies {
+    /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
+    a: PathBuf,
+    /// Body B: the same
+    b: PathBuf,
+}
+
+/// A pose of B.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    /// Where B is, in the frame of A: translation [m] and quaternion, which is normalised
+    #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
+    pub(crate) b_in_a: Pose,
+}
+
+/// Two shapes and their files.
+pub(crate) struct Shapes {
+    pub(crate) a: Shape,
+    pub(crate) b: Shape,
+    files: [PathBuf; 2],
+}
+
+impl Bodies {
+    /// Reads or bakes both. One file named twice is read once.
+    pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
+        let most = common.max_memory.0;
+        let a = load::shape(&self.a, most)?;
+        let b = match self.a == self.b {
+            true => a.clone(),
+            false => {
+                let left = most.saturating_sub(a.bytes);
+                load::shape(&self.b, left).map_err(|failure| match failure {
+                    Failure::Limit(message) => Failure::Limit(format!(
+                        "{message}; {} before it takes {} of the {} allowed",
+                        self.a.display(),
+                        report::bytes(a.bytes),
+                        report::bytes(most)
+                    )),
+                    failure => failure,
+                })?
+            }
+        };
+        Ok(Shapes {
+            a: a.shape,
+            b: b.shape,
+            files: [self.a.clone(), self.b.clone()],
+        })
+    }
+}
+
+impl Shapes {
+    /// The pair at a pose of B.
+    pub(crate) fn at(&self, a_from_b: Pose) -> Pair<'_> {
+        Pair {
+            a: &self.a,
+            b: &self.b,
+            a_from_b,
+        }
+    }
+
+    /// What a query cannot do with these two.
+    pub(crate) fn failure(&self, error: &CollideError) -> Failure {
+        let [a, b] = &self.files;
+        Failure::BadInput(format!("{} and {}: {error}", a.display(), b.display()))
+    }
+
+    /// A length that was asked for, or a thousandth of the smaller body's diagonal \[m\].
+    pub(crate) fn tolerance(&self, asked: Option<Length>) -> f32 {
+        let smaller = self.a.solid().diagonal().min(self.b.solid().diagonal());
+        asked.map_or(1e-3 * smaller, |length| length.0 as f32)
+    }
+}

@@ -1,0 +1,106 @@
+//! `touchfield separation`: how far two bodies are apart, or how deep they overlap, with a proof.
+
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::json;
+use touchfield::narrow::{
+    Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
+};
+
+use crate::args::{Common, Length};
+use crate::failure::Failure;
+use crate::pair::{Bodies, Placed};
+use crate::report::{self, Answer, Facts};
+
+/// Tell how far two bodies are apart, with proven bounds
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield separation bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
+  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --tolerance 0.1mm --json
+
+The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
+overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. A finer field, or one baked
+with --tolerance, brings them closer together.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    #[command(flatten)]
+    placed: Placed,
+    /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top [default: a thousandth of
+    /// the smaller body's diagonal]
+    #[arg(long, value_name = "T")]
+    tolerance: Option<Length>,
+    /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let shapes = arguments.bodies.load(common)?;
+    let tolerance = shapes.tolerance(arguments.tolerance);
+    let settings = SeparationSettings::to_within(tolerance);
+    let pair = shapes.at(arguments.placed.b_in_a);
+    let mut scratch = SeparationScratch::default();
+    let start = Instant::now();
+    let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let answer = answer(&found, tolerance, microseconds);
+    if arguments.fail_on_contact && found.lower_bound <= 0.0 {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    Ok(answer)
+}
+
+fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {
+    let mut facts = Facts::default();
+    let what = match (found.lower_bound > 0.0, found.upper_bound < 0.0) {
+        (true, _) => "apart",
+        (_, true) => "overlapping",
+        _ => "touching, as far as the fields can tell",
+    };
+    facts.add("bodies", what);
+    facts.add("separation", report::length(found.separation));
+    facts.add(
+        "proven",
+        format!(
+            "{} to {}",
+            report::length(found.lower_bound),
+            report::length(found.upper_bound)
+        ),
+    );
+    if found.outcome == SeparationOutcome::GaveUp {
+        facts.add(
+            "note",
+            format!(
+                "gave up after {} boxes; the bounds hold, but are wider than {}",
+                report::count(found.boxes),
+                report::length(tolerance)
+            ),
+        );
+    }
+    facts.add("point on A", report::point(found.point_on_a));
+    facts.add("point on B", report::point(found.point_on_b));
+    facts.add("normal", report::point(found.normal));
+    facts.add(
+        "time",
+        format!("{microseconds:.0} µs, {} boxes", report::count(found.boxes)),
+    );
+    Answer {
+        text: facts.text(),
+        json: json!({
+            "separation": report::number(found.separation),
+            "lower_bound": report::number(found.lower_bound),
+            "upper_bound": report::number(found.upper_bound),
+            "point": report::numbers(found.point),
+            "point_on_a": report::numbers(found.point_on_a),
+            "point_on_b": report::numbers(found.point_on_b),
+            "normal": report::numbers(found.normal),
+            "tolerance": report::number(tolerance),
+            "boxes": found.boxes,
+            "complete": found.outcome == SeparationOutcome::Converged,
+            "microseconds": microseconds,
+        }),
+    }
+}

@@ -1,0 +1,150 @@
+//! `touchfield sweep`: separation and contacts of two bodies at many poses.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use rayon::prelude::*;
+use serde_json::json;
+use touchfield::geom::Pose;
+use touchfield::narrow::{
+    CollideError, CollideSettings, Contacts, Scratch, SeparationScratch, SeparationSettings,
+    collide, separation,
+};
+
+use crate::args::{Common, Length};
+use crate::collide::Search;
+use crate::failure::Failure;
+use crate::pair::{Bodies, Shapes};
+use crate::progress::CountProgress;
+use crate::report::{self, Answer, Facts};
+use crate::{npy, output, points};
+
+/// Poses that one thread takes at a time: its buffers grow once for all of them.
+const PIECE: usize = 64;
+/// Columns of what is written.
+const HEADING: [&str; 8] = ["separation", "nx", "ny", "nz", "px", "py", "pz", "contacts"];
+
+type Row = [f32; HEADING.len()];
+
+/// Ask for separation and contacts at many poses
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield sweep bolt.tfs nut.tfs --poses poses.npy -o rows.npy       (N, 7) in, (N, 8) out
+  touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
+
+A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
+`touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional heading
+    #[arg(long, value_name = "P")]
+    poses: PathBuf,
+    /// Where to write a row for every pose: .npy of shape (N, 8), f4, or .csv
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// How wide a bracket the search for the separation may leave, such as 0.1mm [default: a thousandth of the smaller
+    /// body's diagonal]
+    #[arg(long, value_name = "T")]
+    tolerance: Option<Length>,
+    #[command(flatten)]
+    search: Search,
+    /// End with exit code 1 if there is a contact at any pose
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    output::check(&arguments.output, &points::EXTENSIONS)?;
+    output::check_apart(&arguments.output, &arguments.poses)?;
+    let poses = points::read_poses(&arguments.poses, common.max_memory.0)?;
+    let shapes = arguments.bodies.load(common)?;
+    let questions = Questions {
+        shapes: &shapes,
+        separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
+        collide: arguments.search.settings(),
+    };
+    let bar = CountProgress::new("poses", poses.len() as u64);
+    let start = Instant::now();
+    let pieces: Result<Vec<Vec<Row>>, CollideError> = poses
+        .par_chunks(PIECE)
+        .map(|piece| {
+            let rows = questions.rows(piece);
+            bar.add(piece.len() as u64);
+            rows
+        })
+        .collect();
+    let rows = pieces.map_err(|error| shapes.failure(&error))?.concat();
+    let seconds = start.elapsed().as_secs_f64();
+    drop(bar);
+    output::write_whole(&arguments.output, |out| {
+        match points::is_npy(&arguments.output) {
+            true => npy::write_rows(out, &rows),
+            false => points::write_csv(out, HEADING, &rows),
+        }
+    })?;
+    let touching = rows.iter().filter(|row| row[7] > 0.0).count();
+    let answer = answer(arguments, &rows, touching, seconds);
+    if arguments.fail_on_contact && touching > 0 {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    Ok(answer)
+}
+
+/// What is asked at every pose.
+struct Questions<'a> {
+    shapes: &'a Shapes,
+    separation: SeparationSettings,
+    collide: CollideSettings,
+}
+
+impl Questions<'_> {
+    fn rows(&self, poses: &[Pose]) -> Result<Vec<Row>, CollideError> {
+        let mut heap = SeparationScratch::default();
+        let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+        poses
+            .iter()
+            .map(|&a_from_b| {
+                let pair = self.shapes.at(a_from_b);
+                let apart = separation(&pair, &self.separation, &mut heap)?;
+                collide(&pair, &self.collide, &mut scratch, &mut found)?;
+                let ([nx, ny, nz], [px, py, pz]) =
+                    (apart.normal.to_array(), apart.point.to_array());
+                let contacts = found.contacts.len() as f32;
+                Ok([apart.separation, nx, ny, nz, px, py, pz, contacts])
+            })
+            .collect()
+    }
+}
+
+fn answer(arguments: &Arguments, rows: &[Row], touching: usize, seconds: f64) -> Answer {
+    let rate = rows.len() as f64 / seconds.max(1e-9);
+    let least = rows.iter().map(|row| row[0]).reduce(f32::min);
+    let mut facts = Facts::default();
+    facts.add("poses", report::count_of(rows.len()));
+    facts.add("touching", report::count_of(touching));
+    if let Some(least) = least {
+        facts.add("least separation", report::length(least));
+    }
+    facts.add(
+        "time",
+        format!(
+            "{}, {} poses/s",
+            report::seconds(seconds),
+            report::rounded(rate)
+        ),
+    );
+    Answer {
+        text: facts.text(),
+        json: json!({
+            "poses": rows.len(),
+            "touching": touching,
+            "least_separation": least.map(report::number),
+            "seconds": seconds,
+            "poses_per_second": rate,
+            "output": arguments.output.to_string_lossy(),
+        }),
+    }
+}

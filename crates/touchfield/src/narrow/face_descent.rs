@@ -1,0 +1,411 @@
+//! Narrow phase: the deepest point of every edge or face of one surface in the field of the other body.
+//!
+//! Input: a [`Pair`], at least one of whose shapes has a surface; a [`FaceDescent`]. Output: one contact for each face, edge or corner
+//! that holds a deepest point. Cost: one field value a node of the tree that is not too far, about a hundred samples a face near the other body, a thousand
+//! where its field has a ridge.
+//! Not for: fields with several valleys under one triangle, of which one is found.
+//!
+//! After \[Macklin2020\]: edges by golden sections between bracketing ends, faces by Frank–Wolfe \[Frank1956\] on barycentric coordinates. We differ
+//! in the step: a line search along each, not `2 / (k + 2)`, which ends earlier; in a search by rows
+//! where a ridge stops the descent; and what lies on a common edge or corner
+//! is one contact, not one for each face.
+//!
+//! Distances to convex bodies are convex functions: then `φ(x) − min φ` is at most the gap `∇φ·(x − v)`, at which the search stops.
+
+use glam::{Mat3, Vec3};
+
+use super::overlap::a_is_smaller;
+use super::{CollideError, CollideSettings, Contacts, Pair, Scratch};
+use crate::contact::{Contact, ContactId};
+use crate::field::{Field, Sample};
+use crate::geom::{Pose, Tolerance};
+use crate::shape::Surface;
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FaceDescent {
+    /// Edges or faces.
+    pub features: Features,
+    /// Steps of Frank–Wolfe at most.
+    pub max_steps: u32,
+}
+
+/// Edges or faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// The deepest point of every edge.
+    Edges,
+    /// The deepest point of every face; on an edge or corner once for all faces there.
+    Faces,
+}
+
+impl Default for FaceDescent {
+    fn default() -> FaceDescent {
+        FaceDescent {
+            features: Features::Faces,
+            max_steps: 24,
+        }
+    }
+}
+
+/// Faces near the other body, and the contacts found on them.
+#[derive(Debug, Default)]
+pub(super) struct FaceBuffers {
+    stack: Vec<u32>,
+    found: Vec<Found>,
+}
+
+/// The deepest point of a face or an edge.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// The vertices it lies between, in order; `u32::MAX` for those that do not count.
+    between: [u32; 3],
+    triangle: u32,
+    point_in_field: Vec3,
+    sample: Sample,
+}
+
+/// A surface and the field it is held against.
+struct Faces<'a> {
+    surface: &'a Surface,
+    field: &'a dyn Field,
+    field_from_surface: Mat3,
+    translation: Vec3,
+    a_from_field: Pose,
+    surface_is_a: bool,
+    /// Residual at which a search may stop \[m\].
+    residual: f32,
+}
+
+/// Appends a contact for every face or edge whose deepest point is within `max_separation`.
+pub(super) fn collide(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    descent: &FaceDescent,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    let faces = Faces::of(pair)?;
+    let FaceBuffers { stack, found } = &mut scratch.faces;
+    found.clear();
+    faces.visit_near(settings.max_separation, stack, |triangle| {
+        let corners = (faces.surface.corners(triangle)).map(|corner| faces.to_field(corner));
+        let vertices = faces.surface.triangles()[triangle as usize];
+        match descent.features {
+            Features::Faces => {
+                let (weights, point_in_field, sample) =
+                    faces.lowest_of_face(corners, descent.max_steps);
+                found.push(Found {
+                    between: between(vertices, weights),
+                    triangle,
+                    point_in_field,
+                    sample,
+                });
+            }
+            Features::Edges => {
+                for edge in 0..3 {
+                    let (from, to) = (edge, (edge + 1) % 3);
+                    // From the smaller vertex, so that both faces find the same point.
+                    let (from, to) = if vertices[from] < vertices[to] {
+                        (from, to)
+                    } else {
+                        (to, from)
+                    };
+                    let (t, point_in_field, sample) =
+                        faces.lowest_of_edge(corners[from], corners[to]);
+                    let mut weights = [0.0; 3];
+                    weights[from] = 1.0 - t;
+                    weights[to] = t;
+                    found.push(Found {
+                        between: between(vertices, weights),
+                        triangle,
+                        point_in_field,
+                        sample,
+                    });
+                }
+            }
+        }
+    });
+    // Of those at one place the deepest counts; numbers break ties.
+    found.sort_unstable_by(|a, b| {
+        (a.between.cmp(&b.between))
+            .then(a.sample.distance.total_cmp(&b.sample.distance))
+            .then(a.triangle.cmp(&b.triangle))
+    });
+    found.dedup_by_key(|found| found.between);
+    for found in found.iter() {
+        out.distance = out.distance.min(found.sample.distance);
+        if found.sample.distance <= settings.max_separation {
+            out.contacts.push(faces.contact(found));
+        }
+    }
+    Ok(())
+}
+
+/// One over the golden ratio.
+const SECTION: f32 = 0.618_034;
+
+/// A share of a corner under this is nothing: the point lies on the edge or corner that is left.
+const NO_SHARE: f32 = 1e-3;
+
+/// The vertices that a point of a triangle lies between, in order.
+fn between(vertices: [u32; 3], weights: [f32; 3]) -> [u32; 3] {
+    let mut between = [0, 1, 2].map(|corner: usize| {
+        if weights[corner] < NO_SHARE {
+            u32::MAX
+        } else {
+            vertices[corner]
+        }
+    });
+    between.sort_unstable();
+    between
+}
+
+impl<'a> Faces<'a> {
+    /// With the surface of the smaller body; with that of the other if it has none.
+    fn of(pair: &Pair<'a>) -> Result<Faces<'a>, CollideError> {
+        let (surface, surface_is_a) = match (pair.a.surface(), pair.b.surface()) {
+            (Some(a), Some(b)) => {
+                let a_is_smaller = a_is_smaller(pair);
+                (if a_is_smaller { a } else { b }, a_is_smaller)
+            }
+            (Some(a), None) => (a, true),
+            (None, Some(b)) => (b, false),
+            (None, None) => {
+                return Err(CollideError::NoSurface {
+                    method: "face_descent",
+                });
+            }
+        };
+        let (other, field_from_surface, a_from_field) = if surface_is_a {
+            (pair.b, pair.a_from_b.inverse(), pair.a_from_b)
+        } else {
+            (pair.a, pair.a_from_b, Pose::IDENTITY)
+        };
+        let size = surface.nodes()[0].bounds.diagonal();
+        Ok(Faces {
+            surface,
+            field: other.field(),
+            field_from_surface: Mat3::from_quat(field_from_surface.rotation),
+            translation: field_from_surface.translation,
+            a_from_field,
+            surface_is_a,
+            residual: Tolerance::for_size(size).projection_residual(other.cell_size()),
+        })
+    }
+
+    fn to_field(&self, point_in_surface: Vec3) -> Vec3 {
+        self.field_from_surface * point_in_surface + self.translation
+    }
+
+    /// Calls `visit` for every triangle that may come within `reach` of the body with the field.
+    fn visit_near(&self, reach: f32, stack: &mut Vec<u32>, mut visit: impl FnMut(u32)) {
+        // A few last places of the numbers that a point is made of.
+        let rounding = 8.0
+            * f32::EPSILON
+            * (self.translation.abs().max_element() + self.surface.nodes()[0].bounds.diagonal());
+        let reach = reach + self.field.error_bound() + rounding;
+        let near = |center: Vec3, radius: f32| {
+            self.field.distance(self.to_field(center)) - radius <= reach
+        };
+        stack.clear();
+        stack.push(0);
+        while let Some(index) = stack.pop() {
+            let node = &self.surface.nodes()[index as usize];
+            if !near(node.bounds.center(), 0.5 * node.bounds.diagonal()) {
+                continue;
+            }
+            if node.second != 0 {
+                stack.push(node.second);
+                stack.push(index + 1);
+                continue;
+            }
+            for triangle in node.first..node.first + node.count {
+                let [a, b, c] = self.surface.corners(triangle);
+                let center = (a + b + c) / 3.0;
+                let radius = [a, b, c].map(|corner| corner.distance(center));
+                if near(center, radius[0].max(radius[1]).max(radius[2])) {
+                    visit(triangle);
+                }
+            }
+        }
+    }
+
+    /// Barycentric coordinates, place and sample of the lowest point of a triangle: Frank–Wolfe from its middle.
+    fn lowest_of_face(&self, corners: [Vec3; 3], max_steps: u32) -> ([f32; 3], Vec3, Sample) {
+        let [a, b, c] = corners;
+        let place = |weights: [f32; 3]| weights[0] * a + weights[1] * b + weights[2] * c;
+        let mut weights = [1.0 / 3.0; 3];
+        let mut point = place(weights);
+        let mut sample = self.field.sample(point);
+        let mut stuck = true;
+        for _ in 0..max_steps {
+            let slopes = corners.map(|corner| sample.gradient.dot(corner));
+            let towards = (0..3).fold(0, |best, corner| {
+                if slopes[corner] < slopes[best] {
+                    corner
+                } else {
+                    best
+                }
+            });
+            let gap = sample.gradient.dot(point) - slopes[towards];
+            if gap <= 0.1 * self.residual {
+                stuck = false;
+                break;
+            }
+            // Away from the worst corner, if that is steeper than towards the best: without it, steps along an edge never arrive.
+            let used = (0..3).filter(|&corner| weights[corner] > 0.0);
+            let from = used.fold(towards, |worst, corner| {
+                if slopes[corner] > slopes[worst] {
+                    corner
+                } else {
+                    worst
+                }
+            });
+            let away = slopes[from] - sample.gradient.dot(point);
+            let target = if away > gap && weights[from] < 1.0 {
+                // As far as the share of that corner lasts.
+                let rest = 1.0 - weights[from];
+                let mut without = weights.map(|weight| weight / rest);
+                without[from] = 0.0;
+                without
+            } else {
+                let mut corner = [0.0; 3];
+                corner[towards] = 1.0;
+                corner
+            };
+            let (t, moved, at_moved) = self.lowest_of_edge(point, place(target));
+            if at_moved.distance >= sample.distance {
+                break;
+            }
+            for corner in 0..3 {
+                weights[corner] += t * (target[corner] - weights[corner]);
+            }
+            (point, sample) = (moved, at_moved);
+        }
+        // On a ridge of the field the gradient knows one side only, and the search sticks there.
+        if stuck {
+            let nested = self.lowest_by_rows(corners);
+            if nested.2.distance < sample.distance {
+                return nested;
+            }
+        }
+        (weights, point, sample)
+    }
+
+    /// The same by golden sections of golden sections: slower, and right wherever the distance is convex, smooth or not. The lowest value of
+    /// a row parallel to a side is a convex function of the row.
+    fn lowest_by_rows(&self, [a, b, c]: [Vec3; 3]) -> ([f32; 3], Vec3, Sample) {
+        let row = |s: f32| {
+            let (t, point, sample) = self.lowest_of_edge(a + s * (b - a), a + s * (c - a));
+            ([1.0 - s, s * (1.0 - t), s * t], point, sample)
+        };
+        let lower = |one: ([f32; 3], Vec3, Sample), other: ([f32; 3], Vec3, Sample)| {
+            if other.2.distance < one.2.distance {
+                other
+            } else {
+                one
+            }
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut at_left, mut at_right) = (1.0 - SECTION, SECTION);
+        let (mut left, mut right) = (row(at_left), row(at_right));
+        let mut best = lower(lower(row(0.0), row(1.0)), lower(left, right));
+        let enough = self.enough((b - a).length().max((c - a).length()));
+        while high - low > enough && at_left < at_right {
+            if left.2.distance <= right.2.distance {
+                (high, at_right, right) = (at_right, at_left, left);
+                at_left = high - SECTION * (high - low);
+                left = row(at_left);
+            } else {
+                (low, at_left, left) = (at_left, at_right, right);
+                at_right = low + SECTION * (high - low);
+                right = row(at_right);
+            }
+            best = lower(best, lower(left, right));
+        }
+        best
+    }
+
+    /// The share of a length under which sections stop. Off by s along the edge, a distance that is smooth there is off by s² only; at a
+    /// kink it is off by s.
+    fn enough(&self, length: f32) -> f32 {
+        (0.5 * self.residual / length.max(f32::MIN_POSITIVE)).max(f32::EPSILON)
+    }
+
+    /// Share, place and sample of the lowest point between two ends: at an end that rises from there, else by golden sections.
+    fn lowest_of_edge(&self, start: Vec3, end: Vec3) -> (f32, Vec3, Sample) {
+        let along = end - start;
+        let at = |t: f32| {
+            let point = start + t * along;
+            (t, point, self.field.sample(point))
+        };
+        let [first, last] = [at(0.0), at(1.0)];
+        let lower = |a: (f32, Vec3, Sample), b: (f32, Vec3, Sample)| {
+            if b.2.distance < a.2.distance { b } else { a }
+        };
+        let rises = |end: (f32, Vec3, Sample), along: Vec3| end.2.gradient.dot(along) >= 0.0;
+        if rises(first, along) && first.2.distance <= last.2.distance {
+            return first;
+        }
+        if rises(last, -along) && last.2.distance <= first.2.distance {
+            return last;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut left, mut right) = (at(1.0 - SECTION), at(SECTION));
+        let enough = self.enough(along.length());
+        while high - low > enough {
+            if left.2.distance <= right.2.distance {
+                high = right.0;
+                right = left;
+                left = at(high - SECTION * (high - low));
+            } else {
+                low = left.0;
+                left = right;
+                right = at(low + SECTION * (high - low));
+            }
+            // Rounding has brought the two together.
+            if left.0 >= right.0 {
+                break;
+            }
+        }
+        lower(lower(left, right), lower(first, last))
+    }
+
+    fn contact(&self, found: &Found) -> Contact {
+        let Found {
+            triangle,
+            point_in_field,
+            sample,
+            ..
+        } = *found;
+        // Where the gradient vanishes, as on a medial axis, the triangle knows a direction too.
+        let outward = sample.gradient.try_normalize().unwrap_or_else(|| {
+            let [a, b, c] = self.surface.corners(triangle);
+            let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
+            -(self.field_from_surface * normal)
+        });
+        let middle = point_in_field - 0.5 * sample.distance * outward;
+        let outward_in_a = self.a_from_field.transform_vector(outward);
+        Contact {
+            point: self.a_from_field.transform_point(middle),
+            // The gradient points out of the body with the field: from A to B if that is A.
+            normal: if self.surface_is_a {
+                -outward_in_a
+            } else {
+                outward_in_a
+            },
+            separation: sample.distance,
+            id: self.id(found),
+        }
+    }
+
+    /// The triangle, and which of its corners the place lies between. Of triangles at one place it is the one where the search went deepest.
+    fn id(&self, found: &Found) -> ContactId {
+        let vertices = self.surface.triangles()[found.triangle as usize];
+        let counts = (0..3).fold(0, |bits, corner| {
+            bits | u32::from(found.between.contains(&vertices[corner])) << corner
+        });
+        ContactId(found.triangle << 3 | counts)
+    }
+}
