@@ -174,7 +174,7 @@ fn key(cell: IVec3) -> u64 {
     x | y << 21 | z << 42
 }
 
-/// Spreads keys over the table: the multiplication of [Steele2014]'s mixer. Its order is never looked at.
+/// Spreads keys over the table: the multiplication of \[Steele2014\]'s mixer. Its order is never looked at.
 #[derive(Default)]
 struct MixedKey(u64);
 
