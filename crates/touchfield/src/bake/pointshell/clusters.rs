@@ -8,8 +8,8 @@ use glam::{DVec3, Vec3};
 use super::nearest::PointTree;
 use super::tree::Level;
 
-/// Members farther than this from the one that stands for them, in medians of that distance over the level, are outliers. Tuned on the
-/// bunny: at 1.5 a quarter of all points is moved and clusters grow uneven, at 4 spheres span gaps between parts.
+/// Members farther than this from the one that stands for them, in medians of that distance over the level, are outliers. In an even cluster
+/// the farthest member is less than two medians away; a jump over a gap is several.
 const OUTLIER: f64 = 2.5;
 
 /// What to do with an outlier that is far from every cluster.

@@ -80,6 +80,10 @@ pub(super) fn fill(
             continue;
         }
         let (diagonal, center) = (cell.diagonal(), cell.center());
+        // Points go where the field is zero, not wherever its error lets the surface be; that would fill space.
+        if field.distance(center).abs() > diagonal {
+            continue;
+        }
         let middle = center.as_dvec3();
         let corners = cell.corners().map(|corner| corner.as_dvec3());
         if diagonal <= 2.0 * reach && spread.covers_all(middle, &corners, Vec3::ZERO) {

@@ -21,7 +21,7 @@ use crate::mesh::TriangleMesh;
 /// and `0.547 · 4 / π = 0.697`.
 const DENSITY: f64 = 0.7;
 
-/// Darts thrown for each point expected. Tuned: with 1 the fill makes half the points, and rows show; with 16 darts take most of the time.
+/// Darts thrown for each point expected. The more, the fewer points are left to the fill, which puts them in rows.
 const DARTS: f64 = 4.0;
 
 /// Pieces this much shorter than the spacing are let be: the surface is then covered within the spacing and this share of it.
