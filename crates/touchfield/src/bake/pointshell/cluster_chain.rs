@@ -3,96 +3,37 @@
 //! Input: points, the size of a cluster. Output: levels of clusters. Cost: the nearest few of the points left, for each cluster; one core.
 //! Not for: clusters of equal size; most have the size asked for, some have fewer or more.
 //!
-//! After [Sagardia2014] §2.1.2: a cluster is a point and its nearest neighbours among those not yet taken, the next one after these
+//! After \[Sagardia2014\] §2.1.2: a cluster is a point and its nearest neighbours among those not yet taken, the next one after these
 //! begins the next cluster, and the member nearest to the mean stands for all in the level above. The chain leaves gaps behind it,
 //! and clusters that jump over them hold points far apart: those are taken out and given to the nearest cluster, or stay alone.
-//! The paper does not say how far is too far; see [`OUTLIER`].
+//! The paper does not say how far is too far; see `clusters`.
 
 use glam::{DVec3, Vec3};
 
-use super::cluster_spatial::nearest_to;
+use super::clusters::{Members, Outliers};
 use super::nearest::{Found, PointTree};
 use super::tree::Level;
-
-/// Members farther than this from the one that stands for them, in medians of that distance over the level, are outliers. Tuned on the
-/// bunny: at 1.5 a quarter of all points is moved and clusters grow uneven, at 4 spheres span the gaps.
-const OUTLIER: f64 = 2.5;
 
 /// Levels, the leaves first, up to one cluster.
 pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     let size = cluster_size as usize;
-    let mut levels = Vec::new();
-    let mut standing: Vec<u32> = (0..points.len() as u32).collect();
-    while levels.is_empty() || standing.len() > 1 {
-        let level = one_level(points, &standing, size);
-        standing.clone_from(&level.representatives);
+    let mut levels: Vec<Level> = Vec::new();
+    loop {
+        let members = Members::above(points, levels.last());
+        let clusters = members.clusters(chain(&members.places(), size));
+        let regrouped = members.regrouped(clusters.clone(), Outliers::Alone);
+        // Members that are all far from each other stay alone; so would those above them, for ever.
+        let level = if 4 * regrouped.len() <= 3 * members.len() {
+            members.level(&regrouped)
+        } else {
+            members.level(&clusters)
+        };
+        let done = level.representatives.len() == 1;
         levels.push(level);
-    }
-    levels
-}
-
-/// Clusters of members, for each of which a point stands.
-fn one_level(points: &[Vec3], standing: &[u32], size: usize) -> Level {
-    let place = |member: u32| points[standing[member as usize] as usize];
-    let chain = chain(
-        &standing
-            .iter()
-            .map(|&p| points[p as usize])
-            .collect::<Vec<_>>(),
-        size,
-    );
-    let mut clusters: Vec<Cluster> = chain
-        .into_iter()
-        .map(|members| Cluster {
-            parent: middle_member(&members, place),
-            members,
-        })
-        .collect();
-    let far = OUTLIER * median_distance(&clusters, place);
-    let mut level = Level::default();
-    let regrouped = regroup(clusters.clone(), far, place);
-    // Members that are all far from each other stay alone; so would those above them, for ever.
-    if 4 * regrouped.len() <= 3 * standing.len() {
-        clusters = regrouped;
-    }
-    for cluster in &clusters {
-        level.push(&cluster.members, standing[cluster.parent as usize]);
-    }
-    level
-}
-
-/// Members, and the one of them that stands for all.
-#[derive(Clone)]
-struct Cluster {
-    members: Vec<u32>,
-    parent: u32,
-}
-
-fn middle_member(members: &[u32], place: impl Fn(u32) -> Vec3) -> u32 {
-    let places: Vec<Vec3> = members.iter().map(|&member| place(member)).collect();
-    let sum: DVec3 = places.iter().map(|place| place.as_dvec3()).sum();
-    let numbers: Vec<u32> = (0..members.len() as u32).collect();
-    members[nearest_to(&places, &numbers, sum / places.len() as f64) as usize]
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    a.as_dvec3().distance(b.as_dvec3())
-}
-
-/// Median of the distance of members, those that stand for others left out, to the one that stands for them \[m\].
-fn median_distance(clusters: &[Cluster], place: impl Fn(u32) -> Vec3) -> f64 {
-    let mut distances = Vec::new();
-    for cluster in clusters {
-        let parent = place(cluster.parent);
-        for &member in cluster.members.iter().filter(|&&m| m != cluster.parent) {
-            distances.push(distance(place(member), parent));
+        if done {
+            return levels;
         }
     }
-    let middle = distances.len() / 2;
-    if distances.is_empty() {
-        return 0.0;
-    }
-    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 /// Points cut into clusters along a chain of nearest neighbours.
@@ -164,45 +105,4 @@ impl Left {
                 }
             });
     }
-}
-
-/// Takes members farther than `far` from the one that stands for them out of their clusters, and gives each to the cluster that is
-/// nearest; to none, if that is too far as well.
-fn regroup(mut clusters: Vec<Cluster>, far: f64, place: impl Fn(u32) -> Vec3) -> Vec<Cluster> {
-    let mut outliers = Vec::new();
-    for cluster in &mut clusters {
-        loop {
-            let parent = place(cluster.parent);
-            let farthest = (0..cluster.members.len()).max_by(|&a, &b| {
-                let of = |slot: usize| distance(place(cluster.members[slot]), parent);
-                of(a).total_cmp(&of(b))
-            });
-            match farthest {
-                Some(slot) if distance(place(cluster.members[slot]), parent) > far => {
-                    outliers.push(cluster.members.remove(slot));
-                    cluster.parent = middle_member(&cluster.members, &place);
-                }
-                _ => break,
-            }
-        }
-    }
-    let parents: Vec<Vec3> = clusters
-        .iter()
-        .map(|cluster| place(cluster.parent))
-        .collect();
-    let tree = PointTree::new(&parents);
-    for outlier in outliers {
-        let near = tree.nearest(place(outlier).as_dvec3(), &[]);
-        match near {
-            Some(found) if found.distance_squared <= far * far => {
-                let cluster = tree.index(found.slot) as usize;
-                clusters[cluster].members.push(outlier);
-            }
-            _ => clusters.push(Cluster {
-                members: vec![outlier],
-                parent: outlier,
-            }),
-        }
-    }
-    clusters
 }

@@ -1,10 +1,13 @@
 //! Clusters from the root down: points are halved along the direction in which they spread most, by number.
 //!
-//! Input: points, the size of a cluster. Output: levels of clusters, all leaves equally deep and nearly full.
+//! Input: points, the size of a cluster. Output: levels of clusters, all leaves equally deep and most of them nearly full.
 //! Cost: a pass and a median for each halving, all cores. Not for: the paper's tree; see `cluster_chain`.
+//!
+//! Equal numbers may put points of two parts into one cluster; those are moved to the nearest, as in the chain.
 
 use glam::{DMat3, DVec3, Vec3};
 
+use super::clusters::{Members, Outliers};
 use super::tree::Level;
 use crate::threads;
 
@@ -45,32 +48,25 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     }
     counts.reverse();
     let mut levels: Vec<Level> = Vec::new();
-    for (level_height, counts_here) in counts.iter().enumerate() {
-        let mut level = Level::default();
-        let (mut first, mut first_member) = (0, 0u32);
-        for &count in counts_here {
-            let range = &items[first..first + count];
-            first += count;
-            // Numbers of members: points as they were given, clusters as they lie.
-            let (members, candidates): (Vec<u32>, Vec<u32>) = match level_height {
-                0 => {
-                    let members: Vec<u32> = range.iter().map(|item| item.index).collect();
-                    (members.clone(), members)
-                }
-                _ => {
-                    let below = &levels[level_height - 1];
-                    let children = parts(count, level_height as u32, size).count() as u32;
-                    let members: Vec<u32> = (first_member..first_member + children).collect();
-                    first_member += children;
-                    let stand_for = |&child: &u32| below.representatives[child as usize];
-                    let candidates = members.iter().map(stand_for).collect();
-                    (members, candidates)
-                }
+    for (height, counts_here) in counts.iter().enumerate() {
+        let members = Members::above(points, levels.last());
+        let mut first = 0;
+        // Points as they were given, clusters as they lie.
+        let group = |&count: &usize| -> Vec<u32> {
+            let number = match height {
+                0 => count,
+                _ => parts(count, height as u32, size).count(),
             };
-            let mean = mean(range);
-            level.push(&members, nearest_to(points, &candidates, mean));
-        }
-        levels.push(level);
+            let numbers = first..first + number;
+            first += number;
+            match height {
+                0 => items[numbers].iter().map(|item| item.index).collect(),
+                _ => numbers.map(|number| number as u32).collect(),
+            }
+        };
+        let clusters = members.clusters(counts_here.iter().map(group).collect());
+        let regrouped = members.regrouped(clusters, Outliers::Nearest);
+        levels.push(members.level(&regrouped));
     }
     levels
 }
@@ -118,20 +114,6 @@ fn divide(items: &mut [Item], counts: &[usize], height: u32, size: usize) {
 fn mean(items: &[Item]) -> DVec3 {
     let sum: DVec3 = items.iter().map(|item| item.point.as_dvec3()).sum();
     sum / items.len() as f64
-}
-
-/// The candidate nearest to a place; the first of equals.
-pub(super) fn nearest_to(points: &[Vec3], candidates: &[u32], place: DVec3) -> u32 {
-    let (mut best, mut least) = (candidates[0], f64::INFINITY);
-    for &candidate in candidates {
-        let distance = points[candidate as usize]
-            .as_dvec3()
-            .distance_squared(place);
-        if distance < least {
-            (best, least) = (candidate, distance);
-        }
-    }
-    best
 }
 
 /// About the direction of largest variance: some steps of the power method from the axis of largest variance. Any direction is right,

@@ -89,8 +89,8 @@ pub(super) fn covering_radius(mesh: &TriangleMesh, tree: &PointTree) -> Option<f
         }
         first = end;
     }
-    // Roundings of midpoints and distances: some ulp of the coordinates.
-    Some((1.0 + SLACK) * lower + 16.0 * f64::EPSILON * largest)
+    // Midpoints are rounded, some forty times one after the other at most, and so are distances.
+    Some((1.0 + SLACK) * lower + 64.0 * f64::EPSILON * largest)
 }
 
 /// The largest coordinate of a vertex that a face uses, without its sign.

@@ -3,7 +3,7 @@
 //! Input: points in `f32`. Output: the ball in `f64`; every point lies within its radius as `f64` measures it.
 //! Cost: a pass over the points for each pivot, some ten in all. Not for: balls of balls.
 //!
-//! Pivoting after [Gaertner1999]: the point farthest outside joins the few that carry the ball, and those that no longer
+//! Pivoting after \[Gaertner1999\]: the point farthest outside joins the few that carry the ball, and those that no longer
 //! carry it leave. We differ in how the few are found: of at most five points all sets of at most four are tried, and each is
 //! judged by how far it must reach to hold the five. So a degenerate set costs nothing and decides nothing, and no tolerance tells
 //! inside from outside.

@@ -4,11 +4,13 @@
 //! Cost: 35,000 points of 70,000 triangles take about a second of CPU, some 150 bytes a point while it is made.
 //! Not for: surfaces without end.
 //!
-//! After [Sagardia2014] §2.1.2 (docs/BIBLIOGRAPHY.md). We differ in what is promised: the covering radius, which the paper does not have.
+//! After \[Sagardia2014\] §2.1.2 (docs/BIBLIOGRAPHY.md). We differ in what is promised: the covering radius, which the paper does not have.
 
 mod cluster_chain;
 mod cluster_spatial;
+mod clusters;
 mod cover;
+mod cover_field;
 mod enclosing_ball;
 mod nearest;
 mod sample;
@@ -20,13 +22,14 @@ pub use settings::{ShellBakeError, ShellDensity, ShellSampling, ShellSettings, T
 
 use glam::{DVec3, Vec3};
 
+use super::isosurface::{IsosurfaceSettings, isosurface};
 use crate::field::{Field, Sample};
 use crate::mesh::TriangleMesh;
-use crate::pointshell::PointShell;
+use crate::pointshell::{PointShell, ShellError};
 use crate::threads;
 use cover::largest_coordinate;
 use nearest::PointTree;
-use spread::SurfacePoint;
+use spread::{Spread, SurfacePoint};
 use tree::rounded_up;
 
 /// Points whose normals one thread asks for at a time.
@@ -72,6 +75,69 @@ pub fn shell_of_mesh(
     shell(&points, field, radius, settings)
 }
 
+/// Points on the surface of a field without a mesh: from its isosurface at cells of this size \[m\], moved onto the field itself.
+///
+/// Every place of the *true* surface lies within the shell's covering radius of one of its points, whatever the isosurface missed and however far off
+/// the field is. A field with a large error has a large radius.
+///
+/// ```
+/// use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+/// use touchfield::field::primitive::Torus;
+/// let settings = ShellSettings { density: ShellDensity::Spacing(0.1), ..Default::default() };
+/// let shell = shell_of_field(&Torus::new(1.0, 0.3)?, 0.05, &settings)?;
+/// assert!(shell.covering_radius() < 0.13);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn shell_of_field(
+    field: &dyn Field,
+    cell_size: f32,
+    settings: &ShellSettings,
+) -> Result<PointShell, ShellBakeError> {
+    settings.check()?;
+    if !(cell_size > 0.0 && cell_size.is_finite()) {
+        return Err(ShellBakeError::BadCellSize(cell_size));
+    }
+    let bounds = field.bounds();
+    // An empty box has no surface, which the isosurface says.
+    let is_bounded = bounds.min.is_finite() && bounds.max.is_finite();
+    if !is_bounded && !bounds.is_empty() {
+        return Err(ShellBakeError::Unbounded(bounds));
+    }
+    // With room for the cells that the isosurface lays around the box.
+    let cells = (f64::from(bounds.extents().max_element()) / f64::from(cell_size)).ceil() + 3.0;
+    let isosurface_settings = IsosurfaceSettings {
+        cells: (cells as u32).max(4),
+        ..Default::default()
+    };
+    let mesh = isosurface(field, 0.0, &isosurface_settings)?;
+    let spacing = usable_spacing(&mesh, settings)?;
+    let max_points = settings.max_points as usize;
+    let mut spread = sample::sample(&mesh, settings.sampling, spacing, max_points)?;
+    if settings.sampling == ShellSampling::PoissonDisk {
+        sample::fill(&mesh, &mut spread)?;
+    }
+    let points = spread.into_points();
+    let tolerance = cover_field::tolerance(field, cell_size.min(spacing as f32));
+    let moved = threads::map(points.len(), |index| {
+        let at = cover_field::project(field, points[index].at, tolerance)?;
+        Some(SurfacePoint {
+            at,
+            ..points[index]
+        })
+    });
+    let points = moved.into_iter().flatten().collect();
+    let mut spread = Spread::new(points, spacing, bounds.min.as_dvec3(), max_points);
+    if settings.fill_gaps || settings.sampling == ShellSampling::PoissonDisk {
+        cover_field::fill(field, bounds, &mut spread)?;
+    }
+    let points = spread.into_points();
+    let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
+    let fineness = 0.25 * spacing.min(cell_size.into());
+    let radius = cover_field::covering_radius(field, bounds, &PointTree::new(&places), fineness);
+    // Without points `shell` says so.
+    shell(&points, field, radius.unwrap_or(0.0), settings)
+}
+
 /// The spacing, if `f32` tells such points apart and holds them at all.
 fn usable_spacing(mesh: &TriangleMesh, settings: &ShellSettings) -> Result<f64, ShellBakeError> {
     /// Differences and squares of such lengths stay finite in `f32` \[m\].
@@ -100,6 +166,9 @@ fn shell(
     covering_radius: f64,
     settings: &ShellSettings,
 ) -> Result<PointShell, ShellBakeError> {
+    if points.is_empty() {
+        return Err(ShellError::Empty.into());
+    }
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
     let levels = match settings.tree {
         TreeBuilder::Chain => cluster_chain::clusters(&places, settings.cluster_size),
@@ -130,4 +199,78 @@ fn normals(points: &[SurfacePoint], field: &dyn Field) -> Vec<Vec3> {
         samples.iter().zip(points).map(normal).collect::<Vec<_>>()
     });
     runs.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::primitive::{Sphere, Torus};
+    use crate::mesh::generate;
+
+    #[cfg(feature = "parallel")]
+    #[test]
+    fn the_same_bits_on_any_number_of_threads() {
+        let mesh = generate::torus(generate::Torus::default()).unwrap();
+        let ball = Sphere::new(1.0).unwrap();
+        let ring = Torus::new(0.5, 0.2).unwrap();
+        for tree in [TreeBuilder::Chain, TreeBuilder::Spatial] {
+            for sampling in [ShellSampling::PoissonDisk, ShellSampling::Vertices] {
+                let settings = ShellSettings {
+                    sampling,
+                    tree,
+                    density: ShellDensity::Points(6000),
+                    ..Default::default()
+                };
+                let make = |threads| {
+                    threads::with(threads, || {
+                        let of_mesh = shell_of_mesh(&mesh, &ball, &settings).unwrap();
+                        (of_mesh, shell_of_field(&ring, 0.05, &settings).unwrap())
+                    })
+                };
+                let one = make(1);
+                assert!(one == make(2) && one == make(7), "{tree:?} {sampling:?}");
+            }
+        }
+    }
+
+    /// Points that are all at one place, on a line, or two far apart: no tree may loop or lose one.
+    #[test]
+    fn trees_over_degenerate_points() {
+        let on = |count: usize, at: &dyn Fn(usize) -> Vec3| -> Vec<SurfacePoint> {
+            let point = |i| SurfacePoint {
+                at: at(i),
+                normal: Vec3::Z,
+            };
+            (0..count).map(point).collect()
+        };
+        let sets = [
+            on(1, &|_| Vec3::ONE),
+            on(2, &|i| Vec3::X * i as f32),
+            on(1000, &|_| Vec3::ONE),
+            on(1000, &|i| Vec3::X * i as f32),
+            on(1000, &|i| Vec3::X * 1.5f32.powi(i as i32 / 8)),
+            on(777, &|i| Vec3::new((i % 2) as f32 * 1e6, i as f32, 0.0)),
+        ];
+        let ball = Sphere::new(1.0).unwrap();
+        for points in &sets {
+            for tree in [TreeBuilder::Chain, TreeBuilder::Spatial] {
+                for cluster_size in [2, 3, 4, 16] {
+                    let settings = ShellSettings {
+                        tree,
+                        cluster_size,
+                        ..Default::default()
+                    };
+                    // `PointShell::new` checks the tree.
+                    let made = shell(points, &ball, 1.0, &settings).unwrap();
+                    let sorted = |places: &mut Vec<[u32; 3]>| places.sort_unstable();
+                    let bits = |p: Vec3| p.to_array().map(f32::to_bits);
+                    let mut before: Vec<_> = points.iter().map(|p| bits(p.at)).collect();
+                    let mut after: Vec<_> = made.points().iter().map(|&p| bits(p)).collect();
+                    sorted(&mut before);
+                    sorted(&mut after);
+                    assert_eq!(before, after, "{tree:?} {cluster_size}");
+                }
+            }
+        }
+    }
 }

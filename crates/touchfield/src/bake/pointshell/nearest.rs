@@ -3,7 +3,7 @@
 //! Input: points in `f32`. Output: the nearest to a place, or those within reach, by `f64` distances.
 //! Cost: 17 bytes a point; a median a level to build, on all cores. Not for: points that move or are added.
 //!
-//! A tree of halves [Bentley1975]: every range of points is split at its middle point along the longest side of its box. The tree is the
+//! A tree of halves \[Bentley1975\]: every range of points is split at its middle point along the longest side of its box. The tree is the
 //! order of the points; only the axis of each split is kept.
 
 use std::cmp::Ordering;

@@ -3,10 +3,10 @@
 //! Input: a mesh of valid faces, a spacing. Output: points in `f32`, each on its face up to rounding.
 //! Cost: a few looks into a hashed grid for each point; one core. Not for: proofs, which `cover` gives.
 //!
-//! Voxels after [Sagardia2014] §2.1.2. We differ in two things: a face is asked for the voxels that it passes through, not for all
+//! Voxels after \[Sagardia2014\] §2.1.2. We differ in two things: a face is asked for the voxels that it passes through, not for all
 //! surface voxels in its box, because a large slanted face has a box full of others' voxels; and a point must keep its distance from the points
 //! of all faces that look the same way, not of neighbours only, because small faces have their neighbours' neighbours near.
-//! Darts after [Cook1986]; then, instead of more darts, every face is cut into pieces until each piece is covered or shows a place
+//! Darts after \[Cook1986\]; then, instead of more darts, every face is cut into pieces until each piece is covered or shows a place
 //! that is not: nothing is left to chance.
 
 use glam::{DVec3, I64Vec3, Vec3};
@@ -17,11 +17,11 @@ use crate::bake::voxelise::overlaps;
 use crate::geom::{DAabb, Triangle};
 use crate::mesh::TriangleMesh;
 
-/// Points of a maximal random set on an area of one squared spacing: random packing of discs covers 0.547 of the plane [Feder1980],
+/// Points of a maximal random set on an area of one squared spacing: random packing of discs covers 0.547 of the plane \[Feder1980\],
 /// and `0.547 · 4 / π = 0.697`.
 const DENSITY: f64 = 0.7;
 
-/// Darts thrown for each point expected. Tuned: with 1 the fill makes half the points, and rows show; with 16 darts take most of the time.
+/// Darts thrown for each point expected. The more, the fewer points are left to the fill, which puts them in rows.
 const DARTS: f64 = 4.0;
 
 /// Pieces this much shorter than the spacing are let be: the surface is then covered within the spacing and this share of it.
@@ -164,9 +164,11 @@ fn throw_darts(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBake
         })
         .collect();
     let expected = DENSITY * area / (spread.reach() * spread.reach());
-    // Far more cannot be kept anyway.
-    let most = 8.0 * DARTS * spread.max_points() as f64;
-    let darts = (DARTS * expected).min(most) as u64;
+    let limit = spread.max_points();
+    if expected > 2.0 * limit as f64 {
+        return Err(ShellBakeError::TooManyPoints { limit });
+    }
+    let darts = (DARTS * expected) as u64;
     for dart in 0..darts {
         let [share, u, v] = [0, 1, 2].map(|number| unit_random(3 * dart + number));
         let face = up_to.partition_point(|&below| below <= share * area);
@@ -187,7 +189,7 @@ fn throw_darts(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBake
     Ok(())
 }
 
-/// From 0 up to 1, by the number: SplitMix64 [Steele2014], the same on every machine.
+/// From 0 up to 1, by the number: SplitMix64 \[Steele2014\], the same on every machine.
 fn unit_random(number: u64) -> f64 {
     let mut z = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

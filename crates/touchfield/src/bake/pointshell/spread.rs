@@ -12,7 +12,7 @@ use super::nearest::PointTree;
 use super::settings::ShellBakeError;
 
 /// Two faces whose normals are turned apart by more than the angle of this cosine are sides of something thin: a point of one does not
-/// stand for the other. Tuned: 0 doubles the points along every right edge; −1 leaves one side of a sheet bare.
+/// stand for the other. Beyond a right angle, so that edges of boxes are not crowded; short of a half turn, so that blades count as thin.
 const OTHER_SIDE: f32 = -0.5;
 
 /// A point of a surface and where it came from.
@@ -174,7 +174,7 @@ fn key(cell: IVec3) -> u64 {
     x | y << 21 | z << 42
 }
 
-/// Spreads keys over the table: the multiplication of [Steele2014]'s mixer. Its order is never looked at.
+/// Spreads keys over the table: the multiplication of \[Steele2014\]'s mixer. Its order is never looked at.
 #[derive(Default)]
 struct MixedKey(u64);
 

@@ -1,0 +1,206 @@
+//! Points on the surface of a field: projected onto it, added where some are missing, and how far the surface is from them at most.
+//!
+//! Input: any field of bounded extent, points. Output: points on its surface; a radius within which every place of the true surface has one.
+//! Cost: an interval for each cell near the surface, down to a fraction of the spacing; the proof on all cores. Not for: meshes; see `cover`.
+//!
+//! No mesh of the surface is trusted: cells of space are halved along each axis until their interval shows that the surface does not pass
+//! through them, or until one point lies within reach of all their corners. Intervals hold the true distance, the field's error included,
+//! so the radius does too, and parts that the isosurface missed are found.
+
+use glam::Vec3;
+
+use super::cover::SLACK;
+use super::nearest::PointTree;
+use super::settings::ShellBakeError;
+use super::spread::{Spread, SurfacePoint};
+use crate::field::Field;
+use crate::geom::Aabb;
+use crate::threads;
+
+/// Steps of a projection. A true distance needs one or two; a bound of one, as CSG leaves it, some more.
+const STEPS: usize = 12;
+
+/// Cells whose work begins with the bound that those before them found. Fixed, so that the answer does not depend on threads.
+const BLOCK: usize = 256;
+/// So many cells keep all cores busy.
+const MANY: usize = 1024;
+
+/// The place of the surface to which the gradient leads from a point, if the field is within `tolerance` \[m\] of zero there.
+pub(super) fn project(field: &dyn Field, point: Vec3, tolerance: f32) -> Option<Vec3> {
+    let mut at = point;
+    let mut best = (f32::INFINITY, point);
+    for _ in 0..STEPS {
+        let sample = field.sample(at);
+        let off = sample.distance.abs();
+        if off < best.0 {
+            best = (off, at);
+        }
+        // What rounding leaves of a coordinate.
+        if off <= f32::EPSILON * at.abs().max_element() {
+            break;
+        }
+        let Some(outward) = sample.gradient.try_normalize() else {
+            break;
+        };
+        let next = at - sample.distance * outward;
+        if !next.is_finite() || next == at {
+            break;
+        }
+        at = next;
+    }
+    (best.0 <= tolerance).then_some(best.1)
+}
+
+/// Whether the surface may pass through a cell.
+fn may_cross(field: &dyn Field, cell: Aabb) -> bool {
+    let truth = field.interval(cell);
+    // Also where the interval is not a number: nothing is known then.
+    !(truth.lower > 0.0 || truth.upper < 0.0)
+}
+
+/// The eight parts of a cell.
+fn octants(cell: Aabb) -> [Aabb; 8] {
+    let center = cell.center();
+    cell.corners()
+        .map(|corner| Aabb::new(corner.min(center), corner.max(center)))
+}
+
+/// Adds points where a place of the surface is farther than the reach from all others.
+pub(super) fn fill(
+    field: &dyn Field,
+    bounds: Aabb,
+    spread: &mut Spread,
+) -> Result<(), ShellBakeError> {
+    let reach = spread.reach() as f32;
+    // Small enough for few places to be missed, large enough to be few: the proof says what is left.
+    let smallest = 0.25 * reach;
+    let mut cells = vec![bounds];
+    while let Some(cell) = cells.pop() {
+        if !may_cross(field, cell) {
+            continue;
+        }
+        let (diagonal, center) = (cell.diagonal(), cell.center());
+        // Points go where the field is zero, not wherever its error lets the surface be; that would fill space.
+        if field.distance(center).abs() > diagonal {
+            continue;
+        }
+        let middle = center.as_dvec3();
+        let corners = cell.corners().map(|corner| corner.as_dvec3());
+        if diagonal <= 2.0 * reach && spread.covers_all(middle, &corners, Vec3::ZERO) {
+            continue;
+        }
+        if diagonal > smallest {
+            cells.extend(octants(cell));
+            continue;
+        }
+        let Some(at) = project(field, center, tolerance(field, smallest)) else {
+            continue;
+        };
+        if at.distance(center) <= diagonal {
+            spread.offer(SurfacePoint {
+                at,
+                normal: Vec3::ZERO,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// How far from zero a field may be where a point counts as on its surface, by the length that matters \[m\].
+pub(super) fn tolerance(field: &dyn Field, length: f32) -> f32 {
+    // A hundredth: what a covering radius is not worse for. The stored surface is off the true one by the error anyway.
+    f32::max(0.01 * length, field.error_bound())
+}
+
+/// A radius within which every place of the true surface has one of the points \[m\]; `None` without points. `fineness` is a length below
+/// which a radius is as good as any \[m\].
+pub(super) fn covering_radius(
+    field: &dyn Field,
+    bounds: Aabb,
+    tree: &PointTree,
+    fineness: f64,
+) -> Option<f64> {
+    tree.slots().next()?;
+    let search = Search {
+        field,
+        tree,
+        // The band in which an error leaves the surface unknown is no thinner: smaller cells do not see more.
+        smallest: 0.25 * f64::from(field.error_bound()),
+    };
+    let mut cells = vec![bounds];
+    while cells.len() < MANY {
+        let parts: Vec<Aabb> = (cells.iter().flat_map(|&cell| octants(cell)))
+            .filter(|&cell| may_cross(field, cell))
+            .collect();
+        // All gone, or too small to be halved.
+        if parts.is_empty() || cells[0].diagonal() <= f32::MIN_POSITIVE {
+            break;
+        }
+        if f64::from(parts[0].diagonal()) <= fineness {
+            cells = parts;
+            break;
+        }
+        cells = parts;
+    }
+    let (mut lower, mut proven) = (fineness, fineness);
+    for block in cells.chunks(BLOCK) {
+        let found = threads::map(block.len(), |index| search.within(block[index], lower));
+        for (own_lower, own_proven) in found {
+            lower = lower.max(own_lower);
+            proven = proven.max(own_proven);
+        }
+    }
+    let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
+    Some(proven.max((1.0 + SLACK) * lower) + 16.0 * f64::EPSILON * f64::from(largest))
+}
+
+struct Search<'a> {
+    field: &'a dyn Field,
+    tree: &'a PointTree,
+    /// Diagonal of cells that are not halved again \[m\].
+    smallest: f64,
+}
+
+impl Search<'_> {
+    /// How far the surface in a cell reaches from the points, found and proven \[m\]. What is proven counts only where it is more
+    /// than `lower` with its slack.
+    fn within(&self, cell: Aabb, mut lower: f64) -> (f64, f64) {
+        let mut proven = 0.0;
+        let mut cells = vec![(cell, 0)];
+        while let Some((cell, guess)) = cells.pop() {
+            if !may_cross(self.field, cell) {
+                continue;
+            }
+            let center = cell.center();
+            let Some(near) = self.tree.nearest(center.as_dvec3(), &[guess]) else {
+                continue;
+            };
+            let point = self.tree.point(near.slot);
+            let farthest = |far: f64, corner: Vec3| far.max(point.distance(corner.as_dvec3()));
+            let upper = cell.corners().into_iter().fold(0.0, farthest);
+            if upper <= (1.0 + SLACK) * lower {
+                continue;
+            }
+            let diagonal = f64::from(cell.diagonal());
+            let distance = near.distance_squared.sqrt();
+            let is_fine = diagonal <= 2.0 * SLACK * distance || diagonal <= self.smallest;
+            // Halves of neighbouring numbers are no smaller.
+            let extents = cell.extents().max_element();
+            let is_last = extents <= 4.0 * f32::EPSILON * center.abs().max_element();
+            if is_fine || is_last {
+                proven = f64::max(proven, upper);
+                continue;
+            }
+            if diagonal <= distance {
+                let on = project(self.field, center, tolerance(self.field, cell.diagonal()));
+                if let Some(on) = on.filter(|on| on.distance(center) <= cell.diagonal()) {
+                    let on = self.tree.nearest(on.as_dvec3(), &[near.slot]);
+                    let found = on.map_or(0.0, |found| found.distance_squared.sqrt());
+                    lower = lower.max(found);
+                }
+            }
+            cells.extend(octants(cell).map(|part| (part, near.slot)));
+        }
+        (lower, proven)
+    }
+}
