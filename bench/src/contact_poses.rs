@@ -44,8 +44,8 @@ impl Regime {
 
 /// Of the diagonal: about a cell of a grid of 128 nodes a side.
 pub const PUSH: f64 = 0.005;
-/// Of the extents of the box of A. Tuned, so that about nine in ten touch: at 0.5 nearly all do, at 1 half do.
-pub const REACH: f64 = 0.7;
+/// Of the extents of the box of A. Tuned on the bunny, so that 91 in 100 touch, as when peers were first measured: at 0.6 it is 93, at 0.7 it is 83.
+pub const REACH: f64 = 0.62;
 /// Of the diagonal.
 pub const GAP: f64 = 0.5;
 
