@@ -488,6 +488,12 @@ impl<'a> Suite<'a> {
     fn cell(&mut self, cell: Aabb) -> Result<(), String> {
         let interval = self.field.interval(cell);
         let (lower, upper) = (f64::from(interval.lower), f64::from(interval.upper));
+        let plane = self.field.lower_plane(cell);
+        let below = |point: DVec3| {
+            let plane = plane?;
+            let from_center = point - cell.center().as_dvec3();
+            Some(f64::from(plane.value) + plane.gradient.as_dvec3().dot(from_center))
+        };
         let DAabb { min, max } = cell.as_daabb();
         let mut points = vec![cell.as_daabb().center()];
         points.extend(cell.as_daabb().corners());
@@ -511,6 +517,13 @@ impl<'a> Suite<'a> {
             if !(lower <= least && most <= upper) {
                 return Err(format!(
                     "interval [{lower:e}, {upper:e}] over {cell:?} misses {least:e} at {point}"
+                ));
+            }
+            if let Some(below) = below(point)
+                && !(below <= least)
+            {
+                return Err(format!(
+                    "plane {plane:?} over {cell:?} is {below:e} at {point}, above {least:e}"
                 ));
             }
         }

@@ -9,6 +9,7 @@ pub mod convergence;
 pub mod field_suite;
 pub mod mesh_truth;
 pub mod meshes;
+pub mod pairs;
 pub mod plot;
 pub mod random;
 pub mod representations;

@@ -10,7 +10,7 @@ use glam::{UVec3, Vec3};
 use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn;
 use super::trilinear;
-use super::{Field, Sample};
+use super::{Field, LowerPlane, Sample};
 use crate::geom::{Aabb, Interval, place_index};
 
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
@@ -283,9 +283,46 @@ impl Field for DenseGrid {
             |first, last| self.range(first, last),
         )
     }
+
+    /// Less any plane, the interpolant is still trilinear in every cell, so the plane below the nodes is below all of it.
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let [first, last] = self.frame.nodes_of(cell)?;
+        let place = self.frame.locate(cell.center());
+        let slope = self.secant(first, last);
+        let center = place.cell.as_vec3() + place.fraction;
+        let mut value = f32::INFINITY;
+        for k in first.z..=last.z {
+            for j in first.y..=last.y {
+                let start = self.layout().node_index(UVec3::new(first.x, j, k));
+                let row = &self.values[start..=start + (last.x - first.x) as usize];
+                let along = Vec3::new(first.x as f32, j as f32, k as f32) - center;
+                let mut plane = slope.dot(along);
+                for &node in row {
+                    value = value.min(node - plane);
+                    plane += slope.x;
+                }
+            }
+        }
+        Some(LowerPlane {
+            value: value - self.frame.plane_margin(cell, value),
+            gradient: slope / self.frame.layout.cell_size,
+        })
+    }
 }
 
 impl DenseGrid {
+    /// Mean slope from one node to another \[m per cell\]: that of the planes that fit best, also across a crease.
+    fn secant(&self, first: UVec3, last: UVec3) -> Vec3 {
+        let cell = Aabb::new(Vec3::ZERO, Vec3::ONE);
+        let mut slope = Vec3::ZERO;
+        for corner in cell.corners() {
+            let far = corner.cmpgt(Vec3::ZERO);
+            let value = self.values[self.layout().node_index(UVec3::select(far, last, first))];
+            slope += value * Vec3::select(far, Vec3::ONE, Vec3::NEG_ONE);
+        }
+        slope / (4.0 * (last - first).max(UVec3::ONE).as_vec3())
+    }
+
     /// Smallest and largest node value from one node to another.
     fn range(&self, first: UVec3, last: UVec3) -> Interval {
         let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);

@@ -16,6 +16,15 @@ pub struct Sample {
     pub gradient: Vec3,
 }
 
+/// A linear function that a field never falls below, over some box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LowerPlane {
+    /// At the centre of the box \[m\].
+    pub value: f32,
+    /// Of the linear function.
+    pub gradient: Vec3,
+}
+
 /// What the number a field returns means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -63,6 +72,14 @@ pub trait Field: Send + Sync {
 
     /// Holds the *true* distance of every point of `cell`, local error included.
     fn interval(&self, cell: Aabb) -> Interval;
+
+    /// A plane below the *true* distance over `cell`, local error included: at every point x of it the distance is at least
+    /// `value + gradient · (x − center)`. `None` where nothing is known beyond the distance being 1-Lipschitz.
+    ///
+    /// Where two bodies face each other their planes nearly cancel, which bounds the gap to second order.
+    fn lower_plane(&self, _cell: Aabb) -> Option<LowerPlane> {
+        None
+    }
 }
 
 /// A pointer to a field is a field: every call goes to what it points at, the batched ones too.
@@ -92,6 +109,9 @@ macro_rules! field_behind {
             }
             fn interval(&self, cell: Aabb) -> Interval {
                 (**self).interval(cell)
+            }
+            fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+                (**self).lower_plane(cell)
             }
         }
     };

@@ -197,6 +197,24 @@ impl GridFrame {
         }
     }
 
+    /// First and last node of the grid cells that `cell` overlaps, all of it inside the grid; `None` when they are too many to
+    /// look at, or the sign is torn.
+    pub(super) fn nodes_of(&self, cell: Aabb) -> Option<[UVec3; 2]> {
+        let inside = self.bounds.contains(cell.min) && self.bounds.contains(cell.max);
+        (inside && !self.torn)
+            .then(|| self.nodes_around(cell))
+            .flatten()
+    }
+
+    /// What a plane below the nodes has to be lowered by to lie below the true distance: the error of the field, and rounding.
+    pub(super) fn plane_margin(&self, cell: Aabb, value: f32) -> f32 {
+        let reach = 0.5 * cell.diagonal() + self.layout.cell_size;
+        // Positions among the nodes, twice, and the sums along a row.
+        let rounding = 8.0 * self.unsure() * self.layout.cell_size
+            + 16.0 * f32::EPSILON * (reach + value.abs());
+        self.error_bound + rounding
+    }
+
     /// How far rounding can move a point among the nodes \[cells\].
     fn unsure(&self) -> f32 {
         4.0 * f32::EPSILON * (self.layout.cells().max_element() as f32 + 1.0)

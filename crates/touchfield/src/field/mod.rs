@@ -33,7 +33,7 @@ mod witness;
 pub use closure::{Closure, Declared};
 pub use csg::{Difference, Intersection, Union};
 pub use dense_grid::{DenseGrid, GridError, GridLayout};
-pub use field::{Field, Meaning, Sample};
+pub use field::{Field, LowerPlane, Meaning, Sample};
 pub use height_field::{HeightField, HeightFieldError};
 pub use layered_voxmap::{
     Encoding, LayeredVoxmap, MOST_PRECISION, Sampling, VoxelValues, VoxmapError, turned,

@@ -9,6 +9,7 @@
 
 use glam::{Vec2, Vec3};
 
+use super::{LowerPlane, Sample};
 use crate::geom::{Aabb, Interval};
 
 /// Worst rounding error of a closed form whose numbers stay below `magnitude` \[m\]: 16 `u`.
@@ -91,6 +92,42 @@ pub(crate) fn largest_finite_coordinate(cell: Aabb) -> f32 {
         .flat_map(|corner| corner.abs().to_array())
         .filter(|coordinate| coordinate.is_finite())
         .fold(0.0, f32::max)
+}
+
+/// A plane below a convex function over `cell`: the tangent at its centre, or the mean of those at its corners, which is level
+/// across a crease. The one whose least value over the cell is larger. `size` is that of the body.
+pub(crate) fn plane_of_convex(
+    cell: Aabb,
+    size: f32,
+    sample: impl Fn(Vec3) -> Sample,
+) -> Option<LowerPlane> {
+    let ball = CellBall::of(cell)?;
+    let tangent = |at: Vec3| {
+        let Sample { distance, gradient } = sample(at);
+        LowerPlane {
+            value: distance + gradient.dot(ball.center - at),
+            gradient,
+        }
+    };
+    let at_center = tangent(ball.center);
+    let mut mean = LowerPlane {
+        value: 0.0,
+        gradient: Vec3::ZERO,
+    };
+    for corner in cell.corners() {
+        let plane = tangent(corner);
+        mean.value += 0.125 * plane.value;
+        mean.gradient += 0.125 * plane.gradient;
+    }
+    let least = |plane: &LowerPlane| plane.value - plane.gradient.abs().dot(cell.half_extents());
+    let mut plane = if least(&mean) > least(&at_center) {
+        mean
+    } else {
+        at_center
+    };
+    // Gradients are off by a few roundings too, over at most the diagonal.
+    plane.value -= 2.0 * slack(ball.magnitude + size);
+    Some(plane)
 }
 
 /// Lower end of the signed distance to the box `bounds` over `cell` \[m\].

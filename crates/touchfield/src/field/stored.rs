@@ -3,7 +3,8 @@
 use glam::{UVec3, Vec3};
 
 use super::{
-    DenseGrid, Field, GridLayout, LayeredVoxmap, Meaning, Sample, SparseBlocks, TaylorGrid,
+    DenseGrid, Field, GridLayout, LayeredVoxmap, LowerPlane, Meaning, Sample, SparseBlocks,
+    TaylorGrid,
 };
 use crate::geom::{Aabb, Interval};
 
@@ -178,5 +179,9 @@ impl Field for StoredField {
 
     fn interval(&self, cell: Aabb) -> Interval {
         each!(self, field => field.interval(cell))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        each!(self, field => field.lower_plane(cell))
     }
 }

@@ -7,7 +7,12 @@
 mod narrow;
 mod point_samples;
 mod probe;
+mod separation;
 
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
+};
+pub use separation::{
+    Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
+    separation_many,
 };

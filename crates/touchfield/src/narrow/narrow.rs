@@ -102,6 +102,12 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
+    /// The tolerance is NaN, infinite, zero or negative.
+    #[error("a tolerance of {0:?} m cannot be reached; it must be finite and more than 0")]
+    BadTolerance(f32),
+    /// A shape without a solid.
+    #[error("a shape is empty: its field has no box")]
+    Empty,
     /// Neither shape has an end.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
@@ -122,7 +128,10 @@ pub fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    check(pair, settings)?;
+    let pair = &checked(pair)?;
+    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
+        return Err(CollideError::BadSeparation(settings.max_separation));
+    }
     let method = match settings.method {
         Method::Auto => Method::PointSamples,
         chosen => chosen,
@@ -143,17 +152,20 @@ pub fn collide(
     Ok(())
 }
 
-fn check(pair: &Pair<'_>, settings: &CollideSettings) -> Result<(), CollideError> {
+/// The pair with a rotation of unit length; refuses a pose that is no rigid motion.
+pub(super) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     let Pose {
         rotation,
         translation,
     } = pair.a_from_b;
-    // glam calls a quaternion normalised within 2e-4; a wrong length scales the body by as much.
+    // glam calls a quaternion normalised within 2e-4. What is farther off is a mistake rather than rounding.
     if !(translation.is_finite() && rotation.is_finite() && rotation.is_normalized()) {
         return Err(CollideError::BadPose(pair.a_from_b));
     }
-    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
-        return Err(CollideError::BadSeparation(settings.max_separation));
-    }
-    Ok(())
+    let a_from_b = Pose {
+        // Else the body would be scaled by as much as the length is off.
+        rotation: rotation.normalize(),
+        translation,
+    };
+    Ok(Pair { a_from_b, ..*pair })
 }

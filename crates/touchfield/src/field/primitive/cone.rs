@@ -5,7 +5,7 @@ use glam::{DVec2, Vec2, Vec3};
 use super::{profile, radial};
 use crate::field::parameter::{self, ParameterError};
 use crate::field::rounding::{self, CellBall};
-use crate::field::{Field, Sample};
+use crate::field::{Field, LowerPlane, Sample};
 use crate::geom::{Aabb, Interval};
 
 /// A cone around the z axis, base below, apex or a smaller (or larger) flat end above, middle height at z = 0.
@@ -164,5 +164,9 @@ impl Field for Cone {
         let from_center = self.distance(ball.center) - ball.radius;
         Interval::new(side.max(end).max(from_center), upper)
             .grown(rounding::slack(ball.magnitude + self.size()))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        rounding::plane_of_convex(cell, self.size(), |point| self.sample(point))
     }
 }

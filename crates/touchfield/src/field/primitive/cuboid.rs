@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample, rounding};
+use crate::field::{Field, LowerPlane, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A box around the origin. Inside, the gradient points to the nearest face: of equals, x before y before z, and
@@ -66,6 +66,11 @@ impl Field for Cuboid {
     fn interval(&self, cell: Aabb) -> Interval {
         let size = self.half_extents.max_element();
         rounding::interval_of_even_convex(cell, size, |point| self.distance(point))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let size = self.half_extents.max_element();
+        rounding::plane_of_convex(cell, size, |point| self.sample(point))
     }
 }
 
@@ -135,5 +140,10 @@ impl Field for RoundedCuboid {
     fn interval(&self, cell: Aabb) -> Interval {
         let size = self.half_extents.max_element();
         rounding::interval_of_even_convex(cell, size, |point| self.distance(point))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let size = self.half_extents.max_element();
+        rounding::plane_of_convex(cell, size, |point| self.sample(point))
     }
 }

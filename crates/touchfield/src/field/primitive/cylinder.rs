@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::{profile, radial};
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample, rounding};
+use crate::field::{Field, LowerPlane, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A cylinder around the z axis, closed by flat ends. Of an end and the side equally near the gradient points to
@@ -73,5 +73,10 @@ impl Field for Cylinder {
     fn interval(&self, cell: Aabb) -> Interval {
         let size = self.half_height.max(self.radius);
         rounding::interval_of_even_convex(cell, size, |point| self.distance(point))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let size = self.half_height.max(self.radius);
+        rounding::plane_of_convex(cell, size, |point| self.sample(point))
     }
 }

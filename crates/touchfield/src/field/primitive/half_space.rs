@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample};
+use crate::field::{Field, LowerPlane, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// Everything on the inner side of a plane: `normal · x ≤ offset`.
@@ -100,5 +100,9 @@ impl Field for HalfSpace {
             (lower - slack(lower)).next_down(),
             (upper + slack(upper)).next_up(),
         )
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        rounding::plane_of_convex(cell, self.offset().abs(), |point| self.sample(point))
     }
 }

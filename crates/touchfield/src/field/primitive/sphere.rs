@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample, rounding};
+use crate::field::{Field, LowerPlane, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A ball around the origin. At the centre the gradient is +x.
@@ -47,5 +47,10 @@ impl Field for Sphere {
 
     fn interval(&self, cell: Aabb) -> Interval {
         rounding::interval_of_even_convex(cell, self.radius, |point| self.distance(point))
+    }
+
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let size = self.radius;
+        rounding::plane_of_convex(cell, size, |point| self.sample(point))
     }
 }
