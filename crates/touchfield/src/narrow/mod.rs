@@ -8,6 +8,10 @@ mod narrow;
 mod point_samples;
 mod probe;
 mod separation;
+mod shell_segments;
+mod shell_traversal;
+mod shell_walk;
+mod touching;
 
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
@@ -16,3 +20,4 @@ pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
     separation_many,
 };
+pub use touching::touching;

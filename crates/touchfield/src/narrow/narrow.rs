@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use super::point_samples;
+use super::separation::SeparationScratch;
+use super::{point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
@@ -51,8 +52,24 @@ pub enum Method {
     /// Picked by kind and size of the two shapes.
     #[default]
     Auto,
-    /// Every point of a shell against the field of the other: the baseline.
+    /// Every point of a shell against the field of the other: the baseline [Lecture].
     PointSamples,
+    /// The sphere tree of a shell against the field of the other [Sagardia2014].
+    ShellTraversal,
+    /// The deepest point of each of about so many segments of a shell [Sagardia2014].
+    ShellSegments(u32),
+}
+
+impl Method {
+    /// The word used on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Auto => "auto",
+            Method::PointSamples => "point-samples",
+            Method::ShellTraversal => "shell-traversal",
+            Method::ShellSegments(_) => "shell-segments",
+        }
+    }
 }
 
 /// How far a method got.
@@ -119,6 +136,15 @@ pub struct Scratch {
     pub(super) points: Vec<Vec3>,
     pub(super) distances: Vec<f32>,
     pub(super) samples: Vec<Sample>,
+    /// Spheres of a level, and of the next.
+    pub(super) front: Vec<u32>,
+    pub(super) next_front: Vec<u32>,
+    /// Points of leaves that come near, and points that stand for spheres.
+    pub(super) near_points: Vec<u32>,
+    pub(super) standing: Vec<u32>,
+    /// Children of a sphere with their distances.
+    pub(super) children: Vec<(f32, u32)>,
+    pub(super) separation: SeparationScratch,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -133,7 +159,7 @@ pub fn collide(
         return Err(CollideError::BadSeparation(settings.max_separation));
     }
     let method = match settings.method {
-        Method::Auto => Method::PointSamples,
+        Method::Auto => Method::ShellTraversal,
         chosen => chosen,
     };
     out.contacts.clear();
@@ -142,8 +168,12 @@ pub fn collide(
     out.wrench = None;
     out.distance = f32::INFINITY;
     match method {
-        Method::Auto | Method::PointSamples => {
-            point_samples::collide(pair, settings, scratch, out)?
+        Method::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
+        Method::Auto | Method::ShellTraversal => {
+            shell_traversal::collide(pair, settings, scratch, out)?;
+        }
+        Method::ShellSegments(segments) => {
+            shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
     }
     // Ids break ties, so that the order is the same on every run.

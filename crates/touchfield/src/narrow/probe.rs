@@ -91,6 +91,12 @@ impl<'a> Probe<'a> {
         self.rotation * point_in_shell + self.translation
     }
 
+    /// The inward normal of a shell point, in frame A.
+    pub(super) fn inward_in_a(&self, index: u32) -> Vec3 {
+        let inward = -(self.rotation * self.shell.normals()[index as usize]);
+        self.a_from_field.transform_vector(inward)
+    }
+
     /// The contact of a shell point that lies at `point_in_field`, where the field gives `sample`.
     pub(super) fn contact(&self, index: u32, point_in_field: Vec3, sample: Sample) -> Contact {
         // Where the gradient vanishes, as on a medial axis, the shell knows a direction too.
@@ -112,6 +118,11 @@ impl<'a> Probe<'a> {
             id: ContactId(index | side_bit),
         }
     }
+}
+
+/// Index of the shell point that made a contact.
+pub(super) fn index_of(id: ContactId) -> u32 {
+    id.0 & !SIDE_A
 }
 
 /// Set in the id of a contact whose point belongs to the shell of A; the other bits are its index.

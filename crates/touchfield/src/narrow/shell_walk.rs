@@ -1,0 +1,198 @@
+//! The sphere tree of a shell walked against a field, level after level: what the shell methods share.
+//!
+//! Input: a [`Probe`], a reach, a deadline. Output: the contacts of all shell points within reach, their wrench, a distance.
+//! Cost: one field value for each sphere near the other body, one sample for each point in contact.
+//! Not for: deciding whether there is contact at all (see `touching`).
+
+use std::time::Instant;
+
+use super::probe::{Probe, Side, index_of};
+use super::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
+use crate::contact::Wrench;
+
+/// Spheres or points between two looks at the clock: some microseconds.
+const PIECE: usize = 64;
+
+/// A shell on its way down.
+pub(super) struct Walk<'a> {
+    pub(super) probe: Probe<'a>,
+    max_separation: f32,
+    deadline: Option<Instant>,
+}
+
+impl<'a> Walk<'a> {
+    /// With the finer shell of the pair. The clock runs from here.
+    pub(super) fn new(
+        pair: &Pair<'a>,
+        settings: &CollideSettings,
+        method: &'static str,
+    ) -> Result<Walk<'a>, CollideError> {
+        let deadline = settings.budget.map(|budget| Instant::now() + budget);
+        let probe = Probe::finer(pair, method)?;
+        Ok(Walk::of(probe, settings.max_separation, deadline))
+    }
+
+    /// With a shell of choice.
+    pub(super) fn of(probe: Probe<'a>, max_separation: f32, deadline: Option<Instant>) -> Walk<'a> {
+        Walk {
+            probe,
+            max_separation,
+            deadline,
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// All levels, then the points of the leaves.
+    pub(super) fn run(&self, scratch: &mut Scratch, out: &mut Contacts) {
+        let tree = self.probe.shell.tree();
+        scratch.front.clear();
+        scratch.front.push(0);
+        scratch.near_points.clear();
+        // Until a level is whole, the best that can be said is the point that stands for all.
+        let mut level = 0;
+        if self.deadline.is_some() {
+            self.represent(&[0], scratch, out);
+        }
+        while !scratch.front.is_empty() {
+            if self.descend(scratch, out).is_err() {
+                let of = tree.level_count() as u32 + 1;
+                out.outcome = Outcome::OutOfTime { levels: level, of };
+                return self.finish(out);
+            }
+            level += 1;
+            if self.deadline.is_some() && !scratch.front.is_empty() {
+                let front = std::mem::take(&mut scratch.front);
+                self.represent(&front, scratch, out);
+                scratch.front = front;
+            }
+        }
+        if self.points(scratch, out).is_err() {
+            let of = tree.level_count() as u32 + 1;
+            out.outcome = Outcome::OutOfTime { levels: level, of };
+        }
+        self.finish(out);
+    }
+
+    /// Replaces the front by the children of its spheres that come near, and notes the points of its leaves.
+    fn descend(&self, scratch: &mut Scratch, out: &mut Contacts) -> Result<(), Late> {
+        let nodes = self.probe.shell.tree().nodes();
+        let reach = self.max_separation + self.probe.field.error_bound();
+        scratch.next_front.clear();
+        for piece in 0..scratch.front.len().div_ceil(PIECE) {
+            self.check_clock()?;
+            let start = piece * PIECE;
+            let end = (start + PIECE).min(scratch.front.len());
+            scratch.points.clear();
+            for &index in &scratch.front[start..end] {
+                let center = self.probe.to_field(nodes[index as usize].center);
+                scratch.points.push(center);
+            }
+            self.probe
+                .field
+                .distance_many(&scratch.points, &mut scratch.distances);
+            for (&index, &distance) in scratch.front[start..end].iter().zip(&scratch.distances) {
+                let node = &nodes[index as usize];
+                if distance - node.radius > reach {
+                    out.distance = out.distance.min(distance - node.radius);
+                } else if node.child_count == 0 {
+                    let first = node.first_point;
+                    scratch.near_points.extend(first..first + node.point_count);
+                } else {
+                    let first = node.first_child;
+                    scratch.next_front.extend(first..first + node.child_count);
+                }
+            }
+        }
+        std::mem::swap(&mut scratch.front, &mut scratch.next_front);
+        Ok(())
+    }
+
+    /// Replaces the contacts by those of the points that stand for some spheres, and of the leaf points noted so far.
+    fn represent(&self, front: &[u32], scratch: &mut Scratch, out: &mut Contacts) {
+        let nodes = self.probe.shell.tree().nodes();
+        out.contacts.clear();
+        scratch.standing.clear();
+        let standing = front
+            .iter()
+            .map(|&index| nodes[index as usize].representative);
+        scratch.standing.extend(standing);
+        scratch.standing.extend_from_slice(&scratch.near_points);
+        scratch.points.clear();
+        let points = self.probe.shell.points();
+        let placed = scratch.standing.iter();
+        (scratch.points).extend(placed.map(|&index| self.probe.to_field(points[index as usize])));
+        self.probe
+            .field
+            .sample_many(&scratch.points, &mut scratch.samples);
+        let found = scratch
+            .standing
+            .iter()
+            .zip(&scratch.points)
+            .zip(&scratch.samples);
+        for ((&index, &point), &sample) in found {
+            if sample.distance <= self.max_separation {
+                out.contacts.push(self.probe.contact(index, point, sample));
+            }
+        }
+    }
+
+    /// The contacts of all points that were noted.
+    fn points(&self, scratch: &mut Scratch, out: &mut Contacts) -> Result<(), Late> {
+        let points = self.probe.shell.points();
+        let coarser = out.contacts.len();
+        for piece in scratch.near_points.chunks(PIECE) {
+            if let Err(late) = self.check_clock() {
+                // The coarser ones are whole, these are not.
+                out.contacts.truncate(coarser);
+                return Err(late);
+            }
+            scratch.points.clear();
+            for &index in piece {
+                scratch
+                    .points
+                    .push(self.probe.to_field(points[index as usize]));
+            }
+            self.probe
+                .field
+                .distance_many(&scratch.points, &mut scratch.distances);
+            let found = piece.iter().zip(&scratch.points).zip(&scratch.distances);
+            for ((&index, &point), &distance) in found {
+                out.distance = out.distance.min(distance);
+                if distance <= self.max_separation {
+                    let sample = self.probe.field.sample(point);
+                    out.contacts.push(self.probe.contact(index, point, sample));
+                }
+            }
+        }
+        out.contacts.drain(..coarser);
+        Ok(())
+    }
+
+    /// Sums what the contacts push with: each its depth, along the inward normal of its shell point [Sagardia2014, Eq. 2 and 3].
+    fn finish(&self, out: &mut Contacts) {
+        let mut wrench = Wrench::default();
+        for contact in &out.contacts {
+            out.distance = out.distance.min(contact.separation);
+            let depth = (-contact.separation).max(0.0);
+            let inward_in_a = self.probe.inward_in_a(index_of(contact.id));
+            // The force acts on the body with the shell where its point is; on B it is the opposite if that is A.
+            let (point, force) = match self.probe.side {
+                Side::B => (contact.point_on_b(), depth * inward_in_a),
+                Side::A => (contact.point_on_a(), -depth * inward_in_a),
+            };
+            wrench.push_at(point, force);
+        }
+        out.wrench = Some(wrench);
+    }
+
+    fn check_clock(&self) -> Result<(), Late> {
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Late),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The budget has run out.
+struct Late;

@@ -1,0 +1,99 @@
+//! Narrow phase: whether two shapes touch, and nothing else.
+//!
+//! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
+//! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
+
+use super::narrow::checked;
+use super::probe::{Probe, Side};
+use super::separation::{SeparationScratch, SeparationSettings, separation};
+use super::{CollideError, Pair, Scratch};
+
+/// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
+/// it.
+///
+/// Asked of shells where there are any, as `shell_traversal` does, and stops at the first point. Shapes without shells are asked by
+/// their separation.
+pub fn touching(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    scratch: &mut Scratch,
+) -> Result<bool, CollideError> {
+    let pair = &checked(pair)?;
+    if !(max_separation >= 0.0 && max_separation.is_finite()) {
+        return Err(CollideError::BadSeparation(max_separation));
+    }
+    if let Ok(probe) = Probe::finer(pair, "touching") {
+        if touches(&probe, max_separation, scratch) {
+            return Ok(true);
+        }
+        // No point of one surface in the other body: apart, or the other one is inside.
+        if let Some(other) = Probe::of(pair, probe.side.other()) {
+            return Ok(touches(&other, max_separation, scratch));
+        }
+    }
+    touching_by_separation(pair, max_separation, &mut scratch.separation)
+}
+
+/// Whether the separation is at most `max_separation`, as far as the fields can tell.
+pub(super) fn touching_by_separation(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    scratch: &mut SeparationScratch,
+) -> Result<bool, CollideError> {
+    let finest = pair.a.cell_size().max(pair.b.cell_size());
+    let size = |side: Side| match side {
+        Side::A => pair.a.solid().diagonal(),
+        Side::B => pair.b.solid().diagonal(),
+    };
+    // A hundredth of a cell, or a millionth of the smaller body, tells touching from near.
+    let smaller = size(Side::A).min(size(Side::B));
+    let settings = SeparationSettings {
+        threshold: Some(max_separation),
+        ..SeparationSettings::to_within((0.01 * finest).max(1e-6 * smaller))
+    };
+    let found = separation(pair, &settings, scratch)?;
+    Ok(found.separation <= max_separation)
+}
+
+/// Whether any shell point touches the field, and nothing else: stops at the first.
+fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
+    let nodes = probe.shell.tree().nodes();
+    let points = probe.shell.points();
+    let reach = max_separation + probe.field.error_bound();
+    let is_touching =
+        |index: u32| probe.field.distance(probe.to_field(points[index as usize])) <= max_separation;
+    scratch.front.clear();
+    scratch.front.push(0);
+    // Depth first, the nearest child first: where bodies overlap, the way down to a touching point is short.
+    while let Some(index) = scratch.front.pop() {
+        let node = &nodes[index as usize];
+        if node.child_count == 0 {
+            let range = node.first_point..node.first_point + node.point_count;
+            if range.into_iter().any(is_touching) {
+                return true;
+            }
+            continue;
+        }
+        let children = node.first_child..node.first_child + node.child_count;
+        scratch.points.clear();
+        let centers = children.clone().map(|child| nodes[child as usize].center);
+        (scratch.points).extend(centers.map(|center| probe.to_field(center)));
+        (probe.field).distance_many(&scratch.points, &mut scratch.distances);
+        scratch.children.clear();
+        for (child, &distance) in children.zip(&scratch.distances) {
+            let radius = nodes[child as usize].radius;
+            if distance - radius <= reach {
+                // A centre so deep that all of its points are inside.
+                if distance + radius + probe.field.error_bound() <= max_separation {
+                    return true;
+                }
+                scratch.children.push((distance, child));
+            }
+        }
+        (scratch.children).sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scratch
+            .front
+            .extend(scratch.children.iter().map(|&(_, child)| child));
+    }
+    false
+}
