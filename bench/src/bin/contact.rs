@@ -1,4 +1,4 @@
-//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N]`.
+//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--method NAME]`.
 //!
 //! Input: the mesh and the poses that `contact_poses` wrote. Output: `REGIME.TASK.touchfield.out` (an `f64` for every pose: the number of contacts that touch, 1 or
 //! 0, or the distance), and one line of JSON: CPU seconds, and for contacts how far they are from truth, in cells.
@@ -20,8 +20,8 @@ use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Pair, Scratch, SeparationScratch, SeparationSettings,
-    collide, separation,
+    CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch,
+    SeparationSettings, collide, separation, touching,
 };
 use touchfield::pointshell::{PointShell, ShellError, SphereNode, SphereTree};
 use touchfield::shape::Shape;
@@ -30,17 +30,20 @@ use touchfield_bench::contact_poses::poses_from_csv;
 use touchfield_bench::mesh_pair::ExactPose;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut nodes = 128;
+    let (mut nodes, mut method) = (128, Method::Auto);
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--nodes" => nodes = arguments.next().ok_or("--nodes needs a number")?.parse()?,
+            "--method" => method = method_named(&arguments.next().unwrap_or_default())?,
             _ => words.push(argument),
         }
     }
     let [folder, task, regime] = &words[..] else {
-        return Err("contact FOLDER contacts|first|distance REGIME [--nodes N]".into());
+        return Err(
+            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--method NAME]".into(),
+        );
     };
     let folder = Path::new(folder);
     let mesh = read_file(&folder.join("mesh.obj"), &Limits::default())?;
@@ -48,12 +51,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let poses = poses_from_csv(&text)?;
     let (shape, prepare) = clock::timed(|| shape_of(&mesh, nodes));
     let shape = shape?;
+    let settings = CollideSettings {
+        method,
+        ..Default::default()
+    };
     let tolerance = 1e-3 * mesh.bounds().diagonal() as f32;
     let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), CollideError>) {
         let mut values = Vec::with_capacity(poses.len());
         let found = match task.as_str() {
-            "contacts" => count_contacts(&shape, &poses, &mut values),
-            "first" => are_touching(&shape, &poses, tolerance, &mut values),
+            "contacts" => count_contacts(&shape, &poses, &settings, &mut values),
+            "first" => are_touching(&shape, &poses, &mut values),
             _ => distances(&shape, &poses, tolerance, &mut values),
         };
         (values, found)
@@ -65,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes,
     )?;
     let errors = match task.as_str() {
-        "contacts" => errors(&mesh, &shape, &poses)?,
+        "contacts" => errors(&mesh, &shape, &poses, &settings)?,
         _ => String::new(),
     };
     println!(
@@ -78,6 +85,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         shape.shell().map_or(0, |shell| shell.points().len()),
     );
     Ok(())
+}
+
+fn method_named(name: &str) -> Result<Method, String> {
+    let segments = Method::ShellSegments(64);
+    let all = [
+        Method::Auto,
+        Method::PointSamples,
+        Method::ShellTraversal,
+        segments,
+    ];
+    (all.into_iter().find(|method| method.name() == name))
+        .ok_or_else(|| format!("no method named {name:?}"))
 }
 
 /// A dense grid, and points on the surface.
@@ -133,16 +152,12 @@ fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {
 fn count_contacts(
     shape: &Shape,
     poses: &[ExactPose],
+    settings: &CollideSettings,
     values: &mut Vec<f64>,
 ) -> Result<(), CollideError> {
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     for &pose in poses {
-        collide(
-            &pair_at(shape, pose),
-            &CollideSettings::default(),
-            &mut scratch,
-            &mut out,
-        )?;
+        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
         values.push(out.contacts.len() as f64);
     }
     Ok(())
@@ -151,17 +166,12 @@ fn count_contacts(
 fn are_touching(
     shape: &Shape,
     poses: &[ExactPose],
-    tolerance: f32,
     values: &mut Vec<f64>,
 ) -> Result<(), CollideError> {
-    let settings = SeparationSettings {
-        threshold: Some(0.0),
-        ..SeparationSettings::to_within(tolerance)
-    };
-    let mut scratch = SeparationScratch::default();
+    let mut scratch = Scratch::default();
     for &pose in poses {
-        let found = separation(&pair_at(shape, pose), &settings, &mut scratch)?;
-        values.push(f64::from(u8::from(found.separation <= 0.0)));
+        let found = touching(&pair_at(shape, pose), 0.0, &mut scratch)?;
+        values.push(f64::from(u8::from(found)));
     }
     Ok(())
 }
@@ -189,17 +199,13 @@ fn errors(
     mesh: &TriangleMesh,
     shape: &Shape,
     poses: &[ExactPose],
+    settings: &CollideSettings,
 ) -> Result<String, Box<dyn Error>> {
     let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let (mut surface, mut depth) = (Vec::new(), Vec::new());
     for &pose in poses {
-        collide(
-            &pair_at(shape, pose),
-            &CollideSettings::default(),
-            &mut scratch,
-            &mut out,
-        )?;
+        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
         let places = |place: fn(Contact) -> Vec3| -> Vec<DVec3> {
             let contacts = out.contacts.iter();
             contacts.map(|&contact| place(contact).as_dvec3()).collect()
