@@ -1,4 +1,4 @@
-//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--method NAME]`.
+//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]`.
 //!
 //! Input: the mesh and the poses that `contact_poses` wrote. Output: `REGIME.TASK.touchfield.out` (an `f64` for every pose: the number of contacts that touch, 1 or
 //! 0, or the distance), and one line of JSON: CPU seconds, and for contacts how far they are from truth, in cells.
@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
 use touchfield::contact::Contact;
 use touchfield::field::StoredField;
@@ -23,33 +24,33 @@ use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch,
     SeparationSettings, collide, separation, touching,
 };
-use touchfield::pointshell::{PointShell, ShellError, SphereNode, SphereTree};
 use touchfield::shape::Shape;
 use touchfield_bench::clock;
 use touchfield_bench::contact_poses::poses_from_csv;
 use touchfield_bench::mesh_pair::ExactPose;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut nodes, mut method) = (128, Method::Auto);
+    let (mut nodes, mut points, mut method) = (128, 35_000, Method::Auto);
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--nodes" => nodes = arguments.next().ok_or("--nodes needs a number")?.parse()?,
+            "--points" => points = arguments.next().ok_or("--points needs a number")?.parse()?,
             "--method" => method = method_named(&arguments.next().unwrap_or_default())?,
             _ => words.push(argument),
         }
     }
     let [folder, task, regime] = &words[..] else {
         return Err(
-            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--method NAME]".into(),
+            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]".into(),
         );
     };
     let folder = Path::new(folder);
     let mesh = read_file(&folder.join("mesh.obj"), &Limits::default())?;
     let text = fs::read_to_string(folder.join(format!("{regime}.poses.csv")))?;
     let poses = poses_from_csv(&text)?;
-    let (shape, prepare) = clock::timed(|| shape_of(&mesh, nodes));
+    let (shape, prepare) = clock::timed(|| shape_of(&mesh, nodes, points));
     let shape = shape?;
     let settings = CollideSettings {
         method,
@@ -100,42 +101,18 @@ fn method_named(name: &str) -> Result<Method, String> {
 }
 
 /// A dense grid, and points on the surface.
-fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
+fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<dyn Error>> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
     let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?;
-    let shell = shell_of(mesh)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
-}
-
-/// Every vertex, under one sphere.
-fn shell_of(mesh: &TriangleMesh) -> Result<PointShell, ShellError> {
-    let points: Vec<Vec3> = mesh.vertices.iter().map(|v| v.as_vec3()).collect();
-    let mut normals = vec![DVec3::ZERO; points.len()];
-    let mut longest = 0.0_f64;
-    for face in &mesh.faces {
-        let [a, b, c] = face.map(|vertex| mesh.vertices[vertex as usize]);
-        for vertex in face {
-            normals[*vertex as usize] += (b - a).cross(c - a);
-        }
-        longest = (longest.max((b - a).length())).max((c - b).length().max((a - c).length()));
-    }
-    let normals = normals.iter().map(|n| n.normalize_or(DVec3::Z).as_vec3());
-    let bounds = mesh.bounds();
-    let root = SphereNode {
-        center: bounds.center().as_vec3(),
-        radius: 0.51 * bounds.diagonal() as f32,
-        first_point: 0,
-        point_count: points.len() as u32,
-        first_child: 0,
-        child_count: 0,
-        representative: 0,
+    let settings = ShellSettings {
+        density: ShellDensity::Points(points),
+        ..Default::default()
     };
-    let tree = SphereTree::new(vec![root], vec![0, 1]);
-    let normals = normals.collect();
-    PointShell::new(points, normals, longest as f32, tree)
+    let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
 }
 
 fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {

@@ -23,6 +23,7 @@ mod nodes;
 mod offset;
 mod offset_sites;
 mod patches;
+pub mod pointshell;
 mod rebake;
 mod scan_conversion;
 mod settings;

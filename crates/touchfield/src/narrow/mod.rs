@@ -8,6 +8,7 @@ mod narrow;
 mod point_samples;
 mod probe;
 mod separation;
+mod shell_pairs;
 mod shell_segments;
 mod shell_traversal;
 mod shell_walk;

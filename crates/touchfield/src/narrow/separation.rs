@@ -15,6 +15,7 @@ use std::collections::BinaryHeap;
 use glam::{Mat3, Vec3};
 
 use super::narrow::checked;
+use super::shell_pairs::{NearestPoints, OpenPair, nearest_points};
 use super::{CollideError, Pair};
 use crate::field::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Pose};
@@ -89,6 +90,7 @@ pub struct SeparationScratch {
     heap: BinaryHeap<Open>,
     centers: Vec<Vec3>,
     distances: Vec<f32>,
+    pairs: BinaryHeap<OpenPair>,
 }
 
 /// Finds the separation of a pair.
@@ -111,7 +113,29 @@ pub fn separation(
     };
     let start = settings.start.filter(|start| start.is_finite());
     search.consider(start.unwrap_or_else(|| search.both.first_guess()));
-    Ok(search.run(settings.max_boxes, scratch))
+    let by_shells = search
+        .is_beyond_the_fields()
+        .then(|| search.nearest_points(scratch));
+    let Some(nearest) = by_shells.flatten() else {
+        return Ok(search.run(settings.max_boxes, scratch));
+    };
+    // Between the boxes of the fields only lower bounds are known. So the fields show that the bodies are apart, which takes
+    // little, and the shells how far.
+    let asked = search.threshold;
+    search.threshold = Some(asked.unwrap_or(0.0).max(0.0));
+    let mut found = search.run(settings.max_boxes, scratch);
+    if found.lower_bound > 0.0 {
+        found.lower_bound = found
+            .lower_bound
+            .max(nearest.lower_bound)
+            .min(found.upper_bound);
+        found.separation = found.separation.clamp(found.lower_bound, found.upper_bound);
+        found.outcome = match asked {
+            Some(threshold) if found.lower_bound > 2.0 * threshold => SeparationOutcome::Decided,
+            _ => SeparationOutcome::Converged,
+        };
+    }
+    Ok(found)
 }
 
 /// The separation at many poses of B, in order.
@@ -315,12 +339,38 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Whether the best point so far lies apart from both bodies and outside the box of a field with cells.
+    fn is_beyond_the_fields(&self) -> bool {
+        let Both { a, b, .. } = &self.both;
+        let is_outside = |shape: &Shape, point: Vec3| {
+            shape.cell_size() > 0.0 && !shape.field().bounds().contains(point)
+        };
+        let point = self.best.point;
+        self.best.low > 0.0 && (is_outside(a, point) || is_outside(b, self.both.to_b(point)))
+    }
+
+    /// The nearest points of both shells, if there are two; the best point goes midway between them if that is better.
+    fn nearest_points(&mut self, scratch: &mut SeparationScratch) -> Option<NearestPoints> {
+        let (shell_a, shell_b) = (self.both.a.shell()?, self.both.b.shell()?);
+        let nearest = nearest_points(
+            shell_a,
+            shell_b,
+            self.both.a_from_b,
+            self.tolerance,
+            self.both.rounding,
+            &mut scratch.pairs,
+        );
+        self.consider(0.5 * (nearest.on_a + nearest.on_b));
+        Some(nearest)
+    }
+
     /// Best-first branch and bound.
     fn run(mut self, max_boxes: u32, scratch: &mut SeparationScratch) -> Separation {
         let SeparationScratch {
             heap,
             centers,
             distances,
+            ..
         } = scratch;
         heap.clear();
         // Where φA or φB exceeds a proven upper bound, the minimum is not.

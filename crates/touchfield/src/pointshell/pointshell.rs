@@ -13,6 +13,7 @@ pub struct PointShell {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
     covering_radius: f32,
+    level_radii: Vec<f32>,
     tree: SphereTree,
 }
 
@@ -74,10 +75,12 @@ impl PointShell {
             return Err(ShellError::BadRadius(covering_radius));
         }
         tree.check(&points)?;
+        let level_radii = tree.level_radii(&points, covering_radius);
         Ok(PointShell {
             points,
             normals,
             covering_radius,
+            level_radii,
             tree,
         })
     }
@@ -97,6 +100,12 @@ impl PointShell {
         self.covering_radius
     }
 
+    /// Proven: every point of the surface lies within this of the representative of a node of the level, or of a leaf above
+    /// it \[m\]. Shrinks from level to level; `None` beyond the last.
+    pub fn level_radius(&self, level: usize) -> Option<f32> {
+        self.level_radii.get(level).copied()
+    }
+
     /// Spheres over the points.
     pub fn tree(&self) -> &SphereTree {
         &self.tree
@@ -104,6 +113,8 @@ impl PointShell {
 
     /// Bytes that it keeps.
     pub fn bytes(&self) -> usize {
-        2 * size_of_val(self.points.as_slice()) + size_of_val(self.tree.nodes())
+        2 * size_of_val(self.points.as_slice())
+            + size_of_val(self.tree.nodes())
+            + 2 * size_of_val(self.level_radii.as_slice())
     }
 }

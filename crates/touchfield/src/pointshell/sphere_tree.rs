@@ -60,6 +60,41 @@ impl SphereTree {
         &self.nodes[self.levels[level] as usize..self.levels[level + 1] as usize]
     }
 
+    /// For each level, how far a surface that the points cover can be from the nearest representative; of a tree that passed
+    /// [`Self::check`].
+    pub(super) fn level_radii(&self, points: &[Vec3], covering_radius: f32) -> Vec<f32> {
+        let reach = |node: &SphereNode| {
+            let from = points[node.representative as usize].as_dvec3();
+            let own = &points[node.first_point as usize..][..node.point_count as usize];
+            (own.iter()).fold(0.0, |reach: f64, p| reach.max(p.as_dvec3().distance(from)))
+        };
+        let mut radii: Vec<f32> = Vec::with_capacity(self.level_count());
+        let (mut leaves_above, mut nested) = (0.0, true);
+        for level in 0..self.level_count() {
+            let mut farthest: f64 = leaves_above;
+            for node in self.level(level) {
+                let reach = reach(node);
+                farthest = farthest.max(reach);
+                if node.child_count == 0 {
+                    leaves_above = f64::max(leaves_above, reach);
+                }
+            }
+            // A step up for the rounding of distance and sum, and one for that to f32.
+            let sum = (farthest + f64::from(covering_radius)).next_up().next_up();
+            let own = (sum as f32).next_up();
+            // Where all representatives are among those of the next level, that covers no worse.
+            let above = radii.last().copied().filter(|_| nested);
+            radii.push(above.map_or(own, |above| above.min(own)));
+            nested = self.level(level).iter().all(|node| {
+                let children =
+                    &self.nodes[node.first_child as usize..][..node.child_count as usize];
+                let stands = |child: &SphereNode| child.representative == node.representative;
+                children.is_empty() || children.iter().any(stands)
+            });
+        }
+        radii
+    }
+
     /// Whether ranges nest, spheres hold their points, and levels follow one another.
     pub(super) fn check(&self, points: &[Vec3]) -> Result<(), ShellError> {
         let bad = |node: usize, why: &'static str| Err(ShellError::BadTree { node, why });

@@ -1,0 +1,164 @@
+//! Clusters from the root down: points are halved along the direction in which they spread most, by number.
+//!
+//! Input: points, the size of a cluster. Output: levels of clusters, all leaves equally deep and nearly full.
+//! Cost: a pass and a median for each halving, all cores. Not for: the paper's tree; see `cluster_chain`.
+
+use glam::{DMat3, DVec3, Vec3};
+
+use super::tree::Level;
+use crate::threads;
+
+/// Below so many points a thread of its own costs more than it saves.
+const MANY: usize = 4096;
+
+/// A point, its number, and how far along it is.
+#[derive(Clone, Copy)]
+struct Item {
+    point: Vec3,
+    index: u32,
+    along: f64,
+}
+
+/// Levels of clusters, the leaves first.
+pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
+    let size = cluster_size as usize;
+    let mut height = 0;
+    let mut capacity = size;
+    while capacity < points.len() {
+        capacity = capacity.saturating_mul(size);
+        height += 1;
+    }
+    let mut items: Vec<Item> = (points.iter().zip(0..))
+        .map(|(&point, index)| Item {
+            point,
+            index,
+            along: 0.0,
+        })
+        .collect();
+    arrange(&mut items, height, size);
+    // From the root down, each level a list of how many points its clusters have.
+    let mut counts = vec![vec![points.len()]];
+    for height in (1..=height).rev() {
+        let above = &counts[counts.len() - 1];
+        let below = above.iter().flat_map(|&count| parts(count, height, size));
+        counts.push(below.collect());
+    }
+    counts.reverse();
+    let mut levels: Vec<Level> = Vec::new();
+    for (level_height, counts_here) in counts.iter().enumerate() {
+        let mut level = Level::default();
+        let (mut first, mut first_member) = (0, 0u32);
+        for &count in counts_here {
+            let range = &items[first..first + count];
+            first += count;
+            // Numbers of members: points as they were given, clusters as they lie.
+            let (members, candidates): (Vec<u32>, Vec<u32>) = match level_height {
+                0 => {
+                    let members: Vec<u32> = range.iter().map(|item| item.index).collect();
+                    (members.clone(), members)
+                }
+                _ => {
+                    let below = &levels[level_height - 1];
+                    let children = parts(count, level_height as u32, size).count() as u32;
+                    let members: Vec<u32> = (first_member..first_member + children).collect();
+                    first_member += children;
+                    let stand_for = |&child: &u32| below.representatives[child as usize];
+                    let candidates = members.iter().map(stand_for).collect();
+                    (members, candidates)
+                }
+            };
+            let mean = mean(range);
+            level.push(&members, nearest_to(points, &candidates, mean));
+        }
+        levels.push(level);
+    }
+    levels
+}
+
+/// How many points the parts of a cluster have: as few parts as leaves room, and of equal size.
+fn parts(count: usize, height: u32, size: usize) -> impl Iterator<Item = usize> {
+    let number = count.div_ceil(size.saturating_pow(height)).max(1);
+    (0..number).map(move |part| (part + 1) * count / number - part * count / number)
+}
+
+/// Puts the points into the order of the leaves.
+fn arrange(items: &mut [Item], height: u32, size: usize) {
+    if height > 0 {
+        let counts: Vec<usize> = parts(items.len(), height, size).collect();
+        divide(items, &counts, height - 1, size);
+    }
+}
+
+/// Cuts points into parts of the given numbers, by halves, and arranges each.
+fn divide(items: &mut [Item], counts: &[usize], height: u32, size: usize) {
+    if counts.len() <= 1 {
+        return arrange(items, height, size);
+    }
+    let (low_counts, high_counts) = counts.split_at(counts.len() / 2);
+    let cut: usize = low_counts.iter().sum();
+    let direction = widest_direction(items);
+    for item in items.iter_mut() {
+        item.along = direction.dot(item.point.as_dvec3());
+    }
+    items.select_nth_unstable_by(cut, |a, b| {
+        a.along.total_cmp(&b.along).then(a.index.cmp(&b.index))
+    });
+    let many = items.len() >= MANY;
+    let (low, high) = items.split_at_mut(cut);
+    let mut low = || divide(low, low_counts, height, size);
+    let mut high = || divide(high, high_counts, height, size);
+    if many {
+        threads::both(low, high);
+    } else {
+        low();
+        high();
+    }
+}
+
+fn mean(items: &[Item]) -> DVec3 {
+    let sum: DVec3 = items.iter().map(|item| item.point.as_dvec3()).sum();
+    sum / items.len() as f64
+}
+
+/// The candidate nearest to a place; the first of equals.
+pub(super) fn nearest_to(points: &[Vec3], candidates: &[u32], place: DVec3) -> u32 {
+    let (mut best, mut least) = (candidates[0], f64::INFINITY);
+    for &candidate in candidates {
+        let distance = points[candidate as usize]
+            .as_dvec3()
+            .distance_squared(place);
+        if distance < least {
+            (best, least) = (candidate, distance);
+        }
+    }
+    best
+}
+
+/// About the direction of largest variance: some steps of the power method from the axis of largest variance. Any direction is right,
+/// this one is good.
+fn widest_direction(items: &[Item]) -> DVec3 {
+    let mean = mean(items);
+    let mut spread = DMat3::ZERO;
+    for item in items {
+        let offset = item.point.as_dvec3() - mean;
+        spread += DMat3::from_cols(offset * offset.x, offset * offset.y, offset * offset.z);
+    }
+    let variances = [spread.x_axis.x, spread.y_axis.y, spread.z_axis.z];
+    let axis = (1..3).fold(0, |best, axis| {
+        if variances[axis] > variances[best] {
+            axis
+        } else {
+            best
+        }
+    });
+    // Off the axis, so that it is no other eigenvector.
+    let mut direction = DVec3::AXES[axis] + DVec3::new(0.01, 0.02, 0.03);
+    for _ in 0..16 {
+        let Some(next) = (spread * direction).try_normalize() else {
+            // All points at one place.
+            return DVec3::AXES[axis];
+        };
+        direction = next;
+    }
+    direction
+}

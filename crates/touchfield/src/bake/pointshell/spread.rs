@@ -1,0 +1,252 @@
+//! Points that keep their distance: a set that grows, and knows what lies within reach of a place.
+//!
+//! Input: points one by one. Output: whether a place is within reach of one. Cost: a look into at most eight cells of a hashed grid.
+//! Not for: points far denser than the reach; those that are there from the start are searched by a tree instead.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use glam::{DVec3, IVec3, Vec3};
+
+use super::nearest::PointTree;
+use super::settings::ShellBakeError;
+
+/// Two faces whose normals are turned apart by more than the angle of this cosine are sides of something thin: a point of one does not
+/// stand for the other. Tuned: 0 doubles the points along every right edge; −1 leaves one side of a sheet bare.
+const OTHER_SIDE: f32 = -0.5;
+
+/// A point of a surface and where it came from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SurfacePoint {
+    /// \[m\]
+    pub(super) at: Vec3,
+    /// Of the face it lies on; zero where it is not known, and then it stands for every side.
+    pub(super) normal: Vec3,
+}
+
+/// Points and a grid of cells over them.
+pub(super) struct Spread {
+    points: Vec<SurfacePoint>,
+    /// There from the start, and searched by a tree.
+    fixed: PointTree,
+    reach: f64,
+    origin: DVec3,
+    /// The newest point of each cell.
+    cells: HashMap<u64, u32, BuildHasherDefault<MixedKey>>,
+    /// For each point that came later, the one before it in its cell.
+    before: Vec<u32>,
+    fixed_count: usize,
+    max_points: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Spread {
+    /// With the points it starts with. `origin` lies below all points, by less than 2²⁰ reaches along each axis.
+    pub(super) fn new(
+        points: Vec<SurfacePoint>,
+        reach: f64,
+        origin: DVec3,
+        max_points: usize,
+    ) -> Spread {
+        let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
+        Spread {
+            fixed: PointTree::new(&places),
+            fixed_count: points.len(),
+            points,
+            reach,
+            origin,
+            cells: HashMap::default(),
+            before: Vec::new(),
+            max_points,
+        }
+    }
+
+    /// Distance under which a point stands for a place \[m\].
+    pub(super) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Most points that it takes.
+    pub(super) fn max_points(&self) -> usize {
+        self.max_points
+    }
+
+    /// Points so far.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// All points, in the order in which they came.
+    pub(super) fn into_points(self) -> Vec<SurfacePoint> {
+        self.points
+    }
+
+    /// One more.
+    pub(super) fn add(&mut self, point: SurfacePoint) -> Result<(), ShellBakeError> {
+        if self.points.len() >= self.max_points {
+            return Err(ShellBakeError::TooManyPoints {
+                limit: self.max_points,
+            });
+        }
+        let key = key(self.cell(point.at.as_dvec3()));
+        let before = self.cells.insert(key, self.points.len() as u32);
+        self.before.push(before.unwrap_or(NONE));
+        self.points.push(point);
+        Ok(())
+    }
+
+    /// Adds a point unless one that stands for it is nearer than the reach.
+    pub(super) fn offer(&mut self, point: SurfacePoint) -> Result<(), ShellBakeError> {
+        if self.covers(point.at.as_dvec3(), point.normal) {
+            return Ok(());
+        }
+        self.add(point)
+    }
+
+    /// Whether some point stands for a place of a face of this normal.
+    pub(super) fn covers(&self, place: DVec3, normal: Vec3) -> bool {
+        let limit = self.reach * self.reach;
+        self.any(place, |point| {
+            point.at.as_dvec3().distance_squared(place) < limit && same_side(point.normal, normal)
+        })
+    }
+
+    /// Whether one point stands for all the places, which lie within the reach of `middle`.
+    pub(super) fn covers_all(&self, middle: DVec3, places: &[DVec3], normal: Vec3) -> bool {
+        let limit = self.reach * self.reach;
+        self.any(middle, |point| {
+            let at = point.at.as_dvec3();
+            (places.iter()).all(|place| at.distance_squared(*place) <= limit)
+                && same_side(point.normal, normal)
+        })
+    }
+
+    /// Whether any point within the reach of a place passes a test. Points beyond it may be asked too.
+    fn any(&self, place: DVec3, test: impl Fn(&SurfacePoint) -> bool) -> bool {
+        let (low, high) = (self.cell(place - self.reach), self.cell(place + self.reach));
+        for z in low.z..=high.z {
+            for y in low.y..=high.y {
+                for x in low.x..=high.x {
+                    let Some(&newest) = self.cells.get(&key(IVec3::new(x, y, z))) else {
+                        continue;
+                    };
+                    let mut index = newest;
+                    while index != NONE {
+                        if test(&self.points[index as usize]) {
+                            return true;
+                        }
+                        index = self.before[index as usize - self.fixed_count];
+                    }
+                }
+            }
+        }
+        let mut found = false;
+        // Once one is found, nothing else is near enough.
+        let mut bound = self.reach * self.reach;
+        self.fixed
+            .visit(place, &mut bound, &|_| false, &mut |candidate, bound| {
+                let index = self.fixed.index(candidate.slot) as usize;
+                if !found && test(&self.points[index]) {
+                    found = true;
+                    *bound = -1.0;
+                }
+            });
+        found
+    }
+
+    fn cell(&self, place: DVec3) -> IVec3 {
+        ((place - self.origin) / (2.0 * self.reach))
+            .floor()
+            .as_ivec3()
+    }
+}
+
+/// Whether a point of a face with the one normal stands for a face with the other.
+fn same_side(a: Vec3, b: Vec3) -> bool {
+    a.dot(b) >= OTHER_SIDE
+}
+
+/// A cell as one number. Cells below the origin, one at most, wrap around; so do none that are there.
+fn key(cell: IVec3) -> u64 {
+    let [x, y, z] = cell.to_array().map(|c| c as u64 & 0x1F_FFFF);
+    x | y << 21 | z << 42
+}
+
+/// Spreads keys over the table: the multiplication of [Steele2014]'s mixer. Its order is never looked at.
+#[derive(Default)]
+struct MixedKey(u64);
+
+impl Hasher for MixedKey {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(self.0 ^ u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        let mixed = (key ^ key >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        self.0 = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        self.0 ^= self.0 >> 31;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn covered_is_what_a_search_of_all_finds(
+            places in prop::collection::vec(prop::array::uniform3(0.0f32..4.0), 1..120),
+            fixed in 0usize..60,
+            at in prop::array::uniform3(-1.0f64..5.0)
+        ) {
+            let points: Vec<SurfacePoint> = (places.iter().enumerate())
+                .map(|(i, &p)| SurfacePoint {
+                    at: p.into(),
+                    normal: [Vec3::X, -Vec3::X, Vec3::ZERO][i % 3],
+                })
+                .collect();
+            let fixed = fixed.min(points.len());
+            let mut spread = Spread::new(points[..fixed].to_vec(), 0.5, DVec3::ZERO, 1000);
+            for &point in &points[fixed..] {
+                spread.add(point).unwrap();
+            }
+            let at = DVec3::from(at);
+            for normal in [Vec3::X, -Vec3::X, Vec3::Y, Vec3::ZERO] {
+                let truth = points.iter().any(|point| {
+                    point.at.as_dvec3().distance(at) < 0.5 && point.normal.dot(normal) > -0.5
+                });
+                prop_assert_eq!(spread.covers(at, normal), truth);
+            }
+            let corners = [at, at + 0.1 * DVec3::X, at - 0.1 * DVec3::Y];
+            let truth = points.iter().any(|point| {
+                corners.iter().all(|c| point.at.as_dvec3().distance(*c) <= 0.5)
+            });
+            prop_assert_eq!(spread.covers_all(at, &corners, Vec3::ZERO), truth);
+        }
+    }
+
+    #[test]
+    fn a_limit_ends_it() {
+        let mut spread = Spread::new(Vec::new(), 1.0, DVec3::ZERO, 2);
+        let point = |x| SurfacePoint {
+            at: Vec3::X * x,
+            normal: Vec3::Z,
+        };
+        assert!(spread.offer(point(0.0)).is_ok() && spread.offer(point(0.5)).is_ok());
+        assert_eq!(spread.len(), 1);
+        assert!(spread.offer(point(2.0)).is_ok());
+        assert_eq!(
+            spread.offer(point(4.0)),
+            Err(ShellBakeError::TooManyPoints { limit: 2 })
+        );
+    }
+}

@@ -1,0 +1,169 @@
+//! The least distance between the points of two shells, by pairs of spheres.
+//!
+//! Input: two shells, the pose of the second, a distance that is surely not exceeded. Output: two points, and a lower bound
+//! of the distance of the *surfaces*.
+//! Cost: best-first over pairs of spheres; no allocation once the heap has grown. Not for: bodies that overlap: shells know
+//! surfaces, not insides.
+//!
+//! A surface lies within the covering radius of its points, so two surfaces are at most the two covering radii nearer than
+//! their points.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use glam::{Mat3, Vec3};
+
+use crate::geom::Pose;
+use crate::pointshell::{PointShell, SphereNode};
+
+/// Two points, one of each shell, in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct NearestPoints {
+    pub(super) on_a: Vec3,
+    pub(super) on_b: Vec3,
+    /// No two points of the surfaces are nearer \[m\].
+    pub(super) lower_bound: f32,
+}
+
+/// A pair of spheres whose points may be nearest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenPair {
+    lower: f32,
+    a: u32,
+    b: u32,
+}
+
+impl PartialEq for OpenPair {
+    fn eq(&self, other: &OpenPair) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for OpenPair {}
+
+impl PartialOrd for OpenPair {
+    fn partial_cmp(&self, other: &OpenPair) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for OpenPair {
+    /// The largest of the heap is the pair with the smallest bound; indices break ties.
+    fn cmp(&self, other: &OpenPair) -> Ordering {
+        (other.lower.total_cmp(&self.lower))
+            .then(other.a.cmp(&self.a))
+            .then(other.b.cmp(&self.b))
+    }
+}
+
+/// The nearest points of two shells, to within `tolerance` \[m\]. `rounding` is that of points taken from B to A.
+pub(super) fn nearest_points(
+    a: &PointShell,
+    b: &PointShell,
+    a_from_b: Pose,
+    tolerance: f32,
+    rounding: f32,
+    heap: &mut BinaryHeap<OpenPair>,
+) -> NearestPoints {
+    let search = Search {
+        a,
+        b,
+        rotation: Mat3::from_quat(a_from_b.rotation),
+        translation: a_from_b.translation,
+    };
+    let (nodes_a, nodes_b) = (a.tree().nodes(), b.tree().nodes());
+    heap.clear();
+    heap.push(OpenPair {
+        lower: search.apart(&nodes_a[0], &nodes_b[0]),
+        a: 0,
+        b: 0,
+    });
+    let mut best = search.representatives(&nodes_a[0], &nodes_b[0]);
+    let mut least_left = f32::INFINITY;
+    while let Some(open) = heap.pop() {
+        if open.lower >= best.0 - tolerance {
+            least_left = open.lower;
+            break;
+        }
+        let (node_a, node_b) = (&nodes_a[open.a as usize], &nodes_b[open.b as usize]);
+        if node_a.child_count == 0 && node_b.child_count == 0 {
+            search.points(node_a, node_b, &mut best);
+            continue;
+        }
+        // The larger sphere is opened, unless it is a leaf.
+        let opens_a =
+            node_b.child_count == 0 || (node_a.child_count > 0 && node_a.radius >= node_b.radius);
+        let opened = if opens_a { node_a } else { node_b };
+        for child in opened.first_child..opened.first_child + opened.child_count {
+            let (index_a, index_b) = if opens_a {
+                (child, open.b)
+            } else {
+                (open.a, child)
+            };
+            let (node_a, node_b) = (&nodes_a[index_a as usize], &nodes_b[index_b as usize]);
+            let lower = search.apart(node_a, node_b);
+            if lower < best.0 - tolerance {
+                let standing = search.representatives(node_a, node_b);
+                if standing.0 < best.0 {
+                    best = standing;
+                }
+                heap.push(OpenPair {
+                    lower,
+                    a: index_a,
+                    b: index_b,
+                });
+            } else {
+                least_left = least_left.min(lower);
+            }
+        }
+    }
+    let covering = a.covering_radius() + b.covering_radius();
+    NearestPoints {
+        on_a: best.1,
+        on_b: best.2,
+        lower_bound: best.0.min(least_left) - covering - rounding,
+    }
+}
+
+struct Search<'a> {
+    a: &'a PointShell,
+    b: &'a PointShell,
+    rotation: Mat3,
+    translation: Vec3,
+}
+
+/// Distance, point of A, point of B.
+type Found = (f32, Vec3, Vec3);
+
+impl Search<'_> {
+    fn to_a(&self, point_in_b: Vec3) -> Vec3 {
+        self.rotation * point_in_b + self.translation
+    }
+
+    /// No two points of the spheres are nearer \[m\].
+    fn apart(&self, a: &SphereNode, b: &SphereNode) -> f32 {
+        a.center.distance(self.to_a(b.center)) - a.radius - b.radius
+    }
+
+    fn representatives(&self, a: &SphereNode, b: &SphereNode) -> Found {
+        let on_a = self.a.points()[a.representative as usize];
+        let on_b = self.to_a(self.b.points()[b.representative as usize]);
+        (on_a.distance(on_b), on_a, on_b)
+    }
+
+    /// All points of two leaves.
+    fn points(&self, a: &SphereNode, b: &SphereNode, best: &mut Found) {
+        let range = |node: &SphereNode| {
+            node.first_point as usize..(node.first_point + node.point_count) as usize
+        };
+        for &in_b in &self.b.points()[range(b)] {
+            let on_b = self.to_a(in_b);
+            for &on_a in &self.a.points()[range(a)] {
+                let distance = on_a.distance(on_b);
+                if distance < best.0 {
+                    *best = (distance, on_a, on_b);
+                }
+            }
+        }
+    }
+}
