@@ -26,7 +26,7 @@ PEERS = {
     "bullet-hulls-42": "Bullet, hulls of 42 points",
 }
 COLUMNS = ["regime", "task", "peer", "version", "poses", "prepare_cpu_s", "query_cpu_us", "touching", "found", "missed", "wrong", "contacts", "largest_error_of_diagonal",
-           "surface_error_cells", "surface_error_99_cells", "depth_error_cells", "depth_error_99_cells"]
+           "surface_error_cells", "surface_error_99_cells", "depth_error_cells", "depth_error_99_cells", "deepest_error_cells", "deepest_error_99_cells"]
 
 
 def main():
@@ -60,7 +60,7 @@ def judged(work, mesh, row, truth):
         "query_cpu_us": round(1e6 * row["query"] / row["count"], 3),
         "touching": int(touching.sum()),
     }
-    for key in ("surface_error", "surface_error_99", "depth_error", "depth_error_99"):
+    for key in ("surface_error", "surface_error_99", "depth_error", "depth_error_99", "deepest_error", "deepest_error_99"):
         if key in row:
             out[f"{key}_cells"] = row[key]
     if row["task"] == "distance":
@@ -91,10 +91,11 @@ def render(mesh, rows):
     lines.append("")
     for regime in ("shallow", "deep"):
         row = rows.get((regime, "contacts", "touchfield"))
-        if row and "surface_error_cells" in row:
+        if row and "deepest_error_cells" in row:
             lines.append(
                 f"Our contacts, {regime}, against truth, in cells: on the surfaces within {row['surface_error_cells']:.2f} (99 %: {row['surface_error_99_cells']:.2f}), "
-                f"depth within {row['depth_error_cells']:.2f} (99 %: {row['depth_error_99_cells']:.2f})."
+                f"depth within {row['depth_error_cells']:.2f} (99 %: {row['depth_error_99_cells']:.2f}), "
+                f"the deepest of each pose within {row['deepest_error_cells']:.2f} (99 %: {row['deepest_error_99_cells']:.2f})."
             )
     return "\n".join(lines)
 

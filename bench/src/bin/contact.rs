@@ -73,7 +73,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes,
     )?;
     let errors = match task.as_str() {
-        "contacts" => errors(&mesh, &shape, &poses, &settings)?,
+        "contacts" => {
+            let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
+            errors(&mesh, &shape, &poses, &settings, &depths_of(&truth)?)?
+        }
         _ => String::new(),
     };
     println!(
@@ -171,18 +174,22 @@ fn distances(
 /// How far contacts are from truth, in cells, over all poses: as JSON keys.
 ///
 /// `surface_error`: from the points that a contact names on A and on B to those surfaces. `depth_error`: from its separation to the signed distance at one
-/// of them to the other surface, whichever is nearer. Each the largest, and that which 99 in 100 do not exceed.
+/// of them to the other surface, whichever is nearer. `deepest_error`: from the deepest contact of a pose to the deepest sample of B in A, or of A in B, whichever
+/// is nearer. Each the largest, and that which 99 in 100 do not exceed.
 fn errors(
     mesh: &TriangleMesh,
     shape: &Shape,
     poses: &[ExactPose],
     settings: &CollideSettings,
+    depths: &[[f64; 2]],
 ) -> Result<String, Box<dyn Error>> {
     let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
-    let (mut surface, mut depth) = (Vec::new(), Vec::new());
-    for &pose in poses {
+    let (mut surface, mut depth, mut deepest) = (Vec::new(), Vec::new(), Vec::new());
+    for (&pose, &[of_b, of_a]) in poses.iter().zip(depths) {
         collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
+        let most = (out.contacts.first()).map_or(0.0, |c| (-f64::from(c.separation)).max(0.0));
+        deepest.push((most - of_b).abs().min((most - of_a).abs()));
         let places = |place: fn(Contact) -> Vec3| -> Vec<DVec3> {
             let contacts = out.contacts.iter();
             contacts.map(|&contact| place(contact).as_dvec3()).collect()
@@ -218,7 +225,21 @@ fn errors(
         (largest / cell, at(0.99).copied().unwrap_or(largest) / cell)
     };
     let ((surface_most, surface_99), (depth_most, depth_99)) = (of(&mut surface), of(&mut depth));
+    let (deepest_most, deepest_99) = of(&mut deepest);
     Ok(format!(
-        r#", "surface_error": {surface_most:.4}, "surface_error_99": {surface_99:.4}, "depth_error": {depth_most:.4}, "depth_error_99": {depth_99:.4}"#
+        r#", "surface_error": {surface_most:.4}, "surface_error_99": {surface_99:.4}, "depth_error": {depth_most:.4}, "depth_error_99": {depth_99:.4}, "deepest_error": {deepest_most:.4}, "deepest_error_99": {deepest_99:.4}"#
     ))
+}
+
+/// The last two columns of a truth file: how deep the deepest sample of B lies in A, and of A in B \[m\].
+fn depths_of(truth: &str) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
+    let mut depths = Vec::new();
+    for line in truth.lines().skip(1) {
+        let numbers: Vec<f64> = line.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        let [_, _, of_b, of_a] = numbers[..] else {
+            return Err(format!("not a row of truth: {line}").into());
+        };
+        depths.push([of_b, of_a]);
+    }
+    Ok(depths)
 }
