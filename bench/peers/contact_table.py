@@ -26,7 +26,7 @@ PEERS = {
     "bullet-hulls-42": "Bullet, hulls of 42 points",
 }
 COLUMNS = ["regime", "task", "peer", "version", "poses", "prepare_cpu_s", "query_cpu_us", "touching", "found", "missed", "wrong", "contacts", "largest_error_of_diagonal",
-           "surface_error_cells", "surface_error_99_cells", "depth_error_cells", "depth_error_99_cells", "deepest_error_cells", "deepest_error_99_cells"]
+           "surface_error_cells", "surface_error_99_cells", "depth_error_cells", "depth_error_99_cells", "deepest_error_cells", "deepest_error_99_cells", "broken_brackets", "brackets_wider_than_asked", "widest_bracket_of_diagonal"]
 
 
 def main():
@@ -63,6 +63,9 @@ def judged(work, mesh, row, truth):
     for key in ("surface_error", "surface_error_99", "depth_error", "depth_error_99", "deepest_error", "deepest_error_99"):
         if key in row:
             out[f"{key}_cells"] = row[key]
+    if "widest_bracket" in row:
+        out |= {key: row[key] for key in ("broken_brackets", "brackets_wider_than_asked")}
+        out["widest_bracket_of_diagonal"] = row["widest_bracket"] / mesh["diagonal"]
     if row["task"] == "distance":
         out["largest_error_of_diagonal"] = float(np.abs(values - truth["distance"]).max() / mesh["diagonal"])
     else:
@@ -97,6 +100,12 @@ def render(mesh, rows):
                 f"depth within {row['depth_error_cells']:.2f} (99 %: {row['depth_error_99_cells']:.2f}), "
                 f"the deepest of each pose within {row['deepest_error_cells']:.2f} (99 %: {row['deepest_error_99_cells']:.2f})."
             )
+    row = rows.get(("apart", "distance", "touchfield"))
+    if row and "broken_brackets" in row:
+        lines.append(
+            f"Our brackets of the distance: {row['broken_brackets']} do not hold the truth; {row['brackets_wider_than_asked']} are wider than the 1e-3 of the diagonal "
+            f"asked for, the widest {row['widest_bracket_of_diagonal']:.1e}."
+        )
     return "\n".join(lines)
 
 

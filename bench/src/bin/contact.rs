@@ -21,8 +21,8 @@ use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch,
-    SeparationSettings, collide, separation, touching,
+    CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
+    SeparationScratch, SeparationSettings, collide, separation, touching,
 };
 use touchfield::shape::Shape;
 use touchfield_bench::clock;
@@ -72,11 +72,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.join(format!("{regime}.{task}.touchfield.out")),
         bytes,
     )?;
+    let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
+    let truth = truth_from_csv(&truth)?;
     let errors = match task.as_str() {
-        "contacts" => {
-            let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
-            errors(&mesh, &shape, &poses, &settings, &depths_of(&truth)?)?
-        }
+        "contacts" => errors(&mesh, &shape, &poses, &settings, &truth)?,
+        "distance" => brackets(&shape, &poses, tolerance, &truth)?,
         _ => String::new(),
     };
     println!(
@@ -181,15 +181,19 @@ fn errors(
     shape: &Shape,
     poses: &[ExactPose],
     settings: &CollideSettings,
-    depths: &[[f64; 2]],
+    truth: &[TruthRow],
 ) -> Result<String, Box<dyn Error>> {
     let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let (mut surface, mut depth, mut deepest) = (Vec::new(), Vec::new(), Vec::new());
-    for (&pose, &[of_b, of_a]) in poses.iter().zip(depths) {
+    for (&pose, truth) in poses.iter().zip(truth) {
         collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
         let most = (out.contacts.first()).map_or(0.0, |c| (-f64::from(c.separation)).max(0.0));
-        deepest.push((most - of_b).abs().min((most - of_a).abs()));
+        deepest.push(
+            (most - truth.depth_of_b)
+                .abs()
+                .min((most - truth.depth_of_a).abs()),
+        );
         let places = |place: fn(Contact) -> Vec3| -> Vec<DVec3> {
             let contacts = out.contacts.iter();
             contacts.map(|&contact| place(contact).as_dvec3()).collect()
@@ -231,15 +235,49 @@ fn errors(
     ))
 }
 
-/// The last two columns of a truth file: how deep the deepest sample of B lies in A, and of A in B \[m\].
-fn depths_of(truth: &str) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
-    let mut depths = Vec::new();
-    for line in truth.lines().skip(1) {
+/// Whether brackets hold the true distance, and how wide they are: as JSON keys, lengths as they are \[m\].
+fn brackets(
+    shape: &Shape,
+    poses: &[ExactPose],
+    tolerance: f32,
+    truth: &[TruthRow],
+) -> Result<String, CollideError> {
+    let settings = SeparationSettings::to_within(tolerance);
+    let mut scratch = SeparationScratch::default();
+    let (mut broken, mut wider, mut gave_up, mut widest) = (0, 0, 0, 0.0_f32);
+    for (&pose, truth) in poses.iter().zip(truth) {
+        let found = separation(&pair_at(shape, pose), &settings, &mut scratch)?;
+        let bracket = f64::from(found.lower_bound)..=f64::from(found.upper_bound);
+        let width = found.upper_bound - found.lower_bound;
+        broken += u32::from(!bracket.contains(&truth.distance));
+        wider += u32::from(width > tolerance);
+        gave_up += u32::from(found.outcome == SeparationOutcome::GaveUp);
+        widest = widest.max(width);
+    }
+    Ok(format!(
+        r#", "broken_brackets": {broken}, "brackets_wider_than_asked": {wider}, "gave_up": {gave_up}, "widest_bracket": {widest}"#
+    ))
+}
+
+/// What is read of a truth file.
+struct TruthRow {
+    distance: f64,
+    depth_of_b: f64,
+    depth_of_a: f64,
+}
+
+fn truth_from_csv(text: &str) -> Result<Vec<TruthRow>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
         let numbers: Vec<f64> = line.split(',').map(str::parse).collect::<Result<_, _>>()?;
-        let [_, _, of_b, of_a] = numbers[..] else {
+        let [_, distance, depth_of_b, depth_of_a] = numbers[..] else {
             return Err(format!("not a row of truth: {line}").into());
         };
-        depths.push([of_b, of_a]);
+        rows.push(TruthRow {
+            distance,
+            depth_of_b,
+            depth_of_a,
+        });
     }
-    Ok(depths)
+    Ok(rows)
 }
