@@ -80,13 +80,16 @@ def render(mesh, rows):
     name, cores = machine()
     lines = [f"{mesh['mesh']}, {mesh['faces']:,} triangles, against itself; {name}, one core of {cores}, CPU time; {mesh['poses']:,} poses a regime."]
     for task, title in (("contacts", "All contacts"), ("first", "Touching or not")):
-        lines += ["", f"| {title} | shallow [µs] | times ours | missed | wrong | contacts | deep [µs] | times ours | missed | wrong | contacts |", "|---|" + "--:|" * 10]
+        columns = ["[µs]", "times ours", "missed", "wrong"] + ["contacts"] * (task == "contacts")
+        heads = [f"{regime} {columns[0]} | " + " | ".join(columns[1:]) for regime in ("shallow", "deep")]
+        lines += ["", f"| {title} | " + " | ".join(heads) + " |", "|---|" + "--:|" * 2 * len(columns)]
         for peer, label in PEERS.items():
             both = [rows.get((regime, task, peer)) for regime in ("shallow", "deep")]
             if any(both):
-                lines.append(f"| {label} | " + " | ".join(cells(row, rows) for row in both) + " |")
+                lines.append(f"| {label} | " + " | ".join(cells(row, rows, len(columns)) for row in both) + " |")
         touching = [next((row["touching"] for key, row in rows.items() if key[0] == regime), 0) for regime in ("shallow", "deep")]
-        lines.append(f"| *truth: touching* | {touching[0]} | | | | | {touching[1]} | | | | |")
+        empty = " |" * (len(columns) - 1)
+        lines.append(f"| *truth: touching* | {touching[0]} |{empty} {touching[1]} |{empty}")
     lines += ["", "| Distance, apart | [µs] | times ours | largest error, of the diagonal |", "|---|--:|--:|--:|"]
     for peer, label in PEERS.items():
         if row := rows.get(("apart", "distance", peer)):
@@ -109,10 +112,11 @@ def render(mesh, rows):
     return "\n".join(lines)
 
 
-def cells(row, rows):
+def cells(row, rows, count):
     if not row:
-        return "– | | | | "
-    return f"{row['query_cpu_us']:.1f} | {times(row, rows)} | {row['missed']} | {row['wrong']} | {row.get('contacts', '')}"
+        return " | ".join("–" * count)
+    values = [f"{row['query_cpu_us']:.1f}", times(row, rows), row["missed"], row["wrong"], row.get("contacts")]
+    return " | ".join(str(value) for value in values[:count])
 
 
 def times(row, rows):
