@@ -4,7 +4,7 @@
 //! Cost: milliseconds a pair of 70 thousand triangles each. Not for: solids inside one another, whose surfaces are apart (see
 //! `contact_poses`), or run time.
 //!
-//! Crossings are decided by exact orientation signs [Shewchuk1997]; distances of triangles by their corners and edges [Ericson2005] §5.1.9.
+//! Crossings are decided by exact orientation signs \[Shewchuk1997\]; distances of triangles by their corners and edges \[Ericson2005\] §5.1.9.
 
 use glam::{DQuat, DVec3};
 use robust::{Coord3D, orient3d};
