@@ -4,5 +4,7 @@
 //! libraries that use one core stand fairly beside those that use all.
 
 pub mod clock;
+pub mod contact_poses;
+pub mod mesh_pair;
 pub mod models;
 pub mod points;

@@ -1,0 +1,283 @@
+//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]`.
+//!
+//! Input: the mesh and the poses that `contact_poses` wrote. Output: `REGIME.TASK.touchfield.out` (an `f64` for every pose: the number of contacts that touch, 1 or
+//! 0, or the distance), and one line of JSON: CPU seconds, and for contacts how far they are from truth, in cells.
+//! Not for: people; they have `touchfield collide`.
+
+#![expect(clippy::print_stdout, reason = "a program: its result goes there")]
+
+use std::error::Error;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
+use touchfield::contact::Contact;
+use touchfield::field::StoredField;
+use touchfield::geom::Pose;
+use touchfield::mesh::TriangleMesh;
+use touchfield::mesh::read::{Limits, read_file};
+use touchfield::narrow::{
+    CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
+    SeparationScratch, SeparationSettings, collide, separation, touching,
+};
+use touchfield::shape::Shape;
+use touchfield_bench::clock;
+use touchfield_bench::contact_poses::poses_from_csv;
+use touchfield_bench::mesh_pair::ExactPose;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut nodes, mut points, mut method) = (128, 35_000, Method::Auto);
+    let mut words = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--nodes" => nodes = arguments.next().ok_or("--nodes needs a number")?.parse()?,
+            "--points" => points = arguments.next().ok_or("--points needs a number")?.parse()?,
+            "--method" => method = method_named(&arguments.next().unwrap_or_default())?,
+            _ => words.push(argument),
+        }
+    }
+    let [folder, task, regime] = &words[..] else {
+        return Err(
+            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]".into(),
+        );
+    };
+    let folder = Path::new(folder);
+    let mesh = read_file(&folder.join("mesh.obj"), &Limits::default())?;
+    let text = fs::read_to_string(folder.join(format!("{regime}.poses.csv")))?;
+    let poses = poses_from_csv(&text)?;
+    let (shape, prepare) = clock::timed(|| shape_of(&mesh, nodes, points));
+    let shape = shape?;
+    let settings = CollideSettings {
+        method,
+        ..Default::default()
+    };
+    let tolerance = 1e-3 * mesh.bounds().diagonal() as f32;
+    let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), CollideError>) {
+        let mut values = Vec::with_capacity(poses.len());
+        let found = match task.as_str() {
+            "contacts" => count_contacts(&shape, &poses, &settings, &mut values),
+            "first" => are_touching(&shape, &poses, &mut values),
+            _ => distances(&shape, &poses, tolerance, &mut values),
+        };
+        (values, found)
+    });
+    found?;
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    fs::write(
+        folder.join(format!("{regime}.{task}.touchfield.out")),
+        bytes,
+    )?;
+    let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
+    let truth = truth_from_csv(&truth)?;
+    let errors = match task.as_str() {
+        "contacts" => errors(&mesh, &shape, &poses, &settings, &truth)?,
+        "distance" => brackets(&shape, &poses, tolerance, &truth)?,
+        _ => String::new(),
+    };
+    println!(
+        r#"{{"peer": "touchfield", "task": "{task}", "regime": "{regime}", "version": "{}", "prepare": {}, "query": {}, "count": {}, "nodes": {nodes}, "cell_size": {}, "shell_points": {}{errors}}}"#,
+        env!("CARGO_PKG_VERSION"),
+        prepare.cpu,
+        spent.cpu,
+        poses.len(),
+        shape.cell_size(),
+        shape.shell().map_or(0, |shell| shell.points().len()),
+    );
+    Ok(())
+}
+
+fn method_named(name: &str) -> Result<Method, String> {
+    let segments = Method::ShellSegments(64);
+    let all = [
+        Method::Auto,
+        Method::PointSamples,
+        Method::ShellTraversal,
+        segments,
+    ];
+    (all.into_iter().find(|method| method.name() == name))
+        .ok_or_else(|| format!("no method named {name:?}"))
+}
+
+/// A dense grid, and points on the surface.
+fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<dyn Error>> {
+    let settings = BakeSettings {
+        resolution: Resolution::Nodes(nodes),
+        ..Default::default()
+    };
+    let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?;
+    let settings = ShellSettings {
+        density: ShellDensity::Points(points),
+        ..Default::default()
+    };
+    let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
+}
+
+fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {
+    Pair {
+        a: shape,
+        b: shape,
+        a_from_b: Pose {
+            rotation: pose.rotation.as_quat(),
+            translation: pose.translation.as_vec3(),
+        },
+    }
+}
+
+fn count_contacts(
+    shape: &Shape,
+    poses: &[ExactPose],
+    settings: &CollideSettings,
+    values: &mut Vec<f64>,
+) -> Result<(), CollideError> {
+    let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
+    for &pose in poses {
+        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
+        values.push(out.contacts.len() as f64);
+    }
+    Ok(())
+}
+
+fn are_touching(
+    shape: &Shape,
+    poses: &[ExactPose],
+    values: &mut Vec<f64>,
+) -> Result<(), CollideError> {
+    let mut scratch = Scratch::default();
+    for &pose in poses {
+        let found = touching(&pair_at(shape, pose), 0.0, &mut scratch)?;
+        values.push(f64::from(u8::from(found)));
+    }
+    Ok(())
+}
+
+fn distances(
+    shape: &Shape,
+    poses: &[ExactPose],
+    tolerance: f32,
+    values: &mut Vec<f64>,
+) -> Result<(), CollideError> {
+    let settings = SeparationSettings::to_within(tolerance);
+    let mut scratch = SeparationScratch::default();
+    for &pose in poses {
+        let found = separation(&pair_at(shape, pose), &settings, &mut scratch)?;
+        values.push(f64::from(found.separation));
+    }
+    Ok(())
+}
+
+/// How far contacts are from truth, in cells, over all poses: as JSON keys.
+///
+/// `surface_error`: from the points that a contact names on A and on B to those surfaces. `depth_error`: from its separation to the signed distance at one
+/// of them to the other surface, whichever is nearer. `deepest_error`: from the deepest contact of a pose to the deepest sample of B in A, or of A in B, whichever
+/// is nearer. Each the largest, and that which 99 in 100 do not exceed.
+fn errors(
+    mesh: &TriangleMesh,
+    shape: &Shape,
+    poses: &[ExactPose],
+    settings: &CollideSettings,
+    truth: &[TruthRow],
+) -> Result<String, Box<dyn Error>> {
+    let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
+    let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
+    let (mut surface, mut depth, mut deepest) = (Vec::new(), Vec::new(), Vec::new());
+    for (&pose, truth) in poses.iter().zip(truth) {
+        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
+        let most = (out.contacts.first()).map_or(0.0, |c| (-f64::from(c.separation)).max(0.0));
+        deepest.push(
+            (most - truth.depth_of_b)
+                .abs()
+                .min((most - truth.depth_of_a).abs()),
+        );
+        let places = |place: fn(Contact) -> Vec3| -> Vec<DVec3> {
+            let contacts = out.contacts.iter();
+            contacts.map(|&contact| place(contact).as_dvec3()).collect()
+        };
+        let (on_a, on_b) = (places(Contact::point_on_a), places(Contact::point_on_b));
+        let b_from_a = pose.inverse();
+        let in_b = |points: &[DVec3]| -> Vec<DVec3> {
+            (points.iter().map(|&p| b_from_a.transform_point(p))).collect()
+        };
+        let (a_of_a, b_of_b) = (
+            exact.distance_many(&on_a),
+            exact.distance_many(&in_b(&on_b)),
+        );
+        let (a_in_b, b_in_a) = (
+            exact.distance_many(&in_b(&on_a)),
+            exact.distance_many(&on_b),
+        );
+        for (index, contact) in out.contacts.iter().enumerate() {
+            let found = f64::from(contact.separation);
+            surface.push(a_of_a[index].abs().max(b_of_b[index].abs()));
+            depth.push(
+                (found - a_in_b[index])
+                    .abs()
+                    .min((found - b_in_a[index]).abs()),
+            );
+        }
+    }
+    let cell = f64::from(shape.cell_size());
+    let of = |errors: &mut Vec<f64>| {
+        errors.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| errors.get((share * errors.len() as f64) as usize);
+        let largest = errors.last().copied().unwrap_or(0.0);
+        (largest / cell, at(0.99).copied().unwrap_or(largest) / cell)
+    };
+    let ((surface_most, surface_99), (depth_most, depth_99)) = (of(&mut surface), of(&mut depth));
+    let (deepest_most, deepest_99) = of(&mut deepest);
+    Ok(format!(
+        r#", "surface_error": {surface_most:.4}, "surface_error_99": {surface_99:.4}, "depth_error": {depth_most:.4}, "depth_error_99": {depth_99:.4}, "deepest_error": {deepest_most:.4}, "deepest_error_99": {deepest_99:.4}"#
+    ))
+}
+
+/// Whether brackets hold the true distance, and how wide they are: as JSON keys, lengths as they are \[m\].
+fn brackets(
+    shape: &Shape,
+    poses: &[ExactPose],
+    tolerance: f32,
+    truth: &[TruthRow],
+) -> Result<String, CollideError> {
+    let settings = SeparationSettings::to_within(tolerance);
+    let mut scratch = SeparationScratch::default();
+    let (mut broken, mut wider, mut gave_up, mut widest) = (0, 0, 0, 0.0_f32);
+    for (&pose, truth) in poses.iter().zip(truth) {
+        let found = separation(&pair_at(shape, pose), &settings, &mut scratch)?;
+        let bracket = f64::from(found.lower_bound)..=f64::from(found.upper_bound);
+        let width = found.upper_bound - found.lower_bound;
+        broken += u32::from(!bracket.contains(&truth.distance));
+        wider += u32::from(width > tolerance);
+        gave_up += u32::from(found.outcome == SeparationOutcome::GaveUp);
+        widest = widest.max(width);
+    }
+    Ok(format!(
+        r#", "broken_brackets": {broken}, "brackets_wider_than_asked": {wider}, "gave_up": {gave_up}, "widest_bracket": {widest}"#
+    ))
+}
+
+/// What is read of a truth file.
+struct TruthRow {
+    distance: f64,
+    depth_of_b: f64,
+    depth_of_a: f64,
+}
+
+fn truth_from_csv(text: &str) -> Result<Vec<TruthRow>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
+        let numbers: Vec<f64> = line.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        let [_, distance, depth_of_b, depth_of_a] = numbers[..] else {
+            return Err(format!("not a row of truth: {line}").into());
+        };
+        rows.push(TruthRow {
+            distance,
+            depth_of_b,
+            depth_of_a,
+        });
+    }
+    Ok(rows)
+}
