@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::contact::Contact;
+use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
     CollideSettings, Contacts, Method, Outcome, Particles, Scratch, Subdivision, collide,
 };
@@ -23,6 +24,7 @@ const SHOWN: usize = 10;
 Examples:
   touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
   touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --max-separation 1mm --json
+  touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1 --keep 8
   touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
 
 Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
@@ -48,6 +50,9 @@ pub(crate) struct Search {
     /// Report what is so near too, such as 1mm, not only what touches
     #[arg(long, value_name = "D", default_value = "0")]
     max_separation: Length,
+    /// Keep at most so many contacts: those that together resist most, the deepest always among them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    keep: Option<u16>,
     /// Microseconds after which a coarser answer is wanted rather than a late one
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..))]
     budget: Option<u64>,
@@ -94,6 +99,28 @@ impl Search {
     }
 }
 
+impl Search {
+    /// Leaves the contacts that are to be kept, deepest first.
+    fn reduce(&self, found: &mut Contacts) -> Result<(), Failure> {
+        let Some(keep) = self.keep else {
+            return Ok(());
+        };
+        let settings = ReduceSettings {
+            max_contacts: keep.into(),
+            ..Default::default()
+        };
+        let mut reduced = Reduced::default();
+        let mut scratch = ReduceScratch::default();
+        reduce(&found.contacts, &[], &settings, &mut scratch, &mut reduced)
+            .map_err(|error| Failure::BadInput(error.to_string()))?;
+        // Contacts are deepest first, so their places in order are too.
+        reduced.kept.sort_unstable();
+        let kept = reduced.kept.iter().map(|&index| found.contacts[index as usize]);
+        found.contacts = kept.collect();
+        Ok(())
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     let shapes = arguments.bodies.load(common)?;
     let settings = arguments.search.settings();
@@ -101,6 +128,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
+    arguments.search.reduce(&mut found)?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, microseconds);
     if arguments.fail_on_contact && !found.contacts.is_empty() {

@@ -398,7 +398,7 @@ impl Search<'_> {
             shell_a,
             shell_b,
             self.both.a_from_b,
-            self.tolerance,
+            2.0 * self.best.upper,
             self.both.rounding,
             &mut scratch.pairs,
         );

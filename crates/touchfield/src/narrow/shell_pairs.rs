@@ -56,12 +56,13 @@ impl Ord for OpenPair {
     }
 }
 
-/// The nearest points of two shells, to within `tolerance` \[m\]. `rounding` is that of points taken from B to A.
+/// The nearest points of two shells whose surfaces are at most `at_most` apart. `rounding` is that of points taken from B to A
+/// \[m\].
 pub(super) fn nearest_points(
     a: &PointShell,
     b: &PointShell,
     a_from_b: Pose,
-    tolerance: f32,
+    at_most: f32,
     rounding: f32,
     heap: &mut BinaryHeap<OpenPair>,
 ) -> NearestPoints {
@@ -78,10 +79,15 @@ pub(super) fn nearest_points(
         a: 0,
         b: 0,
     });
+    let covering = a.covering_radius() + b.covering_radius();
+    // The surfaces are known to within the covering radii; finer pairs would not tell more.
+    let tolerance = 0.1 * covering;
     let mut best = search.representatives(&nodes_a[0], &nodes_b[0]);
+    // Pairs above this cannot hold the nearest points, found yet or not.
+    let most = at_most + covering;
     let mut least_left = f32::INFINITY;
     while let Some(open) = heap.pop() {
-        if open.lower >= best.0 - tolerance {
+        if open.lower >= best.0.min(most) - tolerance {
             least_left = open.lower;
             break;
         }
@@ -102,7 +108,7 @@ pub(super) fn nearest_points(
             };
             let (node_a, node_b) = (&nodes_a[index_a as usize], &nodes_b[index_b as usize]);
             let lower = search.apart(node_a, node_b);
-            if lower < best.0 - tolerance {
+            if lower < best.0.min(most) - tolerance {
                 let standing = search.representatives(node_a, node_b);
                 if standing.0 < best.0 {
                     best = standing;
@@ -117,7 +123,6 @@ pub(super) fn nearest_points(
             }
         }
     }
-    let covering = a.covering_radius() + b.covering_radius();
     NearestPoints {
         on_a: best.1,
         on_b: best.2,
