@@ -296,12 +296,12 @@ fn farthest_of_bins(contacts: &[Contact], to_wrench: &ToWrench, winners: &mut Ve
         let reaches = reaches(&to_wrench.wrench(contact));
         for line in 0..LINES {
             let reach = reaches[line];
-            if reach > most[line] {
-                (most[line], most_of[line]) = (reach, index as u32);
-            }
-            if reach < least[line] {
-                (least[line], least_of[line]) = (reach, index as u32);
-            }
+            // Choices rather than branches: the compiler makes vectors of them.
+            let (more, less) = (reach > most[line], reach < least[line]);
+            most[line] = if more { reach } else { most[line] };
+            most_of[line] = if more { index as u32 } else { most_of[line] };
+            least[line] = if less { reach } else { least[line] };
+            least_of[line] = if less { index as u32 } else { least_of[line] };
         }
     }
     winners.extend(most_of.iter().chain(&least_of));
