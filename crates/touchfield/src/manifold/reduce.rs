@@ -133,7 +133,8 @@ struct Candidate {
 
 /// How much more a contact of the last step counts, so that nearly equal ones do not take turns.
 ///
-/// Tuned: at 1 the choice on a round patch flickers with every rounding; at 2 the last step's contacts win over ones that add twice as much.
+/// A guess that passes the test of a trembling round patch, not a measured optimum: at 1 there is no preference, and at 2 the last step's contacts win
+/// over ones that add twice as much.
 const PREFERENCE: f32 = 1.25;
 
 /// What adds less than this share of the whole adds rounding: each reach is off by about 2⁻²¹ of the wrench.
