@@ -91,7 +91,7 @@ fn over_bodies(criterion: &mut Criterion) {
         measure("sweep_and_prune", Box::new(SweepAndPrune::new()));
         let tree = AabbTree::new(0.1).expect("a sound margin");
         measure("aabb_tree", Box::new(tree));
-        // A hundred thousand would take a minute a step.
+        // A hundred thousand would take minutes a step.
         if count <= 10_000 {
             let mut crowd = Crowd::new(count);
             let (mut step, mut out) = (0, Vec::new());
