@@ -99,26 +99,19 @@ impl Search {
     }
 }
 
-impl Search {
-    /// Leaves the contacts that are to be kept, deepest first.
-    fn reduce(&self, found: &mut Contacts) -> Result<(), Failure> {
-        let Some(keep) = self.keep else {
-            return Ok(());
-        };
-        let settings = ReduceSettings {
-            max_contacts: keep.into(),
-            ..Default::default()
-        };
-        let mut reduced = Reduced::default();
-        let mut scratch = ReduceScratch::default();
-        reduce(&found.contacts, &[], &settings, &mut scratch, &mut reduced)
-            .map_err(|error| Failure::BadInput(error.to_string()))?;
-        // Contacts are deepest first, so their places in order are too.
-        reduced.kept.sort_unstable();
-        let kept = reduced.kept.iter().map(|&index| found.contacts[index as usize]);
-        found.contacts = kept.collect();
-        Ok(())
-    }
+/// Leaves at most so many contacts, those that together resist most, deepest first as they came.
+pub(crate) fn keep(count: usize, contacts: &mut Vec<Contact>) -> Result<(), Failure> {
+    let settings = ReduceSettings {
+        max_contacts: count,
+        ..Default::default()
+    };
+    let (mut scratch, mut reduced) = (ReduceScratch::default(), Reduced::default());
+    reduce(contacts, &[], &settings, &mut scratch, &mut reduced)
+        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    reduced.kept.sort_unstable();
+    let kept = reduced.kept.iter().map(|&index| contacts[index as usize]);
+    *contacts = kept.collect();
+    Ok(())
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -128,7 +121,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
-    arguments.search.reduce(&mut found)?;
+    if let Some(count) = arguments.search.keep {
+        keep(count.into(), &mut found.contacts)?;
+    }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, microseconds);
     if arguments.fail_on_contact && !found.contacts.is_empty() {

@@ -1,6 +1,6 @@
 //! Two bodies and where the second one is: what the contact commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use touchfield::geom::Pose;
@@ -36,6 +36,14 @@ pub(crate) struct Shapes {
 }
 
 impl Bodies {
+    /// Of two files.
+    pub(crate) fn of(a: &Path, b: &Path) -> Bodies {
+        Bodies {
+            a: a.to_path_buf(),
+            b: b.to_path_buf(),
+        }
+    }
+
     /// Reads or bakes both. One file named twice is read once.
     pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
         let most = common.max_memory.0;

@@ -5,16 +5,26 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
+use touchfield::contact::Contact;
 use touchfield::geom::Pose;
+use touchfield::narrow::{CollideSettings, Contacts, Scratch, collide};
+use touchfield::pipeline::relative_pose;
 
 use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};
+use crate::collide::keep;
 use crate::failure::Failure;
 use crate::load::Body;
-use crate::picture::{self, Canvas, PALETTE, RenderBody, RenderSettings, Rgb, write_png};
+use crate::pair::Bodies;
+use crate::picture::{
+    self, Canvas, ContactMark, PALETTE, RenderBody, RenderSettings, Rgb, write_png,
+};
 use crate::report::{self, Answer};
 use crate::{load, output, terminal};
 
-/// Draw a lit picture of one or more bodies
+/// Contacts that are drawn at most: a picture of more is no clearer.
+const SHOWN: usize = 12;
+
+/// Draw a lit picture of one or more bodies; of two bodies also where they touch
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -61,6 +71,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         )));
     }
     let bodies = bodies(&arguments.files, common.max_memory.0)?;
+    let contacts = match arguments.files.len() {
+        2 => contacts(&arguments.files, common)?,
+        _ => Vec::new(),
+    };
     let colours = PALETTE.into_iter().cycle();
     let placed: Vec<(&Body, Pose, Rgb)> = bodies
         .iter()
@@ -76,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         ..RenderSettings::default()
     };
     let start = Instant::now();
-    let picture = draw(&placed, &settings)?;
+    let picture = draw_with_contacts(&placed, &contacts, &settings)?;
     let seconds = start.elapsed().as_secs_f64();
     write_png(&picture, &arguments.output)?;
     let notes: Vec<String> = bodies.iter().filter_map(Body::nothing_inside).collect();
@@ -88,18 +102,23 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         .collect();
     Ok(Answer {
         text: format!(
-            "{}: {} × {} pixels in {}, {}\n",
+            "{}: {} × {} pixels in {}, {}{}\n",
             terminal::line(&names.join(", ")),
             picture.width(),
             picture.height(),
             terminal::path(&arguments.output),
-            report::seconds(seconds)
+            report::seconds(seconds),
+            match contacts.len() {
+                0 => String::new(),
+                drawn => format!(", {drawn} contacts drawn"),
+            }
         ),
         json: json!({
             "files": names,
             "output": arguments.output.to_string_lossy(),
             "width": picture.width(),
             "height": picture.height(),
+            "contacts": contacts.len(),
             "seconds": seconds,
             "notes": notes,
         }),
@@ -126,9 +145,40 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Body>, Failure> {
     Ok(bodies)
 }
 
+/// Where two bodies touch, as few contacts as show it, in the world.
+fn contacts(files: &[PlacedFile], common: &Common) -> Result<Vec<ContactMark>, Failure> {
+    let [a, b] = [&files[0], &files[1]];
+    let shapes = Bodies::of(&a.path, &b.path).load(common)?;
+    let a_from_b = relative_pose(a.world_from_field, b.world_from_field);
+    let mut found = Contacts::default();
+    let settings = CollideSettings::default();
+    collide(
+        &shapes.at(a_from_b),
+        &settings,
+        &mut Scratch::default(),
+        &mut found,
+    )
+    .map_err(|error| shapes.failure(&error))?;
+    keep(SHOWN, &mut found.contacts)?;
+    let mark = |contact: &Contact| ContactMark {
+        point: a.world_from_field.transform_point(contact.point),
+        normal: a.world_from_field.transform_vector(contact.normal),
+    };
+    Ok(found.contacts.iter().map(mark).collect())
+}
+
 /// Draws bodies, the facets of their grids smoothed.
 pub(crate) fn draw(
     placed: &[(&Body, Pose, Rgb)],
+    settings: &RenderSettings,
+) -> Result<Canvas, Failure> {
+    draw_with_contacts(placed, &[], settings)
+}
+
+/// [`draw`], and contacts over the bodies.
+fn draw_with_contacts(
+    placed: &[(&Body, Pose, Rgb)],
+    contacts: &[ContactMark],
     settings: &RenderSettings,
 ) -> Result<Canvas, Failure> {
     let bodies: Vec<RenderBody> = placed
@@ -140,5 +190,5 @@ pub(crate) fn draw(
             smoothing: body.field.finest_cell_size(),
         })
         .collect();
-    Ok(picture::render(&bodies, &[], settings)?)
+    Ok(picture::render(&bodies, contacts, settings)?)
 }
