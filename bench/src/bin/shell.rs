@@ -79,7 +79,7 @@ fn samplings(
     options: &Options,
 ) -> Result<(), Box<dyn Error>> {
     println!(
-        "| sampling | points | CPU [s] | elapsed [s] | covering radius / spacing of a square grid | bytes a point |\n|---|--:|--:|--:|--:|--:|"
+        "| sampling | points | CPU [s] | covering radius / spacing of a square grid | bytes a point |\n|---|--:|--:|--:|--:|"
     );
     let voxels = ShellSampling::Voxels {
         alpha: std::f32::consts::SQRT_2,
@@ -122,9 +122,8 @@ fn samplings(
         let count = shell.points().len();
         let square = (mesh.area() / count as f64).sqrt();
         println!(
-            "| {name} | {count} | {:.2} | {:.2} | {:.3} | {:.0} |",
+            "| {name} | {count} | {:.2} | {:.3} | {:.0} |",
             spent.cpu,
-            spent.wall,
             f64::from(shell.covering_radius()) / square,
             shell.bytes() as f64 / count as f64
         );
