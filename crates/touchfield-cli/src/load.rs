@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field, shell_of_mesh};
+use touchfield::bake::pointshell::{
+    ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
+};
 use touchfield::bake::{
     BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
     bake_sparse, bake_taylor, bake_voxmap, rebake,
@@ -231,6 +233,10 @@ fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Fa
     Ok((body, Some(mesh)))
 }
 
+/// Meshes of up to so many vertices lend all of them to their shell; of larger ones points are chosen, or a scan of millions would
+/// make a shell of millions.
+const MOST_VERTICES: usize = 50_000;
+
 /// A shape that can be asked for contact.
 #[derive(Clone)]
 pub(crate) struct LoadedShape {
@@ -246,8 +252,14 @@ pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure
         note(&nothing);
     }
     let cell_size = body.field.finest_cell_size();
+    let few = |mesh: &TriangleMesh| mesh.vertices.len() <= MOST_VERTICES;
     let settings = ShellSettings {
         density: ShellDensity::Spacing(cell_size),
+        // Corners and edges touch first.
+        sampling: match mesh.as_ref().is_some_and(few) {
+            true => ShellSampling::Vertices,
+            false => ShellSampling::PoissonDisk,
+        },
         ..Default::default()
     };
     let shell = match &mesh {

@@ -26,7 +26,7 @@ mod trace;
 pub(crate) use self::{
     canvas::{Canvas, Rgb},
     png_file::{WritePngError, write_png},
-    render::{PALETTE, RenderBody, RenderError, RenderSettings, render},
+    render::{ContactMark, PALETTE, RenderBody, RenderError, RenderSettings, render},
     sheet::{SheetError, sheet},
     slice::{Axis, SliceError, SliceSettings, slice},
 };
