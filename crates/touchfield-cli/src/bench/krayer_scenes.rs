@@ -30,7 +30,7 @@ pub(super) struct Scene {
 
 /// Nodes along the longest side of a model, and of the terrain.
 const MODEL_NODES: u32 = 64;
-const GROUND_NODES: u32 = 160;
+const GROUND_NODES: u32 = 256;
 /// How deep a body is pushed into what it lies on, in its own sizes.
 const PUSH: f32 = 0.02;
 

@@ -58,9 +58,9 @@ pub enum Method {
     Auto,
     /// Every point of a shell against the field of the other: the baseline.
     PointSamples,
-    /// Boxes halved where both bodies may be [Adelman].
+    /// Boxes halved where both bodies may be (document 001).
     OctreeSubdivision(Subdivision),
-    /// Particles projected onto the surface of the intersection [Krayer2021].
+    /// Particles projected onto the surface of the intersection (document 000).
     ProjectionParticles(Particles),
     /// The deepest point of every edge or face, by descent [Macklin2020].
     FaceDescent(FaceDescent),
