@@ -42,7 +42,11 @@ impl Crowd {
 
     /// To and fro, so that the crowd stays as dense as it is.
     fn step(&mut self, step: u32) {
-        let sign = if step / 100 % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if (step / 100).is_multiple_of(2) {
+            1.0
+        } else {
+            -1.0
+        };
         self.boxes.clear();
         for (place, speed) in self.places.iter_mut().zip(&self.speeds) {
             *place += sign * *speed;

@@ -115,6 +115,11 @@ impl Solid {
     }
 
     /// As the library knows it.
+    #[expect(clippy::panic, reason = "sizes are those above, and valid")]
+    #[expect(
+        clippy::panic,
+        reason = "sizes that make no shape are a mistake in a test"
+    )]
     pub fn shape(self) -> Shape {
         let shape = match self {
             Solid::Ball { radius } => primitive::Sphere::new(radius as f32).map(Shape::new),

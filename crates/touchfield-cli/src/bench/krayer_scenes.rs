@@ -30,7 +30,7 @@ pub(super) struct Scene {
 
 /// Nodes along the longest side of a model, and of the terrain.
 const MODEL_NODES: u32 = 64;
-const GROUND_NODES: u32 = 160;
+const GROUND_NODES: u32 = 256;
 /// How deep a body is pushed into what it lies on, in its own sizes.
 const PUSH: f32 = 0.02;
 
@@ -65,7 +65,7 @@ fn ground(side: f64) -> Result<Body, Failure> {
     ))
 }
 
-/// Two models, one on top of the other, on hills.
+/// Two models beside each other on hills, as close as their boxes.
 pub(super) fn two_models() -> Result<Scene, Failure> {
     let knot = baked(
         &generate::torus_knot(Default::default()).map_err(bad)?,
@@ -77,7 +77,7 @@ pub(super) fn two_models() -> Result<Scene, Failure> {
     )?;
     let mut scene = Scene::with(ground(0.6)?);
     scene.set_down(&knot, Quat::IDENTITY, Vec3::new(0.0, 0.0, 0.3))?;
-    scene.set_down(&mug, Quat::from_rotation_x(0.4), Vec3::new(0.1, 0.01, 0.4))?;
+    scene.set_down(&mug, Quat::from_rotation_x(0.4), Vec3::new(0.11, 0.05, 0.4))?;
     scene.find_pairs();
     Ok(scene)
 }

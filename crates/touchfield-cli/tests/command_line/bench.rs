@@ -6,7 +6,8 @@ use super::folder::{CUBE, Folder};
 fn the_list_names_what_can_be_run() {
     let folder = Folder::new();
     let json = folder.json(&["bench", "list"]);
-    assert_eq!(json["benches"][0]["name"], "xu-table1");
+    assert_eq!(json["benches"][0]["name"], "krayer-table1");
+    assert_eq!(json["benches"][1]["name"], "xu-table1");
     let text = folder.run(&["bench", "list"]).stdout;
     assert!(text.contains("xu-table1"), "{text}");
     let refused = folder.run(&["bench", "no-such"]);
@@ -76,6 +77,47 @@ fn the_table_of_document_002_is_printed_beside_ours() {
         text.contains("torus_knot") && text.contains("dense"),
         "{text}"
     );
+}
+
+#[test]
+fn the_table_of_document_000_is_printed_beside_ours() {
+    let folder = Folder::new();
+    let arguments = [
+        "bench",
+        "krayer-table1",
+        "--resolution",
+        "4,10",
+        "--bodies",
+        "12",
+        "--repeats",
+        "1",
+        "--out",
+        "table.csv",
+    ];
+    let json = folder.json(&arguments);
+    let rows = json["rows"].as_array().unwrap();
+    // Three scenes, two resolutions, two ways.
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        for key in ["collisions", "pairs", "touching", "milliseconds"] {
+            assert!(row[key].as_f64().unwrap() > 0.0, "{key} of {row}");
+        }
+        assert_eq!(row["document"].is_null(), row["resolution"] == 4);
+        if row["starts"] == "seeded" {
+            // Nothing is missed down to the cell.
+            assert_eq!(row["pairs_found"], 1.0, "{row}");
+            assert!(row["covered"].as_f64().unwrap() > 0.99, "{row}");
+        }
+    }
+    assert_eq!(rows[2]["document"]["milliseconds"], 0.31);
+    let table = String::from_utf8(folder.read("table.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 12 + 3, "{table}");
+    assert!(
+        table.lines().all(|line| line.matches(',').count() == 9),
+        "{table}"
+    );
+    let refused = folder.run(&["bench", "krayer-table1", "--resolution", "65"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
 #[test]

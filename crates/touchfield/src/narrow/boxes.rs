@@ -73,7 +73,11 @@ impl Boxes {
         self.first.clear();
         let mut kept = 0;
         for index in 0..self.centers.len() {
-            let lower = buffers.first[index] - error - radius;
+            let mut lower = buffers.first[index] - error - radius;
+            if lower <= overlap.reach {
+                // A box costs less than a field, most of all beyond the border of a grid.
+                lower = lower.max(overlap.second_at_least(self.centers[index]) - radius);
+            }
             if lower > overlap.reach {
                 self.left_out = self.left_out.min(lower);
                 continue;

@@ -61,17 +61,17 @@ pub enum Method {
     /// Picked by kind and size of the two shapes.
     #[default]
     Auto,
-    /// Every point of a shell against the field of the other: the baseline [Lecture].
+    /// Every point of a shell against the field of the other: the baseline (document 004).
     PointSamples,
-    /// The sphere tree of a shell against the field of the other [Sagardia2014].
+    /// The sphere tree of a shell against the field of the other (document 003).
     ShellTraversal,
-    /// The deepest point of each of about so many segments of a shell [Sagardia2014].
+    /// The deepest point of each of about so many segments of a shell (document 003).
     ShellSegments(u32),
     /// The one contact where the separation is, as `separation` finds it.
     Separation,
-    /// Boxes halved where both bodies may be [Adelman].
+    /// Boxes halved where both bodies may be (document 001).
     OctreeSubdivision(Subdivision),
-    /// Particles projected onto the surface of the intersection [Krayer2021].
+    /// Particles projected onto the surface of the intersection (document 000).
     ProjectionParticles(Particles),
     /// The deepest point of every edge or face, by descent [Macklin2020].
     FaceDescent(FaceDescent),
@@ -154,7 +154,7 @@ pub struct Contacts {
     pub method: Method,
     /// Whether it looked at everything.
     pub outcome: Outcome,
-    /// Penalty force and torque on B per unit of stiffness, for methods that sum them [Sagardia2014].
+    /// Penalty force and torque on B per unit of stiffness, for methods that sum them (document 003).
     pub wrench: Option<Wrench>,
     /// Smallest separation that was seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,

@@ -4,7 +4,7 @@
 //! separation. Cost: two field values a box; slow O(8ᵏ) boxes at depth k, fast O(k), hybrid between.
 //! Not for: several contacts at once (see `projection_particles`), or a separation proven from both sides (see `separation`).
 //!
-//! After document 001 \[Adelman\]. We differ in what rules a box out: half its diagonal and the error of the fields, not "the size"; in
+//! After document 001. We differ in what rules a box out: half its diagonal and the error of the fields, not "the size"; in
 //! where we start: the common part of both boxes; in "close" (hybrid), judged over all boxes of a level, so that poor branches die;
 //! in the depth: the separation is `2 min max(φA, φB)`, from a descent that starts in the best box; and in the normal,
 //! for which gradients are taken around that point: where those of one body disagree, as on a corner, the other's count.

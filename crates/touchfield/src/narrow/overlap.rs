@@ -22,6 +22,8 @@ pub(super) struct Overlap<'a> {
     pub(super) second: &'a dyn Field,
     second_from_search: Mat3,
     translation: Vec3,
+    /// Holds the second body, in its own frame, rounding of points included.
+    second_solid: Aabb,
     a_from_search: Pose,
     /// Whether `first` is A.
     first_is_a: bool,
@@ -98,6 +100,7 @@ impl<'a> Overlap<'a> {
             second: second.field(),
             second_from_search: Mat3::from_quat(second_from_first.rotation),
             translation: second_from_first.translation,
+            second_solid: second.solid().grown(rounding),
             a_from_search,
             first_is_a,
             bounds,
@@ -124,6 +127,11 @@ impl<'a> Overlap<'a> {
     /// Distances of the first body.
     pub(super) fn first_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
         self.first.distance_many(points, &mut buffers.first);
+    }
+
+    /// Proven, by its box alone: the second body is at least this far from a point \[m\].
+    pub(super) fn second_at_least(&self, point: Vec3) -> f32 {
+        (self.second_solid).distance(self.second_from_search * point + self.translation)
     }
 
     /// Distances of the second body.

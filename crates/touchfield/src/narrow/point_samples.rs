@@ -4,7 +4,7 @@
 //! `max_separation`. Cost: one field sample a point, on all cores where points are many; no allocation once the buffers have grown.
 //! Not for: speed (see `shell_traversal`); bodies that hold the other one whole.
 //!
-//! The baseline: the lecture's proximity query with a signed distance map [Lecture, SDM].
+//! The baseline: the lecture's proximity query with a signed distance map (document 004, SDM).
 
 use glam::Vec3;
 

@@ -3,14 +3,14 @@
 //! Input: a [`Pair`] with an end, [`Particles`]. Output: a contact for every particle that arrives, its place in the region.
 //! Cost: two samples a particle and step. Not for: bodies apart by more than `max_separation`, where nothing can arrive.
 //!
-//! After \[Krayer2021\] (document 000), Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation, one contact a cell, the
+//! After document 000, Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation, one contact a cell, the
 //! k deepest. We differ in the starts: [`Starts::Seeded`] begins only in cells that the half diagonal does not rule out, so that
 //! nothing is missed down to the cell and nothing is spent elsewhere. In the steps: between nearly parallel sides both tangent planes
 //! are taken at once. In what arrives: points inside both bodies go on to the surface,
 //! which Alg. 2 leaves where they start. In the normal: the gradient of the body in which the particle lies deeper, not of B always,
 //! so that exchanging A and B only turns it.
 //!
-//! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`, which is Krayer's `min(φA, φB)` when they
+//! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`, which is the document's `min(φA, φB)` when they
 //! overlap, and the gap when bodies grown by half of `max_separation` overlap. The deepest is the textbook depth of spheres.
 
 use std::time::Instant;

@@ -6,7 +6,7 @@
 //!
 //! `separation(A, B) = 2 · min over x of max(φA(x), φB(x))`: the distance of bodies that are apart, minus the diameter of the
 //! largest ball in the overlap of bodies that are not. φA and φB are 1-Lipschitz, so a box of half-diagonal r whose
-//! centre has the value m holds nothing below m − r: the subdivision of [Adelman], with the half-diagonal for its "size", made
+//! centre has the value m holds nothing below m − r: the subdivision of document 001, with the half-diagonal for its "size", made
 //! best-first, which makes the smallest bound left in the heap a bound of everything.
 
 use std::cmp::Ordering;

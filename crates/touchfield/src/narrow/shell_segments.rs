@@ -3,7 +3,7 @@
 //! Input: a [`Pair`], at least one of whose shapes has a shell; about how many segments. Output: at most one contact a segment.
 //! Cost: that of `shell_traversal`. Not for: flat contacts, where a segment's deepest point may be anywhere on it.
 //!
-//! After [Sagardia2014] §2.4: the segments are the spheres of that level of the tree which has about as many. We differ: the
+//! After document 003 §2.4: the segments are the spheres of that level of the tree which has about as many. We differ: the
 //! tree is walked once and contacts are told apart by their segment, since the points of a sphere follow one another.
 
 use super::shell_walk::Walk;

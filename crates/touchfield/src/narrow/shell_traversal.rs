@@ -5,7 +5,7 @@
 //! Cost: one field value for each sphere near the other body, one sample for each point in contact; no allocation once the
 //! buffers have grown. Not for: fast movers, or shells coarser than what they are to feel.
 //!
-//! After [Sagardia2014], Alg. 1. We differ: a level is asked for as a whole, which keeps the field's memory busy; points that
+//! After document 003, Alg. 1. We differ: a level is asked for as a whole, which keeps the field's memory busy; points that
 //! stand for their spheres are asked for only when there is a budget, and contacts of two levels are never mixed, so that a
 //! patch of surface pushes once; and spheres are pruned by the *proven* distance, so that no point in true contact is lost.
 

@@ -175,7 +175,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Sums what the contacts push with: each its depth, along the inward normal of its shell point [Sagardia2014, Eq. 2 and 3].
+    /// Sums what the contacts push with: each its depth, along the inward normal of its shell point (document 003, Eq. 2 and 3).
     fn finish(&self, out: &mut Contacts) {
         let mut wrench = Wrench::default();
         for contact in &out.contacts {
