@@ -115,7 +115,6 @@ impl Solid {
     }
 
     /// As the library knows it.
-    #[expect(clippy::panic, reason = "sizes are those above, and valid")]
     #[expect(
         clippy::panic,
         reason = "sizes that make no shape are a mistake in a test"

@@ -378,6 +378,8 @@ fn choose(
 }
 
 /// The candidate that adds most of those allowed; the first of equal ones.
+///
+/// What a candidate added earlier bounds what it adds now, so only those whose bound exceeds the best so far are looked at again.
 fn most_adding(
     candidates: &mut [Candidate],
     reaches: &[PerLine],
@@ -385,22 +387,39 @@ fn most_adding(
     round: u32,
     allowed: impl Fn(&Candidate) -> bool,
 ) -> Option<usize> {
-    loop {
-        let mut best: Option<(usize, f32)> = None;
-        for (place, candidate) in candidates.iter().enumerate() {
-            let worth = candidate.gain * candidate.weight;
-            let better = best.is_none_or(|(_, most)| worth > most);
-            if better && !candidate.taken && allowed(candidate) {
-                best = Some((place, worth));
+    let mut best = None;
+    let mut most = f32::NEG_INFINITY;
+    for (place, candidate) in candidates.iter().enumerate() {
+        let worth = candidate.gain * candidate.weight;
+        if worth > most && !candidate.taken && allowed(candidate) {
+            (best, most) = (Some(place), worth);
+        }
+    }
+    // The one with the largest bound is most often the best; with its worth known, few others need a look.
+    let mut best = best?;
+    most = candidates[best].look(&reaches[best], support, round);
+    for place in 0..candidates.len() {
+        let candidate = &mut candidates[place];
+        let bound = candidate.gain * candidate.weight;
+        let may_win = bound > most || (bound == most && place < best);
+        if may_win && !candidate.taken && allowed(candidate) {
+            let worth = candidate.look(&reaches[place], support, round);
+            if worth > most || (worth == most && place < best) {
+                (best, most) = (place, worth);
             }
         }
-        let (place, _) = best?;
-        let candidate = &mut candidates[place];
-        if candidate.looked_at == round {
-            return Some(place);
+    }
+    Some(best)
+}
+
+impl Candidate {
+    /// What it would add now.
+    fn look(&mut self, reaches: &PerLine, support: &Support, round: u32) -> f32 {
+        if self.looked_at != round {
+            self.gain = support.gain(reaches);
+            self.looked_at = round;
         }
-        candidate.gain = support.gain(&reaches[place]);
-        candidate.looked_at = round;
+        self.gain * self.weight
     }
 }
 
