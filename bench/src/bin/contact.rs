@@ -1,4 +1,6 @@
-//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]`.
+//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME] [--detail SHARE] [--keep N]`.
+//!
+//! Contacts are found with a detail, a share of the diagonal, and reduced to a manifold of a few; `--keep 0` keeps them all.
 //!
 //! Input: the mesh and the poses that `contact_poses` wrote. Output: `REGIME.TASK.touchfield.out` (an `f64` for every pose: the number of contacts that touch, 1 or
 //! 0, or the distance), and one line of JSON: CPU seconds, and for contacts how far they are from truth, in cells.
@@ -18,11 +20,12 @@ use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake
 use touchfield::contact::Contact;
 use touchfield::field::StoredField;
 use touchfield::geom::Pose;
+use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
-    SeparationScratch, SeparationSettings, collide, separation, touching,
+    SeparationScratch, SeparationSettings, find_contacts, separation, touching,
 };
 use touchfield::shape::Shape;
 use touchfield_bench::clock;
@@ -31,19 +34,22 @@ use touchfield_bench::mesh_pair::ExactPose;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut nodes, mut points, mut method) = (128, 35_000, Method::Auto);
+    let (mut detail, mut keep) = (0.03, 8);
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--nodes" => nodes = arguments.next().ok_or("--nodes needs a number")?.parse()?,
             "--points" => points = arguments.next().ok_or("--points needs a number")?.parse()?,
+            "--detail" => detail = arguments.next().ok_or("--detail needs a share")?.parse()?,
+            "--keep" => keep = arguments.next().ok_or("--keep needs a number")?.parse()?,
             "--method" => method = method_named(&arguments.next().unwrap_or_default())?,
             _ => words.push(argument),
         }
     }
     let [folder, task, regime] = &words[..] else {
         return Err(
-            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]".into(),
+            "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME] [--detail SHARE] [--keep N]".into(),
         );
     };
     let folder = Path::new(folder);
@@ -52,17 +58,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let poses = poses_from_csv(&text)?;
     let (shape, prepare) = clock::timed(|| shape_of(&mesh, nodes, points));
     let shape = shape?;
-    let settings = CollideSettings {
-        method,
-        ..Default::default()
+    let diagonal = mesh.bounds().diagonal() as f32;
+    let settings = Reduction {
+        collide: CollideSettings {
+            method,
+            detail: detail * diagonal,
+            ..Default::default()
+        },
+        keep,
     };
-    let tolerance = 1e-3 * mesh.bounds().diagonal() as f32;
-    let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), CollideError>) {
+    let tolerance = 1e-3 * diagonal;
+    let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), Box<dyn Error>>) {
         let mut values = Vec::with_capacity(poses.len());
         let found = match task.as_str() {
             "contacts" => count_contacts(&shape, &poses, &settings, &mut values),
-            "first" => are_touching(&shape, &poses, &mut values),
-            _ => distances(&shape, &poses, tolerance, &mut values),
+            "first" => are_touching(&shape, &poses, &mut values).map_err(Into::into),
+            _ => distances(&shape, &poses, tolerance, &mut values).map_err(Into::into),
         };
         (values, found)
     });
@@ -129,16 +140,65 @@ fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {
     }
 }
 
+/// How contacts are found, and how many are kept; 0: all.
+#[derive(Clone, Copy)]
+struct Reduction {
+    collide: CollideSettings,
+    keep: usize,
+}
+
+/// Buffers of a manifold.
+#[derive(Default)]
+struct Buffers {
+    scratch: Scratch,
+    reduce: ReduceScratch,
+    reduced: Reduced,
+    found: Contacts,
+    kept: Vec<Contact>,
+}
+
+impl Reduction {
+    /// The manifold of a pose, in `buffers.kept`.
+    fn manifold(&self, pair: &Pair<'_>, buffers: &mut Buffers) -> Result<(), Box<dyn Error>> {
+        find_contacts(
+            pair,
+            &self.collide,
+            &mut buffers.scratch,
+            &mut buffers.found,
+        )?;
+        let found = &buffers.found.contacts;
+        buffers.kept.clear();
+        if self.keep == 0 {
+            buffers.kept.extend_from_slice(found);
+            return Ok(());
+        }
+        let settings = ReduceSettings {
+            max_contacts: self.keep,
+            ..Default::default()
+        };
+        reduce(
+            found,
+            &[],
+            &settings,
+            &mut buffers.reduce,
+            &mut buffers.reduced,
+        )?;
+        let kept = buffers.reduced.kept.iter();
+        (buffers.kept).extend(kept.map(|&index| found[index as usize]));
+        Ok(())
+    }
+}
+
 fn count_contacts(
     shape: &Shape,
     poses: &[ExactPose],
-    settings: &CollideSettings,
+    settings: &Reduction,
     values: &mut Vec<f64>,
-) -> Result<(), CollideError> {
-    let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
+) -> Result<(), Box<dyn Error>> {
+    let mut buffers = Buffers::default();
     for &pose in poses {
-        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
-        values.push(out.contacts.len() as f64);
+        settings.manifold(&pair_at(shape, pose), &mut buffers)?;
+        values.push(buffers.kept.len() as f64);
     }
     Ok(())
 }
@@ -180,22 +240,23 @@ fn errors(
     mesh: &TriangleMesh,
     shape: &Shape,
     poses: &[ExactPose],
-    settings: &CollideSettings,
+    settings: &Reduction,
     truth: &[TruthRow],
 ) -> Result<String, Box<dyn Error>> {
     let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
-    let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
+    let mut buffers = Buffers::default();
     let (mut surface, mut depth, mut deepest) = (Vec::new(), Vec::new(), Vec::new());
     for (&pose, truth) in poses.iter().zip(truth) {
-        collide(&pair_at(shape, pose), settings, &mut scratch, &mut out)?;
-        let most = (out.contacts.first()).map_or(0.0, |c| (-f64::from(c.separation)).max(0.0));
+        settings.manifold(&pair_at(shape, pose), &mut buffers)?;
+        let depths = buffers.kept.iter().map(|c| -f64::from(c.separation));
+        let most = depths.fold(0.0, f64::max);
         deepest.push(
             (most - truth.depth_of_b)
                 .abs()
                 .min((most - truth.depth_of_a).abs()),
         );
         let places = |place: fn(Contact) -> Vec3| -> Vec<DVec3> {
-            let contacts = out.contacts.iter();
+            let contacts = buffers.kept.iter();
             contacts.map(|&contact| place(contact).as_dvec3()).collect()
         };
         let (on_a, on_b) = (places(Contact::point_on_a), places(Contact::point_on_b));
@@ -211,7 +272,7 @@ fn errors(
             exact.distance_many(&in_b(&on_a)),
             exact.distance_many(&on_b),
         );
-        for (index, contact) in out.contacts.iter().enumerate() {
+        for (index, contact) in buffers.kept.iter().enumerate() {
             let found = f64::from(contact.separation);
             surface.push(a_of_a[index].abs().max(b_of_b[index].abs()));
             depth.push(

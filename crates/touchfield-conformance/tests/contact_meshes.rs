@@ -235,6 +235,48 @@ fn traversal_finds_what_testing_every_point_finds() {
 }
 
 #[test]
+fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
+    let mut random = Random::new(5);
+    let (mut all_count, mut few_count) = (0, 0);
+    for [a, b] in &pairs()[2..4] {
+        let mut scratch = Scratches::default();
+        for _ in 0..20 {
+            let posed = Posed::random(&mut random, 0.0, 0.3);
+            let pair = Pair {
+                a: &a.shape,
+                b: &b.shape,
+                a_from_b: posed.a_from_b,
+            };
+            let mut by = |detail| {
+                let settings = CollideSettings {
+                    detail,
+                    ..Default::default()
+                };
+                let Scratches {
+                    collide: scratch,
+                    contacts,
+                    ..
+                } = &mut scratch;
+                collide(&pair, &settings, scratch, contacts).unwrap();
+                contacts.contacts.clone()
+            };
+            let (all, few) = (by(0.0), by(0.1));
+            assert_eq!(all.is_empty(), few.is_empty());
+            if let (Some(deepest), Some(found)) = (all.first(), few.first()) {
+                // To within the error of the field, by which a sphere's bound may be off.
+                let off = found.separation - deepest.separation;
+                assert!(off <= a.shape.field().error_bound(), "{off}");
+            }
+            let ids: Vec<_> = all.iter().map(|contact| contact.id).collect();
+            assert!(few.iter().all(|contact| ids.contains(&contact.id)));
+            all_count += all.len();
+            few_count += few.len();
+        }
+    }
+    assert!(few_count * 2 < all_count, "{few_count} of {all_count}");
+}
+
+#[test]
 fn a_and_b_may_change_places() {
     let mut random = Random::new(4);
     for [a, b] in &pairs()[..4] {

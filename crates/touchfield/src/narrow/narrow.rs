@@ -37,8 +37,8 @@ pub struct CollideSettings {
     pub method: Method,
     /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
     pub max_separation: f32,
-    /// Points of a shell that are in contact and within this of one another may be stood for by one of them \[m\]; 0: every
-    /// point is told. Each contact is as exact as ever; the deepest may be missed by this much.
+    /// Points of a shell that are in contact and within a ball of this radius may be stood for by one of them \[m\]; 0: every
+    /// point is told. Each contact is as exact as ever, and the deepest is among them; a penalty wrench sums fewer.
     pub detail: f32,
     /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
     pub budget: Option<Duration>,
@@ -221,6 +221,8 @@ pub struct Scratch {
     /// Points of leaves that come near, and points that stand for spheres.
     pub(super) near_points: Vec<u32>,
     pub(super) standing: Vec<u32>,
+    /// Spheres whose points one stands for, with the least that their points may have.
+    pub(super) covered: Vec<(f32, u32)>,
     /// Children of a sphere with their distances.
     pub(super) children: Vec<(f32, u32)>,
     pub(super) separation: SeparationScratch,

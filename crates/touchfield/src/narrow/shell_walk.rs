@@ -49,6 +49,7 @@ impl Walk<'_> {
         scratch.front.clear();
         scratch.front.push(0);
         scratch.near_points.clear();
+        scratch.covered.clear();
         // Until a level is whole, the best that can be said is the point that stands for all.
         let mut level = 0;
         if self.deadline.is_some() {
@@ -70,6 +71,8 @@ impl Walk<'_> {
         if self.points(scratch, out).is_err() {
             let of = tree.level_count() as u32 + 1;
             out.outcome = Outcome::OutOfTime { levels: level, of };
+        } else {
+            self.deepest_of_covered(scratch, out);
         }
         self.finish(out);
     }
@@ -101,6 +104,7 @@ impl Walk<'_> {
                     out.distance = out.distance.min(distance - node.radius);
                 } else if is_covered {
                     scratch.near_points.push(node.representative);
+                    scratch.covered.push((distance - node.radius, index));
                 } else if node.child_count == 0 {
                     let first = node.first_point;
                     scratch.near_points.extend(first..first + node.point_count);
@@ -173,6 +177,58 @@ impl Walk<'_> {
         }
         out.contacts.drain(..coarser);
         Ok(())
+    }
+
+    /// Adds the deepest of the points that others stand for, if it is deeper than all contacts so far.
+    fn deepest_of_covered(&self, scratch: &mut Scratch, out: &mut Contacts) {
+        let Scratch {
+            covered,
+            points: centers,
+            distances,
+            ..
+        } = scratch;
+        let (nodes, points) = (self.probe.shell.tree().nodes(), self.probe.shell.points());
+        let separations = out.contacts.iter().map(|contact| contact.separation);
+        let mut deepest = (separations.fold(f32::INFINITY, f32::min), None);
+        // The last is looked at first: the one that may go deepest.
+        covered.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        while let Some((bound, index)) = covered.pop() {
+            let node = &nodes[index as usize];
+            if bound >= deepest.0 {
+                continue;
+            }
+            if node.child_count == 0 {
+                for point in node.first_point..node.first_point + node.point_count {
+                    let place = self.probe.to_field(points[point as usize]);
+                    let distance = self.probe.field.distance(place);
+                    if distance < deepest.0 {
+                        deepest = (distance, Some(point));
+                    }
+                }
+                continue;
+            }
+            let children = node.first_child..node.first_child + node.child_count;
+            let children = children.map(|child| (child, &nodes[child as usize]));
+            centers.clear();
+            centers.extend(
+                children
+                    .clone()
+                    .map(|(_, node)| self.probe.to_field(node.center)),
+            );
+            self.probe.field.distance_many(centers, distances);
+            let first = covered.len();
+            for ((child, node), &distance) in children.zip(&*distances) {
+                if distance - node.radius < deepest.0 {
+                    covered.push((distance - node.radius, child));
+                }
+            }
+            covered[first..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        }
+        if let (_, Some(point)) = deepest {
+            let place = self.probe.to_field(points[point as usize]);
+            let sample = self.probe.field.sample(place);
+            out.contacts.push(self.probe.contact(point, place, sample));
+        }
     }
 
     /// Sums what the contacts push with: each its depth, along the inward normal of its shell point (document 003, Eq. 2 and 3).
