@@ -243,6 +243,12 @@ impl DenseGrid {
 
     #[cold]
     #[inline(never)]
+    fn distance_outside(&self, point: Vec3) -> f32 {
+        (self.frame).distance_outside(point, |inside| self.interpolate(&self.frame.locate(inside)))
+    }
+
+    #[cold]
+    #[inline(never)]
     fn lower_bound_outside(&self, point: Vec3) -> Sample {
         (self.frame).lower_bound_outside(point, |inside| self.sample_inside(inside))
     }
@@ -262,7 +268,7 @@ impl Field for DenseGrid {
         if self.frame.bounds.contains(point) {
             self.interpolate(&self.frame.locate(point))
         } else {
-            self.lower_bound_outside(point).distance
+            self.distance_outside(point)
         }
     }
 

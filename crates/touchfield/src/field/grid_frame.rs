@@ -7,7 +7,7 @@
 
 use glam::{UVec3, Vec3};
 
-use super::outside::lower_bound_outside;
+use super::outside::{distance_outside, lower_bound_outside};
 use super::rounding::largest_coordinate;
 use super::{GridError, GridLayout, Sample};
 use crate::geom::{Aabb, Interval};
@@ -146,6 +146,11 @@ impl GridFrame {
     pub(super) fn locate(&self, point: Vec3) -> Place {
         let scaled = (point - self.layout.origin) / self.layout.cell_size;
         Place::among(self.layout.cells(), scaled)
+    }
+
+    /// Outside the grid: a proven lower bound of the distance. `inside` answers for points of the grid.
+    pub(super) fn distance_outside(&self, point: Vec3, inside: impl Fn(Vec3) -> f32) -> f32 {
+        distance_outside(point, self.bounds, self.solid, self.error_bound, inside)
     }
 
     /// Outside the grid: a proven lower bound of the distance, and its gradient. `sample_inside` answers for points of the grid.

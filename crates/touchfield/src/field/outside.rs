@@ -25,6 +25,65 @@ pub(crate) fn sample_beyond(way_out: DVec3, distance: f64, gradient: DVec3) -> (
     (bound, slope / bound)
 }
 
+/// How a point lies outside a grid whose surface is in `solid`.
+struct Beyond {
+    /// The point of the grid that is asked for its value.
+    in_grid: Vec3,
+    /// From there to the border of the box around grid and solid \[m\].
+    gap: f64,
+    /// From that border to the point \[m\].
+    way_out: DVec3,
+}
+
+impl Beyond {
+    fn of(point: Vec3, bounds: Aabb, solid: Aabb) -> Beyond {
+        // Without padding, rounding to f32 may leave a little of the surface outside the grid: the box that the bound beyond a
+        // box needs is the one around both.
+        let border = bounds.union(solid).closest_point(point);
+        let in_grid = bounds.closest_point(border);
+        Beyond {
+            in_grid,
+            gap: border.as_dvec3().distance(in_grid.as_dvec3()),
+            way_out: point.as_dvec3() - border.as_dvec3(),
+        }
+    }
+
+    /// What is known at the border, from the value in the grid \[m\].
+    fn at_border(&self, in_grid: f32, error_bound: f32) -> f64 {
+        f64::from(in_grid) - f64::from(error_bound) - self.gap
+    }
+}
+
+/// Shrunk by the rounding to f32, so that the bound stays one.
+fn round_down(bound: f64) -> f32 {
+    ((bound * (1.0 - f64::from(f32::EPSILON))) as f32).min(f32::MAX)
+}
+
+/// The distance of [`lower_bound_outside`] alone, to the bit.
+pub(super) fn distance_outside(
+    point: Vec3,
+    bounds: Aabb,
+    solid: Aabb,
+    error_bound: f32,
+    at: impl Fn(Vec3) -> f32,
+) -> f32 {
+    let beyond = Beyond::of(point, bounds, solid);
+    let at_border = beyond.at_border(at(beyond.in_grid), error_bound);
+    if beyond.way_out == DVec3::ZERO {
+        return at_border.min(0.0) as f32;
+    }
+    if !beyond.way_out.is_finite() {
+        return beyond.way_out.length() as f32;
+    }
+    let from_solid = (point.as_dvec3() - solid.closest_point(point).as_dvec3()).length();
+    let (by_border, _) = sample_beyond(beyond.way_out, at_border, DVec3::ZERO);
+    round_down(if from_solid < by_border {
+        by_border
+    } else {
+        from_solid
+    })
+}
+
 /// A lower bound of the distance outside a grid, and its gradient. The larger of two: by what is known at the border of the grid
 /// ([`sample_beyond`]), and the distance to `solid`, the box around the surface. `at` samples the grid at its border.
 pub(super) fn lower_bound_outside(
@@ -34,20 +93,14 @@ pub(super) fn lower_bound_outside(
     error_bound: f32,
     at: impl Fn(Vec3) -> Sample,
 ) -> Sample {
-    // Shrunk by the rounding to f32, so that the bound stays one.
-    let round_down = |bound: f64| ((bound * (1.0 - f64::from(f32::EPSILON))) as f32).min(f32::MAX);
-    // Without padding, rounding to f32 may leave a little of the surface outside the grid: the box that the bound beyond a
-    // box needs is the one around both.
-    let border = bounds.union(solid).closest_point(point);
-    let in_grid = bounds.closest_point(border);
-    let at_border = at(in_grid);
-    let gap = border.as_dvec3().distance(in_grid.as_dvec3());
-    let distance_at_border = f64::from(at_border.distance) - f64::from(error_bound) - gap;
-    let way_out = point.as_dvec3() - border.as_dvec3();
+    let beyond = Beyond::of(point, bounds, solid);
+    let in_grid = at(beyond.in_grid);
+    let at_border = beyond.at_border(in_grid.distance, error_bound);
+    let way_out = beyond.way_out;
     if way_out == DVec3::ZERO {
         return Sample {
-            distance: distance_at_border.min(0.0) as f32,
-            gradient: at_border.gradient,
+            distance: at_border.min(0.0) as f32,
+            gradient: in_grid.gradient,
         };
     }
     if !way_out.is_finite() {
@@ -57,8 +110,7 @@ pub(super) fn lower_bound_outside(
         };
     }
     let from_solid = point.as_dvec3() - solid.closest_point(point).as_dvec3();
-    let (by_border, gradient) =
-        sample_beyond(way_out, distance_at_border, at_border.gradient.as_dvec3());
+    let (by_border, gradient) = sample_beyond(way_out, at_border, in_grid.gradient.as_dvec3());
     if from_solid.length() < by_border {
         return Sample {
             distance: round_down(by_border),
@@ -70,7 +122,7 @@ pub(super) fn lower_bound_outside(
         // In `f64`, where squares of such lengths still fit.
         gradient: from_solid
             .try_normalize()
-            .map_or(at_border.gradient, |unit| unit.as_vec3()),
+            .map_or(in_grid.gradient, |unit| unit.as_vec3()),
     }
 }
 
