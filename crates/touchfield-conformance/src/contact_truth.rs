@@ -63,6 +63,27 @@ pub const SOLIDS: [Solid; 5] = [
 ];
 
 impl Solid {
+    /// One of the kinds of [`SOLIDS`], of random size between 0.3 and 1 m.
+    pub fn random(kind: usize, random: &mut Random) -> Solid {
+        // What `f32` holds.
+        let mut size = || f64::from(random.uniform(0.3, 1.0) as f32);
+        match kind {
+            0 => Solid::Ball { radius: size() },
+            1 => Solid::Box {
+                half: DVec3::new(size(), size(), size()),
+            },
+            2 => Solid::Capsule {
+                half_length: size(),
+                radius: 0.5 * size(),
+            },
+            3 => Solid::Ring {
+                major: f64::from((size() + 0.3) as f32),
+                minor: 0.25 * size(),
+            },
+            _ => Solid::HalfSpace,
+        }
+    }
+
     /// Signed distance \[m\].
     pub fn distance(self, point: DVec3) -> f64 {
         match self {
@@ -179,6 +200,16 @@ impl Place {
         }
     }
 
+    /// A random rotation, and a translation of random direction and of a length between the two \[m\].
+    pub fn between(nearest: f64, farthest: f64, random: &mut Random) -> Place {
+        let rotation = random.quaternion().as_quat().normalize();
+        let translation = random.unit_vector() * random.uniform(nearest, farthest);
+        Place {
+            rotation: rotation.as_dquat().normalize(),
+            translation: translation.as_vec3().as_dvec3(),
+        }
+    }
+
     /// As the library takes it.
     pub fn pose(self) -> Pose {
         Pose {
@@ -224,7 +255,7 @@ pub fn ball_contact(radius: f64, b: Solid, place: Place) -> Option<BallContact> 
 struct Open {
     lower: f64,
     center: DVec3,
-    half: f64,
+    half: DVec3,
 }
 
 impl PartialEq for Open {
@@ -244,7 +275,7 @@ impl Ord for Open {
     }
 }
 
-/// `2 min max(φA, φB)` within `tolerance`, by best-first halving of a cube that holds a bounded one of the two \[m\].
+/// `2 min max(φA, φB)`, or up to `tolerance` more, of two bodies with closed forms \[m\].
 pub fn separation(a: Solid, b: Solid, place: Place, tolerance: f64) -> f64 {
     let (middle, size) = if a.outer_radius() < b.outer_radius() {
         (DVec3::ZERO, a.outer_radius())
@@ -254,23 +285,28 @@ pub fn separation(a: Solid, b: Solid, place: Place, tolerance: f64) -> f64 {
     let value = |point: DVec3| a.distance(point).max(b.distance(place.to_b(point)));
     // Apart, the best point lies halfway to the other body.
     let size = 2.0 * size + 0.5 * value(middle).abs();
+    2.0 * least(value, middle, DVec3::splat(size), 0.5 * tolerance)
+}
+
+/// The least value of a 1-Lipschitz function in a box, or up to `tolerance` more, by best-first halving.
+pub fn least(value: impl Fn(DVec3) -> f64, middle: DVec3, half: DVec3, tolerance: f64) -> f64 {
     let mut best = value(middle);
     let mut open = BinaryHeap::from([Open {
-        lower: best - size * 3f64.sqrt(),
+        lower: best - half.length(),
         center: middle,
-        half: size,
+        half,
     }]);
     while let Some(parent) = open.pop() {
-        if best - parent.lower < 0.5 * tolerance {
+        if best - parent.lower < tolerance {
             break;
         }
         let half = 0.5 * parent.half;
         for index in 0..8 {
-            let sign = |bit: usize| if index >> bit & 1 == 0 { -half } else { half };
-            let center = parent.center + DVec3::new(sign(0), sign(1), sign(2));
+            let sign = |bit: usize| if index >> bit & 1 == 0 { -1.0 } else { 1.0 };
+            let center = parent.center + DVec3::new(sign(0), sign(1), sign(2)) * half;
             let found = value(center);
             best = best.min(found);
-            let lower = found - half * 3f64.sqrt();
+            let lower = found - half.length();
             if lower < best {
                 open.push(Open {
                     lower,
@@ -280,7 +316,7 @@ pub fn separation(a: Solid, b: Solid, place: Place, tolerance: f64) -> f64 {
             }
         }
     }
-    2.0 * best
+    best
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ pub mod convergence;
 pub mod field_suite;
 pub mod mesh_truth;
 pub mod meshes;
-pub mod pairs;
 pub mod patches;
 pub mod plot;
 pub mod random;

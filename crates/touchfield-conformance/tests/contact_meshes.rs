@@ -14,9 +14,9 @@ use touchfield::narrow::{
     collide, separation, touching,
 };
 use touchfield::shape::Shape;
+use touchfield_conformance::contact_truth::{Place, least};
 use touchfield_conformance::mesh_truth::in_parallel;
 use touchfield_conformance::meshes::{self, is_long};
-use touchfield_conformance::pairs::{Posed, separation_by_halving};
 use touchfield_conformance::random::Random;
 
 /// A mesh, its shape, and the exact distance to it.
@@ -78,15 +78,15 @@ fn pairs() -> Vec<[Body; 2]> {
 
 #[test]
 fn separation_and_contacts_of_meshes_agree_with_exact_distances() {
-    let poses = if is_long() { 200 } else { 25 };
+    let poses = if is_long() { 200 } else { 15 };
     in_parallel(&pairs(), |[a, b]| {
         let mut random = Random::new(17);
         let mut scratch = Scratches::default();
         let (mut touched, mut far) = (0, 0);
         for _ in 0..poses {
-            let posed = Posed::random(&mut random, 0.0, 1.0);
-            let truth = truth(a, b, &posed);
-            let found = check_pose(a, b, &posed, truth, &mut scratch);
+            let place = Place::between(0.0, 1.0, &mut random);
+            let truth = truth(a, b, &place);
+            let found = check_pose(a, b, &place, truth, &mut scratch);
             touched += u32::from(!scratch.contacts.contacts.is_empty());
             far += u32::from(found == Some(false));
         }
@@ -109,35 +109,34 @@ struct Scratches {
 const TOLERANCE: f64 = 0.004;
 
 /// The true separation, or up to [`TOLERANCE`] more.
-fn truth(a: &Body, b: &Body, posed: &Posed) -> f64 {
+fn truth(a: &Body, b: &Body, place: &Place) -> f64 {
     // The minimiser is in the convex hull of both bodies, and in both if they overlap.
     let corners = b
         .bounds
         .corners()
-        .map(|corner| posed.rotation * corner + posed.translation);
+        .map(|corner| place.rotation * corner + place.translation);
     let hull = DAabb::of_points(corners).union(a.bounds);
-    separation_by_halving(
-        |x| a.exact.distance(x),
-        |x| b.exact.distance(posed.to_b(x)),
-        [hull.min, hull.max],
-        TOLERANCE,
-    )
+    let value = |x| {
+        let of_a = a.exact.distance(x);
+        of_a.max(b.exact.distance(place.to_b(x)))
+    };
+    2.0 * least(value, hull.center(), hull.half_extents(), 0.5 * TOLERANCE)
 }
 
 /// What is known for sure of a pose: deeper than two cells, or farther than two cells and the bound.
 fn check_pose(
     a: &Body,
     b: &Body,
-    posed: &Posed,
+    place: &Place,
     truth: f64,
     scratch: &mut Scratches,
 ) -> Option<bool> {
     let pair = Pair {
         a: &a.shape,
         b: &b.shape,
-        a_from_b: posed.a_from_b,
+        a_from_b: place.pose(),
     };
-    let context = format!("{} {} {:?} truth {truth}", a.name, b.name, posed.a_from_b);
+    let context = format!("{} {} {:?} truth {truth}", a.name, b.name, place.pose());
     let settings = SeparationSettings::to_within(2e-3);
     let found = separation(&pair, &settings, &mut scratch.separation).unwrap();
     assert!(f64::from(found.lower_bound) <= truth, "{found:?} {context}");
@@ -172,7 +171,7 @@ fn check_pose(
         let from_a = contact.id.0 >> 31 == 1;
         let (point, exact) = if from_a {
             let point = contact.point_on_a().as_dvec3();
-            (point, b.exact.distance(posed.to_b(point)))
+            (point, b.exact.distance(place.to_b(point)))
         } else {
             let point = contact.point_on_b().as_dvec3();
             (point, a.exact.distance(point))
@@ -198,11 +197,11 @@ fn traversal_finds_what_testing_every_point_finds() {
     for [a, b] in &pairs()[1..4] {
         let mut scratch = Scratches::default();
         for _ in 0..20 {
-            let posed = Posed::random(&mut random, 0.0, 0.6);
+            let place = Place::between(0.0, 0.6, &mut random);
             let pair = Pair {
                 a: &a.shape,
                 b: &b.shape,
-                a_from_b: posed.a_from_b,
+                a_from_b: place.pose(),
             };
             let mut by = |method, max_separation| {
                 let settings = CollideSettings {
@@ -241,11 +240,11 @@ fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
     for [a, b] in &pairs()[2..4] {
         let mut scratch = Scratches::default();
         for _ in 0..20 {
-            let posed = Posed::random(&mut random, 0.0, 0.3);
+            let place = Place::between(0.0, 0.3, &mut random);
             let pair = Pair {
                 a: &a.shape,
                 b: &b.shape,
-                a_from_b: posed.a_from_b,
+                a_from_b: place.pose(),
             };
             let mut by = |detail| {
                 let settings = CollideSettings {
@@ -282,7 +281,7 @@ fn a_and_b_may_change_places() {
     for [a, b] in &pairs()[..4] {
         let mut scratch = Scratches::default();
         for _ in 0..20 {
-            let posed = Posed::random(&mut random, 0.1, 0.5);
+            let place = Place::between(0.1, 0.5, &mut random);
             let mut ask = |a: &Shape, b: &Shape, a_from_b: Pose| {
                 let settings = CollideSettings::default();
                 let pair = Pair { a, b, a_from_b };
@@ -295,14 +294,14 @@ fn a_and_b_may_change_places() {
                 .unwrap();
                 scratch.contacts.contacts.clone()
             };
-            let there = ask(&a.shape, &b.shape, posed.a_from_b);
-            let back = ask(&b.shape, &a.shape, posed.a_from_b.inverse());
+            let there = ask(&a.shape, &b.shape, place.pose());
+            let back = ask(&b.shape, &a.shape, place.pose().inverse());
             // Points at the very border may fall to either side of it by rounding.
             assert!(there.len().abs_diff(back.len()) * 100 <= there.len() + 100);
             for contact in &there {
                 let same = |other: &&touchfield::contact::Contact| {
-                    let point = posed.a_from_b.transform_point(other.point);
-                    let normal = posed.a_from_b.transform_vector(other.normal);
+                    let point = place.pose().transform_point(other.point);
+                    let normal = place.pose().transform_vector(other.normal);
                     point.distance(contact.point) < 1e-5
                         && (other.separation - contact.separation).abs() < 1e-5
                         && normal.distance(-contact.normal) < 0.02
@@ -327,7 +326,7 @@ fn bodies_inside_bodies_touch_with_and_without_shells() {
     let mut scratch = Scratches::default();
     let mut random = Random::new(8);
     for _ in 0..20 {
-        let posed = Posed::random(&mut random, 0.0, 0.15);
+        let place = Place::between(0.0, 0.15, &mut random);
         for (a, b) in [
             (&block.shape, &small),
             (&small, &block.shape),
@@ -336,7 +335,7 @@ fn bodies_inside_bodies_touch_with_and_without_shells() {
             let pair = Pair {
                 a,
                 b,
-                a_from_b: posed.a_from_b,
+                a_from_b: place.pose(),
             };
             // Wherever the small one is within 0.15, all of it is inside the other one.
             collide(

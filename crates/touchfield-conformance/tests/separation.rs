@@ -9,9 +9,9 @@ use touchfield::narrow::{
     separation, separation_many,
 };
 use touchfield::shape::Shape;
+use touchfield_conformance::contact_truth::{self, Place, SOLIDS, Solid};
 use touchfield_conformance::mesh_truth::in_parallel;
 use touchfield_conformance::meshes::is_long;
-use touchfield_conformance::pairs::{Posed, Solid, separation_by_search};
 use touchfield_conformance::random::Random;
 
 const TOLERANCE: f32 = 1e-3;
@@ -23,21 +23,21 @@ fn ask(a: &Shape, b: &Shape, a_from_b: Pose) -> Separation {
 }
 
 /// Of kinds A and B: a random pair, its pose, and what the library says.
-fn random_case(kind_a: usize, kind_b: usize, random: &mut Random) -> (Solid, Solid, Posed) {
+fn random_case(kind_a: usize, kind_b: usize, random: &mut Random) -> (Solid, Solid, Place) {
     let (a, b) = (Solid::random(kind_a, random), Solid::random(kind_b, random));
     let reach = [a, b]
-        .map(Solid::reach)
+        .map(Solid::outer_radius)
         .into_iter()
         .filter(|r| r.is_finite());
     let reach: f64 = reach.sum();
-    (a, b, Posed::random(random, 0.0, 1.5 * reach))
+    (a, b, Place::between(0.0, 1.5 * reach, random))
 }
 
 #[test]
 fn the_bracket_holds_the_truth_for_all_pairs_of_closed_forms() {
-    let poses = if is_long() { 10_000 } else { 300 };
+    let poses = if is_long() { 10_000 } else { 120 };
     let mut kinds = Vec::new();
-    for a in 0..Solid::KINDS {
+    for a in 0..SOLIDS.len() {
         kinds.extend((0..=a).map(|b| (a, b)));
     }
     // Two grounds have no end.
@@ -45,55 +45,51 @@ fn the_bracket_holds_the_truth_for_all_pairs_of_closed_forms() {
     in_parallel(&kinds, |&(kind_a, kind_b)| {
         let mut random = Random::new((kind_a * 10 + kind_b) as u64);
         for _ in 0..poses {
-            let (a, b, posed) = random_case(kind_a, kind_b, &mut random);
-            let found = ask(&a.shape(), &b.shape(), posed.a_from_b);
-            let context = format!("{a:?} {b:?} {posed:?} {found:?}");
-            // The minimiser lies within the reach of one and of the other.
-            let (middle, around) = match (a.reach(), b.reach()) {
-                (reach_a, reach_b) if reach_a <= reach_b => (DVec3::ZERO, reach_a),
-                (_, reach_b) => (posed.translation, reach_b),
-            };
-            let around = around + f64::from(found.upper_bound).max(0.0);
-            let corner = DVec3::splat(around);
-            let searched = separation_by_search(
-                |x| a.distance(x),
-                |x| b.distance(posed.to_b(x)),
-                [middle - corner, middle + corner],
-                &mut random,
-            );
+            let (a, b, place) = random_case(kind_a, kind_b, &mut random);
+            let found = ask(&a.shape(), &b.shape(), place.pose());
+            let context = format!("{a:?} {b:?} {place:?} {found:?}");
+            let searched = contact_truth::separation(a, b, place, 2e-3);
             // A search never finds less than there is.
             assert!(
                 f64::from(found.lower_bound) <= searched,
                 "{searched} {context}"
             );
+            assert!(
+                f64::from(found.upper_bound) >= searched - 2e-3,
+                "{searched} {context}"
+            );
             let width = found.upper_bound - found.lower_bound;
             assert!(width <= TOLERANCE + 1e-4, "{context}");
             assert!(found.lower_bound <= found.separation && found.separation <= found.upper_bound);
-            if let Some(exact) = exact(a, b, &posed) {
+            if let Some(exact) = exact(a, b, &place) {
                 assert!(f64::from(found.lower_bound) <= exact, "{exact} {context}");
                 assert!(exact <= f64::from(found.upper_bound), "{exact} {context}");
             }
-            witness_points_fit(&a, &b, &posed, &found, &context);
+            witness_points_fit(&a, &b, &place, &found, &context);
         }
     });
 }
 
 /// Where a formula is known: balls against anything they are apart from, and anything above the ground.
-fn exact(a: Solid, b: Solid, posed: &Posed) -> Option<f64> {
+fn exact(a: Solid, b: Solid, place: &Place) -> Option<f64> {
     let apart = match (a, b) {
-        (Solid::Ball(first), Solid::Ball(second)) => {
-            let apart = posed.translation.length() - first - second;
+        (Solid::Ball { radius: first }, Solid::Ball { radius: second }) => {
+            let apart = place.translation.length() - first - second;
             return Some(apart.max(-2.0 * first.min(second)));
         }
-        (_, Solid::Ball(radius)) => a.distance(posed.translation) - radius,
-        (Solid::Ball(radius), _) => b.distance(posed.to_b(DVec3::ZERO)) - radius,
-        (Solid::Ground, Solid::Block(half)) => {
-            let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| (posed.rotation * axis).z.abs());
-            posed.translation.z - DVec3::from(axes).dot(half)
+        (_, Solid::Ball { radius }) => a.distance(place.translation) - radius,
+        (Solid::Ball { radius }, _) => b.distance(place.to_b(DVec3::ZERO)) - radius,
+        (Solid::HalfSpace, Solid::Box { half }) => {
+            let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| (place.rotation * axis).z.abs());
+            place.translation.z - DVec3::from(axes).dot(half)
         }
-        (Solid::Ground, Solid::Pill(half, radius)) => {
-            posed.translation.z - (posed.rotation * DVec3::Z).z.abs() * half - radius
-        }
+        (
+            Solid::HalfSpace,
+            Solid::Capsule {
+                half_length,
+                radius,
+            },
+        ) => place.translation.z - (place.rotation * DVec3::Z).z.abs() * half_length - radius,
         _ => return None,
     };
     // Overlapping, these are depths of a point, not of a ball.
@@ -101,7 +97,7 @@ fn exact(a: Solid, b: Solid, posed: &Posed) -> Option<f64> {
 }
 
 /// Witness points lie on their surfaces, and as far apart as said, along the normal.
-fn witness_points_fit(a: &Solid, b: &Solid, posed: &Posed, found: &Separation, context: &str) {
+fn witness_points_fit(a: &Solid, b: &Solid, place: &Place, found: &Separation, context: &str) {
     if found.separation <= 0.0 {
         return;
     }
@@ -109,7 +105,7 @@ fn witness_points_fit(a: &Solid, b: &Solid, posed: &Posed, found: &Separation, c
     let (on_a, on_b) = (found.point_on_a.as_dvec3(), found.point_on_b.as_dvec3());
     assert!(a.distance(on_a).abs() < slack, "point on A: {context}");
     assert!(
-        b.distance(posed.to_b(on_b)).abs() < slack,
+        b.distance(place.to_b(on_b)).abs() < slack,
         "point on B: {context}"
     );
     assert!((found.normal.length() - 1.0).abs() < 1e-5);
@@ -125,9 +121,9 @@ fn a_and_b_may_change_places() {
     let mut random = Random::new(5);
     for _ in 0..300 {
         let kinds = (random.below(4), random.below(5));
-        let (a, b, posed) = random_case(kinds.0, kinds.1, &mut random);
-        let there = ask(&a.shape(), &b.shape(), posed.a_from_b);
-        let back = ask(&b.shape(), &a.shape(), posed.a_from_b.inverse());
+        let (a, b, place) = random_case(kinds.0, kinds.1, &mut random);
+        let there = ask(&a.shape(), &b.shape(), place.pose());
+        let back = ask(&b.shape(), &a.shape(), place.pose().inverse());
         // Two brackets of one number.
         assert!(there.lower_bound <= back.upper_bound && back.lower_bound <= there.upper_bound);
         assert!((there.separation - back.separation).abs() <= TOLERANCE);
@@ -140,9 +136,9 @@ fn a_threshold_is_decided_with_less_work_and_never_wrongly() {
     let (mut decided, mut boxes, mut boxes_whole) = (0, 0, 0);
     for _ in 0..500 {
         let kinds = (random.below(4), random.below(4));
-        let (a, b, posed) = random_case(kinds.0, kinds.1, &mut random);
+        let (a, b, place) = random_case(kinds.0, kinds.1, &mut random);
         let (a, b) = (a.shape(), b.shape());
-        let whole = ask(&a, &b, posed.a_from_b);
+        let whole = ask(&a, &b, place.pose());
         let threshold = random.uniform(-0.5, 1.0) as f32;
         let settings = SeparationSettings {
             threshold: Some(threshold),
@@ -151,7 +147,7 @@ fn a_threshold_is_decided_with_less_work_and_never_wrongly() {
         let pair = Pair {
             a: &a,
             b: &b,
-            a_from_b: posed.a_from_b,
+            a_from_b: place.pose(),
         };
         let quick = separation(&pair, &settings, &mut SeparationScratch::default()).unwrap();
         assert!(quick.lower_bound <= whole.upper_bound && whole.lower_bound <= quick.upper_bound);
@@ -172,18 +168,25 @@ fn a_threshold_is_decided_with_less_work_and_never_wrongly() {
 
 #[test]
 fn a_warm_start_changes_the_work_not_the_answer() {
-    let a = Solid::Ring(1.0, 0.2).shape();
-    let b = Solid::Block(DVec3::new(0.4, 0.3, 0.5)).shape();
+    let a = Solid::Ring {
+        major: 1.0,
+        minor: 0.25,
+    }
+    .shape();
+    let b = Solid::Box {
+        half: DVec3::new(0.5, 0.25, 0.375),
+    }
+    .shape();
     let mut random = Random::new(9);
     let mut start = None;
-    let mut posed = Posed::random(&mut random, 1.0, 1.2);
+    let mut place = Place::between(1.0, 1.2, &mut random);
     let mut scratch = SeparationScratch::default();
     for _ in 0..100 {
-        posed.a_from_b.translation += 0.01 * random.unit_vector().as_vec3();
+        place.translation += 0.01 * random.unit_vector();
         let pair = Pair {
             a: &a,
             b: &b,
-            a_from_b: posed.a_from_b,
+            a_from_b: place.pose(),
         };
         let cold = SeparationSettings::to_within(TOLERANCE);
         let warm = SeparationSettings { start, ..cold };
@@ -197,11 +200,19 @@ fn a_warm_start_changes_the_work_not_the_answer() {
 
 #[test]
 fn a_batch_gives_the_bits_of_single_calls_whatever_the_threads() {
-    let a = Solid::Ring(1.0, 0.2).shape();
-    let b = Solid::Pill(0.5, 0.2).shape();
+    let a = Solid::Ring {
+        major: 1.0,
+        minor: 0.25,
+    }
+    .shape();
+    let b = Solid::Capsule {
+        half_length: 0.5,
+        radius: 0.25,
+    }
+    .shape();
     let mut random = Random::new(10);
     let poses: Vec<Pose> = (0..200)
-        .map(|_| Posed::random(&mut random, 0.0, 2.0).a_from_b)
+        .map(|_| Place::between(0.0, 2.0, &mut random).pose())
         .collect();
     let settings = SeparationSettings::to_within(TOLERANCE);
     let single: Vec<_> = poses.iter().map(|&pose| ask(&a, &b, pose)).collect();
@@ -305,23 +316,28 @@ fn what_cannot_be_answered_is_refused_by_name() {
 
 #[test]
 fn few_boxes_give_a_wide_bracket_that_still_holds() {
-    let a = Solid::Ring(1.0, 0.2);
-    let b = Solid::Block(DVec3::new(0.4, 0.3, 0.5));
+    let a = Solid::Ring {
+        major: 1.0,
+        minor: 0.25,
+    };
+    let b = Solid::Box {
+        half: DVec3::new(0.5, 0.25, 0.375),
+    };
     let mut random = Random::new(12);
     for _ in 0..50 {
-        let posed = Posed::random(&mut random, 0.5, 2.0);
+        let place = Place::between(0.5, 2.0, &mut random);
         let (shape_a, shape_b) = (a.shape(), b.shape());
         let pair = Pair {
             a: &shape_a,
             b: &shape_b,
-            a_from_b: posed.a_from_b,
+            a_from_b: place.pose(),
         };
         let settings = SeparationSettings {
             max_boxes: 8,
             ..SeparationSettings::to_within(1e-5)
         };
         let found = separation(&pair, &settings, &mut SeparationScratch::default()).unwrap();
-        let whole = ask(&shape_a, &shape_b, posed.a_from_b);
+        let whole = ask(&shape_a, &shape_b, place.pose());
         assert_eq!(found.outcome, SeparationOutcome::GaveUp);
         assert!(found.lower_bound <= whole.upper_bound && whole.lower_bound <= found.upper_bound);
     }
