@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     placed: Placed,
     /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top [default: a thousandth of
     /// the smaller body's diagonal]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
     /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
     #[arg(long)]
