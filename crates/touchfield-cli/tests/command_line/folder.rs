@@ -121,13 +121,13 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A big cube of 1 m, `a`, and a small one of 0.2 m, `b`, as meshes and as fields of 24 nodes.
+/// A big cube of 1 m, `a`, and a small one of 0.2 m, `b`, as meshes and as fields of 12 nodes.
 pub(crate) fn with_cubes() -> Folder {
     let folder = Folder::new();
     for (name, side) in [("a", 1.0), ("b", 0.2)] {
         let (mesh, field) = (format!("{name}.obj"), format!("{name}.tfs"));
         folder.write(&mesh, cube(side));
-        folder.json(&["bake", &mesh, "--resolution", "24", "-o", &field]);
+        folder.json(&["bake", &mesh, "--resolution", "12", "-o", &field]);
     }
     folder
 }
