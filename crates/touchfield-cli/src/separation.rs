@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, tolerance, microseconds);
-    if arguments.fail_on_contact && found.lower_bound <= 0.0 {
+    // A bound that is not a number proves nothing either.
+    let apart = found.lower_bound > 0.0;
+    if arguments.fail_on_contact && !apart {
         return Err(Failure::Contact(Box::new(answer)));
     }
     Ok(answer)
