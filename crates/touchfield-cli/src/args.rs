@@ -162,13 +162,18 @@ fn parse_numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
 /// A pose from `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
 pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<Pose, String> {
     let quaternion = [qx, qy, qz, qw];
+    // `max` passes over NaN, so it is looked for on its own.
     let largest = quaternion.into_iter().fold(0.0, |m: f64, q| m.max(q.abs()));
+    if quaternion.into_iter().any(f64::is_nan) || [tx, ty, tz].into_iter().any(f64::is_nan) {
+        return Err("it holds NaN".to_owned());
+    }
     if largest == 0.0 {
         return Err("a zero quaternion has no direction, and no rotation is 0,0,0,1".to_owned());
     }
     let translation = DVec3::new(tx, ty, tz).as_vec3();
-    if !(translation.is_finite() && largest.is_finite()) {
-        return Err("it is beyond what f32 holds".to_owned());
+    // Beyond this squares and sums of lengths leave what f32 holds, as they do for grids.
+    if !(translation.abs().max_element() <= 1e37 && largest.is_finite()) {
+        return Err("it is beyond what f32 can measure; lengths go up to 1e37 m".to_owned());
     }
     // Divided first: squares of huge numbers would overflow.
     let rotation = DQuat::from_array(quaternion.map(|q| q / largest)).normalize();

@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     placed: Placed,
     #[command(flatten)]
     search: Search,
+    /// Keep at most so many contacts: those that together resist most, the deepest always among them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    keep: Option<u16>,
     /// End with exit code 1 if there is a contact
     #[arg(long)]
     fail_on_contact: bool,
@@ -48,11 +51,13 @@ pub(crate) struct Search {
     #[arg(long, value_enum, value_name = "M", default_value_t)]
     method: MethodName,
     /// Report what is so near too, such as 1mm, not only what touches
-    #[arg(long, value_name = "D", default_value = "0")]
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
     max_separation: Length,
-    /// Keep at most so many contacts: those that together resist most, the deepest always among them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    keep: Option<u16>,
     /// Microseconds after which a coarser answer is wanted rather than a late one
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..))]
     budget: Option<u64>,
@@ -121,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
-    if let Some(count) = arguments.search.keep {
+    if let Some(count) = arguments.keep {
         keep(count.into(), &mut found.contacts)?;
     }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
@@ -139,11 +144,16 @@ fn answer(found: &Contacts, microseconds: f64) -> Answer {
         facts.add("deepest", report::length(deepest.separation));
     }
     facts.add("method", found.method.name());
-    if let Outcome::OutOfTime { levels, of } = found.outcome {
-        facts.add(
+    match found.outcome {
+        Outcome::Complete => {}
+        Outcome::OutOfTime { levels, of } => facts.add(
             "note",
             format!("out of time after {levels} of {of} levels of the tree"),
-        );
+        ),
+        Outcome::TooManyBoxes { levels, of } => facts.add(
+            "note",
+            format!("too many boxes after {levels} of {of} levels; the contacts are those of larger boxes"),
+        ),
     }
     facts.add("time", format!("{microseconds:.0} µs"));
     let rows: Vec<Vec<String>> = (found.contacts.iter().take(SHOWN))

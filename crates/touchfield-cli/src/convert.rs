@@ -1,6 +1,7 @@
 //! `touchfield convert`: a field stored another way, as arrays for other programs, or as a mesh; and arrays back in.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -203,7 +204,7 @@ impl Arguments {
         let (grid, provenance) = npz::read(&self.input, promise, max_memory)?;
         Ok(Body {
             name: load::name_of(&self.input),
-            field: grid.into(),
+            field: Arc::new(grid.into()),
             provenance,
         })
     }

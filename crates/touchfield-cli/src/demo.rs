@@ -1,6 +1,7 @@
 //! `touchfield demo`: the whole story on built-in shapes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -174,7 +175,7 @@ fn show(
 
     let body = Body {
         name: load::name_of(&file_path),
-        field: baked.field,
+        field: Arc::new(baked.field),
         provenance: baked.provenance,
     };
     let render = draw_render(&body, exhibit, number)?;

@@ -27,7 +27,7 @@ use crate::{report, terminal};
 /// A field and its name for titles.
 pub(crate) struct Body {
     pub(crate) name: String,
-    pub(crate) field: StoredField,
+    pub(crate) field: Arc<StoredField>,
     pub(crate) provenance: Provenance,
 }
 
@@ -201,13 +201,13 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
 }
 
 /// The field of a file, and its mesh if it is one.
-fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
+pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
         let Stored { field, provenance } = baked(path, max_memory)?;
         let body = Body {
             name,
-            field,
+            field: Arc::new(field),
             provenance,
         };
         return Ok((body, None));
@@ -227,7 +227,7 @@ fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Fa
     ));
     let body = Body {
         name,
-        field,
+        field: Arc::new(field),
         provenance,
     };
     Ok((body, Some(mesh)))
@@ -245,30 +245,39 @@ pub(crate) struct LoadedShape {
     pub(crate) bytes: u64,
 }
 
-/// The field of a file with a shell of points about a cell apart: on the faces of a mesh, else on the field's own surface.
+/// The shape that a file holds.
 pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
     let (body, mesh) = body(path, max_memory)?;
     if let Some(nothing) = body.nothing_inside() {
         note(&nothing);
     }
+    shape_of(path, &body, mesh.as_ref())
+}
+
+/// A field with a shell of points about a cell apart: on the faces of its mesh, else on the field's own surface.
+pub(crate) fn shape_of(
+    path: &Path,
+    body: &Body,
+    mesh: Option<&TriangleMesh>,
+) -> Result<LoadedShape, Failure> {
     let cell_size = body.field.finest_cell_size();
     let few = |mesh: &TriangleMesh| mesh.vertices.len() <= MOST_VERTICES;
     let settings = ShellSettings {
         density: ShellDensity::Spacing(cell_size),
         // Corners and edges touch first.
-        sampling: match mesh.as_ref().is_some_and(few) {
+        sampling: match mesh.is_some_and(few) {
             true => ShellSampling::Vertices,
             false => ShellSampling::PoissonDisk,
         },
         ..Default::default()
     };
-    let shell = match &mesh {
-        Some(mesh) => shell_of_mesh(mesh, &body.field, &settings),
-        None => shell_of_field(&body.field, cell_size, &settings),
+    let shell = match mesh {
+        Some(mesh) => shell_of_mesh(mesh, &*body.field, &settings),
+        None => shell_of_field(&*body.field, cell_size, &settings),
     };
     let shell = shell.map_err(|error| Failure::of_shell(path, &error))?;
     let bytes = body.bytes() + shell.bytes() as u64;
-    let shape = Shape::stored(Arc::new(body.field)).with_shell(Arc::new(shell));
+    let shape = Shape::stored(Arc::clone(&body.field)).with_shell(Arc::new(shell));
     Ok(LoadedShape { shape, bytes })
 }
 

@@ -15,9 +15,9 @@ use crate::{load, report};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Bodies {
     /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
-    a: PathBuf,
+    pub(crate) a: PathBuf,
     /// Body B: the same
-    b: PathBuf,
+    pub(crate) b: PathBuf,
 }
 
 /// A pose of B.
@@ -36,14 +36,6 @@ pub(crate) struct Shapes {
 }
 
 impl Bodies {
-    /// Of two files.
-    pub(crate) fn of(a: &Path, b: &Path) -> Bodies {
-        Bodies {
-            a: a.to_path_buf(),
-            b: b.to_path_buf(),
-        }
-    }
-
     /// Reads or bakes both. One file named twice is read once.
     pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
         let most = common.max_memory.0;
@@ -63,15 +55,17 @@ impl Bodies {
                 })?
             }
         };
-        Ok(Shapes {
-            a: a.shape,
-            b: b.shape,
-            files: [self.a.clone(), self.b.clone()],
-        })
+        Ok(Shapes::new([(&self.a, a.shape), (&self.b, b.shape)]))
     }
 }
 
 impl Shapes {
+    /// Of two files.
+    pub(crate) fn new([(a_file, a), (b_file, b)]: [(&Path, Shape); 2]) -> Shapes {
+        let files = [a_file.to_path_buf(), b_file.to_path_buf()];
+        Shapes { a, b, files }
+    }
+
     /// The pair at a pose of B.
     pub(crate) fn at(&self, a_from_b: Pose) -> Pair<'_> {
         Pair {

@@ -1,12 +1,14 @@
 //! `touchfield render`: a lit picture of one or more bodies.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Instant;
 
 use clap::Args;
 use serde_json::json;
 use touchfield::contact::Contact;
 use touchfield::geom::Pose;
+use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{CollideSettings, Contacts, Scratch, collide};
 use touchfield::pipeline::relative_pose;
 
@@ -14,7 +16,7 @@ use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};
 use crate::collide::keep;
 use crate::failure::Failure;
 use crate::load::Body;
-use crate::pair::Bodies;
+use crate::pair::Shapes;
 use crate::picture::{
     self, Canvas, ContactMark, PALETTE, RenderBody, RenderSettings, Rgb, write_png,
 };
@@ -71,8 +73,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         )));
     }
     let bodies = bodies(&arguments.files, common.max_memory.0)?;
-    let contacts = match arguments.files.len() {
-        2 => contacts(&arguments.files, common)?,
+    let mut notes: Vec<String> = (bodies.iter())
+        .filter_map(|loaded| loaded.body.nothing_inside())
+        .collect();
+    let contacts = match (&*arguments.files, &*bodies) {
+        // A picture without contacts is better than none.
+        ([a, b], [body_a, body_b]) => {
+            contacts([(a, body_a), (b, body_b)]).unwrap_or_else(|failure| {
+                notes.push(format!("no contacts are drawn: {}", failure.message()));
+                Vec::new()
+            })
+        }
         _ => Vec::new(),
     };
     let colours = PALETTE.into_iter().cycle();
@@ -80,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         .iter()
         .zip(&arguments.files)
         .zip(colours)
-        .map(|((body, file), colour)| (body, file.world_from_field, colour))
+        .map(|((loaded, file), colour)| (&loaded.body, file.world_from_field, colour))
         .collect();
     let settings = RenderSettings {
         width: arguments.size.width,
@@ -93,7 +104,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let picture = draw_with_contacts(&placed, &contacts, &settings)?;
     let seconds = start.elapsed().as_secs_f64();
     write_png(&picture, &arguments.output)?;
-    let notes: Vec<String> = bodies.iter().filter_map(Body::nothing_inside).collect();
     notes.iter().for_each(|note| load::note(note));
     let names: Vec<_> = arguments
         .files
@@ -110,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             report::seconds(seconds),
             match contacts.len() {
                 0 => String::new(),
-                drawn => format!(", {drawn} contacts drawn"),
+                drawn => format!(", {} drawn", report::plural(drawn, "contact", "contacts")),
             }
         ),
         json: json!({
@@ -125,13 +135,24 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// All bodies, which together take at most `max_memory` bytes.
-fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Body>, Failure> {
+/// A body, and its mesh if it came as one.
+struct Loaded {
+    body: Body,
+    mesh: Option<TriangleMesh>,
+}
+
+/// All bodies, which together take at most `max_memory` bytes. A file named twice is read once.
+fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Failure> {
     let mut taken = 0;
-    let mut bodies = Vec::with_capacity(files.len());
-    for file in files {
+    let mut bodies: Vec<Rc<Loaded>> = Vec::with_capacity(files.len());
+    for (index, file) in files.iter().enumerate() {
+        let before = files[..index].iter().position(|one| one.path == file.path);
+        if let Some(before) = before {
+            bodies.push(Rc::clone(&bodies[before]));
+            continue;
+        }
         let left = max_memory.saturating_sub(taken);
-        let body = load::field(&file.path, left).map_err(|failure| match failure {
+        let (body, mesh) = load::body(&file.path, left).map_err(|failure| match failure {
             Failure::Limit(message) if taken > 0 => Failure::Limit(format!(
                 "{message}; the bodies before it take {} of the {} allowed",
                 report::bytes(taken),
@@ -140,15 +161,24 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Body>, Failure> {
             failure => failure,
         })?;
         taken += body.bytes();
-        bodies.push(body);
+        bodies.push(Rc::new(Loaded { body, mesh }));
     }
     Ok(bodies)
 }
 
 /// Where two bodies touch, as few contacts as show it, in the world.
-fn contacts(files: &[PlacedFile], common: &Common) -> Result<Vec<ContactMark>, Failure> {
-    let [a, b] = [&files[0], &files[1]];
-    let shapes = Bodies::of(&a.path, &b.path).load(common)?;
+fn contacts(
+    [(a, loaded_a), (b, loaded_b)]: [(&PlacedFile, &Rc<Loaded>); 2],
+) -> Result<Vec<ContactMark>, Failure> {
+    let shape = |file: &PlacedFile, loaded: &Loaded| {
+        load::shape_of(&file.path, &loaded.body, loaded.mesh.as_ref())
+    };
+    let shape_a = shape(a, loaded_a)?.shape;
+    let shape_b = match Rc::ptr_eq(loaded_a, loaded_b) {
+        true => shape_a.clone(),
+        false => shape(b, loaded_b)?.shape,
+    };
+    let shapes = Shapes::new([(&a.path, shape_a), (&b.path, shape_b)]);
     let a_from_b = relative_pose(a.world_from_field, b.world_from_field);
     let mut found = Contacts::default();
     let settings = CollideSettings::default();
@@ -184,7 +214,7 @@ fn draw_with_contacts(
     let bodies: Vec<RenderBody> = placed
         .iter()
         .map(|&(body, world_from_field, colour)| RenderBody {
-            field: &body.field,
+            field: &*body.field,
             world_from_field,
             colour,
             smoothing: body.field.finest_cell_size(),

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     placed: Placed,
     /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top [default: a thousandth of
     /// the smaller body's diagonal]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
     /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
     #[arg(long)]
@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, tolerance, microseconds);
-    if arguments.fail_on_contact && found.lower_bound <= 0.0 {
+    // A bound that is not a number proves nothing either.
+    let apart = found.lower_bound > 0.0;
+    if arguments.fail_on_contact && !apart {
         return Err(Failure::Contact(Box::new(answer)));
     }
     Ok(answer)

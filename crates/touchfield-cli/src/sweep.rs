@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     output: PathBuf,
     /// How wide a bracket the search for the separation may leave, such as 0.1mm [default: a thousandth of the smaller
     /// body's diagonal]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
     #[command(flatten)]
     search: Search,
@@ -58,7 +58,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &points::EXTENSIONS)?;
-    output::check_apart(&arguments.output, &arguments.poses)?;
+    for input in [&arguments.poses, &arguments.bodies.a, &arguments.bodies.b] {
+        output::check_apart(&arguments.output, input)?;
+    }
     let poses = points::read_poses(&arguments.poses, common.max_memory.0)?;
     let shapes = arguments.bodies.load(common)?;
     let questions = Questions {

@@ -69,6 +69,35 @@
 //! # Ok::<(), touchfield::field::ParameterError>(())
 //! ```
 //!
+//! # From two shapes to contacts
+//!
+//! ```
+//! use glam::Vec3;
+//! use touchfield::field::primitive::{Cuboid, Sphere};
+//! use touchfield::geom::Pose;
+//! use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
+//! use touchfield::narrow::{SeparationScratch, SeparationSettings, separation};
+//! use touchfield::shape::Shape;
+//!
+//! let floor = Shape::new(Cuboid::new(Vec3::new(2.0, 2.0, 0.5))?);
+//! let ball = Shape::new(Sphere::new(0.25)?);
+//! let a_from_b = Pose::from_translation(Vec3::new(0.0, 0.0, 0.7));
+//! let pair = Pair { a: &floor, b: &ball, a_from_b };
+//!
+//! // Everything is in the frame of A; normals go from A to B; overlap is negative.
+//! let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+//! collide(&pair, &CollideSettings::default(), &mut scratch, &mut found)?;
+//! assert!(found.contacts[0].normal.z > 0.9 && found.contacts[0].separation < 0.0);
+//!
+//! // The ball is 0.05 m deep, and that is proven.
+//! let settings = SeparationSettings::to_within(1e-3);
+//! let depth = separation(&pair, &settings, &mut SeparationScratch::default())?;
+//! assert!(depth.lower_bound <= -0.05 && -0.05 <= depth.upper_bound);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Meshes are baked first, and a [`PointShell`](pointshell::PointShell) gives [`collide`](narrow::collide) points to start from: `examples/04_contact.rs`.
+//!
 //! The numbered programs in `examples/` go on from here. How it works is in `docs/METHODS.md`, how exact it is in
 //! `docs/ACCURACY.md`, and which module may use which in `ARCHITECTURE.md`.
 //!

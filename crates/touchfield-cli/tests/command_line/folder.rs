@@ -19,6 +19,16 @@ v -0.5 -0.5 -0.5\nv 0.5 -0.5 -0.5\nv 0.5 0.5 -0.5\nv -0.5 0.5 -0.5
 v -0.5 -0.5 0.5\nv 0.5 -0.5 0.5\nv 0.5 0.5 0.5\nv -0.5 0.5 0.5
 f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
+/// A cube about the origin with sides of so many metres.
+pub(crate) fn cube(side: f64) -> String {
+    let scaled = |word: &str| match word.parse::<f64>() {
+        Ok(x) if word.contains('.') => (x * side).to_string(),
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split(' ').map(scaled).collect::<Vec<_>>().join(" ") + "\n";
+    CUBE.lines().map(line).collect()
+}
+
 /// A folder to run in; gone when dropped.
 pub(crate) struct Folder(TempDir);
 
@@ -109,6 +119,17 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// A big cube of 1 m, `a`, and a small one of 0.2 m, `b`, as meshes and as fields of 12 nodes.
+pub(crate) fn with_cubes() -> Folder {
+    let folder = Folder::new();
+    for (name, side) in [("a", 1.0), ("b", 0.2)] {
+        let (mesh, field) = (format!("{name}.obj"), format!("{name}.tfs"));
+        folder.write(&mesh, cube(side));
+        folder.json(&["bake", &mesh, "--resolution", "12", "-o", &field]);
+    }
+    folder
 }
 
 /// Columns and rows of a PNG file, from its header.

@@ -2,6 +2,8 @@
 
 mod bench;
 mod commands;
+mod contact;
 mod convert;
 mod folder;
 mod refusals;
+mod sweep;

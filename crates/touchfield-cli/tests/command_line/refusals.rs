@@ -393,11 +393,13 @@ fn bodies_of_a_render_share_one_limit_of_memory() {
     let one = render(&["cube.tfs"]);
     folder.json(&one.iter().map(String::as_str).collect::<Vec<_>>());
     std::fs::remove_file(folder.path("r.png")).unwrap();
-    let two = render(&["cube.tfs", "cube.tfs@2,0,0,0,0,0,1"]);
+    // A file named twice is read once; its copy is another body.
+    folder.write("copy.tfs", folder.read("cube.tfs"));
+    let two = render(&["cube.tfs", "copy.tfs@2,0,0,0,0,0,1"]);
     folder.fails(
         &two.iter().map(String::as_str).collect::<Vec<_>>(),
         3,
-        &["cube.tfs", "--max-memory", "bodies before it"],
+        &["copy.tfs", "--max-memory", "bodies before it"],
     );
 }
 
@@ -558,7 +560,17 @@ fn help_and_version_are_answers() {
         assert!(run.stdout.contains("touchfield"), "{arguments:?}");
     }
     for command in [
-        "demo", "models", "inspect", "bake", "sample", "slice", "render", "bench",
+        "demo",
+        "models",
+        "inspect",
+        "bake",
+        "sample",
+        "slice",
+        "render",
+        "collide",
+        "separation",
+        "sweep",
+        "bench",
     ] {
         let help = folder.run(&[command, "--help"]).stdout;
         assert!(
