@@ -5,6 +5,7 @@
 pub mod accuracy;
 pub mod bake_suite;
 pub mod closed_forms;
+pub mod contact_accuracy;
 pub mod contact_truth;
 pub mod convergence;
 pub mod field_suite;

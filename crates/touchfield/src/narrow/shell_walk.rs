@@ -4,21 +4,22 @@
 //! Cost: one field value for each sphere near the other body, one sample for each point in contact.
 //! Not for: deciding whether there is contact at all (see `touching`).
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::probe::{Probe, Side, index_of};
 use super::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
 use crate::contact::Wrench;
 
-/// Spheres or points between two looks at the clock: some microseconds.
-const PIECE: usize = 64;
+/// Spheres or points between two looks at the clock: about a microsecond.
+const PIECE: usize = 32;
 
 /// A shell on its way down.
 pub(super) struct Walk<'a> {
     pub(super) probe: Probe<'a>,
     max_separation: f32,
     detail: f32,
-    deadline: Option<Instant>,
+    start: Instant,
+    budget: Option<Duration>,
 }
 
 impl<'a> Walk<'a> {
@@ -37,7 +38,8 @@ impl<'a> Walk<'a> {
             probe,
             max_separation: settings.max_separation,
             detail: settings.detail,
-            deadline: settings.budget.map(|budget| Instant::now() + budget),
+            start: Instant::now(),
+            budget: settings.budget,
         }
     }
 }
@@ -46,29 +48,39 @@ impl Walk<'_> {
     /// All levels, then the points of the leaves.
     pub(super) fn run(&self, scratch: &mut Scratch, out: &mut Contacts) {
         let tree = self.probe.shell.tree();
+        let mut pace = Pace {
+            start: self.start,
+            budget: self.budget,
+            looked_at: 0,
+        };
         scratch.front.clear();
         scratch.front.push(0);
         scratch.near_points.clear();
         scratch.covered.clear();
         // Until a level is whole, the best that can be said is the point that stands for all.
         let mut level = 0;
-        if self.deadline.is_some() {
-            self.represent(&[0], scratch, out);
+        if self.budget.is_some() {
+            let at_once = &mut Pace {
+                budget: None,
+                ..pace
+            };
+            let _in_time = self.represent(&[0], at_once, scratch, out);
         }
         while !scratch.front.is_empty() {
-            if self.descend(scratch, out).is_err() {
+            let mut in_time = self.descend(&mut pace, scratch, out);
+            if in_time.is_ok() && self.budget.is_some() && !scratch.front.is_empty() {
+                let front = std::mem::take(&mut scratch.front);
+                in_time = self.represent(&front, &mut pace, scratch, out);
+                scratch.front = front;
+            }
+            if in_time.is_err() {
                 let of = tree.level_count() as u32 + 1;
                 out.outcome = Outcome::OutOfTime { levels: level, of };
                 return self.finish(out);
             }
             level += 1;
-            if self.deadline.is_some() && !scratch.front.is_empty() {
-                let front = std::mem::take(&mut scratch.front);
-                self.represent(&front, scratch, out);
-                scratch.front = front;
-            }
         }
-        if self.points(scratch, out).is_err() {
+        if self.points(&mut pace, scratch, out).is_err() {
             let of = tree.level_count() as u32 + 1;
             out.outcome = Outcome::OutOfTime { levels: level, of };
         } else {
@@ -78,15 +90,20 @@ impl Walk<'_> {
     }
 
     /// Replaces the front by the children of its spheres that come near, and notes the points of its leaves.
-    fn descend(&self, scratch: &mut Scratch, out: &mut Contacts) -> Result<(), Late> {
+    fn descend(
+        &self,
+        pace: &mut Pace,
+        scratch: &mut Scratch,
+        out: &mut Contacts,
+    ) -> Result<(), Late> {
         let nodes = self.probe.shell.tree().nodes();
         let error = self.probe.field.error_bound();
         let reach = self.max_separation + error;
         scratch.next_front.clear();
         for piece in 0..scratch.front.len().div_ceil(PIECE) {
-            self.check_clock()?;
             let start = piece * PIECE;
             let end = (start + PIECE).min(scratch.front.len());
+            pace.take(end - start, out.contacts.len())?;
             scratch.points.clear();
             for &index in &scratch.front[start..end] {
                 let center = self.probe.to_field(nodes[index as usize].center);
@@ -118,41 +135,57 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Replaces the contacts by those of the points that stand for some spheres, and of the leaf points noted so far.
-    fn represent(&self, front: &[u32], scratch: &mut Scratch, out: &mut Contacts) {
+    /// Replaces the contacts by those of the points that stand for some spheres, and of the leaf points noted so far. Late, it leaves them as they were.
+    fn represent(
+        &self,
+        front: &[u32],
+        pace: &mut Pace,
+        scratch: &mut Scratch,
+        out: &mut Contacts,
+    ) -> Result<(), Late> {
         let nodes = self.probe.shell.tree().nodes();
-        out.contacts.clear();
+        let points = self.probe.shell.points();
+        let coarser = out.contacts.len();
         scratch.standing.clear();
         let standing = front
             .iter()
             .map(|&index| nodes[index as usize].representative);
         scratch.standing.extend(standing);
         scratch.standing.extend_from_slice(&scratch.near_points);
-        scratch.points.clear();
-        let points = self.probe.shell.points();
-        let placed = scratch.standing.iter();
-        (scratch.points).extend(placed.map(|&index| self.probe.to_field(points[index as usize])));
-        self.probe
-            .field
-            .sample_many(&scratch.points, &mut scratch.samples);
-        let found = scratch
-            .standing
-            .iter()
-            .zip(&scratch.points)
-            .zip(&scratch.samples);
-        for ((&index, &point), &sample) in found {
-            if sample.distance <= self.max_separation {
-                out.contacts.push(self.probe.contact(index, point, sample));
+        for piece in scratch.standing.chunks(PIECE) {
+            if let Err(late) = pace.take(piece.len(), coarser) {
+                out.contacts.truncate(coarser);
+                return Err(late);
+            }
+            scratch.points.clear();
+            let placed = piece.iter();
+            (scratch.points)
+                .extend(placed.map(|&index| self.probe.to_field(points[index as usize])));
+            self.probe
+                .field
+                .sample_many(&scratch.points, &mut scratch.samples);
+            let found = piece.iter().zip(&scratch.points).zip(&scratch.samples);
+            for ((&index, &point), &sample) in found {
+                if sample.distance <= self.max_separation {
+                    out.contacts.push(self.probe.contact(index, point, sample));
+                }
             }
         }
+        out.contacts.drain(..coarser);
+        Ok(())
     }
 
     /// The contacts of all points that were noted.
-    fn points(&self, scratch: &mut Scratch, out: &mut Contacts) -> Result<(), Late> {
+    fn points(
+        &self,
+        pace: &mut Pace,
+        scratch: &mut Scratch,
+        out: &mut Contacts,
+    ) -> Result<(), Late> {
         let points = self.probe.shell.points();
         let coarser = out.contacts.len();
         for piece in scratch.near_points.chunks(PIECE) {
-            if let Err(late) = self.check_clock() {
+            if let Err(late) = pace.take(piece.len(), out.contacts.len()) {
                 // The coarser ones are whole, these are not.
                 out.contacts.truncate(coarser);
                 return Err(late);
@@ -247,12 +280,29 @@ impl Walk<'_> {
         }
         out.wrench = Some(wrench);
     }
+}
 
-    fn check_clock(&self) -> Result<(), Late> {
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(Late),
-            _ => Ok(()),
+/// What is left of a budget, judged by what was done with the rest.
+struct Pace {
+    start: Instant,
+    budget: Option<Duration>,
+    /// Spheres and points.
+    looked_at: usize,
+}
+
+impl Pace {
+    /// Takes up some more spheres or points; late if they, and the summing and sorting of the contacts so far, would be at the pace so far.
+    fn take(&mut self, count: usize, contacts: usize) -> Result<(), Late> {
+        let Some(budget) = self.budget else {
+            return Ok(());
+        };
+        let spent = self.start.elapsed().as_secs_f32();
+        let each = spent / self.looked_at.max(1) as f32;
+        if spent + each * (count + contacts) as f32 >= budget.as_secs_f32() {
+            return Err(Late);
         }
+        self.looked_at += count;
+        Ok(())
     }
 }
 

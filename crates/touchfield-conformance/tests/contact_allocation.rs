@@ -1,0 +1,136 @@
+//! Contact queries take no memory once their buffers have grown: every allocation of this process is counted. A binary of its own, for nothing else may run beside.
+#![allow(
+    unsafe_code,
+    clippy::unwrap_used,
+    reason = "an allocator is unsafe by its trait; a failed unwrap is a failed test"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::{BakeSettings, Resolution, bake, surface_of_mesh};
+use touchfield::field::StoredField;
+use touchfield::geom::Pose;
+use touchfield::mesh::generate::{Torus, torus};
+use touchfield::narrow::{
+    CollideSettings, Contacts, FaceDescent, Method, Pair, Particles, Scratch, Subdivision, collide,
+};
+use touchfield::shape::Shape;
+use touchfield_conformance::random::Random;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    work();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// A ring as a dense grid, with points and faces.
+fn ring() -> Shape {
+    let mesh = torus(Torus::default()).unwrap();
+    let settings = BakeSettings {
+        resolution: Resolution::Nodes(40),
+        ..Default::default()
+    };
+    let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))
+        .unwrap()
+        .grid;
+    let settings = ShellSettings {
+        density: ShellDensity::Points(3000),
+        ..Default::default()
+    };
+    let shell = shell_of_mesh(&mesh, &grid, &settings).unwrap();
+    Shape::stored(Arc::new(StoredField::from(grid)))
+        .with_shell(Arc::new(shell))
+        .with_surface(Arc::new(surface_of_mesh(&mesh).unwrap()))
+}
+
+#[test]
+fn no_method_allocates_once_its_buffers_have_grown() {
+    // Counted while something is allocated, or the test would prove nothing.
+    assert!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))) > 0);
+
+    let ring = ring();
+    let size = ring.solid().diagonal();
+    let mut random = Random::new(83);
+    let poses: Vec<Pose> = (0..40)
+        .map(|_| Pose {
+            rotation: random.quaternion().as_quat().normalize(),
+            translation: (f64::from(size) * random.uniform(0.0, 0.6) * random.unit_vector())
+                .as_vec3(),
+        })
+        .collect();
+    let methods = [
+        Method::Auto,
+        Method::PointSamples,
+        Method::ShellTraversal,
+        Method::ShellSegments(16),
+        Method::Separation,
+        Method::OctreeSubdivision(Subdivision::default()),
+        Method::ProjectionParticles(Particles::default()),
+        Method::FaceDescent(FaceDescent::default()),
+    ];
+    let budgets = [None, Some(Duration::from_secs(1000))];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.unwrap().install(|| {
+        for (method, budget) in methods
+            .into_iter()
+            .flat_map(|method| budgets.map(|budget| (method, budget)))
+        {
+            let settings = CollideSettings {
+                method,
+                max_separation: 0.01 * size,
+                budget,
+                ..Default::default()
+            };
+            let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
+            let mut found = 0;
+            let mut run = || {
+                for &a_from_b in &poses {
+                    let pair = Pair {
+                        a: &ring,
+                        b: &ring,
+                        a_from_b,
+                    };
+                    collide(&pair, &settings, &mut scratch, &mut out).unwrap();
+                    found += out.contacts.len();
+                }
+            };
+            let first = allocations(&mut run);
+            let later = allocations(|| (0..2).for_each(|_| run()));
+            let name = method.name();
+            assert!(found > 0 && first > 0, "{name}: {found} {first}");
+            assert_eq!(later, 0, "{name}, budget {budget:?}: {first} at first");
+        }
+    });
+}
