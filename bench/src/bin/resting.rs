@@ -119,14 +119,14 @@ fn measure(options: &Options) -> Result<(), Problem> {
         "| shell points | every point [µs] | tree [µs] | times as fast | contacts |\n|--:|--:|--:|--:|--:|"
     );
     let mut resting_growth = Vec::new();
-    for index in 0..POINTS.len() {
+    for (index, shell) in shells.iter().enumerate() {
         let shape = with(2, index);
         let scene = Scene {
             a: &plane,
             b: &shape,
-            poses: resting(&shells[index], DEPTH * diagonal, options.poses),
+            poses: resting(shell, DEPTH * diagonal, options.poses),
         };
-        let count = shells[index].points().len();
+        let count = shell.points().len();
         let every = cost(&scene, Method::PointSamples, 1)?;
         let tree = cost(&scene, Method::ShellTraversal, 20)?;
         println!(
