@@ -10,7 +10,6 @@ use std::sync::Arc;
 use glam::Vec3;
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{BakeSettings, Resolution, bake};
-use touchfield::field::Field;
 use touchfield::field::primitive::{Cuboid, Sphere};
 use touchfield::geom::Pose;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
