@@ -104,18 +104,14 @@ impl<'a> Probe<'a> {
     pub(super) fn contact(&self, index: u32, point_in_field: Vec3, sample: Sample) -> Contact {
         /// Gradients of a grid are shorter where it has averaged two directions, about a medial axis. Tuned: above, smooth parts
         /// of coarse grids pay for nothing; below, witness points of deep contacts lie cells away from the surface.
-        const STRAIGHT: f32 = 0.95;
+        const STRAIGHT: f32 = 0.98;
         let Sample { distance, gradient } = sample;
         // Where the gradient vanishes the shell knows a direction too.
-        let outward = gradient
+        let mut outward = gradient
             .try_normalize()
             .unwrap_or_else(|| -(self.rotation * self.shell.normals()[index as usize]));
-        let mut on_field = point_in_field - distance * outward;
-        let mut outward = outward;
-        if gradient.length_squared() < STRAIGHT * STRAIGHT && distance != 0.0 {
-            on_field = self.projected(on_field);
-            let way_out = (point_in_field - on_field) * distance.signum();
-            outward = way_out.try_normalize().unwrap_or(outward);
+        if gradient.length_squared() < STRAIGHT * STRAIGHT {
+            outward = self.way_out(point_in_field, distance, outward);
         }
         let outward_in_a = self.rotation_to_a * outward;
         // The gradient points out of the body with the field: from A to B if that is A.
@@ -133,13 +129,16 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// A point near the surface of the field, brought onto it.
-    fn projected(&self, mut point: Vec3) -> Vec3 {
+    /// The direction out of the body at a point whose gradient mixes several: half the way along it the gradient is that of one side, which
+    /// leads to the surface.
+    fn way_out(&self, point: Vec3, distance: f32, outward: Vec3) -> Vec3 {
+        let mut at = point - 0.5 * distance * outward;
         for _ in 0..2 {
-            let Sample { distance, gradient } = self.field.sample(point);
-            point -= distance * gradient.normalize_or_zero();
+            let Sample { distance, gradient } = self.field.sample(at);
+            at -= distance * gradient.normalize_or_zero();
         }
-        point
+        let way = (point - at) * distance.signum();
+        way.try_normalize().unwrap_or(outward)
     }
 }
 

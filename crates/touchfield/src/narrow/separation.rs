@@ -361,6 +361,10 @@ struct Candidate {
     low: f32,
     /// Proven upper bound of the minimum \[m\].
     upper: f32,
+    /// The least `max` of both values as they are: the best guess, which errors do not shift \[m\].
+    value: f32,
+    /// Where that is \[m\].
+    guess: Vec3,
 }
 
 impl Candidate {
@@ -368,6 +372,8 @@ impl Candidate {
         point: Vec3::ZERO,
         low: f32::INFINITY,
         upper: f32::INFINITY,
+        value: f32::INFINITY,
+        guess: Vec3::ZERO,
     };
 }
 
@@ -539,6 +545,14 @@ impl Search<'_> {
         for point in [from, self.descend(from)] {
             let in_b = self.both.to_b(point);
             let low = self.both.low(point);
+            let [a, b] = [
+                self.both.a.field().distance(point),
+                self.both.b.field().distance(in_b),
+            ];
+            if a.max(b) < self.best.value {
+                self.best.value = a.max(b);
+                self.best.guess = point;
+            }
             if low < self.best.low {
                 self.best.low = low;
                 self.best.point = point;
@@ -587,7 +601,11 @@ impl Search<'_> {
     }
 
     fn answer(self, lower: f32, outcome: SeparationOutcome) -> Separation {
-        let Candidate { point, upper, .. } = self.best;
+        let Candidate {
+            guess: point,
+            upper,
+            ..
+        } = self.best;
         let [a, b] = self.both.sample(point);
         let lower = lower.min(upper);
         let gradient = |sample: &Sample| sample.gradient.normalize_or_zero();

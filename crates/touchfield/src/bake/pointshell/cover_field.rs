@@ -124,8 +124,9 @@ pub(super) fn covering_radius(
     let search = Search {
         field,
         tree,
-        // The band in which an error leaves the surface unknown is no thinner: smaller cells do not see more.
-        smallest: 0.25 * f64::from(field.error_bound()),
+        // The band in which an error leaves the surface unknown is no thinner: smaller cells do not see more. Nor do they matter
+        // beside the radius itself.
+        smallest: f64::max(0.25 * f64::from(field.error_bound()), 0.05 * fineness),
     };
     let mut cells = vec![bounds];
     while cells.len() < MANY {
