@@ -73,7 +73,7 @@ pub enum Method {
     OctreeSubdivision(Subdivision),
     /// Particles projected onto the surface of the intersection (document 000).
     ProjectionParticles(Particles),
-    /// The deepest point of every edge or face, by descent [Macklin2020].
+    /// The deepest point of every edge or face, by descent \[Macklin2020\].
     FaceDescent(FaceDescent),
 }
 
