@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::contact::Contact;
+use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
     CollideSettings, Contacts, Method, Outcome, Particles, Scratch, Subdivision, collide,
@@ -104,10 +105,11 @@ impl Search {
     }
 }
 
-/// Leaves at most so many contacts, those that together resist most, deepest first as they came.
-pub(crate) fn keep(count: usize, contacts: &mut Vec<Contact>) -> Result<(), Failure> {
+/// Leaves at most so many contacts of bodies of this size \[m\], those that together resist most, deepest first as they came.
+pub(crate) fn keep(count: usize, size: f32, contacts: &mut Vec<Contact>) -> Result<(), Failure> {
     let settings = ReduceSettings {
         max_contacts: count,
+        tolerance: Tolerance::for_size(size),
         ..Default::default()
     };
     let (mut scratch, mut reduced) = (ReduceScratch::default(), Reduced::default());
@@ -127,12 +129,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
     if let Some(count) = arguments.keep {
-        keep(count.into(), &mut found.contacts)?;
+        keep(count.into(), shapes.smaller_diagonal(), &mut found.contacts)?;
     }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, microseconds);
     if arguments.fail_on_contact && !found.contacts.is_empty() {
         return Err(Failure::Contact(Box::new(answer)));
+    }
+    if arguments.fail_on_contact && found.outcome != Outcome::Complete {
+        return Err(Failure::Limit(
+            "the search was cut short before it found a contact, which proves nothing; raise --budget or leave it out"
+                .to_owned(),
+        ));
     }
     Ok(answer)
 }

@@ -81,9 +81,13 @@ impl Shapes {
         Failure::BadInput(format!("{} and {}: {error}", a.display(), b.display()))
     }
 
+    /// The diagonal of the smaller body \[m\].
+    pub(crate) fn smaller_diagonal(&self) -> f32 {
+        self.a.solid().diagonal().min(self.b.solid().diagonal())
+    }
+
     /// A length that was asked for, or a thousandth of the smaller body's diagonal \[m\].
     pub(crate) fn tolerance(&self, asked: Option<Length>) -> f32 {
-        let smaller = self.a.solid().diagonal().min(self.b.solid().diagonal());
-        asked.map_or(1e-3 * smaller, |length| length.0 as f32)
+        asked.map_or(1e-3 * self.smaller_diagonal(), |length| length.0 as f32)
     }
 }

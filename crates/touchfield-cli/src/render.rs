@@ -189,7 +189,7 @@ fn contacts(
         &mut found,
     )
     .map_err(|error| shapes.failure(&error))?;
-    keep(SHOWN, &mut found.contacts)?;
+    keep(SHOWN, shapes.smaller_diagonal(), &mut found.contacts)?;
     let mark = |contact: &Contact| ContactMark {
         point: a.world_from_field.transform_point(contact.point),
         normal: a.world_from_field.transform_vector(contact.normal),

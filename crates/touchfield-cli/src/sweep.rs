@@ -1,6 +1,7 @@
 //! `touchfield sweep`: separation and contacts of two bodies at many poses.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Args;
@@ -8,8 +9,8 @@ use rayon::prelude::*;
 use serde_json::json;
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Scratch, SeparationScratch, SeparationSettings,
-    collide, separation,
+    CollideError, CollideSettings, Contacts, Outcome, Scratch, SeparationOutcome,
+    SeparationScratch, SeparationSettings, collide, separation,
 };
 
 use crate::args::{Common, Length};
@@ -67,6 +68,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         shapes: &shapes,
         separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
         collide: arguments.search.settings(),
+        incomplete: AtomicUsize::new(0),
     };
     let bar = CountProgress::new("poses", poses.len() as u64);
     let start = Instant::now();
@@ -88,9 +90,15 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         }
     })?;
     let touching = rows.iter().filter(|row| row[7] > 0.0).count();
-    let answer = answer(arguments, &rows, touching, seconds);
+    let incomplete = questions.incomplete.load(Ordering::Relaxed);
+    let answer = answer(arguments, &rows, touching, incomplete, seconds);
     if arguments.fail_on_contact && touching > 0 {
         return Err(Failure::Contact(Box::new(answer)));
+    }
+    if arguments.fail_on_contact && incomplete > 0 {
+        return Err(Failure::Limit(format!(
+            "the search was cut short at {incomplete} poses, which proves nothing; raise --budget or leave it out"
+        )));
     }
     Ok(answer)
 }
@@ -100,6 +108,8 @@ struct Questions<'a> {
     shapes: &'a Shapes,
     separation: SeparationSettings,
     collide: CollideSettings,
+    /// Poses at which a search was cut short.
+    incomplete: AtomicUsize,
 }
 
 impl Questions<'_> {
@@ -112,6 +122,11 @@ impl Questions<'_> {
                 let pair = self.shapes.at(a_from_b);
                 let apart = separation(&pair, &self.separation, &mut heap)?;
                 collide(&pair, &self.collide, &mut scratch, &mut found)?;
+                let whole = found.outcome == Outcome::Complete
+                    && apart.outcome != SeparationOutcome::GaveUp;
+                if !whole {
+                    self.incomplete.fetch_add(1, Ordering::Relaxed);
+                }
                 let ([nx, ny, nz], [px, py, pz]) =
                     (apart.normal.to_array(), apart.point.to_array());
                 let contacts = found.contacts.len() as f32;
@@ -121,12 +136,21 @@ impl Questions<'_> {
     }
 }
 
-fn answer(arguments: &Arguments, rows: &[Row], touching: usize, seconds: f64) -> Answer {
+fn answer(
+    arguments: &Arguments,
+    rows: &[Row],
+    touching: usize,
+    incomplete: usize,
+    seconds: f64,
+) -> Answer {
     let rate = rows.len() as f64 / seconds.max(1e-9);
     let least = rows.iter().map(|row| row[0]).reduce(f32::min);
     let mut facts = Facts::default();
     facts.add("poses", report::count_of(rows.len()));
     facts.add("touching", report::count_of(touching));
+    if incomplete > 0 {
+        facts.add("cut short", report::count_of(incomplete));
+    }
     if let Some(least) = least {
         facts.add("least separation", report::length(least));
     }
@@ -143,6 +167,7 @@ fn answer(arguments: &Arguments, rows: &[Row], touching: usize, seconds: f64) ->
         json: json!({
             "poses": rows.len(),
             "touching": touching,
+            "incomplete": incomplete,
             "least_separation": least.map(report::number),
             "seconds": seconds,
             "poses_per_second": rate,

@@ -24,14 +24,18 @@ pub(super) fn collide(
     };
     out.method = Method::ShellTraversal;
     let other = Probe::of(pair, probe.side.other());
-    Walk::with(probe, settings).run(scratch, out);
+    let walk = Walk::with(probe, settings);
+    walk.run(scratch, out);
     if !out.contacts.is_empty() || out.outcome != Outcome::Complete {
         return Ok(());
     }
     // No point of one surface in the other body: apart, or the other one is inside.
     if let Some(other) = other {
         let nearest = out.distance;
-        Walk::with(other, settings).run(scratch, out);
+        // On the same clock.
+        let mut second = Walk::with(other, settings);
+        second.start = walk.start;
+        second.run(scratch, out);
         out.distance = out.distance.min(nearest);
         return Ok(());
     }

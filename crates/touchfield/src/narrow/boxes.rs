@@ -193,6 +193,12 @@ impl Boxes {
             least.min(value - overlap.error() - radius)
         });
         // Beyond the box at least one body is out of reach.
-        kept.min(self.left_out).min(overlap.reach)
+        let least = kept.min(self.left_out).min(overlap.reach);
+        // A field that is only a bound may be any depth inside.
+        if least < 0.0 && overlap.is_bound() {
+            f32::NEG_INFINITY
+        } else {
+            least
+        }
     }
 }

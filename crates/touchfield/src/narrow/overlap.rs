@@ -13,7 +13,7 @@ use glam::{Mat3, Vec3};
 
 use super::{CollideError, Pair};
 use crate::contact::{Contact, ContactId};
-use crate::field::{Field, Sample};
+use crate::field::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Pose, Tolerance};
 
 /// The pair as a search sees it: `first` owns the search frame.
@@ -112,6 +112,13 @@ impl<'a> Overlap<'a> {
             // Under the rounding of the points nothing is left to gain.
             residual: residual.max(rounding),
         }))
+    }
+
+    /// Whether one of the fields is only a bound of the distance.
+    pub(super) fn is_bound(&self) -> bool {
+        [self.first, self.second]
+            .iter()
+            .any(|field| field.meaning() == Meaning::Bound)
     }
 
     /// The larger of the two errors \[m\].

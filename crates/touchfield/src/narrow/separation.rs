@@ -26,7 +26,8 @@ use crate::threads;
 /// How well the separation is to be known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeparationSettings {
-    /// Width of the bracket that the search may leave \[m\]; the errors of the fields come on top.
+    /// Width of the bracket that the search may leave \[m\]. The errors of the fields come on top, and, between bodies whose fields do not
+    /// reach each other, the covering radii of their shells.
     pub tolerance: f32,
     /// Stop as soon as the separation is proven to be above or below this \[m\].
     pub threshold: Option<f32>,
@@ -129,15 +130,21 @@ pub fn separation(
     search.threshold = Some(asked.unwrap_or(0.0).max(0.0));
     let mut found = search.run(settings.max_boxes, scratch);
     if found.lower_bound > 0.0 {
-        found.lower_bound = found
-            .lower_bound
-            .max(nearest.lower_bound)
-            .min(found.upper_bound);
-        found.separation = found.separation.clamp(found.lower_bound, found.upper_bound);
-        found.outcome = match asked {
-            Some(threshold) if found.lower_bound > 2.0 * threshold => SeparationOutcome::Decided,
-            _ => SeparationOutcome::Converged,
-        };
+        found.lower_bound = (found.lower_bound.max(nearest.lower_bound)).min(found.upper_bound);
+        let gap = nearest.on_b - nearest.on_a;
+        found.separation = gap.length().clamp(found.lower_bound, found.upper_bound);
+        found.point = nearest.on_a + 0.5 * gap;
+        (found.point_on_a, found.point_on_b) = (nearest.on_a, nearest.on_b);
+        found.normal = gap.try_normalize().unwrap_or(found.normal);
+        if found.outcome != SeparationOutcome::GaveUp {
+            let is_decided = asked.is_some_and(|threshold| {
+                found.lower_bound > 2.0 * threshold || found.upper_bound <= 2.0 * threshold
+            });
+            found.outcome = match is_decided {
+                true => SeparationOutcome::Decided,
+                false => SeparationOutcome::Converged,
+            };
+        }
     }
     Ok(found)
 }
@@ -557,8 +564,8 @@ impl Search<'_> {
                 self.best.low = low;
                 self.best.point = point;
             }
-            let upper_a = upper_value(self.both.a.field(), self.both.error_a, point);
-            let upper_b = upper_value(self.both.b.field(), self.both.error_b, in_b);
+            let upper_a = upper_value(self.both.a.field(), self.both.rounding, point);
+            let upper_b = upper_value(self.both.b.field(), self.both.rounding, in_b);
             self.best.upper = self.best.upper.min(upper_a.max(upper_b));
         }
     }
@@ -669,26 +676,26 @@ fn lower_values(field: &dyn Field, error: f32, points: &[Vec3], out: &mut Vec<f3
 
 /// A proven upper bound of the true distance at a point \[m\].
 ///
-/// Outside its box a field gives lower bounds only, so we walk towards the surface: the distance is at most the way to any
+/// Intervals hold the field's own error; `rounding` is that of the point. Outside its box a field gives lower bounds only, so we walk towards the surface: the distance is at most the way to any
 /// point plus the distance there.
-fn upper_value(field: &dyn Field, error: f32, point: Vec3) -> f32 {
+fn upper_value(field: &dyn Field, rounding: f32, point: Vec3) -> f32 {
     /// Each step leaves at least the box; a few bring the surface within the field's own error.
     const STEPS: usize = 6;
     let at = |point: Vec3| field.interval(Aabb::new(point, point)).upper;
     let mut upper = at(point);
     if field.bounds().contains(point) {
-        return upper + error;
+        return upper + rounding;
     }
     let mut walker = point;
     for _ in 0..STEPS {
         let sample = field.sample(walker);
-        if sample.distance.abs() <= error {
+        if sample.distance.abs() <= rounding {
             break;
         }
         walker -= sample.distance * sample.gradient;
         upper = upper.min(point.distance(walker) + at(walker));
     }
-    upper + error
+    upper + rounding
 }
 
 /// The box around a box that was turned and moved.

@@ -16,6 +16,10 @@ use glam::{Mat3, Vec3};
 use crate::geom::Pose;
 use crate::pointshell::{PointShell, SphereNode};
 
+/// Pairs that are opened at most, some milliseconds of work: flat faces that face each other have nearly as many nearest points as
+/// points. What is left then still bounds the distance.
+const MOST_PAIRS: usize = 1 << 14;
+
 /// Two points, one of each shell, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NearestPoints {
@@ -86,9 +90,11 @@ pub(super) fn nearest_points(
     // Pairs above this cannot hold the nearest points, found yet or not.
     let most = at_most + covering;
     let mut least_left = f32::INFINITY;
+    let mut opened = 0;
     while let Some(open) = heap.pop() {
-        if open.lower >= best.0.min(most) - tolerance {
-            least_left = open.lower;
+        opened += 1;
+        if open.lower >= best.0.min(most) - tolerance || opened > MOST_PAIRS {
+            least_left = least_left.min(open.lower);
             break;
         }
         let (node_a, node_b) = (&nodes_a[open.a as usize], &nodes_b[open.b as usize]);

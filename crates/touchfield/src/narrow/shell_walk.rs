@@ -18,7 +18,7 @@ pub(super) struct Walk<'a> {
     pub(super) probe: Probe<'a>,
     max_separation: f32,
     detail: f32,
-    start: Instant,
+    pub(super) start: Instant,
     budget: Option<Duration>,
 }
 
