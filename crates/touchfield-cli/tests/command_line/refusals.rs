@@ -300,7 +300,7 @@ fn points_that_are_none_are_named_by_row() {
     folder.fails(
         &sample("bomb.npy"),
         2,
-        &["bomb.npy", "1000000000000000000 points", "cut short"],
+        &["bomb.npy", "1000000000000000000 rows", "cut short"],
     );
     folder.write("flat.npy", npy("(3,)", &[0.0; 3]));
     folder.fails(&sample("flat.npy"), 2, &["shape (3,)", "(N, 3)"]);

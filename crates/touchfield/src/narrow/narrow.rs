@@ -305,9 +305,15 @@ pub(super) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     if !(translation.is_finite() && rotation.is_finite() && rotation.is_normalized()) {
         return Err(CollideError::BadPose(pair.a_from_b));
     }
+    // Else the body would be scaled by as much as the length is off. What is off by rounding only stays as it is, so that a pose and its
+    // inverse stay each other's to the bit.
+    let is_off = (rotation.length_squared() - 1.0).abs() > 8.0 * f32::EPSILON;
     let a_from_b = Pose {
-        // Else the body would be scaled by as much as the length is off.
-        rotation: rotation.normalize(),
+        rotation: if is_off {
+            rotation.normalize()
+        } else {
+            rotation
+        },
         translation,
     };
     Ok(Pair { a_from_b, ..*pair })
