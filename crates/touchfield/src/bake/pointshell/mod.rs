@@ -132,10 +132,12 @@ pub fn shell_of_field(
     }
     let points = spread.into_points();
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
-    // With its gaps filled the surface is about a spacing from the points; to prove that it is somewhat less takes most of the time.
-    let fineness = match settings.fill_gaps || settings.sampling == ShellSampling::PoissonDisk {
-        true => spacing,
-        false => 0.25 * spacing.min(cell_size.into()),
+    // Points that keep a spacing, with their gaps filled, are about a spacing from the surface; to prove that it is somewhat less takes
+    // most of the time.
+    let fineness = match settings.sampling {
+        ShellSampling::PoissonDisk => spacing,
+        ShellSampling::Voxels { .. } if settings.fill_gaps => spacing,
+        _ => 0.25 * spacing.min(cell_size.into()),
     };
     let radius = cover_field::covering_radius(field, bounds, &PointTree::new(&places), fineness);
     // Without points `shell` says so.
