@@ -149,14 +149,16 @@ pub fn separation(
     Ok(found)
 }
 
-/// What tells touching from near \[m\]: a hundredth of a cell, or a millionth of the smaller body where there are none.
-pub(super) fn smallest_gap(pair: &Pair<'_>) -> f32 {
+/// For those who ask at every step: to a twentieth of a cell, or to 1e-4 of the smaller body where there are no cells, and with a limit of
+/// some milliseconds. Bodies inside bodies have valleys without a single lowest place, where more would be lost.
+pub(super) fn quick(pair: &Pair<'_>) -> SeparationSettings {
     let cell_size = pair.a.cell_size().max(pair.b.cell_size());
     let diagonal = |shape: &Shape| shape.solid().diagonal();
-    f32::max(
-        0.01 * cell_size,
-        1e-6 * diagonal(pair.a).min(diagonal(pair.b)),
-    )
+    let smaller = diagonal(pair.a).min(diagonal(pair.b));
+    SeparationSettings {
+        max_boxes: 1 << 15,
+        ..SeparationSettings::to_within(f32::max(0.05 * cell_size, 1e-4 * smaller))
+    }
 }
 
 /// Appends the one contact that the separation is, if it is at most `max_separation`.
@@ -166,9 +168,7 @@ pub(super) fn collide(
     scratch: &mut SeparationScratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    let tolerance = smallest_gap(pair);
-    let settings = SeparationSettings::to_within(tolerance);
-    let found = separation(pair, &settings, scratch)?;
+    let found = separation(pair, &quick(pair), scratch)?;
     out.distance = out.distance.min(found.separation);
     if found.separation <= max_separation {
         out.contacts.push(Contact {

@@ -5,7 +5,7 @@
 
 use super::narrow::checked;
 use super::probe::Probe;
-use super::separation::{SeparationScratch, SeparationSettings, separation, smallest_gap};
+use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
 use super::{CollideError, Pair, Scratch};
 
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
@@ -42,7 +42,7 @@ fn touching_by_separation(
 ) -> Result<bool, CollideError> {
     let settings = SeparationSettings {
         threshold: Some(max_separation),
-        ..SeparationSettings::to_within(smallest_gap(pair))
+        ..quick(pair)
     };
     let found = separation(pair, &settings, scratch)?;
     Ok(found.separation <= max_separation)
