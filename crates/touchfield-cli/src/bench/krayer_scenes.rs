@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glam::{DVec2, DVec3, Mat3, Quat, Vec3};
 use touchfield::bake::{BakeSettings, Resolution, bake};
 use touchfield::field::primitive::Sphere;
-use touchfield::geom::{Aabb, Pose};
+use touchfield::geom::{Aabb, Pose, turned_half_extents};
 use touchfield::mesh::{TriangleMesh, generate};
 use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, Subdivision, collide};
 use touchfield::shape::Shape;
@@ -163,9 +163,8 @@ impl Body {
 fn bounds_at(shape: &Shape, world_from_body: Pose) -> Aabb {
     let solid = shape.solid();
     let turn = Mat3::from_quat(world_from_body.rotation);
-    let half = solid.half_extents();
-    let size = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
-    Aabb::from_center(world_from_body.transform_point(solid.center()), size)
+    let half = turned_half_extents(turn, solid.half_extents());
+    Aabb::from_center(world_from_body.transform_point(solid.center()), half)
 }
 
 impl Scene {

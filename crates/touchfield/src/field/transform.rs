@@ -11,7 +11,7 @@ use glam::{Mat3, Vec3};
 use super::parameter::{self, LARGEST_SIZE, ParameterError};
 use super::rounding::{self, CellBall};
 use super::{Field, Meaning, Sample};
-use crate::geom::{Aabb, Interval, Pose};
+use crate::geom::{Aabb, Interval, Pose, turned_half_extents};
 
 /// Largest coordinate at which a field is asked \[m\]: a tenth of what `f32` holds, so that lengths still fit.
 const FARTHEST: f32 = 1e37;
@@ -96,13 +96,6 @@ impl<F: Field> Transformed<F> {
     }
 }
 
-/// Half extents of the box around a turned box.
-fn turned(rotation: Mat3, half_extents: Vec3) -> Vec3 {
-    rotation.x_axis.abs() * half_extents.x
-        + rotation.y_axis.abs() * half_extents.y
-        + rotation.z_axis.abs() * half_extents.z
-}
-
 impl<F: Field> Field for Transformed<F> {
     /// The box around the turned box. A box without end stays one along its axes if not turned, else it is everything.
     fn bounds(&self) -> Aabb {
@@ -119,7 +112,8 @@ impl<F: Field> Field for Transformed<F> {
             let center = self
                 .parent_from_field
                 .transform_point(self.scale * own.center());
-            let half = turned(Mat3::from_quat(rotation), self.scale * own.half_extents());
+            let half =
+                turned_half_extents(Mat3::from_quat(rotation), self.scale * own.half_extents());
             Aabb::from_center(center, half).grown(margin)
         } else if rotation.xyz() == Vec3::ZERO {
             Aabb::new(
@@ -168,7 +162,7 @@ impl<F: Field> Field for Transformed<F> {
             return Interval::EVERYTHING;
         };
         let field_from_parent = Mat3::from_quat(self.parent_from_field.rotation.conjugate());
-        let half = turned(field_from_parent, cell.half_extents()) / self.scale;
+        let half = turned_half_extents(field_from_parent, cell.half_extents()) / self.scale;
         let magnitude = ball.magnitude + self.magnitude();
         if magnitude / self.scale > FARTHEST {
             return Interval::EVERYTHING;

@@ -1,6 +1,6 @@
 //! Axis-aligned boxes: [`Aabb`] in `f32` for queries, [`DAabb`] in `f64` for meshes and baking.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Mat3, Vec3};
 
 macro_rules! axis_aligned_box {
     ($name:ident, $vector:ident, $scalar:ident, $doc:literal) => {
@@ -148,6 +148,13 @@ axis_aligned_box!(
     f64,
     "An axis-aligned box in `f64`, for meshes and baking."
 );
+
+/// Half extents of the box around a turned box \[m\].
+pub fn turned_half_extents(rotation: Mat3, half_extents: Vec3) -> Vec3 {
+    rotation.x_axis.abs() * half_extents.x
+        + rotation.y_axis.abs() * half_extents.y
+        + rotation.z_axis.abs() * half_extents.z
+}
 
 impl Aabb {
     /// The same box in `f64`.

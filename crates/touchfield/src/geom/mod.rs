@@ -15,7 +15,7 @@ mod sphere;
 mod tolerance;
 mod triangle;
 
-pub use aabb::{Aabb, DAabb};
+pub use aabb::{Aabb, DAabb, turned_half_extents};
 pub use interval::Interval;
 pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;

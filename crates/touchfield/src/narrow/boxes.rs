@@ -37,6 +37,11 @@ pub(super) enum Wanted {
     Border,
 }
 
+/// Half the diagonal of a box \[m\], rounded up: a bound by it must not be too high.
+pub(super) fn half_diagonal(half_extents: Vec3) -> f32 {
+    half_extents.length() * (1.0 + 4.0 * f32::EPSILON)
+}
+
 impl Boxes {
     /// `counts` boxes along the axes of the overlap, not yet looked at.
     pub(super) fn start(&mut self, overlap: &Overlap<'_>, counts: UVec3) {
@@ -56,7 +61,7 @@ impl Boxes {
 
     /// Half the diagonal of a box \[m\], rounded up.
     pub(super) fn radius(&self) -> f32 {
-        self.half.length() * (1.0 + 4.0 * f32::EPSILON)
+        half_diagonal(self.half)
     }
 
     /// Looks at the centres, and keeps the boxes that are wanted.

@@ -2,7 +2,9 @@
 
 mod auto;
 mod boxes;
+mod exchange;
 mod face_descent;
+mod least_first;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"

@@ -254,9 +254,7 @@ pub fn find_contacts(
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     let pair = &checked(pair)?;
-    if !(settings.max_separation >= 0.0 && settings.max_separation.is_finite()) {
-        return Err(CollideError::BadSeparation(settings.max_separation));
-    }
+    check_max_separation(settings.max_separation)?;
     if !(settings.detail >= 0.0 && settings.detail.is_finite()) {
         return Err(CollideError::BadSetting {
             setting: "detail",
@@ -293,6 +291,15 @@ pub fn find_contacts(
         }
     }
     Ok(())
+}
+
+/// Refuses a reach that is none.
+pub(super) fn check_max_separation(max_separation: f32) -> Result<(), CollideError> {
+    if max_separation >= 0.0 && max_separation.is_finite() {
+        Ok(())
+    } else {
+        Err(CollideError::BadSeparation(max_separation))
+    }
 }
 
 /// The pair with a rotation of unit length; refuses a pose that is no rigid motion.

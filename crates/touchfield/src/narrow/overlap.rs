@@ -11,10 +11,11 @@ use std::cmp::Ordering;
 
 use glam::{Mat3, Vec3};
 
+use super::exchange::lexicographic;
 use super::{CollideError, Pair};
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Meaning, Sample};
-use crate::geom::{Aabb, Pose, Tolerance};
+use crate::geom::{Aabb, Pose, Tolerance, turned_half_extents};
 
 /// The pair as a search sees it: `first` owns the search frame.
 pub(super) struct Overlap<'a> {
@@ -230,19 +231,12 @@ fn axis(pose: Pose) -> Vec3 {
     Vec3::new(pose.rotation.x, pose.rotation.y, pose.rotation.z)
 }
 
-fn lexicographic(a: Vec3, b: Vec3) -> Ordering {
-    (a.x.total_cmp(&b.x))
-        .then(a.y.total_cmp(&b.y))
-        .then(a.z.total_cmp(&b.z))
-}
-
 /// The box around a turned box; everything if it has no end.
 fn transformed(bounds: Aabb, pose: Pose) -> Aabb {
     let half = bounds.half_extents();
     if !half.is_finite() {
         return Aabb::EVERYTHING;
     }
-    let turn = Mat3::from_quat(pose.rotation);
-    let size = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let size = turned_half_extents(Mat3::from_quat(pose.rotation), half);
     Aabb::from_center(pose.transform_point(bounds.center()), size)
 }

@@ -5,11 +5,12 @@
 
 use glam::{Mat3, Vec3};
 
+use super::exchange::lexicographic;
 use super::{CollideError, Pair};
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Sample};
 use crate::geom::Pose;
-use crate::pointshell::PointShell;
+use crate::pointshell::{PointShell, SphereNode};
 
 /// Which shape lends its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,10 +95,28 @@ impl<'a> Probe<'a> {
         self.rotation * point_in_shell + self.translation
     }
 
+    /// The inward normal of a shell point, in the frame of the field.
+    fn inward(&self, index: u32) -> Vec3 {
+        -(self.rotation * self.shell.normals()[index as usize])
+    }
+
     /// The inward normal of a shell point, in frame A.
     pub(super) fn inward_in_a(&self, index: u32) -> Vec3 {
-        let inward = -(self.rotation * self.shell.normals()[index as usize]);
-        self.rotation_to_a * inward
+        self.rotation_to_a * self.inward(index)
+    }
+
+    /// Distances at the centres of a sphere's children, in their order.
+    pub(super) fn child_distances(
+        &self,
+        node: &SphereNode,
+        centers: &mut Vec<Vec3>,
+        distances: &mut Vec<f32>,
+    ) {
+        let nodes = self.shell.tree().nodes();
+        let children = node.children();
+        centers.clear();
+        centers.extend(children.map(|child| self.to_field(nodes[child as usize].center)));
+        self.field.distance_many(centers, distances);
     }
 
     /// The contact of a shell point that lies at `point_in_field`, where the field gives `sample`.
@@ -109,7 +128,7 @@ impl<'a> Probe<'a> {
         // Where the gradient vanishes the shell knows a direction too.
         let mut outward = gradient
             .try_normalize()
-            .unwrap_or_else(|| -(self.rotation * self.shell.normals()[index as usize]));
+            .unwrap_or_else(|| self.inward(index));
         if gradient.length_squared() < STRAIGHT * STRAIGHT {
             outward = self.way_out(point_in_field, distance, outward);
         }
@@ -149,9 +168,3 @@ pub(super) fn index_of(id: ContactId) -> u32 {
 
 /// Set in the id of a contact whose point belongs to the shell of A; the other bits are its index.
 const SIDE_A: u32 = 1 << 31;
-
-fn lexicographic(a: Vec3, b: Vec3) -> std::cmp::Ordering {
-    (a.x.total_cmp(&b.x))
-        .then(a.y.total_cmp(&b.y))
-        .then(a.z.total_cmp(&b.z))
-}

@@ -9,17 +9,16 @@
 //! centre has the value m holds nothing below m − r: the subdivision of document 001, with the half-diagonal for its "size", made
 //! best-first, which makes the smallest bound left in the heap a bound of everything.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use glam::{Mat3, Vec3};
 
+use super::boxes::half_diagonal;
+use super::least_first::{LeastFirst, Open};
 use super::narrow::checked;
-use super::shell_pairs::{NearestPoints, OpenPair, nearest_points};
+use super::shell_pairs::{NearestPoints, OpenPairs, nearest_points};
 use super::{CollideError, Contacts, Pair};
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Meaning, Sample};
-use crate::geom::{Aabb, Pose};
+use crate::geom::{Aabb, Pose, turned_half_extents};
 use crate::shape::Shape;
 use crate::threads;
 
@@ -89,10 +88,10 @@ pub struct Separation {
 /// The heap of a search, reused from call to call.
 #[derive(Debug, Default)]
 pub struct SeparationScratch {
-    heap: BinaryHeap<Open>,
+    heap: LeastFirst<Piece>,
     centers: Vec<Vec3>,
     distances: Vec<f32>,
-    pairs: BinaryHeap<OpenPair>,
+    pairs: OpenPairs,
 }
 
 /// Finds the separation of a pair.
@@ -203,34 +202,9 @@ pub fn separation_many(
 
 /// A box that may hold the minimiser.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    /// Nothing in the box has less \[m\].
-    lower: f32,
+struct Piece {
     center: Vec3,
     half: Vec3,
-    /// Which box it is, in the order they were made: breaks ties.
-    order: u32,
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Open) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Open {}
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Open) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Open {
-    /// The largest of the heap is the box with the smallest bound.
-    fn cmp(&self, other: &Open) -> Ordering {
-        (other.lower.total_cmp(&self.lower)).then(other.order.cmp(&self.order))
-    }
 }
 
 /// Both fields as functions of a point in frame A.
@@ -309,10 +283,7 @@ impl<'a> Both<'a> {
             .a
             .field()
             .lower_plane(Aabb::from_center(center, half))?;
-        let turned = self.b_from_a.0;
-        let half_b = turned.x_axis.abs() * half.x
-            + turned.y_axis.abs() * half.y
-            + turned.z_axis.abs() * half.z;
+        let half_b = turned_half_extents(self.b_from_a.0, half);
         // Grown by what turning it may have rounded away.
         let cell_b = Aabb::from_center(self.to_b(center), half_b).grown(self.rounding);
         let plane_b = self.b.field().lower_plane(cell_b)?;
@@ -337,11 +308,10 @@ impl<'a> Both<'a> {
 
     /// Halfway between the boxes where they are apart, in the middle of their overlap where they are not.
     fn first_guess(&self) -> Vec3 {
-        let middle = |overlap: Aabb| overlap.center();
         let (a, b) = (self.a.solid(), self.solid_b);
         let overlap = a.intersection(b);
         // Apart along an axis, min and max have changed places, and the middle is that of the gap.
-        let middle = middle(overlap);
+        let middle = overlap.center();
         if middle.is_finite() {
             return middle;
         }
@@ -437,10 +407,9 @@ impl Search<'_> {
             return self.answer(f32::NEG_INFINITY, SeparationOutcome::GaveUp);
         }
         heap.push(Open {
-            lower: self.both.low(center) - half.length() * (1.0 + 4.0 * f32::EPSILON),
-            center,
-            half,
-            order: 0,
+            lower: self.both.low(center) - half_diagonal(half),
+            number: 0,
+            piece: Piece { center, half },
         });
         // The smallest bound among boxes that were left unopened.
         let mut closed = f32::INFINITY;
@@ -463,7 +432,7 @@ impl Search<'_> {
                 outcome = SeparationOutcome::GaveUp;
                 break;
             }
-            let half = self.split(&open, centers);
+            let half = self.split(&open.piece, centers);
             closed = closed.min(self.visit(open.lower, half, centers, distances, heap));
         }
         // An empty heap means that all that is left was closed.
@@ -472,10 +441,10 @@ impl Search<'_> {
     }
 
     /// The middles of the parts of a box, and half their sides: long axes are halved, short ones wait.
-    fn split(&self, open: &Open, centers: &mut Vec<Vec3>) -> Vec3 {
-        let longest = open.half.max_element();
-        let halved = open.half.cmpgt(Vec3::splat(0.6 * longest));
-        let half = Vec3::select(halved, 0.5 * open.half, open.half);
+    fn split(&self, piece: &Piece, centers: &mut Vec<Vec3>) -> Vec3 {
+        let longest = piece.half.max_element();
+        let halved = piece.half.cmpgt(Vec3::splat(0.6 * longest));
+        let half = Vec3::select(halved, 0.5 * piece.half, piece.half);
         let step = Vec3::select(halved, half, Vec3::ZERO);
         centers.clear();
         for corner in 0..8u32 {
@@ -487,7 +456,7 @@ impl Search<'_> {
                     if bit(1) { 1.0 } else { -1.0 },
                     if bit(2) { 1.0 } else { -1.0 },
                 );
-                centers.push(open.center + sign * step);
+                centers.push(piece.center + sign * step);
             }
         }
         half
@@ -500,10 +469,9 @@ impl Search<'_> {
         half: Vec3,
         centers: &mut Vec<Vec3>,
         distances: &mut Vec<f32>,
-        heap: &mut BinaryHeap<Open>,
+        heap: &mut LeastFirst<Piece>,
     ) -> f32 {
-        // Rounded up: r must not be too small.
-        let radius = half.length() * (1.0 + 4.0 * f32::EPSILON);
+        let radius = half_diagonal(half);
         let first = self.boxes;
         self.boxes += centers.len() as u32;
         let mut left = f32::INFINITY;
@@ -538,9 +506,8 @@ impl Search<'_> {
             } else {
                 heap.push(Open {
                     lower,
-                    center,
-                    half,
-                    order: first + index as u32,
+                    number: u64::from(first) + index as u64,
+                    piece: Piece { center, half },
                 });
             }
         }
@@ -576,35 +543,26 @@ impl Search<'_> {
     fn descend(&self, from: Vec3) -> Vec3 {
         /// Tuned: fewer leave the search with a poor start, more cost as much as the boxes they save.
         const STEPS: usize = 24;
-        let mut best = (f32::INFINITY, from);
-        let mut point = from;
-        let mut stride = 0.0;
-        for _ in 0..STEPS {
-            let [a, b] = self.both.sample(point);
-            let value = a.distance.max(b.distance);
-            let slope = 0.5 * (a.gradient + b.gradient);
-            if value < best.0 {
-                // As far as the slope would have to go if the bodies had the curvature of the distance itself.
-                stride = if stride == 0.0 {
-                    0.5 * value.abs()
-                } else {
-                    1.5 * stride
-                };
-                best = (value, point);
+        let larger = |[a, b]: &[Sample; 2]| a.distance.max(b.distance);
+        let mut best = (from, self.both.sample(from));
+        // As far as the slope would have to go if the bodies had the curvature of the distance itself.
+        let mut stride = 0.5 * larger(&best.1).abs();
+        let mut point = downhill(from, &best.1, stride);
+        for _ in 1..STEPS {
+            let samples = self.both.sample(point);
+            if larger(&samples) < larger(&best.1) {
+                best = (point, samples);
+                stride *= 1.5;
             } else {
+                // Back to the best, and less far.
                 stride *= 0.4;
                 if stride < 0.1 * self.tolerance {
                     break;
                 }
-                // Back to the best, and less far.
-                point = best.1;
-                let [a, b] = self.both.sample(point);
-                point = step(point, &a, &b, 0.5 * (a.gradient + b.gradient), stride);
-                continue;
             }
-            point = step(point, &a, &b, slope, stride);
+            point = downhill(best.0, &best.1, stride);
         }
-        best.1
+        best.0
     }
 
     fn answer(self, lower: f32, outcome: SeparationOutcome) -> Separation {
@@ -636,18 +594,18 @@ impl Search<'_> {
 }
 
 /// One step of descent: to where both values would be equal, and `stride` down their common slope.
-fn step(point: Vec3, a: &Sample, b: &Sample, slope: Vec3, stride: f32) -> Vec3 {
+fn downhill(point: Vec3, [a, b]: &[Sample; 2], stride: f32) -> Vec3 {
     // Moving by s along −∇φ of the larger lowers it by s and the other by s·cos.
     let cosine = a.gradient.dot(b.gradient).clamp(-1.0, 1.0);
     let difference = a.distance - b.distance;
     // Parallel gradients never meet; half the way down the larger is as good as any.
     let length = (difference.abs() / (1.0 - cosine).max(0.25)).min(difference.abs() * 2.0);
-    let downhill = if difference > 0.0 {
+    let down = if difference > 0.0 {
         -a.gradient
     } else {
         -b.gradient
     };
-    point + length * downhill - stride * slope
+    point + length * down - stride * 0.5 * (a.gradient + b.gradient)
 }
 
 /// A proven lower bound of the true distance at a point \[m\].
@@ -712,9 +670,7 @@ fn turned_box(bounds: Aabb, pose: Pose) -> Aabb {
         }
         return Aabb::EVERYTHING;
     }
-    let reach = rotation.x_axis.abs() * half.x
-        + rotation.y_axis.abs() * half.y
-        + rotation.z_axis.abs() * half.z;
+    let reach = turned_half_extents(rotation, half);
     let rounding = 4.0 * f32::EPSILON * (half + center.abs()).length();
     Aabb::from_center(pose.transform_point(center), reach).grown(rounding)
 }

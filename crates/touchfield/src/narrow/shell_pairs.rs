@@ -8,11 +8,9 @@
 //! A surface lies within the covering radius of its points, so two surfaces are at most the two covering radii nearer than
 //! their points.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use glam::{Mat3, Vec3};
 
+use super::least_first::{LeastFirst, Open};
 use crate::geom::Pose;
 use crate::pointshell::{PointShell, SphereNode};
 
@@ -29,34 +27,17 @@ pub(super) struct NearestPoints {
     pub(super) lower_bound: f32,
 }
 
-/// A pair of spheres whose points may be nearest.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OpenPair {
-    lower: f32,
-    a: u32,
-    b: u32,
-}
+/// Indices of a sphere of A and one of B.
+type SpherePair = [u32; 2];
 
-impl PartialEq for OpenPair {
-    fn eq(&self, other: &OpenPair) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
+/// Pairs of spheres whose points may be nearest.
+pub(super) type OpenPairs = LeastFirst<SpherePair>;
 
-impl Eq for OpenPair {}
-
-impl PartialOrd for OpenPair {
-    fn partial_cmp(&self, other: &OpenPair) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for OpenPair {
-    /// The largest of the heap is the pair with the smallest bound; indices break ties.
-    fn cmp(&self, other: &OpenPair) -> Ordering {
-        (other.lower.total_cmp(&self.lower))
-            .then(other.a.cmp(&self.a))
-            .then(other.b.cmp(&self.b))
+fn open(lower: f32, [a, b]: SpherePair) -> Open<SpherePair> {
+    Open {
+        lower,
+        number: u64::from(a) << 32 | u64::from(b),
+        piece: [a, b],
     }
 }
 
@@ -68,7 +49,7 @@ pub(super) fn nearest_points(
     a_from_b: Pose,
     at_most: f32,
     rounding: f32,
-    heap: &mut BinaryHeap<OpenPair>,
+    heap: &mut OpenPairs,
 ) -> NearestPoints {
     let search = Search {
         a,
@@ -78,11 +59,7 @@ pub(super) fn nearest_points(
     };
     let (nodes_a, nodes_b) = (a.tree().nodes(), b.tree().nodes());
     heap.clear();
-    heap.push(OpenPair {
-        lower: search.apart(&nodes_a[0], &nodes_b[0]),
-        a: 0,
-        b: 0,
-    });
+    heap.push(open(search.apart(&nodes_a[0], &nodes_b[0]), [0, 0]));
     let covering = a.covering_radius() + b.covering_radius();
     // The surfaces are known to within the covering radii; finer pairs would not tell more.
     let tolerance = 0.1 * covering;
@@ -91,13 +68,14 @@ pub(super) fn nearest_points(
     let most = at_most + covering;
     let mut least_left = f32::INFINITY;
     let mut opened = 0;
-    while let Some(open) = heap.pop() {
+    while let Some(next) = heap.pop() {
         opened += 1;
-        if open.lower >= best.0.min(most) - tolerance || opened > MOST_PAIRS {
-            least_left = least_left.min(open.lower);
+        if next.lower >= best.0.min(most) - tolerance || opened > MOST_PAIRS {
+            least_left = least_left.min(next.lower);
             break;
         }
-        let (node_a, node_b) = (&nodes_a[open.a as usize], &nodes_b[open.b as usize]);
+        let [a, b] = next.piece;
+        let (node_a, node_b) = (&nodes_a[a as usize], &nodes_b[b as usize]);
         if node_a.child_count == 0 && node_b.child_count == 0 {
             search.points(node_a, node_b, &mut best);
             continue;
@@ -106,24 +84,16 @@ pub(super) fn nearest_points(
         let opens_a =
             node_b.child_count == 0 || (node_a.child_count > 0 && node_a.radius >= node_b.radius);
         let opened = if opens_a { node_a } else { node_b };
-        for child in opened.first_child..opened.first_child + opened.child_count {
-            let (index_a, index_b) = if opens_a {
-                (child, open.b)
-            } else {
-                (open.a, child)
-            };
-            let (node_a, node_b) = (&nodes_a[index_a as usize], &nodes_b[index_b as usize]);
+        for child in opened.children() {
+            let [a, b] = if opens_a { [child, b] } else { [a, child] };
+            let (node_a, node_b) = (&nodes_a[a as usize], &nodes_b[b as usize]);
             let lower = search.apart(node_a, node_b);
             if lower < best.0.min(most) - tolerance {
                 let standing = search.representatives(node_a, node_b);
                 if standing.0 < best.0 {
                     best = standing;
                 }
-                heap.push(OpenPair {
-                    lower,
-                    a: index_a,
-                    b: index_b,
-                });
+                heap.push(open(lower, [a, b]));
             } else {
                 least_left = least_left.min(lower);
             }
@@ -164,12 +134,10 @@ impl Search<'_> {
 
     /// All points of two leaves.
     fn points(&self, a: &SphereNode, b: &SphereNode, best: &mut Found) {
-        let range = |node: &SphereNode| {
-            node.first_point as usize..(node.first_point + node.point_count) as usize
-        };
-        for &in_b in &self.b.points()[range(b)] {
-            let on_b = self.to_a(in_b);
-            for &on_a in &self.a.points()[range(a)] {
+        for in_b in b.points() {
+            let on_b = self.to_a(self.b.points()[in_b as usize]);
+            for in_a in a.points() {
+                let on_a = self.a.points()[in_a as usize];
                 let distance = on_a.distance(on_b);
                 if distance < best.0 {
                     *best = (distance, on_a, on_b);

@@ -47,7 +47,6 @@ impl<'a> Walk<'a> {
 impl Walk<'_> {
     /// All levels, then the points of the leaves.
     pub(super) fn run(&self, scratch: &mut Scratch, out: &mut Contacts) {
-        let tree = self.probe.shell.tree();
         let mut pace = Pace {
             start: self.start,
             budget: self.budget,
@@ -74,18 +73,21 @@ impl Walk<'_> {
                 scratch.front = front;
             }
             if in_time.is_err() {
-                let of = tree.level_count() as u32 + 1;
-                out.outcome = Outcome::OutOfTime { levels: level, of };
-                return self.finish(out);
+                return self.finish_late(level, out);
             }
             level += 1;
         }
         if self.points(&mut pace, scratch, out).is_err() {
-            let of = tree.level_count() as u32 + 1;
-            out.outcome = Outcome::OutOfTime { levels: level, of };
-        } else {
-            self.deepest_of_covered(scratch, out);
+            return self.finish_late(level, out);
         }
+        self.deepest_of_covered(scratch, out);
+        self.finish(out);
+    }
+
+    /// The contacts are those of the last whole level.
+    fn finish_late(&self, levels: u32, out: &mut Contacts) {
+        let of = self.probe.shell.tree().level_count() as u32 + 1;
+        out.outcome = Outcome::OutOfTime { levels, of };
         self.finish(out);
     }
 
@@ -123,11 +125,9 @@ impl Walk<'_> {
                     scratch.near_points.push(node.representative);
                     scratch.covered.push((distance - node.radius, index));
                 } else if node.child_count == 0 {
-                    let first = node.first_point;
-                    scratch.near_points.extend(first..first + node.point_count);
+                    scratch.near_points.extend(node.points());
                 } else {
-                    let first = node.first_child;
-                    scratch.next_front.extend(first..first + node.child_count);
+                    scratch.next_front.extend(node.children());
                 }
             }
         }
@@ -224,14 +224,15 @@ impl Walk<'_> {
         let separations = out.contacts.iter().map(|contact| contact.separation);
         let mut deepest = (separations.fold(f32::INFINITY, f32::min), None);
         // The last is looked at first: the one that may go deepest.
-        covered.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let deepest_last = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+        covered.sort_unstable_by(deepest_last);
         while let Some((bound, index)) = covered.pop() {
             let node = &nodes[index as usize];
             if bound >= deepest.0 {
                 continue;
             }
             if node.child_count == 0 {
-                for point in node.first_point..node.first_point + node.point_count {
+                for point in node.points() {
                     let place = self.probe.to_field(points[point as usize]);
                     let distance = self.probe.field.distance(place);
                     if distance < deepest.0 {
@@ -240,22 +241,15 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            let children = node.first_child..node.first_child + node.child_count;
-            let children = children.map(|child| (child, &nodes[child as usize]));
-            centers.clear();
-            centers.extend(
-                children
-                    .clone()
-                    .map(|(_, node)| self.probe.to_field(node.center)),
-            );
-            self.probe.field.distance_many(centers, distances);
+            self.probe.child_distances(node, centers, distances);
             let first = covered.len();
-            for ((child, node), &distance) in children.zip(&*distances) {
-                if distance - node.radius < deepest.0 {
-                    covered.push((distance - node.radius, child));
+            for (child, &distance) in node.children().zip(&*distances) {
+                let bound = distance - nodes[child as usize].radius;
+                if bound < deepest.0 {
+                    covered.push((bound, child));
                 }
             }
-            covered[first..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+            covered[first..].sort_unstable_by(deepest_last);
         }
         if let (_, Some(point)) = deepest {
             let place = self.probe.to_field(points[point as usize]);

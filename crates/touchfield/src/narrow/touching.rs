@@ -3,7 +3,7 @@
 //! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
-use super::narrow::checked;
+use super::narrow::{check_max_separation, checked};
 use super::probe::Probe;
 use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
 use super::{CollideError, Pair, Scratch};
@@ -19,9 +19,7 @@ pub fn touching(
     scratch: &mut Scratch,
 ) -> Result<bool, CollideError> {
     let pair = &checked(pair)?;
-    if !(max_separation >= 0.0 && max_separation.is_finite()) {
-        return Err(CollideError::BadSeparation(max_separation));
-    }
+    check_max_separation(max_separation)?;
     if let Ok(probe) = Probe::finer(pair, "touching") {
         if touches(&probe, max_separation, scratch) {
             return Ok(true);
@@ -61,19 +59,14 @@ fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> boo
     while let Some(index) = scratch.front.pop() {
         let node = &nodes[index as usize];
         if node.child_count == 0 {
-            let range = node.first_point..node.first_point + node.point_count;
-            if range.into_iter().any(is_touching) {
+            if node.points().any(is_touching) {
                 return true;
             }
             continue;
         }
-        let children = node.first_child..node.first_child + node.child_count;
-        scratch.points.clear();
-        let centers = children.clone().map(|child| nodes[child as usize].center);
-        (scratch.points).extend(centers.map(|center| probe.to_field(center)));
-        (probe.field).distance_many(&scratch.points, &mut scratch.distances);
+        probe.child_distances(node, &mut scratch.points, &mut scratch.distances);
         scratch.children.clear();
-        for (child, &distance) in children.zip(&scratch.distances) {
+        for (child, &distance) in node.children().zip(&scratch.distances) {
             let radius = nodes[child as usize].radius;
             if distance - radius <= reach {
                 // A centre so deep that all of its points are inside.

@@ -6,6 +6,8 @@
 //! After [Sagardia2014]: a sphere holds all points below it, not the spheres below it; each node names one of its
 //! points, so that the named points of a level are a coarse copy of the whole surface.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::ShellError;
@@ -28,6 +30,18 @@ pub struct SphereNode {
     pub child_count: u32,
     /// The point that stands for the node.
     pub representative: u32,
+}
+
+impl SphereNode {
+    /// Its points, all levels below included.
+    pub fn points(&self) -> Range<u32> {
+        self.first_point..self.first_point + self.point_count
+    }
+
+    /// Its children; none for a leaf.
+    pub fn children(&self) -> Range<u32> {
+        self.first_child..self.first_child + self.child_count
+    }
 }
 
 /// Spheres over points, the root first, level after level.
