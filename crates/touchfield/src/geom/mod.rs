@@ -9,6 +9,7 @@ mod interval;
     allow(dead_code, reason = "baking uses all operations, the run time a few")
 )]
 pub(crate) mod lanes;
+mod motion;
 mod places;
 mod pose;
 mod sphere;
@@ -17,6 +18,7 @@ mod triangle;
 
 pub use aabb::{Aabb, DAabb, turned_half_extents};
 pub use interval::Interval;
+pub use motion::{Motion, PairMotion};
 pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
 pub use sphere::Sphere;
