@@ -440,7 +440,7 @@ fn representations() -> Result<Vec<RepresentationRow>, Problem> {
     let cells = meshes
         .iter()
         .map(|mesh| Representation::Dense.bake(mesh, REPRESENTATION_NODES))
-        .map(|dense| Ok(dense?.cell_size))
+        .map(|dense| Ok(f64::from(dense?.finest_cell_size())))
         .collect::<Result<Vec<f64>, Problem>>()?;
     let mut rows = Vec::new();
     for representation in representations::ALL {
@@ -452,12 +452,12 @@ fn representations() -> Result<Vec<RepresentationRow>, Problem> {
         };
         for (mesh, &cell) in meshes.iter().zip(&cells) {
             let stored = representation.bake(mesh, REPRESENTATION_NODES)?;
-            let worst = measure(&row.name, mesh, &*stored.field, cell)?;
-            let promised = f64::from(stored.field.error_bound());
+            let worst = measure(&row.name, mesh, &stored, cell)?;
+            let promised = f64::from(stored.error_bound());
             row.promised = row.promised.max(promised / cell);
             row.worst.anywhere = row.worst.anywhere.max(worst.anywhere / cell);
             row.worst.near_surface = row.worst.near_surface.max(worst.near_surface / cell);
-            row.bytes += stored.bytes;
+            row.bytes += stored.bytes();
         }
         rows.push(row);
     }

@@ -160,20 +160,21 @@ pub fn of_mesh_as(
 ) -> Result<Measured, Box<dyn Error>> {
     let exact = ExactDistance::new(mesh, SignChoice::Auto)?;
     let stored = kind.bake(mesh, nodes)?;
+    let cell_size = f64::from(stored.finest_cell_size());
     let mut random = Random::new(6);
     let mut place = || {
         let triangle = mesh.triangle(random.below(mesh.faces.len()));
         let weights = random.in_box(DVec3::ZERO, DVec3::ONE);
         let [a, b, c] = triangle.corners();
         let on = (weights.x * a + weights.y * b + weights.z * c) / weights.element_sum();
-        let off = random.uniform(0.0, NEAR) * stored.cell_size * random.unit_vector();
+        let off = random.uniform(0.0, NEAR) * cell_size * random.unit_vector();
         (on + off).as_vec3()
     };
     let points: Vec<Vec3> = (0..POINTS).map(|_| place()).collect();
     let exactly: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
     let truths = exact.distance_many(&exactly).into_iter();
-    let (bytes, cell_size) = (stored.bytes, stored.cell_size);
-    Ok(measure(&*stored.field, bytes, cell_size, &points, truths))
+    let bytes = stored.bytes();
+    Ok(measure(&stored, bytes, cell_size, &points, truths))
 }
 
 fn measure(

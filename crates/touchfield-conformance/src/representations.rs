@@ -9,7 +9,7 @@ use touchfield::bake::{
     BakeSettings, Bits, Resolution, SparseGoal, SparseSettings, VoxmapSettings, bake, bake_sparse,
     bake_taylor, bake_voxmap,
 };
-use touchfield::field::{Encoding, Field, Sampling};
+use touchfield::field::{Encoding, Sampling, StoredField};
 use touchfield::mesh::TriangleMesh;
 
 /// How a field is stored.
@@ -25,26 +25,6 @@ pub enum Representation {
     Tolerance(Bits),
     /// A number a voxel.
     Voxmap(Encoding, Sampling),
-}
-
-/// A field, whatever it is.
-pub struct StoredField {
-    /// The field.
-    pub field: Box<dyn Field>,
-    /// Sides of its finest cells \[m\].
-    pub cell_size: f64,
-    /// What it keeps.
-    pub bytes: usize,
-}
-
-impl StoredField {
-    fn new(field: impl Field + 'static, cell_size: f32, bytes: usize) -> StoredField {
-        StoredField {
-            field: Box::new(field),
-            cell_size: cell_size.into(),
-            bytes,
-        }
-    }
 }
 
 /// All of them.
@@ -101,20 +81,13 @@ impl Representation {
                 conservative: false,
             };
             let field = bake_sparse(mesh, &settings, &sparse, &quiet)?.field;
-            let (cell, bytes) = (field.finest_cell_size(), field.bytes());
-            Ok(StoredField::new(field, cell, bytes))
+            Ok(StoredField::Sparse(field))
         };
         match self {
-            Representation::Dense => {
-                let grid = bake(mesh, &settings, &quiet)?.grid;
-                let (cell, bytes) = (grid.layout().cell_size, grid.bytes());
-                Ok(StoredField::new(grid, cell, bytes))
-            }
-            Representation::Taylor => {
-                let grid = bake_taylor(mesh, &settings, &quiet)?.grid;
-                let (cell, bytes) = (grid.layout().cell_size, grid.bytes());
-                Ok(StoredField::new(grid, cell, bytes))
-            }
+            Representation::Dense => Ok(StoredField::Dense(bake(mesh, &settings, &quiet)?.grid)),
+            Representation::Taylor => Ok(StoredField::Taylor(
+                bake_taylor(mesh, &settings, &quiet)?.grid,
+            )),
             Representation::Band(bits) => sparse(SparseGoal::Band(3.0), bits),
             Representation::Tolerance(bits) => {
                 let cell = mesh.bounds().extents().max_element() / f64::from(nodes);
@@ -127,9 +100,9 @@ impl Representation {
                     sampling,
                     ..VoxmapSettings::default()
                 };
-                let map = bake_voxmap(mesh, &settings, &quiet)?.field;
-                let (cell, bytes) = (map.layout().cell_size, map.bytes());
-                Ok(StoredField::new(map, cell, bytes))
+                Ok(StoredField::Voxmap(
+                    bake_voxmap(mesh, &settings, &quiet)?.field,
+                ))
             }
         }
     }

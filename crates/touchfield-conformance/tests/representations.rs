@@ -129,7 +129,7 @@ fn all_pass_the_suite_on_closed_forms_in_random_poses() {
             let truth = |p: DVec3| (shape.truth)(rotation.inverse() * (p - offset));
             let stored = representation.bake(&mesh, 40).unwrap();
             let field = OfShape {
-                field: &*stored.field,
+                field: &stored,
                 deviation,
             };
             let name = format!("{}, {}", shape.name, representation.name());
@@ -187,7 +187,7 @@ fn a_field_that_lies_fails_the_suite() {
     for representation in ALL {
         let stored = representation.bake(&squeezed(cube(2), half), 40).unwrap();
         for lie in 0..5 {
-            let lying = Lying(&*stored.field, lie);
+            let lying = Lying(&stored, lie);
             let verdict = check_field(&lying, Some(&truth), "lying", 1, 4000);
             let told = verdict.as_ref().err();
             println!("{}, lie {lie}: {told:?}", representation.name());

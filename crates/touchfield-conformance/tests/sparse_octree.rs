@@ -10,13 +10,12 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{BakeSettings, Bits, Resolution, SparseGoal, SparseSettings, bake_sparse};
-use touchfield::field::{
-    Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseOctree, SparseParts, SparseValues,
-};
+use touchfield::field::{Field, PLAIN, SparseBlocks, SparseOctree, SparseValues};
 use touchfield::geom::{Aabb, DAabb, Interval};
 use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
+use touchfield_conformance::random_fields::random_sparse;
 
 const BITS: [Bits; 3] = [Bits::Eight, Bits::Sixteen, Bits::ThirtyTwo];
 
@@ -32,92 +31,6 @@ fn baked(mesh: &TriangleMesh, nodes: u32, goal: SparseGoal, bits: Bits) -> Spars
     };
     let quiet = |_| ControlFlow::Continue(());
     bake_sparse(mesh, &settings, &sparse, &quiet).unwrap().field
-}
-
-/// Blocks of all sizes within blocks, in any order that is allowed; values without any sense, from a few to all.
-fn random_field(seed: u64, cells: UVec3) -> SparseBlocks {
-    let random = &mut Random::new(seed);
-    let layout = GridLayout {
-        origin: Vec3::new(-0.3, 1.0, 0.7),
-        cell_size: 0.75,
-        nodes: cells + 1,
-    };
-    let count = cells.element_product() as usize;
-    let few = random.below(2) == 0;
-    let value = |random: &mut Random| match few {
-        true => random.below(5) as f32 - 2.0,
-        false => random.uniform(-1.0, 1.0) as f32,
-    };
-    let nodes = (0..layout.node_count()).map(|_| value(random)).collect();
-    let (mut blocks, mut children) = (Vec::<SparseBlock>::new(), Vec::<u32>::new());
-    let mut first_value = 0;
-    let mut add = |random: &mut Random, children: u32| {
-        let block = SparseBlock {
-            cells_log2: 1 + random.below(3) as u8,
-            children,
-            first_value,
-            lowest: 0.0,
-            step: 1.0,
-            error: 0.1,
-        };
-        first_value += block.value_count();
-        block
-    };
-    let mut references = vec![PLAIN; count];
-    for reference in &mut references {
-        if random.below(3) == 0 {
-            *reference = blocks.len() as u32;
-            blocks.push(add(random, PLAIN));
-        }
-    }
-    // Blocks within the blocks so far, twice.
-    let mut start = 0;
-    for _ in 0..2 {
-        let end = blocks.len();
-        for parent in start..end {
-            if random.below(4) > 0 {
-                continue;
-            }
-            blocks[parent].children = children.len() as u32;
-            for _ in 0..(blocks[parent].side() as usize).pow(3) {
-                let within = random.below(9) == 0;
-                children.push(if within { blocks.len() as u32 } else { PLAIN });
-                if within {
-                    let block = add(random, PLAIN);
-                    blocks.push(block);
-                }
-            }
-        }
-        start = end;
-    }
-    let values = match seed % 3 {
-        0 => SparseValues::Bits8((0..first_value).map(|_| random.bits() as u8).collect()),
-        1 => SparseValues::Bits16((0..first_value).map(|_| random.bits() as u16).collect()),
-        _ => SparseValues::Bits32((0..first_value).map(|_| value(random)).collect()),
-    };
-    let most = match values.bits() {
-        8 => 255.0,
-        16 => 65_535.0,
-        _ => 1.0,
-    };
-    if values.bits() < 32 {
-        for block in &mut blocks {
-            // From all alike, over steps that `f32` cannot add, to wide ones.
-            block.lowest = random.uniform(-1.0, 1.0) as f32;
-            let width = [0.0, 1e-9, 1e-3, 1.0][random.below(4)];
-            block.step = width / most;
-        }
-    }
-    let parts = SparseParts {
-        nodes,
-        cells: references,
-        plain_error: 0.1,
-        blocks,
-        children,
-        values,
-        solid: layout.bounds(),
-    };
-    SparseBlocks::new(layout, parts).unwrap()
 }
 
 /// A finest cell, and the range of its corners.
@@ -212,7 +125,7 @@ fn fields() -> Vec<SparseBlocks> {
         UVec3::new(5, 4, 6),
     ];
     let mut fields: Vec<SparseBlocks> = (0..15)
-        .map(|seed| random_field(seed, sizes[seed as usize % 5]))
+        .map(|seed| random_sparse(seed, sizes[seed as usize % 5]))
         .collect();
     let mut random = Random::new(4);
     let rotation = random.quaternion();
@@ -446,7 +359,7 @@ fn the_tree_takes_less_than_a_tenth_of_any_field() {
 
 #[test]
 fn the_same_tree_over_thread_counts() {
-    let field = random_field(4, UVec3::new(7, 8, 9));
+    let field = random_sparse(4, UVec3::new(7, 8, 9));
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| SparseOctree::build(&field))
@@ -460,7 +373,7 @@ fn the_same_tree_over_thread_counts() {
 #[test]
 #[should_panic(expected = "another field")]
 fn another_field_is_refused() {
-    let tree = SparseOctree::build(&random_field(1, UVec3::ONE));
-    let other = random_field(2, UVec3::new(2, 2, 2));
+    let tree = SparseOctree::build(&random_sparse(1, UVec3::ONE));
+    let other = random_sparse(2, UVec3::new(2, 2, 2));
     let _ = tree.range(&other, other.bounds());
 }

@@ -213,7 +213,7 @@ impl DenseGrid {
 
     /// The eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
     #[inline(always)]
-    fn corners(&self, cell: UVec3) -> [f32; 8] {
+    pub(super) fn corners(&self, cell: UVec3) -> [f32; 8] {
         let layout = &self.frame.layout;
         let row = layout.nodes.x as usize;
         let plane = row * layout.nodes.y as usize;

@@ -346,14 +346,24 @@ impl LayeredVoxmap {
         DVec3::new(along(0), along(1), along(2))
     }
 
-    fn sample_inside(&self, point: Vec3) -> Sample {
-        let voxel = self.voxel_at(point);
+    /// Slope of the penetration within a voxel.
+    fn gradient(&self, voxel: UVec3) -> DVec3 {
         let slope = self.slope(voxel);
-        // Of the penetration: n of Eq. 4 points out of the solid, against it, so that n·(C − P) is this times P − C.
-        let gradient = match self.sampling {
+        // n of Eq. 4 points out of the solid, against it, so that n·(C − P) is this times P − C.
+        match self.sampling {
             Sampling::LocalAndGlobal => slope.try_normalize().unwrap_or(DVec3::ZERO),
             Sampling::Interpolated => slope.clamp_length_max(1.0),
-        };
+        }
+    }
+
+    /// Distance at the centre of a voxel \[m\], and its slope.
+    pub(super) fn plane(&self, voxel: UVec3) -> (f64, DVec3) {
+        (-self.at(voxel), -self.gradient(voxel))
+    }
+
+    fn sample_inside(&self, point: Vec3) -> Sample {
+        let voxel = self.voxel_at(point);
+        let gradient = self.gradient(voxel);
         let penetration = self.at(voxel) + gradient.dot(point.as_dvec3() - self.center(voxel));
         Sample {
             distance: turned(penetration) as f32,

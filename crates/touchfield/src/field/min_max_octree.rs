@@ -233,16 +233,30 @@ impl MinMaxOctree {
             return None;
         }
         (0..self.levels.len()).rev().find_map(|height| {
-            // Shifts past all bits give 0, which is the root's place.
-            let place = |cell: u32| (cell / self.leaf_side).checked_shr(height as u32);
-            let node = UVec3::from(cell.to_array().map(|cell| place(cell).unwrap_or(0)));
-            let range = self.node_range(height, node);
-            (!range.contains(level)).then(|| self.cells_of(height, node))
+            let range = self.range_around(height, cell);
+            (!range.contains(level)).then(|| self.block_around(height, cell))
         })
     }
 
+    /// The range of the block around a cell that is so many levels above the leaves.
+    pub(crate) fn range_around(&self, height: usize, cell: UVec3) -> Interval {
+        self.node_range(height, self.node_around(height, cell))
+    }
+
+    /// The block around a cell that is so many levels above the leaves.
+    pub(crate) fn block_around(&self, height: usize, cell: UVec3) -> Cells {
+        self.cells_of(height, self.node_around(height, cell))
+    }
+
+    fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
+        // Shifts past all bits give 0, which is the root's place.
+        let leaf_log2 = self.leaf_side.trailing_zeros();
+        let place = |cell: u32| cell.checked_shr(height as u32 + leaf_log2).unwrap_or(0);
+        UVec3::from(cell.to_array().map(place))
+    }
+
     /// Levels above the leaves.
-    pub(super) fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         self.levels.len() - 1
     }
 

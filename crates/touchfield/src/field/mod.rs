@@ -8,15 +8,18 @@ pub mod csg;
 mod dense_grid;
 #[expect(clippy::module_inception, reason = "the trait is the module's subject")]
 mod field;
+mod field_octree;
 pub mod file;
 mod grid_frame;
 mod height_field;
 pub(crate) mod lattice;
 mod layered_voxmap;
 pub mod level_set;
+pub(crate) mod line;
 mod min_max_octree;
 mod outside;
 mod parameter;
+pub(crate) mod pieces;
 pub mod primitive;
 mod provenance;
 mod rounding;
@@ -34,6 +37,7 @@ pub use closure::{Closure, Declared};
 pub use csg::{Difference, Intersection, Union};
 pub use dense_grid::{DenseGrid, GridError, GridLayout};
 pub use field::{Field, LowerPlane, Meaning, Sample};
+pub use field_octree::FieldOctree;
 pub use height_field::{HeightField, HeightFieldError};
 pub use layered_voxmap::{
     Encoding, LayeredVoxmap, MOST_PRECISION, Sampling, VoxelValues, VoxmapError, turned,

@@ -385,7 +385,7 @@ impl SparseBlocks {
     }
 
     #[inline(always)]
-    fn block_corners(&self, block: &SparseBlock, cell: UVec3) -> [f32; 8] {
+    pub(super) fn block_corners(&self, block: &SparseBlock, cell: UVec3) -> [f32; 8] {
         let row = block.side() as usize + 1;
         let plane = row * row;
         let first =

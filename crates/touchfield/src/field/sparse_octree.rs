@@ -217,6 +217,11 @@ impl SparseOctree {
         }
     }
 
+    /// Over the coarse cells, blocks included.
+    pub(super) fn coarse(&self) -> &MinMaxOctree {
+        &self.coarse
+    }
+
     /// Bytes of all ranges.
     pub fn bytes(&self) -> usize {
         self.coarse.bytes()
@@ -359,7 +364,7 @@ impl SparseOctree {
         })
     }
 
-    fn block_range(&self, block: u32) -> Interval {
+    pub(super) fn block_range(&self, block: u32) -> Interval {
         outward(self.base, self.blocks[block as usize], u16::MAX)
     }
 

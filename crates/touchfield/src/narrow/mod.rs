@@ -20,6 +20,7 @@ mod shell_pairs;
 mod shell_segments;
 mod shell_traversal;
 mod shell_walk;
+pub mod swept_points;
 mod touching;
 
 pub use face_descent::{FaceDescent, Features};

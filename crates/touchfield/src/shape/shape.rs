@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::Surface;
-use crate::field::{Field, StoredField};
+use crate::field::{Field, FieldOctree, StoredField};
 use crate::geom::Aabb;
 use crate::pointshell::PointShell;
 
@@ -14,6 +14,8 @@ use crate::pointshell::PointShell;
 #[derive(Clone)]
 pub struct Shape {
     field: Arc<dyn Field>,
+    stored: Option<Arc<StoredField>>,
+    octree: Option<Arc<FieldOctree>>,
     shell: Option<Arc<PointShell>>,
     surface: Option<Arc<Surface>>,
     solid: Aabb,
@@ -26,6 +28,8 @@ impl Shape {
         let solid = field.bounds();
         Shape {
             field: Arc::new(field),
+            stored: None,
+            octree: None,
             shell: None,
             surface: None,
             solid,
@@ -38,6 +42,8 @@ impl Shape {
         Shape {
             solid: field.solid(),
             cell_size: field.finest_cell_size(),
+            stored: Some(field.clone()),
+            octree: None,
             field,
             shell: None,
             surface: None,
@@ -60,9 +66,27 @@ impl Shape {
         }
     }
 
+    /// The same shape with an octree over its field, which points that move past it want. `octree` was built over the same field.
+    pub fn with_octree(self, octree: Arc<FieldOctree>) -> Shape {
+        Shape {
+            octree: Some(octree),
+            ..self
+        }
+    }
+
     /// Signed distance, in the frame of the shape.
     pub fn field(&self) -> &dyn Field {
         &*self.field
+    }
+
+    /// The field, if it is a stored one.
+    pub fn as_stored(&self) -> Option<&StoredField> {
+        self.stored.as_deref()
+    }
+
+    /// The octree over its field, if it has one.
+    pub fn octree(&self) -> Option<&FieldOctree> {
+        self.octree.as_deref()
     }
 
     /// Points on the surface, if it has them.

@@ -1,0 +1,17 @@
+//! Narrow phase: points that move, against a field. When is a point at or below a level?
+//!
+//! Input: a segment, or a shell of points and its motion; any field. Output: spans of time in contact, or the first, or only whether.
+//! Cost: a few hundred nanoseconds a segment where an octree skips what is far; a shell asks for few of its points.
+//! Not for: surfaces between points, which `cast` covers with a proof.
+//!
+//! After document 002 (docs/BIBLIOGRAPHY.md), sections 3.1 to 3.3. **Touching counts**: a point at the level is in contact. Going past it: the exact
+//! polynomial of a cell instead of two signs, so that a crossing into and out of one cell is not lost; blocks are skipped by their
+//! range *and* by how steep the field is; nodes and points of a shell may move on true paths, not only on straight ones.
+
+mod by_bisection;
+mod polynomial;
+mod segment;
+mod spans;
+
+pub use segment::{SegmentSettings, SweptError, SweptField, cross_segment};
+pub use spans::{Roots, Span, Wanted};
