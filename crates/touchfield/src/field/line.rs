@@ -29,10 +29,12 @@ impl Line {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn at(&self, time: f64) -> DVec3 {
         self.origin + time * self.direction
     }
 
+    #[inline(always)]
     pub(crate) fn direction(&self) -> DVec3 {
         self.direction
     }
@@ -82,6 +84,7 @@ pub(crate) struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     /// At the start of `times`, which lie within the box of all cells.
+    #[inline(always)]
     pub(crate) fn new(cells: UVec3, line: &'a Line, [from, to]: Times) -> Walker<'a> {
         let cells = cells.as_ivec3().to_array();
         let mut walker = Walker {
@@ -96,39 +99,47 @@ impl<'a> Walker<'a> {
         walker
     }
 
+    #[inline(always)]
     pub(crate) fn cell(&self) -> UVec3 {
         UVec3::from(self.cell.map(|place| place as u32))
     }
 
+    #[inline(always)]
     pub(crate) fn time(&self) -> f64 {
         self.time
     }
 
     /// When it leaves its cell, or the walk ends.
+    #[inline(always)]
     pub(crate) fn leaves_cell(&self) -> f64 {
         let [x, y, z] = self.leaves;
         x.min(y).min(z).min(self.end).max(self.time)
     }
 
     /// When it leaves a block of cells around its own, from `first` to `last`, or the walk ends.
+    #[inline(always)]
     pub(crate) fn leaves_block(&self, first: UVec3, last: UVec3) -> f64 {
         let mut leaves = self.end;
         for axis in 0..3 {
-            let plane = if self.line.direction[axis] > 0.0 {
-                f64::from(last[axis] + 1)
-            } else {
-                f64::from(first[axis])
-            };
-            let time = (plane - self.line.origin[axis]) * self.line.inverse[axis];
-            // NaN where the line does not move and lies in the plane.
-            if self.line.direction[axis] != 0.0 && time < leaves {
-                leaves = time;
-            }
+            let time = self.leaves_planes(axis, first[axis] as i32, last[axis] as i32);
+            leaves = if time < leaves { time } else { leaves };
         }
         leaves.max(self.time)
     }
 
+    /// When it leaves the cells from `first` to `last` along an axis.
+    #[inline(always)]
+    fn leaves_planes(&self, axis: usize, first: i32, last: i32) -> f64 {
+        let direction = self.line.direction[axis];
+        if direction == 0.0 {
+            return f64::INFINITY;
+        }
+        let plane = if direction > 0.0 { last + 1 } else { first };
+        (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
+    }
+
     /// On to the next cell; `false` at the end.
+    #[inline(always)]
     pub(crate) fn step(&mut self) -> bool {
         let axis = self.first_left();
         let leaves = self.leaves[axis];
@@ -150,6 +161,7 @@ impl<'a> Walker<'a> {
     }
 
     /// On to the cell behind a block of cells around its own; `false` at the end.
+    #[inline(always)]
     pub(crate) fn step_out_of(&mut self, first: UVec3, last: UVec3) -> bool {
         let time = self.leaves_block(first, last);
         if time >= self.end {
@@ -159,16 +171,17 @@ impl<'a> Walker<'a> {
         self.time = time;
         let mut left = false;
         for axis in 0..3 {
-            let forward = self.line.direction[axis] > 0.0;
             let [low, high] = [first[axis] as i32, last[axis] as i32];
-            let plane = if forward { high + 1 } else { low };
-            let leaves = (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis];
             // The axis it leaves along is known; rounding has no say in it.
-            self.cell[axis] = if self.line.direction[axis] != 0.0 && leaves <= time {
+            self.cell[axis] = if self.leaves_planes(axis, low, high) <= time {
                 left = true;
-                if forward { high + 1 } else { low - 1 }
+                if self.line.direction[axis] > 0.0 {
+                    high + 1
+                } else {
+                    low - 1
+                }
             } else {
-                (point[axis].floor() as i32).clamp(low, high)
+                (point[axis] as i32).clamp(low, high)
             };
             if self.cell[axis] < 0 || self.cell[axis] >= self.cells[axis] {
                 return false;
@@ -179,6 +192,7 @@ impl<'a> Walker<'a> {
     }
 
     /// On to a later time; `false` at the end.
+    #[inline(always)]
     pub(crate) fn leap(&mut self, time: f64) -> bool {
         if time >= self.end {
             return false;
@@ -187,25 +201,23 @@ impl<'a> Walker<'a> {
         true
     }
 
+    #[inline(always)]
     fn enter(&mut self, time: f64) {
         self.time = time;
         let point = self.line.at(time);
         for axis in 0..3 {
-            self.cell[axis] = (point[axis].floor() as i32).clamp(0, self.cells[axis] - 1);
+            self.cell[axis] = (point[axis] as i32).clamp(0, self.cells[axis] - 1);
             self.leaves[axis] = self.leaving(axis);
         }
     }
 
     /// When it leaves its cell along an axis. From the plane's own place, so that nothing adds up along the way.
+    #[inline(always)]
     fn leaving(&self, axis: usize) -> f64 {
-        let direction = self.line.direction[axis];
-        if direction == 0.0 {
-            return f64::INFINITY;
-        }
-        let plane = self.cell[axis] + i32::from(direction > 0.0);
-        (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
+        self.leaves_planes(axis, self.cell[axis], self.cell[axis])
     }
 
+    #[inline(always)]
     fn first_left(&self) -> usize {
         let [x, y, z] = self.leaves;
         if x <= y && x <= z {

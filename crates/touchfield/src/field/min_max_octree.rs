@@ -125,6 +125,7 @@ struct Level {
 }
 
 impl Level {
+    #[inline(always)]
     fn index(self, node: UVec3) -> usize {
         self.start + place_index(self.size, node)
     }
@@ -239,20 +240,23 @@ impl MinMaxOctree {
     }
 
     /// The range of the block around a cell that is so many levels above the leaves.
+    #[inline(always)]
     pub(crate) fn range_around(&self, height: usize, cell: UVec3) -> Interval {
         self.node_range(height, self.node_around(height, cell))
     }
 
     /// The block around a cell that is so many levels above the leaves.
+    #[inline(always)]
     pub(crate) fn block_around(&self, height: usize, cell: UVec3) -> Cells {
         self.cells_of(height, self.node_around(height, cell))
     }
 
+    #[inline(always)]
     fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
-        // Shifts past all bits give 0, which is the root's place.
-        let leaf_log2 = self.leaf_side.trailing_zeros();
-        let place = |cell: u32| cell.checked_shr(height as u32 + leaf_log2).unwrap_or(0);
-        UVec3::from(cell.to_array().map(place))
+        // In 64 bits: the root of a large grid is all 32 bits up, or a few more.
+        let log2 = self.leaf_side.trailing_zeros() + height as u32;
+        let place = |cell: u32| (u64::from(cell) >> log2) as u32;
+        UVec3::new(place(cell.x), place(cell.y), place(cell.z))
     }
 
     /// Levels above the leaves.
@@ -260,6 +264,7 @@ impl MinMaxOctree {
         self.levels.len() - 1
     }
 
+    #[inline(always)]
     pub(super) fn node_range(&self, level: usize, node: UVec3) -> Interval {
         self.ranges[self.levels[level].index(node)]
     }
@@ -272,17 +277,19 @@ impl MinMaxOctree {
     }
 
     /// The cells that a node covers.
+    #[inline(always)]
     fn cells_of(&self, level: usize, node: UVec3) -> Cells {
         let side = u64::from(self.leaf_side) << level;
-        let cells = self.layout.cells().to_array();
-        let first = node.to_array().map(|n| (u64::from(n) * side) as u32);
-        let end = [0, 1, 2].map(|axis| {
-            let end = (u64::from(node[axis]) + 1) * side;
-            end.min(cells[axis].into()) as u32
-        });
+        let cells = self.layout.cells();
+        let first = |n: u32| (u64::from(n) * side) as u32;
+        let end = |n: u32, cells: u32| ((u64::from(n) + 1) * side).min(cells.into()) as u32;
         Cells {
-            first: first.into(),
-            last: UVec3::from(end) - UVec3::ONE,
+            first: UVec3::new(first(node.x), first(node.y), first(node.z)),
+            last: UVec3::new(
+                end(node.x, cells.x) - 1,
+                end(node.y, cells.y) - 1,
+                end(node.z, cells.z) - 1,
+            ),
         }
     }
 

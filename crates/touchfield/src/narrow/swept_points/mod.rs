@@ -11,7 +11,9 @@
 mod by_bisection;
 mod polynomial;
 mod segment;
+mod shell;
 mod spans;
 
 pub use segment::{SegmentSettings, SweptError, SweptField, cross_segment};
+pub use shell::{PointSpan, ShellPath, SweepScratch, SweepSettings, SweepWanted, sweep_shell};
 pub use spans::{Roots, Span, Wanted};

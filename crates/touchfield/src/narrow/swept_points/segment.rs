@@ -51,6 +51,14 @@ pub enum SweptError {
     /// The level is NaN or infinite.
     #[error("a level of {0:?} m is never reached; it must be finite")]
     BadLevel(f32),
+    /// The tolerance is no length.
+    #[error("a tolerance of {0:?} m cannot be met; it must be positive and finite")]
+    BadTolerance(f32),
+    /// A pose or motion holds NaN or infinity, or a rotation that is none.
+    #[error(
+        "the motion is no rigid one; its numbers must be finite and its rotations of unit length"
+    )]
+    BadMotion,
 }
 
 /// A field that points move against, and what makes that fast.
@@ -220,6 +228,7 @@ fn cross_inside(
     times: Times,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
+    let octree = octree.map(|octree| (octree, field.error_bound()));
     match field {
         StoredField::Dense(grid) => cross_cells(grid, octree, line, times, out),
         StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, out),
@@ -227,31 +236,35 @@ fn cross_inside(
         StoredField::Sparse(blocks) => {
             let sparse = SparseLine {
                 field: blocks,
-                octree: octree.and_then(FieldOctree::sparse),
+                octree: octree.and_then(|(octree, _)| octree.sparse()),
             };
             cross_cells(&sparse, octree, line, times, out)
         }
     }
 }
 
+/// The octree comes with the field's error bound.
 fn cross_cells(
     field: &impl LinePieces,
-    octree: Option<&FieldOctree>,
+    octree: Option<(&FieldOctree, f32)>,
     line: &Line,
     times: Times,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
     let cells = field.layout().cells();
     let level = out.level;
-    let Some(octree) = octree else {
+    let Some((octree, error_bound)) = octree else {
         return walk_cells(cells, line, times, |cell, times| {
             field.pieces(cell, line, times, level, &mut |times, piece| {
                 out.visit(times, piece)
             })
         });
     };
-    let size = f64::from(field.layout().cell_size);
-    let speed = f64::from(octree.steepest()) * size * line.direction().length();
+    // In cells, rounded down.
+    let length = line.direction().length();
+    let per_metre = (1.0 - 1e-6) / f64::from(field.layout().cell_size);
+    let per_value = per_metre / f64::from(octree.steepest());
+    let jump = 2.0 * per_metre * f64::from(error_bound);
     let blocks = octree.cells();
     let mut walker = Walker::new(cells, line, times);
     let mut height = blocks.height();
@@ -274,12 +287,17 @@ fn cross_cells(
         };
         let block = blocks.block_around(height, walker.cell());
         let leaves = walker.leaves_block(block.first, block.last);
-        // Where the block ends the level is still this far away in value, so that far in space; rounded down.
-        let free = (1.0 - 1e-6) * f64::from(skip.gap) / speed;
-        let leap = (leaves + free).min(times[1]);
+        // Where the block ends the level is still so far away in value. So it is in space, by the steepest slope there is, or because
+        // the true distance changes no faster than one goes and is nowhere off by more than the error.
+        let gap = f64::from(skip.gap);
+        let free = f64::max(per_value * gap, per_metre * gap - jump);
         // A leap of less than a cell might, by rounding, lead nowhere.
-        let leaps = free * line.direction().length() > 1.0;
-        let end = if leaps { leap } else { leaves };
+        let leaps = free > 1.0;
+        let end = if leaps {
+            (leaves + free / length).min(times[1])
+        } else {
+            leaves
+        };
         out.visit([walker.time(), end], skip.piece)?;
         let goes_on = if leaps {
             walker.leap(end)

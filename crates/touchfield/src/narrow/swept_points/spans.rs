@@ -67,6 +67,7 @@ impl Collector<'_> {
     }
 
     /// Nothing at the end of a piece.
+    #[inline(always)]
     pub(super) fn above(&self, times: Times) -> ControlFlow<()> {
         let is_over = |last: &Span| times[1] > last.leave + ROUNDING;
         if self.wanted == Wanted::First && self.spans.last().is_some_and(is_over) {
@@ -76,6 +77,7 @@ impl Collector<'_> {
     }
 
     /// All of a piece.
+    #[inline(always)]
     pub(super) fn below(&mut self, [enter, leave]: Times) -> ControlFlow<()> {
         match self.spans.last_mut() {
             Some(last) if last.leave >= enter - ROUNDING => last.leave = last.leave.max(leave),

@@ -1,0 +1,466 @@
+//! A shell of points that moves, against a field: which points touch, and when.
+//!
+//! Input: a [`PointShell`], its path in the field's frame, any field. Output: spans of contact of its points, or the first of all.
+//! Cost: a sphere is asked before the points in it; far spheres cost one value. No allocation once the buffers have grown.
+//! Not for: surface between points: the covering radius says how much that may be nearer.
+//!
+//! After document 002, section 3.3: no point of a sphere of radius r touches while the centre stays above the isosurface of r. Where the
+//! interpolant is steeper than a distance, r is stretched by the slope, or by twice the field's error, whichever is less. Past the
+//! document: paths may bend. A piece of a bent path strays from its chord by at most an eighth of its bend times the square of its time
+//! ([`PairMotion::bend_bound`]); that much more room is asked for, and pieces are halved until it is little.
+
+use glam::Vec3;
+
+use super::SweptError;
+use super::segment::{SweptField, cross};
+use super::spans::{Collector, Roots, Span, Wanted};
+use crate::field::line::Times;
+use crate::geom::{PairMotion, Pose};
+use crate::narrow::least_first::{LeastFirst, Open};
+use crate::pointshell::{PointShell, SphereNode};
+
+/// How a shell moves in the frame of a field, from time 0 to time 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ShellPath {
+    /// Every point goes straight from where one pose puts it to where another does, as document 002 has it: poses are
+    /// `field_from_shell`.
+    Straight {
+        /// At time 0.
+        from: Pose,
+        /// At time 1.
+        to: Pose,
+    },
+    /// As the bodies move: the field is that of A, the shell that of B.
+    Rigid(PairMotion),
+}
+
+/// Which contacts of a shell are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SweepWanted {
+    /// All spans of all points, by point and time.
+    All,
+    /// The first point to touch, and when: one span that begins then.
+    First,
+    /// Whether any point touches: one that does.
+    Whether,
+}
+
+/// What is asked of a moving shell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepSettings {
+    /// In contact where the field is at or below this \[m\].
+    pub level: f32,
+    /// Which contacts are asked for.
+    pub wanted: SweepWanted,
+    /// On bent paths a point counts as in contact from so near to the level on \[m\]: never later, earlier by no more. Motions are
+    /// cut into at most 4,096 pieces for it; where those do not do, contact is told earlier still.
+    pub tolerance: f32,
+    /// Whether spheres are asked before their points; without, every point is looked at.
+    pub by_spheres: bool,
+}
+
+impl SweepSettings {
+    /// All spans in contact with the surface; on bent paths to within `tolerance` \[m\].
+    pub fn to_within(tolerance: f32) -> SweepSettings {
+        SweepSettings {
+            level: 0.0,
+            wanted: SweepWanted::All,
+            tolerance,
+            by_spheres: true,
+        }
+    }
+}
+
+/// A point of a shell in contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointSpan {
+    /// Which point of the shell.
+    pub point: u32,
+    /// From when to when.
+    pub span: Span,
+}
+
+/// Buffers of a sweep, reused from call to call.
+#[derive(Debug, Default)]
+pub struct SweepScratch {
+    spans: Vec<Span>,
+    level: Vec<Work>,
+    next_level: Vec<Work>,
+    heap: LeastFirst<Work>,
+    poses: Vec<Vec<Option<Pose>>>,
+}
+
+/// A sphere during a piece of the motion.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    node: u32,
+    piece: TimePiece,
+}
+
+/// One of two to the power of `depth` equal pieces of the motion.
+#[derive(Clone, Copy, Debug)]
+struct TimePiece {
+    depth: u32,
+    index: u32,
+}
+
+/// Halvings of a motion.
+const MOST_HALVINGS: u32 = 12;
+
+impl TimePiece {
+    const WHOLE: TimePiece = TimePiece { depth: 0, index: 0 };
+
+    fn times(self) -> Times {
+        let piece = 1.0 / f64::from(1u32 << self.depth);
+        [self.index, self.index + 1].map(|end| f64::from(end) * piece)
+    }
+
+    fn halves(self) -> [TimePiece; 2] {
+        [0, 1].map(|half| TimePiece {
+            depth: self.depth + 1,
+            index: 2 * self.index + half,
+        })
+    }
+}
+
+impl Work {
+    /// The same for the same work on every run.
+    fn number(self) -> u64 {
+        u64::from(self.node) << 32 | u64::from(1 << self.piece.depth | self.piece.index)
+    }
+}
+
+/// Finds which points of a moving shell touch a field, and when. `out` is cleared and refilled.
+pub fn sweep_shell(
+    shell: &PointShell,
+    path: &ShellPath,
+    target: &SweptField<'_>,
+    settings: &SweepSettings,
+    scratch: &mut SweepScratch,
+    out: &mut Vec<PointSpan>,
+) -> Result<(), SweptError> {
+    out.clear();
+    if !settings.level.is_finite() {
+        return Err(SweptError::BadLevel(settings.level));
+    }
+    let is_bent = matches!(path, ShellPath::Rigid(_));
+    if is_bent && !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
+        return Err(SweptError::BadTolerance(settings.tolerance));
+    }
+    if !path.is_valid() {
+        return Err(SweptError::BadMotion);
+    }
+    for poses in &mut scratch.poses {
+        poses.fill(None);
+    }
+    let mut sweep = Sweep {
+        shell,
+        path,
+        target,
+        settings,
+        slack: 2.0 * target.field().error_bound(),
+        steepest: target.steepest(),
+        spans: std::mem::take(&mut scratch.spans),
+        poses: std::mem::take(&mut scratch.poses),
+    };
+    match settings.wanted {
+        SweepWanted::All => sweep.all(&mut scratch.level, &mut scratch.next_level, out),
+        SweepWanted::First | SweepWanted::Whether => sweep.first(&mut scratch.heap, out),
+    }
+    (scratch.spans, scratch.poses) = (sweep.spans, sweep.poses);
+    Ok(())
+}
+
+impl ShellPath {
+    fn is_valid(&self) -> bool {
+        match self {
+            ShellPath::Straight { from, to } => [from, to].into_iter().all(|pose| {
+                pose.translation.is_finite() && (pose.rotation.length() - 1.0).abs() < 1e-3
+            }),
+            ShellPath::Rigid(motion) => motion.is_valid(),
+        }
+    }
+}
+
+struct Sweep<'a> {
+    shell: &'a PointShell,
+    path: &'a ShellPath,
+    target: &'a SweptField<'a>,
+    settings: &'a SweepSettings,
+    /// Twice the field's error \[m\].
+    slack: f32,
+    steepest: f32,
+    spans: Vec<Span>,
+    /// By depth and end of a piece; those not yet asked for are `None`.
+    poses: Vec<Vec<Option<Pose>>>,
+}
+
+/// A straight way from the start of a piece of time to its end, and how far what it stands for may be from it.
+#[derive(Clone, Copy)]
+struct Chord {
+    from: Vec3,
+    to: Vec3,
+    strays: f32,
+}
+
+impl Sweep<'_> {
+    /// Level by level, then the points of the spheres that are left.
+    fn all(&mut self, level: &mut Vec<Work>, next: &mut Vec<Work>, out: &mut Vec<PointSpan>) {
+        let nodes = self.shell.tree().nodes();
+        level.clear();
+        level.push(Work {
+            node: 0,
+            piece: TimePiece::WHOLE,
+        });
+        while !level.is_empty() {
+            next.clear();
+            for &work in level.iter() {
+                let node = &nodes[work.node as usize];
+                if self.settings.by_spheres {
+                    if self.is_bent_too_much(node, work.piece) {
+                        next.extend(work.piece.halves().map(|piece| Work { piece, ..work }));
+                        continue;
+                    }
+                    if self.sphere_onset(node, work.piece).is_none() {
+                        continue;
+                    }
+                    if node.child_count > 0 {
+                        let piece = work.piece;
+                        next.extend(node.children().map(|node| Work { node, piece }));
+                        continue;
+                    }
+                }
+                for point in node.points() {
+                    self.point_spans(point, work.piece, out);
+                }
+            }
+            std::mem::swap(level, next);
+        }
+        out.sort_unstable_by(|a, b| {
+            (a.point.cmp(&b.point)).then(a.span.enter.total_cmp(&b.span.enter))
+        });
+        // Pieces of one motion meet.
+        out.dedup_by(|next, kept| {
+            let meets = next.point == kept.point && next.span.enter <= kept.span.leave;
+            if meets {
+                kept.span.leave = kept.span.leave.max(next.span.leave);
+            }
+            meets
+        });
+    }
+
+    /// Best-first by when a sphere may first hold a point in contact.
+    fn first(&mut self, heap: &mut LeastFirst<Work>, out: &mut Vec<PointSpan>) {
+        let nodes = self.shell.tree().nodes();
+        let mut best: Option<PointSpan> = None;
+        heap.clear();
+        let root = Work {
+            node: 0,
+            piece: TimePiece::WHOLE,
+        };
+        heap.push(Open {
+            lower: 0.0,
+            number: root.number(),
+            piece: root,
+        });
+        while let Some(open) = heap.pop() {
+            if best.is_some_and(|best| f64::from(open.lower) > best.span.enter) {
+                break;
+            }
+            let work = open.piece;
+            let node = &nodes[work.node as usize];
+            let by_spheres = self.settings.by_spheres;
+            if by_spheres && self.is_bent_too_much(node, work.piece) {
+                for piece in work.piece.halves() {
+                    self.push(heap, Work { piece, ..work }, piece.times()[0], best);
+                }
+                continue;
+            }
+            if by_spheres && node.child_count > 0 {
+                for child in node.children() {
+                    let work = Work {
+                        node: child,
+                        piece: work.piece,
+                    };
+                    // Asked later, when its time is halved.
+                    let child = &nodes[child as usize];
+                    let onset = if self.is_bent_too_much(child, work.piece) {
+                        Some(work.piece.times()[0])
+                    } else {
+                        self.sphere_onset(child, work.piece)
+                    };
+                    if let Some(onset) = onset {
+                        self.push(heap, work, onset, best);
+                    }
+                }
+                continue;
+            }
+            for point in node.points() {
+                let found = self.point_onset(point, work.piece);
+                let is_better = |found: &PointSpan| {
+                    best.is_none_or(|best: PointSpan| {
+                        (found.span.enter, found.point) < (best.span.enter, best.point)
+                    })
+                };
+                if let Some(found) = found.filter(is_better) {
+                    best = Some(found);
+                    if self.settings.wanted == SweepWanted::Whether {
+                        out.push(found);
+                        return;
+                    }
+                }
+            }
+        }
+        out.extend(best);
+    }
+
+    fn push(&self, heap: &mut LeastFirst<Work>, work: Work, onset: f64, best: Option<PointSpan>) {
+        if best.is_none_or(|best| onset <= best.span.enter) {
+            heap.push(Open {
+                lower: (onset as f32).next_down().max(0.0),
+                number: work.number(),
+                piece: work,
+            });
+        }
+    }
+
+    /// Whether a sphere strays so far from the chord of its centre's path that half the time is better asked about.
+    fn is_bent_too_much(&self, node: &SphereNode, piece: TimePiece) -> bool {
+        piece.depth < MOST_HALVINGS
+            && self.strays(node.center, piece) > 0.5 * node.radius + self.settings.tolerance
+    }
+
+    fn strays(&self, point: Vec3, piece: TimePiece) -> f32 {
+        match self.path {
+            ShellPath::Straight { .. } => 0.0,
+            ShellPath::Rigid(motion) => {
+                let [from, to] = piece.times();
+                let bend = motion.bend_bound(point, [from as f32, to as f32]);
+                let length = (to - from) as f32;
+                0.125 * bend * length * length
+            }
+        }
+    }
+
+    fn chord(&mut self, point: Vec3, piece: TimePiece) -> Chord {
+        let (from, to) = match *self.path {
+            ShellPath::Straight { from, to } => (from, to),
+            ShellPath::Rigid(motion) => {
+                let ends = [piece.index, piece.index + 1];
+                let [from, to] = ends.map(|end| self.pose(&motion, piece.depth, end));
+                (from, to)
+            }
+        };
+        Chord {
+            from: from.transform_point(point),
+            to: to.transform_point(point),
+            strays: self.strays(point, piece),
+        }
+    }
+
+    fn pose(&mut self, motion: &PairMotion, depth: u32, end: u32) -> Pose {
+        let pieces = 1usize << depth;
+        while self.poses.len() <= depth as usize {
+            let pieces = 1usize << self.poses.len();
+            self.poses.push(vec![None; pieces + 1]);
+        }
+        *self.poses[depth as usize][end as usize]
+            .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
+    }
+
+    /// When a sphere may first hold a point in contact.
+    fn sphere_onset(&mut self, node: &SphereNode, piece: TimePiece) -> Option<f64> {
+        let chord = self.chord(node.center, piece);
+        let largest = chord.from.abs().max(chord.to.abs()).max_element();
+        // Of points and centres that are turned, moved and joined.
+        let rounding = 8.0 * f32::EPSILON * (largest + node.radius);
+        let reach = node.radius + chord.strays + rounding;
+        // From the middle of the way no point is farther off than half of it: one value rules most spheres out.
+        let middle = self.target.field().distance(0.5 * (chord.from + chord.to));
+        let most = 0.5 * chord.from.distance(chord.to) * (1.0 + 4.0 * f32::EPSILON);
+        if middle - most - reach - self.slack > self.settings.level {
+            return None;
+        }
+        self.cross(&chord, reach, Wanted::Onset);
+        let [from, to] = piece.times();
+        self.spans
+            .first()
+            .map(|span| from + span.enter * (to - from))
+    }
+
+    fn point_onset(&mut self, point: u32, piece: TimePiece) -> Option<PointSpan> {
+        let mut found = None;
+        self.halved(point, piece, &mut |sweep, chord, [from, to]| {
+            sweep.cross(chord, chord.strays, Wanted::Onset);
+            found = sweep.spans.first().map(|span| PointSpan {
+                point,
+                span: Span {
+                    enter: from + span.enter * (to - from),
+                    leave: from + span.leave * (to - from),
+                },
+            });
+            found.is_none()
+        });
+        found
+    }
+
+    fn point_spans(&mut self, point: u32, piece: TimePiece, out: &mut Vec<PointSpan>) {
+        self.halved(point, piece, &mut |sweep, chord, [from, to]| {
+            sweep.cross(chord, chord.strays, Wanted::All);
+            // Exactly the end where it is the end, so that spans of neighbouring pieces join.
+            let time = |share: f64| {
+                if share == 1.0 {
+                    to
+                } else {
+                    from + share * (to - from)
+                }
+            };
+            out.extend(sweep.spans.iter().map(|span| PointSpan {
+                point,
+                span: Span {
+                    enter: time(span.enter),
+                    leave: time(span.leave),
+                },
+            }));
+            true
+        });
+    }
+
+    /// The chords of a point's path, in order, each near enough to it; until `visit` has enough.
+    fn halved(
+        &mut self,
+        point: u32,
+        piece: TimePiece,
+        visit: &mut impl FnMut(&mut Self, &Chord, Times) -> bool,
+    ) -> bool {
+        let place = self.shell.points()[point as usize];
+        let strays = self.strays(place, piece);
+        if piece.depth < MOST_HALVINGS && strays > self.settings.tolerance {
+            let [first, second] = piece.halves();
+            return self.halved(point, first, visit) && self.halved(point, second, visit);
+        }
+        let chord = self.chord(place, piece);
+        visit(self, &chord, piece.times())
+    }
+
+    /// Crosses a chord where the field is within `reach` of the level.
+    fn cross(&mut self, chord: &Chord, reach: f32, wanted: Wanted) {
+        let level = self.settings.level;
+        let (inside, outside) = if reach == 0.0 {
+            (level, level)
+        } else {
+            // Rounded up.
+            let outside = (level + reach + self.slack).next_up();
+            let inside = (level + self.steepest * reach).next_up();
+            (inside.min(outside), outside)
+        };
+        self.spans.clear();
+        let mut out = Collector {
+            level: inside,
+            wanted,
+            roots: Roots::Exact,
+            spans: &mut self.spans,
+        };
+        let _ = cross(self.target, chord.from, chord.to, outside, &mut out);
+    }
+}
