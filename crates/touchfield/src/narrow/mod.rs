@@ -2,6 +2,7 @@
 
 mod auto;
 mod boxes;
+mod cast;
 mod exchange;
 mod face_descent;
 mod least_first;
@@ -22,6 +23,9 @@ mod shell_traversal;
 mod shell_walk;
 mod touching;
 
+pub use cast::{
+    Cast, CastError, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many,
+};
 pub use face_descent::{FaceDescent, Features};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
