@@ -128,7 +128,7 @@ pub enum CastError {
     BadMotion(Box<PairMotion>),
     /// Times in `f32` are too coarse for it.
     #[error(
-        "bodies of {size} m move by {speed} m: between two times of f32 they go farther than a thousandth of their size; \
+        "bodies of {size} m move by {speed} m: between two times of f32 they go farther than a hundredth of their size; \
          cut the motion into pieces"
     )]
     TooFast {
@@ -210,8 +210,8 @@ impl Travel {
             return Err(CollideError::Unbounded.into());
         }
         let size = a.solid().diagonal().min(b.solid().diagonal());
-        // What is finer than a thousandth of the smaller body is rounding; what is coarser is another motion.
-        if travel.resolved() <= 1e-3 * size {
+        // What is finer than a hundredth of the smaller body is rounding; what is coarser is another motion.
+        if travel.resolved() <= 1e-2 * size {
             Ok(travel)
         } else {
             let speed = travel.speed([0.0, 1.0]);
@@ -365,8 +365,10 @@ impl<'a> Walk<'a> {
         let mut now = first;
         let mut lower_bound = from;
         let mut is_proven = true;
+        let mut before = from;
         loop {
             if now.estimated <= self.tolerance {
+                let now = self.bisected(before, now)?;
                 return Ok(self.answer(CastOutcome::Hit, now, contact, from, lower_bound));
             }
             if is_proven {
@@ -389,8 +391,27 @@ impl<'a> Walk<'a> {
                 // Speeds of a moment have room for a step; if rounding ate it, the next time is as near as there is.
                 (self.travel.reach(now.time, step)).max(now.time.next_up())
             };
+            before = now.time;
             now = self.look(next, Some(&now))?;
         }
+    }
+
+    /// Back to within tolerance: where the fields' values fall faster than the bodies move, a step may end deeper.
+    fn bisected(&mut self, before: f32, after: State) -> Result<State, CastError> {
+        let (mut before, mut after) = (before, after);
+        while after.estimated < -self.tolerance && !self.is_spent() {
+            let middle = 0.5 * (before + after.time);
+            if middle <= before || middle >= after.time {
+                break;
+            }
+            let state = self.look(middle, Some(&after))?;
+            if state.estimated > self.tolerance {
+                before = middle;
+            } else {
+                after = state;
+            }
+        }
+        Ok(after)
     }
 
     /// What a pair in contact does next.
@@ -530,7 +551,8 @@ impl<'a> Walk<'a> {
         lower_bound: f32,
     ) -> Cast {
         let time = match outcome {
-            CastOutcome::Hit | CastOutcome::GaveUp => last.time,
+            CastOutcome::Hit => last.time,
+            CastOutcome::GaveUp => last.time.max(lower_bound),
             CastOutcome::Free | CastOutcome::Unproven => 1.0,
         };
         Cast {
