@@ -110,6 +110,8 @@ pub(super) struct Precision {
     pub(super) level: f32,
     /// The bracket may also leave this share of what the separation is above the level.
     pub(super) share: f32,
+    /// A point with a separation as small as this, by the fields' values, ends the search \[m\].
+    pub(super) enough: f32,
 }
 
 impl Precision {
@@ -117,6 +119,7 @@ impl Precision {
     pub(super) const EVEN: Precision = Precision {
         level: 0.0,
         share: 0.0,
+        enough: f32::NEG_INFINITY,
     };
 }
 
@@ -138,7 +141,8 @@ pub(super) fn separation_above(
         threshold: settings.threshold.map(|threshold| 0.5 * threshold),
         precision: Precision {
             level: 0.5 * precision.level,
-            ..precision
+            share: precision.share,
+            enough: 0.5 * precision.enough,
         },
         best: Candidate::NONE,
         boxes: 0,
@@ -401,7 +405,7 @@ struct Search<'a> {
     /// Of the minimum, half that of the separation \[m\].
     tolerance: f32,
     threshold: Option<f32>,
-    /// Its level is one of the minimum, too.
+    /// Its levels are of the minimum, too.
     precision: Precision,
     best: Candidate,
     boxes: u32,
@@ -467,6 +471,11 @@ impl Search<'_> {
         while let Some(open) = heap.pop() {
             if open.lower >= self.low_enough() {
                 closed = closed.min(open.lower);
+                break;
+            }
+            if self.best.value <= self.precision.enough {
+                closed = closed.min(open.lower);
+                outcome = SeparationOutcome::Decided;
                 break;
             }
             if let Some(threshold) = self.threshold {
