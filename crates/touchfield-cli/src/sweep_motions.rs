@@ -8,7 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde_json::json;
 use touchfield::geom::{Motion, PairMotion};
-use touchfield::narrow::{Cast, CastError, CastOutcome, CastScratch, cast};
+use touchfield::narrow::{Cast, CastOutcome, CastScratch, MotionError, cast};
 
 use crate::args::Common;
 use crate::cast::CastSearch;
@@ -50,7 +50,7 @@ pub(crate) fn run(
     let settings = search.settings(shapes);
     let bar = CountProgress::new("motions", motions.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Cast>>, CastError> = motions
+    let pieces: Result<Vec<Vec<Cast>>, MotionError> = motions
         .par_chunks(PIECE)
         .map(|piece| {
             let mut scratch = CastScratch::default();

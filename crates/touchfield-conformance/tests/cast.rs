@@ -5,8 +5,11 @@ use glam::{DVec3, Quat, Vec3};
 use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::narrow::{
-    Cast, CastError, CastOutcome, CastScratch, CastSettings, CollideError, StartingContact, cast,
+    Cast, CastOutcome, CastScratch, CastSettings, CollideError, MotionError, StartingContact, cast,
     cast_many,
+};
+use touchfield::narrow::{
+    Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::cast_truth::{Moving, Path};
@@ -460,9 +463,9 @@ fn motions_that_are_none_are_refused_or_answered() {
                 // Finite and far away is an answer; faster than times can tell is not.
                 true if motion.start == at(bad) => !refused.as_ref().is_ok_and(Cast::is_hit),
                 true if motion.start.rotation == Quat::IDENTITY => {
-                    matches!(refused, Err(CastError::TooFast { .. }))
+                    matches!(refused, Err(MotionError::TooFast { .. }))
                 }
-                _ => matches!(refused, Err(CastError::BadMotion(_))),
+                _ => matches!(refused, Err(MotionError::BadMotion(_))),
             };
             assert!(is_named, "{refused:?} {motion:?}");
         }
@@ -473,7 +476,7 @@ fn motions_that_are_none_are_refused_or_answered() {
             };
             let refused = run(&a, &b, good, &settings);
             assert!(
-                matches!(refused, Err(CastError::BadTarget(_))),
+                matches!(refused, Err(MotionError::BadTarget(_))),
                 "{refused:?}"
             );
         }
@@ -488,13 +491,13 @@ fn motions_that_are_none_are_refused_or_answered() {
         assert!(
             matches!(
                 refused,
-                Err(CastError::Collide(CollideError::BadTolerance(_)))
+                Err(MotionError::Collide(CollideError::BadTolerance(_)))
             ),
             "{refused:?}"
         );
     }
     let refused = run(&ground(), &ground(), Motion::still(at(3.0)), &settings);
-    assert_eq!(refused, Err(CastError::Collide(CollideError::Unbounded)));
+    assert_eq!(refused, Err(MotionError::Collide(CollideError::Unbounded)));
     // Bodies at rest: one look.
     let still = run(&a, &b, Motion::still(at(3.0)), &settings).unwrap();
     assert_eq!(
@@ -540,4 +543,164 @@ fn motions_that_are_none_are_refused_or_answered() {
             "{found:?}"
         );
     }
+}
+
+/// The least separation of a case where its formula holds: while the bodies are apart.
+fn least_of(truth: &Moving) -> f64 {
+    let sampled = (0..=2000).map(|k| f64::from(k) / 2000.0);
+    let nearest = sampled
+        .min_by(|&s, &t| truth.separation(s).total_cmp(&truth.separation(t)))
+        .unwrap();
+    // About the nearest sample by ever finer ones.
+    let (mut at, mut reach) = (nearest, 1.0 / 2000.0);
+    while reach > 1e-10 {
+        let near = (-10..=10).map(|k| (at + reach * f64::from(k) / 10.0).clamp(0.0, 1.0));
+        at = near
+            .min_by(|&s, &t| truth.separation(s).total_cmp(&truth.separation(t)))
+            .unwrap();
+        reach *= 0.2;
+    }
+    truth.separation(at)
+}
+
+#[test]
+fn clearance_brackets_the_least_separation() {
+    let cases = if is_long() { 2_000 } else { 100 };
+    let kinds = [
+        [BALL, BALL],
+        [BALL, BOX],
+        [GROUND, BOX],
+        [CAPSULE, GROUND],
+        [BOX, BALL],
+    ];
+    in_parallel(&kinds, |&kinds| {
+        let mut random = Random::new(40 + kinds[1] as u64);
+        let mut scratch = ClearanceScratch::default();
+        let (mut apart, mut steps) = (0, 0);
+        for number in 0..cases {
+            let moves = [Moves::Straight, Moves::Freely][number % 2];
+            let mut case = Case::random(kinds, moves, &mut random);
+            // Half of them stop before they touch.
+            if number % 4 < 2 {
+                let there = &mut case.motions[1].translation;
+                *there *= 0.4;
+            }
+            let [a, b] = case.solids.map(Solid::shape);
+            let tolerance = random.log_uniform(1e-4, 1e-2);
+            let settings = ClearanceSettings::to_within(tolerance as f32);
+            let found: Clearance =
+                clearance(&a, &b, &case.pair(), &settings, &mut scratch).unwrap();
+            let truth = case.truth();
+            let least = least_of(&truth);
+            let context = format!("{least}, {found:?}, {case:?}");
+            steps += found.steps;
+            let overlapping = found.outcome == ClearanceOutcome::BelowFloor;
+            assert_ne!(found.outcome, ClearanceOutcome::GaveUp, "{context}");
+            assert!(
+                found.lower_bound <= found.separation && found.separation <= found.upper_bound,
+                "{context}"
+            );
+            if overlapping {
+                assert!(least <= rounding(&case), "{context}");
+                continue;
+            }
+            let resolved = 4.0 * f64::from(f32::EPSILON) * truth.fastest();
+            let width = f64::from(found.upper_bound - found.lower_bound);
+            let most = 1.5 * tolerance.max(resolved) + 4.0 * rounding(&case);
+            assert!(width <= most, "{width} {context}");
+            apart += 1;
+            assert!(f64::from(found.lower_bound) <= least + 1e-9, "{context}");
+            assert!(least <= f64::from(found.upper_bound) + 1e-9, "{context}");
+            let then = truth.separation(found.time.into());
+            assert!(
+                (then - f64::from(found.separation)).abs() <= tolerance + rounding(&case),
+                "{then} {context}"
+            );
+        }
+        println!("{kinds:?}: {apart} of {cases} apart, {steps} steps");
+        assert!(apart > cases / 8, "{apart} of {cases}");
+    });
+}
+
+#[test]
+fn clearance_and_cast_agree_and_bodies_at_rest_are_looked_at_once() {
+    let mut random = Random::new(50);
+    let cases: Vec<Case> = (0..40)
+        .map(|_| Case::random([BOX, BOX], Moves::Freely, &mut random))
+        .collect();
+    let motions: Vec<PairMotion> = cases.iter().map(Case::pair).collect();
+    let [a, b] = cases[0].solids.map(Solid::shape);
+    let settings = ClearanceSettings::to_within(1e-3);
+    let single: Vec<Clearance> = motions
+        .iter()
+        .map(|motion| {
+            clearance(&a, &b, motion, &settings, &mut ClearanceScratch::default()).unwrap()
+        })
+        .collect();
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let many = pool.install(|| clearance_many(&a, &b, &motions, &settings));
+        let many: Vec<Clearance> = many.into_iter().map(Result::unwrap).collect();
+        assert_eq!(single, many);
+    }
+    for (motion, least) in motions.iter().zip(&single) {
+        let first = ask(&a, &b, motion, &CastSettings::to_within(1e-3));
+        let context = format!("{first:?} {least:?}");
+        match first.outcome {
+            CastOutcome::Hit => assert!(least.lower_bound <= 1e-3, "{context}"),
+            _ => assert!(least.upper_bound > 0.0, "{context}"),
+        }
+    }
+    let still = PairMotion::of_b(Motion::still(Pose::from_translation(3.0 * Vec3::X)));
+    let found = clearance(
+        &ball(1.0),
+        &ball(0.5),
+        &still,
+        &settings,
+        &mut ClearanceScratch::default(),
+    )
+    .unwrap();
+    assert!(
+        found.steps == 1 && (found.separation - 1.5).abs() < 1e-3,
+        "{found:?}"
+    );
+    // Few states, and a bracket that still holds.
+    let passing = PairMotion::of_b(Motion::straight(
+        Pose::from_translation(Vec3::new(-4.0, 2.0, 0.0)),
+        8.0 * Vec3::X,
+    ));
+    let few = ClearanceSettings {
+        max_steps: 3,
+        ..settings
+    };
+    let found = clearance(
+        &ball(1.0),
+        &ball(0.5),
+        &passing,
+        &few,
+        &mut ClearanceScratch::default(),
+    )
+    .unwrap();
+    assert_eq!(found.outcome, ClearanceOutcome::GaveUp);
+    assert!(
+        found.lower_bound <= 0.5 && found.upper_bound >= 0.5,
+        "{found:?}"
+    );
+    let bad = clearance(
+        &ball(1.0),
+        &ball(0.5),
+        &passing,
+        &ClearanceSettings::to_within(f32::NAN),
+        &mut ClearanceScratch::default(),
+    );
+    assert!(
+        matches!(
+            bad,
+            Err(MotionError::Collide(CollideError::BadTolerance(_)))
+        ),
+        "{bad:?}"
+    );
 }

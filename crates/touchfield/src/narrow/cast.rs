@@ -7,13 +7,7 @@
 //!
 //! Conservative advancement \[Mirtich1996\], on the proven [`separation`](super::separation()) instead of a distance of convex bodies.
 //!
-//! **Separation follows the motion.** *While no point of B travels farther than s as seen from A, the separation changes by at most s*, turning
-//! included. Apart, it is the least distance of a point of A from a point of B, and each of these changes by no more than the point travels.
-//! Overlapping, it is minus the diameter of the largest ball in both. Let the ball of radius r about x be in both; B moves, and takes x, which is a point of B, to y,
-//! at most s away. The ball of radius r − s/2 about the middle of x and y lies in the ball about x, which is in A, and in the ball about y,
-//! which is in B now: the diameter shrinks by at most s. Seen backwards, it grows by no more. The separation is continuous, so it does not jump
-//! where one case becomes the other. Nothing tells A from B, so the points of A as seen from B do as well: the smaller bound counts, and only one
-//! body needs an end.
+//! The separation changes no faster than the fastest point moves (`travel` has the proof, turning included).
 //!
 //! **Two numbers.** At a time t with the proven bound L of the separation, the bodies stay farther apart than the target for as long as no
 //! point travels farther than L − target: [`Impact::lower_bound`] is where such steps, one after the other, end. L is less than the truth by
@@ -27,6 +21,7 @@ use glam::Vec3;
 use super::separation::{
     Precision, SeparationScratch, SeparationSettings, rounding, separation_above, turned_box,
 };
+use super::travel::{MotionError, Travel, carried};
 use super::{CollideError, Pair, Separation};
 use crate::contact::Impact;
 use crate::geom::{PairMotion, Pose};
@@ -120,31 +115,6 @@ impl Cast {
     }
 }
 
-/// Why a motion cannot be followed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum CastError {
-    /// NaN, infinite, or no rotation.
-    #[error("a motion is not finite, or its rotation is not a unit quaternion: {0:?}")]
-    BadMotion(Box<PairMotion>),
-    /// Times in `f32` are too coarse for it.
-    #[error(
-        "bodies of {size} m move by {speed} m: between two times of f32 they go farther than a hundredth of their size; \
-         cut the motion into pieces"
-    )]
-    TooFast {
-        /// How far a point may go \[m per whole motion\].
-        speed: f32,
-        /// Diagonal of the smaller body \[m\].
-        size: f32,
-    },
-    /// NaN or infinite.
-    #[error("a target of {0:?} m cannot be reached; it must be finite")]
-    BadTarget(f32),
-    /// A pair or a tolerance that has no separation.
-    #[error(transparent)]
-    Collide(#[from] CollideError),
-}
-
 /// Buffers that are reused from call to call.
 #[derive(Debug, Default)]
 pub struct CastScratch {
@@ -158,7 +128,7 @@ pub fn cast(
     motion: &PairMotion,
     settings: &CastSettings,
     scratch: &mut CastScratch,
-) -> Result<Cast, CastError> {
+) -> Result<Cast, MotionError> {
     let walk = Walk::new(a, b, motion, settings, scratch)?;
     walk.run()
 }
@@ -169,7 +139,7 @@ pub fn cast_many(
     b: &Shape,
     motions: &[PairMotion],
     settings: &CastSettings,
-) -> Vec<Result<Cast, CastError>> {
+) -> Vec<Result<Cast, MotionError>> {
     /// Casts take as long as dozens of separations: short pieces, or a thread would wait for the last.
     const PIECE: usize = 8;
     let pieces = motions.len().div_ceil(PIECE);
@@ -180,85 +150,6 @@ pub fn cast_many(
         casts.collect::<Vec<_>>()
     });
     by_piece.into_iter().flatten().collect()
-}
-
-/// How far the points of the bodies may travel.
-pub(super) struct Travel {
-    /// How B moves as seen from A, and A as seen from B.
-    motions: [PairMotion; 2],
-    /// How fast points of the moving body are beside its centre \[m per whole motion\].
-    arms: [f32; 2],
-}
-
-impl Travel {
-    /// Refuses motions without a bound.
-    pub(super) fn new(a: &Shape, b: &Shape, motion: &PairMotion) -> Result<Travel, CastError> {
-        let motions = [*motion, motion.flipped()];
-        let arms = [
-            motions[0].arm_speed_bound(b.solid()),
-            motions[1].arm_speed_bound(a.solid()),
-        ];
-        let travel = Travel { motions, arms };
-        let endless = |shape: &Shape| {
-            let solid = shape.solid();
-            !(solid.min.is_finite() && solid.max.is_finite())
-        };
-        if !motion.is_valid() {
-            return Err(CastError::BadMotion(Box::new(*motion)));
-        }
-        if endless(a) && endless(b) {
-            return Err(CollideError::Unbounded.into());
-        }
-        let size = a.solid().diagonal().min(b.solid().diagonal());
-        // What is finer than a hundredth of the smaller body is rounding; what is coarser is another motion.
-        if travel.resolved() <= 1e-2 * size {
-            Ok(travel)
-        } else {
-            let speed = travel.speed([0.0, 1.0]);
-            Err(CastError::TooFast { speed, size })
-        }
-    }
-
-    /// How far points may go between two times of `f32`, with room for the shortest step that is taken \[m\].
-    pub(super) fn resolved(&self) -> f32 {
-        4.0 * f32::EPSILON * self.speed([0.0, 1.0])
-    }
-
-    /// Proven: the separation changes no faster than this between two times \[m per whole motion\].
-    pub(super) fn speed(&self, times: [f32; 2]) -> f32 {
-        let speed = |index: usize| {
-            let motion = &self.motions[index];
-            (motion.speed_bound(motion.center_of_b(), 0.0, times) + self.arms[index]).next_up()
-        };
-        speed(0).min(speed(1))
-    }
-
-    /// A time until which the separation changes by no more than a distance, from a time on.
-    fn reach(&self, from: f32, distance: f32) -> f32 {
-        /// The first looks at the rest of the motion, the others at twice what the one before allowed.
-        const ROUNDS: usize = 3;
-        let mut until = from;
-        let mut horizon = 1.0;
-        for _ in 0..ROUNDS {
-            let speed = f64::from(self.speed([from, horizon]));
-            let allowed = f64::from(from) + f64::from(distance) / speed;
-            until = until.max(round_down(allowed.min(f64::from(horizon))));
-            if until >= horizon {
-                break;
-            }
-            horizon = (from + 2.0 * (until - from)).min(1.0);
-        }
-        until
-    }
-}
-
-fn round_down(value: f64) -> f32 {
-    let rounded = value as f32;
-    if f64::from(rounded) > value {
-        rounded.next_down()
-    } else {
-        rounded
-    }
 }
 
 /// What is known at a time.
@@ -314,9 +205,9 @@ impl<'a> Walk<'a> {
         motion: &'a PairMotion,
         settings: &CastSettings,
         scratch: &'a mut CastScratch,
-    ) -> Result<Walk<'a>, CastError> {
+    ) -> Result<Walk<'a>, MotionError> {
         if !settings.target.is_finite() {
-            return Err(CastError::BadTarget(settings.target));
+            return Err(MotionError::BadTarget(settings.target));
         }
         if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
             return Err(CollideError::BadTolerance(settings.tolerance).into());
@@ -339,7 +230,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn run(mut self) -> Result<Cast, CastError> {
+    fn run(mut self) -> Result<Cast, MotionError> {
         let first = self.look(0.0, None)?;
         if first.estimated > self.tolerance {
             return self.advance(first, None);
@@ -363,7 +254,7 @@ impl<'a> Walk<'a> {
         mut self,
         first: State,
         contact: Option<StartingContact>,
-    ) -> Result<Cast, CastError> {
+    ) -> Result<Cast, MotionError> {
         let from = first.time;
         let mut now = first;
         let mut lower_bound = from;
@@ -401,7 +292,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Back to within tolerance: where the fields' values fall faster than the bodies move, a step may end deeper.
-    fn bisected(&mut self, before: f32, after: State) -> Result<State, CastError> {
+    fn bisected(&mut self, before: f32, after: State) -> Result<State, MotionError> {
         let (mut before, mut after) = (before, after);
         while after.estimated < -self.tolerance && !self.is_spent() {
             let middle = 0.5 * (before + after.time);
@@ -419,7 +310,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a pair in contact does next.
-    fn starting_contact(&mut self, first: &State) -> Result<StartingContact, CastError> {
+    fn starting_contact(&mut self, first: &State) -> Result<StartingContact, MotionError> {
         /// Of so many tolerances travelled, one must show in the separation: the others may be along the surface.
         const AHEAD: f32 = 8.0;
         let ahead = self.travel.reach(0.0, AHEAD * self.tolerance);
@@ -438,7 +329,7 @@ impl<'a> Walk<'a> {
     }
 
     /// From contact to the first state that is apart by two tolerances: one would be left and entered again by rounding.
-    fn part(&mut self, first: State) -> Result<Parting, CastError> {
+    fn part(&mut self, first: State) -> Result<Parting, MotionError> {
         let mut now = first;
         while now.estimated <= 2.0 * self.tolerance {
             if now.time >= 1.0 {
@@ -460,7 +351,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The separation at a time, as precise as the next step needs it.
-    fn look(&mut self, time: f32, last: Option<&State>) -> Result<State, CastError> {
+    fn look(&mut self, time: f32, last: Option<&State>) -> Result<State, MotionError> {
         self.look_for(time, last, f32::NEG_INFINITY)
     }
 
@@ -470,7 +361,7 @@ impl<'a> Walk<'a> {
         time: f32,
         last: Option<&State>,
         enough: f32,
-    ) -> Result<State, CastError> {
+    ) -> Result<State, MotionError> {
         /// For one state. A search that is cut short has a lower bound as well, and the walk takes a shorter step.
         const MAX_BOXES: u64 = 1 << 17;
         let pair = Pair {
@@ -492,9 +383,8 @@ impl<'a> Walk<'a> {
         let settings = SeparationSettings {
             tolerance,
             threshold: None,
-            // What touches is on both bodies: half of it goes with B.
             start: match last {
-                Some(last) => Some(carried(last, pair.a_from_b)),
+                Some(last) => Some(carried(last.point, last.a_from_b, pair.a_from_b)),
                 None => self.start,
             },
             max_boxes: left.clamp(1, MAX_BOXES) as u32,
@@ -594,12 +484,6 @@ enum Parting {
     At(State),
     Never,
     GaveUp(State),
-}
-
-/// The point of the last touch, half of it fixed to A and half to B.
-fn carried(last: &State, a_from_b: Pose) -> Vec3 {
-    let in_b = last.a_from_b.inverse().transform_point(last.point);
-    0.5 * (last.point + a_from_b.transform_point(in_b))
 }
 
 /// The unit vector across a gap of boxes, from A to B, as far as boxes know.

@@ -3,6 +3,7 @@
 mod auto;
 mod boxes;
 mod cast;
+mod clearance;
 mod exchange;
 mod face_descent;
 mod least_first;
@@ -22,9 +23,11 @@ mod shell_segments;
 mod shell_traversal;
 mod shell_walk;
 mod touching;
+mod travel;
 
-pub use cast::{
-    Cast, CastError, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many,
+pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many};
+pub use clearance::{
+    Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
 };
 pub use face_descent::{FaceDescent, Features};
 pub use narrow::{
@@ -38,3 +41,4 @@ pub use separation::{
     separation_many,
 };
 pub use touching::touching;
+pub use travel::MotionError;
