@@ -10,7 +10,10 @@ use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake
 use touchfield::field::StoredField;
 use touchfield::geom::{DAabb, Motion, PairMotion, Pose};
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, cast};
+use touchfield::narrow::{
+    Cast, CastOutcome, CastScratch, CastSettings, ClearanceOutcome, ClearanceScratch,
+    ClearanceSettings, cast, clearance,
+};
 use touchfield::shape::Shape;
 use touchfield_conformance::cast_truth::Path;
 use touchfield_conformance::contact_truth::Solid;
@@ -265,6 +268,63 @@ fn the_wall_of_a_bowl() {
     let body = Body::new(&meshes::model("bowl"), Resolution::Nodes(48));
     let distance = |point: DVec3| body.exact.distance(point);
     balls_at("bowl", &body.shape, &distance, body.error(), 300);
+}
+
+/// Balls past a bowl: the bracket holds the least gap of all of a motion.
+#[test]
+fn clearance_past_a_bowl() {
+    let body = Body::new(&meshes::model("bowl"), Resolution::Nodes(48));
+    let size = f64::from(body.shape.solid().diagonal());
+    let numbers: Vec<u64> = (0..if is_long() { 1000 } else { 60 }).collect();
+    let apart = in_parallel(&numbers, |&number| {
+        let mut random = Random::new(500 + number);
+        random.bits();
+        let radius = f64::from((size * random.uniform(0.05, 0.2)) as f32);
+        let [a, mut b] = fly(size, 2.0 * radius, &mut random);
+        // From nearby and not far: most end near the bowl, or pass it.
+        for way in [&mut b.start.translation, &mut b.translation] {
+            *way *= (1.2 * size / f64::from(way.length())).min(1.0) as f32;
+        }
+        let ball = Solid::Ball { radius }.shape();
+        let tolerance = 1e-2 * size;
+        let settings = ClearanceSettings::to_within(tolerance as f32);
+        let mut scratch = ClearanceScratch::default();
+        let pair = PairMotion::new(a, b);
+        let found = clearance(&body.shape, &ball, &pair, &settings, &mut scratch).unwrap();
+        let distance = |point: DVec3| body.exact.distance(point);
+        let flight = Flight {
+            distance: &distance,
+            paths: [Path::of(&a), Path::of(&b)],
+            radius,
+            speed: 0.0,
+        };
+        let gaps = (0..=400).map(|k| flight.gap(f64::from(k) / 400.0));
+        let least = gaps.fold(f64::INFINITY, f64::min);
+        let context = format!("{number}: {least} {found:?}");
+        // The sampled least is not below the true one.
+        assert!(f64::from(found.lower_bound) <= least, "{context}");
+        if found.outcome == ClearanceOutcome::BelowFloor {
+            assert!(flight.gap(found.time.into()) <= 1e-6 * size, "{context}");
+            return false;
+        }
+        assert_eq!(found.outcome, ClearanceOutcome::Converged, "{context}");
+        let then = flight.gap(found.time.into());
+        assert!(
+            then <= f64::from(found.upper_bound) + 1e-6 * size,
+            "{then} {context}"
+        );
+        let width = f64::from(found.upper_bound - found.lower_bound);
+        // Beyond its box a field knows bounds only.
+        let is_near = then <= f64::from(body.shape.cell_size());
+        let most = 1.5 * tolerance + 5.0 * body.error();
+        assert!(!is_near || width <= most, "{width} {context}");
+        true
+    });
+    let apart = apart.iter().filter(|&&apart| apart).count();
+    assert!(
+        apart > numbers.len() / 10 && apart < numbers.len(),
+        "{apart}"
+    );
 }
 
 /// The least distance of a vertex of each body from the other \[m\].
