@@ -301,18 +301,16 @@ fn clearance_past_a_bowl() {
         let gaps = (0..=400).map(|k| flight.gap(f64::from(k) / 400.0));
         let least = gaps.fold(f64::INFINITY, f64::min);
         let context = format!("{number}: {least} {found:?}");
-        // The sampled least is not below the true one.
-        assert!(f64::from(found.lower_bound) <= least, "{context}");
+        // The sampled least is not below the true one; below zero a thin wall is no deeper than it is thick.
+        assert!(f64::from(found.lower_bound) <= least.max(0.0), "{context}");
         if found.outcome == ClearanceOutcome::BelowFloor {
             assert!(flight.gap(found.time.into()) <= 1e-6 * size, "{context}");
             return false;
         }
         assert_eq!(found.outcome, ClearanceOutcome::Converged, "{context}");
         let then = flight.gap(found.time.into());
-        assert!(
-            then <= f64::from(found.upper_bound) + 1e-6 * size,
-            "{then} {context}"
-        );
+        let most = f64::from(found.upper_bound) + 1e-6 * size;
+        assert!(then <= most, "{then} {context}");
         let width = f64::from(found.upper_bound - found.lower_bound);
         // Beyond its box a field knows bounds only.
         let is_near = then <= f64::from(body.shape.cell_size());
