@@ -340,8 +340,8 @@ fn vertices_apart(bodies: &[Body; 2], paths: &[Path; 2], time: f64) -> f64 {
 
 #[test]
 fn a_nut_over_the_thread_of_a_bolt() {
-    let motions: usize = if is_long() { 400 } else { 16 };
-    let sub_steps = if is_long() { 400 } else { 40 };
+    let motions: usize = if is_long() { 100 } else { 16 };
+    let sub_steps = if is_long() { 200 } else { 40 };
     let bodies =
         ["bolt_m8", "nut_m8"].map(|name| Body::new(&meshes::model(name), Resolution::Nodes(64)));
     let [bolt, nut] = &bodies;

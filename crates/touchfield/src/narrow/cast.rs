@@ -5,7 +5,7 @@
 //! Cost: some separations, each only as precise as its step needs; no allocation once the buffers have grown.
 //! Not for: single points or shells along straight lines, which fields answer faster.
 //!
-//! Conservative advancement \[Mirtich1996\], on the proven [`separation`](super::separation()) instead of a distance of convex bodies.
+//! Conservative advancement \[Mirtich1995\], on the proven [`separation`](super::separation()) instead of a distance of convex bodies.
 //!
 //! The separation changes no faster than the fastest point moves (`travel` has the proof, turning included).
 //!
