@@ -131,7 +131,7 @@ fn rounding(case: &Case) -> f64 {
     128.0 * f64::from(f32::EPSILON) * (2.0 * size + far)
 }
 
-/// Holds one cast against the truth. Returns whether it hit, and what it cost.
+/// Holds one cast against the truth. Returns whether it hit.
 fn check(case: &Case, found: &Cast) -> bool {
     let truth = case.truth();
     let (target, tolerance) = (f64::from(case.target), f64::from(case.tolerance));
@@ -153,6 +153,7 @@ fn check(case: &Case, found: &Cast) -> bool {
             assert!(apart >= target - rounding, "late, {apart}: {context}");
         }
     }
+    assert_ne!(found.outcome, CastOutcome::GaveUp, "{context}");
     match found.outcome {
         CastOutcome::Hit => {
             let apart = truth.separation(time);
@@ -182,7 +183,7 @@ fn check(case: &Case, found: &Cast) -> bool {
                 "needlessly unproven: {context}"
             );
         }
-        CastOutcome::GaveUp => panic!("gave up: {context}"),
+        CastOutcome::GaveUp => {}
     }
     assert_eq!(found.start, None, "{context}");
     found.is_hit()
@@ -193,22 +194,17 @@ fn holds(kinds: [usize; 2], moves: Moves) {
     let pieces: Vec<u64> = (0..8).collect();
     let counted = in_parallel(&pieces, |&piece| {
         let mut random = Random::new(1000 * (kinds[0] * 10 + kinds[1]) as u64 + piece);
-        let (mut hits, mut steps, mut most) = (0, 0, 0);
+        let mut hits = 0;
         let mut scratch = CastScratch::default();
         for _ in 0..cases / 8 {
             let case = Case::random(kinds, moves, &mut random);
             let [a, b] = case.solids.map(Solid::shape);
             let found = cast(&a, &b, &case.pair(), &case.settings(), &mut scratch).unwrap();
             hits += usize::from(check(&case, &found));
-            steps += found.steps;
-            most = most.max(found.steps);
         }
-        (hits, steps, most)
+        hits
     });
-    let hits: usize = counted.iter().map(|counts| counts.0).sum();
-    let steps: u32 = counted.iter().map(|counts| counts.1).sum();
-    let most = counted.iter().map(|counts| counts.2).max();
-    println!("{kinds:?} {moves:?}: {hits} of {cases} hit, {steps} steps, {most:?} at most");
+    let hits: usize = counted.iter().sum();
     assert!(hits > cases / 8 && hits < cases, "{hits} of {cases}");
 }
 
@@ -576,7 +572,7 @@ fn clearance_brackets_the_least_separation() {
     in_parallel(&kinds, |&kinds| {
         let mut random = Random::new(40 + kinds[1] as u64);
         let mut scratch = ClearanceScratch::default();
-        let (mut apart, mut steps) = (0, 0);
+        let mut apart = 0;
         for number in 0..cases {
             let moves = [Moves::Straight, Moves::Freely][number % 2];
             let mut case = Case::random(kinds, moves, &mut random);
@@ -593,7 +589,6 @@ fn clearance_brackets_the_least_separation() {
             let truth = case.truth();
             let least = least_of(&truth);
             let context = format!("{least}, {found:?}, {case:?}");
-            steps += found.steps;
             let overlapping = found.outcome == ClearanceOutcome::BelowFloor;
             assert_ne!(found.outcome, ClearanceOutcome::GaveUp, "{context}");
             assert!(
@@ -617,7 +612,6 @@ fn clearance_brackets_the_least_separation() {
                 "{then} {context}"
             );
         }
-        println!("{kinds:?}: {apart} of {cases} apart, {steps} steps");
         assert!(apart > cases / 8, "{apart} of {cases}");
     });
 }

@@ -138,7 +138,7 @@ fn balls_at(
     let counts = in_parallel(&pieces, |&piece| {
         let mut random = Random::new(seed + piece);
         let mut scratch = CastScratch::default();
-        let (mut hits, mut misses, mut steps) = (0, 0, 0);
+        let (mut hits, mut misses) = (0, 0);
         for _ in 0..motions / 8 {
             let radius = f64::from((size * random.log_uniform(0.01, 0.2)) as f32);
             let ball = Solid::Ball { radius }.shape();
@@ -169,20 +169,14 @@ fn balls_at(
             check(name, &found, &flight, tolerance, slack);
             hits += usize::from(found.is_hit());
             misses += usize::from(found.outcome == CastOutcome::Free);
-            steps += found.steps;
         }
-        (hits, misses, steps)
+        (hits, misses)
     });
-    let sum = counts
-        .iter()
-        .fold((0, 0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1, sum.2 + c.2));
-    println!(
-        "{name}: {motions} motions, {} hits, {} free, {} steps",
-        sum.0, sum.1, sum.2
-    );
+    let hits: usize = counts.iter().map(|counts| counts.0).sum();
+    let misses: usize = counts.iter().map(|counts| counts.1).sum();
     assert!(
-        sum.0 > motions / 10 && sum.1 > motions / 20,
-        "{name}: {sum:?} of {motions}"
+        hits > motions / 10 && misses > motions / 20,
+        "{name}: {hits}, {misses}"
     );
 }
 
@@ -207,6 +201,7 @@ fn check(name: &str, found: &Cast, flight: &Flight<'_>, tolerance: f64, slack: f
         assert!(found.is_hit(), "missed at {deep}: {context}");
         assert!(time <= deep + 2e-9, "late, deep at {deep}: {context}");
     }
+    assert_ne!(found.outcome, CastOutcome::GaveUp, "{context}");
     match found.outcome {
         CastOutcome::Hit => {
             let resolved = 4.0 * f64::from(f32::EPSILON) * flight.speed;
@@ -218,7 +213,7 @@ fn check(name: &str, found: &Cast, flight: &Flight<'_>, tolerance: f64, slack: f
         }
         CastOutcome::Free => assert!(first.is_none() && lower == 1.0, "{context}"),
         CastOutcome::Unproven => {}
-        CastOutcome::GaveUp => panic!("{context}"),
+        CastOutcome::GaveUp => {}
     }
 }
 
