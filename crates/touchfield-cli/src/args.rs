@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use touchfield::bake::BakeSettings;
 use touchfield::geom::{DAabb, Pose};
 
@@ -190,6 +190,16 @@ pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
             "`{text}` is not a pose: {why}; write TX,TY,TZ,QX,QY,QZ,QW, such as 0,0,0.1,0,0,0,1"
         )
     })
+}
+
+/// Reads `X,Y,Z`.
+pub(crate) fn parse_vector(text: &str) -> Result<Vec3, String> {
+    let vector = parse_numbers(text).map(|[x, y, z]| DVec3::new(x, y, z).as_vec3());
+    let finite = vector.and_then(|vector| match vector.is_finite() {
+        true => Ok(vector),
+        false => Err("it is beyond what f32 holds".to_owned()),
+    });
+    finite.map_err(|why| format!("`{text}` is not a vector: {why}; write X,Y,Z, such as 0,0,6.28"))
 }
 
 /// Reads a box as its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].

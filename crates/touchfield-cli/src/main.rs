@@ -7,6 +7,7 @@
 mod args;
 mod bake;
 mod bench;
+mod cast;
 mod collide;
 mod convert;
 mod demo;
@@ -28,6 +29,7 @@ mod separation;
 mod slice;
 mod storage;
 mod sweep;
+mod sweep_motions;
 mod terminal;
 mod vti;
 
@@ -58,6 +60,7 @@ Start here:
   touchfield bake part.stl --units mm -o part.tfs    distances, signs, and a proven error
   touchfield slice part.tfs --axis z -o part.png     see them
   touchfield collide a.tfs b.tfs --b-in-a 0,0,0.02,0,0,0,1     where two bodies touch, and how deep
+  touchfield cast a.tfs b.tfs --from 0,0,0.2,0,0,0,1 --to 0,0,0,0,0,0,1     when one first touches the other
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
 Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit.";
@@ -74,6 +77,7 @@ enum Command {
     Render(render::Arguments),
     Collide(collide::Arguments),
     Separation(separation::Arguments),
+    Cast(cast::Arguments),
     Sweep(sweep::Arguments),
     Bench(bench::Arguments),
 }
@@ -146,6 +150,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Render(arguments) => render::run(arguments, common),
         Command::Collide(arguments) => collide::run(arguments, common),
         Command::Separation(arguments) => separation::run(arguments, common),
+        Command::Cast(arguments) => cast::run(arguments, common),
         Command::Sweep(arguments) => sweep::run(arguments, common),
         Command::Bench(arguments) => bench::run(arguments, common),
     }

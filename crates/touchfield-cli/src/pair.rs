@@ -1,10 +1,11 @@
 //! Two bodies and where the second one is: what the contact commands share.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use touchfield::geom::Pose;
-use touchfield::narrow::{CollideError, Pair};
+use touchfield::narrow::Pair;
 use touchfield::shape::Shape;
 
 use crate::args::{Common, Length, parse_pose};
@@ -76,7 +77,7 @@ impl Shapes {
     }
 
     /// What a query cannot do with these two.
-    pub(crate) fn failure(&self, error: &CollideError) -> Failure {
+    pub(crate) fn failure(&self, error: &impl Display) -> Failure {
         let [a, b] = &self.files;
         Failure::BadInput(format!("{} and {}: {error}", a.display(), b.display()))
     }

@@ -1,6 +1,7 @@
-//! Points and poses in, rows of numbers out, as `.npy` or `.csv`.
+//! Points, poses and motions in, rows of numbers out, as `.npy` or `.csv`.
 //!
-//! Input: a file of points, three numbers each, or of poses, seven each. Output: [`Vec3`]s and [`Pose`]s that are all finite.
+//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: [`Vec3`]s, [`Pose`]s and
+//! [`Motion`]s that are all finite.
 //! Cost: the file's bytes and the rows in memory, refused above a limit.
 //! Not for: rows of several lengths.
 
@@ -9,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use glam::Vec3;
-use touchfield::geom::Pose;
+use touchfield::geom::{Motion, Pose};
 
 use crate::args::pose_of;
 use crate::failure::Failure;
@@ -34,6 +35,19 @@ pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Fail
     read_rows(path, max_memory, |row| {
         let wrong = |why: String| format!("{row:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW: {why}");
         pose_of(row).map_err(wrong)
+    })
+}
+
+/// Reads a file of motions, each from one pose to another.
+pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<Motion>, Failure> {
+    read_rows(path, max_memory, |row: [f64; 14]| {
+        let pose = |which: &str, at: usize| {
+            let numbers = std::array::from_fn(|k| row[at + k]);
+            pose_of(numbers).map_err(|why| {
+                format!("{numbers:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW to {which}: {why}")
+            })
+        };
+        Ok(Motion::between(pose("start at", 0)?, pose("end at", 7)?))
     })
 }
 

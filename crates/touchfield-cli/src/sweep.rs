@@ -1,4 +1,4 @@
-//! `touchfield sweep`: separation and contacts of two bodies at many poses.
+//! `touchfield sweep`: separation and contacts of two bodies at many poses, or first touches of many motions.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,13 @@ use touchfield::narrow::{
 };
 
 use crate::args::{Common, Length};
+use crate::cast::CastSearch;
 use crate::collide::Search;
 use crate::failure::Failure;
 use crate::pair::{Bodies, Shapes};
 use crate::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
-use crate::{npy, output, points};
+use crate::{npy, output, points, sweep_motions};
 
 /// Poses that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 64;
@@ -28,41 +29,74 @@ const HEADING: [&str; 8] = ["separation", "nx", "ny", "nz", "px", "py", "pz", "c
 
 type Row = [f32; HEADING.len()];
 
-/// Ask for separation and contacts at many poses
+/// Ask for separation and contacts at many poses, or for the first touches of many motions
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   touchfield sweep bolt.tfs nut.tfs --poses poses.npy -o rows.npy       (N, 7) in, (N, 8) out
   touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
+  touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 10) out
 
 A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
-`touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.")]
+`touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.
+
+A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation, as
+`touchfield cast` tells them; hit is 1 or 0, and a motion without a hit is proven free up to its lower bound.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
     /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional heading
-    #[arg(long, value_name = "P")]
-    poses: PathBuf,
-    /// Where to write a row for every pose: .npy of shape (N, 8), f4, or .csv
+    #[arg(long, value_name = "P", required_unless_present = "motions")]
+    poses: Option<PathBuf>,
+    /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
+    #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
+    motions: Option<PathBuf>,
+    /// Where to write a row for every pose, .npy of shape (N, 8), f4, or .csv; or for every motion, (N, 10)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How wide a bracket the search for the separation may leave, such as 0.1mm [default: a thousandth of the smaller
-    /// body's diagonal]
+    /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a
+    /// thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
+    /// The separation that counts as touching in a motion, such as 5mm
+    #[arg(
+        long,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with = "poses"
+    )]
+    target: Option<Length>,
     #[command(flatten)]
     search: Search,
-    /// End with exit code 1 if there is a contact at any pose
+    /// End with exit code 1 if there is a contact at any pose, or a motion that is not proven free
     #[arg(long)]
     fail_on_contact: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &points::EXTENSIONS)?;
-    for input in [&arguments.poses, &arguments.bodies.a, &arguments.bodies.b] {
+    let inputs = [&arguments.bodies.a, &arguments.bodies.b].into_iter();
+    for input in inputs.chain(&arguments.poses).chain(&arguments.motions) {
         output::check_apart(&arguments.output, input)?;
     }
-    let poses = points::read_poses(&arguments.poses, common.max_memory.0)?;
+    let poses = match (&arguments.poses, &arguments.motions) {
+        (Some(poses), _) => points::read_poses(poses, common.max_memory.0)?,
+        (None, Some(motions)) => {
+            let motions = sweep_motions::read(motions, common)?;
+            let search = CastSearch {
+                target: arguments.target.unwrap_or(Length(0.0)),
+                tolerance: arguments.tolerance,
+            };
+            let (output, fail) = (&arguments.output, arguments.fail_on_contact);
+            let shapes = arguments.bodies.load(common)?;
+            return sweep_motions::run(&shapes, &motions, &search, output, fail);
+        }
+        (None, None) => {
+            return Err(Failure::BadInput(
+                "neither --poses nor --motions is given".to_owned(),
+            ));
+        }
+    };
     let shapes = arguments.bodies.load(common)?;
     let questions = Questions {
         shapes: &shapes,

@@ -4,6 +4,7 @@
 
 pub mod accuracy;
 pub mod bake_suite;
+pub mod cast_truth;
 pub mod closed_forms;
 pub mod contact_accuracy;
 pub mod contact_truth;

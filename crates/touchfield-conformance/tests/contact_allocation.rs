@@ -14,10 +14,11 @@ use std::time::Duration;
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{BakeSettings, Resolution, bake, surface_of_mesh};
 use touchfield::field::StoredField;
-use touchfield::geom::Pose;
+use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::mesh::generate::{Torus, torus};
 use touchfield::narrow::{
-    CollideSettings, Contacts, FaceDescent, Method, Pair, Particles, Scratch, Subdivision, collide,
+    CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, Contacts,
+    FaceDescent, Method, Pair, Particles, Scratch, Subdivision, cast, clearance, collide,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::random::Random;
@@ -76,7 +77,7 @@ fn ring() -> Shape {
 }
 
 #[test]
-fn no_method_allocates_once_its_buffers_have_grown() {
+fn no_query_allocates_once_its_buffers_have_grown() {
     // Counted while something is allocated, or the test would prove nothing.
     assert!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))) > 0);
 
@@ -132,5 +133,39 @@ fn no_method_allocates_once_its_buffers_have_grown() {
             assert!(found > 0 && first > 0, "{name}: {found} {first}");
             assert_eq!(later, 0, "{name}, budget {budget:?}: {first} at first");
         }
+        // Rings that fly at each other, turning.
+        let motions: Vec<PairMotion> = (poses.iter())
+            .map(|&pose| {
+                let turn = 3.0 * pose.translation / size;
+                let start = Pose {
+                    translation: 2.5 * pose.translation,
+                    ..pose
+                };
+                let motion = Motion::straight(start, -2.0 * pose.translation);
+                PairMotion::of_b(Motion { turn, ..motion })
+            })
+            .collect();
+        let tolerance = 1e-3 * size;
+        let (mut scratch, mut hits) = (CastScratch::default(), 0);
+        let mut run = || {
+            for motion in &motions {
+                let settings = CastSettings::to_within(tolerance);
+                let found = cast(&ring, &ring, motion, &settings, &mut scratch).unwrap();
+                hits += usize::from(found.is_hit());
+            }
+        };
+        let first = allocations(&mut run);
+        assert_eq!(allocations(|| (0..2).for_each(|_| run())), 0, "cast");
+        assert!(first > 0 && hits > 0, "{first} {hits}");
+        let mut scratch = ClearanceScratch::default();
+        let mut run = || {
+            for motion in &motions {
+                let settings = ClearanceSettings::to_within(5.0 * tolerance);
+                clearance(&ring, &ring, motion, &settings, &mut scratch).unwrap();
+            }
+        };
+        let first = allocations(&mut run);
+        assert_eq!(allocations(|| (0..2).for_each(|_| run())), 0, "clearance");
+        assert!(first > 0);
     });
 }

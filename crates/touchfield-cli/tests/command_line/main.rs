@@ -1,6 +1,7 @@
 //! The `touchfield` binary as its users meet it, run in folders of its own.
 
 mod bench;
+mod cast;
 mod commands;
 mod contact;
 mod convert;

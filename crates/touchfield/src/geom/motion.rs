@@ -6,7 +6,7 @@
 
 use glam::{DQuat, DVec3, Quat, Vec3};
 
-use super::Pose;
+use super::{Aabb, Pose};
 
 /// A body that moves from time 0 to time 1: one of its points goes straight, the rest turns about it at a constant rate.
 ///
@@ -175,6 +175,31 @@ impl PairMotion {
         round_up(parts.speed + parts.relative_turn * f64::from(radius))
     }
 
+    /// Proven: as seen from A, no point of B in a box moves faster than this beside [`Self::center_of_b`], at any time \[m per whole
+    /// motion\]. So none moves faster than this and [`Self::speed_bound`] of that point together.
+    ///
+    /// Infinite for an endless box that turns.
+    pub fn arm_speed_bound(&self, box_in_b: Aabb) -> f32 {
+        let (turn_a, turn_b) = (self.a.turn.as_dvec3(), self.b.turn.as_dvec3());
+        let relative_turn = (turn_b - turn_a).length();
+        if relative_turn == 0.0 {
+            return 0.0;
+        }
+        // The axis of B stays where it is in B. Distances from a point and from a line are convex, so they are largest at corners.
+        let axis = dquat(self.b.start.rotation).conjugate() * turn_b.normalize_or_zero();
+        let (mut length, mut from_axis) = (0f64, 0f64);
+        for corner in box_in_b.corners() {
+            let arm = corner.as_dvec3() - self.b.center.as_dvec3();
+            if !arm.is_finite() {
+                return f32::INFINITY;
+            }
+            length = length.max(arm.length());
+            from_axis = from_axis.max(axis.cross(arm).length());
+        }
+        let about_both_axes = turn_b.length() * from_axis + turn_a.length() * length;
+        round_up(about_both_axes.min(relative_turn * length))
+    }
+
     /// Proven: the path of `point_in_b` as seen from A bends no more than this between two times: its acceleration \[m per whole
     /// motion, squared\]. It strays from the straight line between its ends by at most an eighth of this times the square of the time between them.
     pub fn bend_bound(&self, point_in_b: Vec3, [from, to]: [f32; 2]) -> f32 {
@@ -270,6 +295,8 @@ mod tests {
             let other = point + offset;
             let speed = pair.speed_bound(point, offset.length() * 1.0001, times);
             let bend = pair.bend_bound(point, times);
+            let corner = Aabb::of_points([point, other]);
+            let by_arm = pair.speed_bound(pair.center_of_b(), 0.0, times) + pair.arm_speed_bound(corner);
             let at = |time: f32, point: Vec3| pair.at(time).transform_point(point);
             let steps = 64;
             let time = |k: i32| from + length * k as f32 / steps as f32;
@@ -277,6 +304,7 @@ mod tests {
             for k in 0..steps {
                 let moved = at(time(k), other).distance(at(time(k + 1), other));
                 prop_assert!(moved <= speed * (time(k + 1) - time(k)) + 1e-5);
+                prop_assert!(moved <= by_arm * (time(k + 1) - time(k)) + 1e-5);
                 let share = (time(k) - times[0]) / (times[1] - times[0]);
                 let strayed = at(time(k), point).distance(ends[0].lerp(ends[1], share));
                 prop_assert!(strayed <= 0.125 * bend * length * length + 1e-5);

@@ -2,6 +2,8 @@
 
 mod auto;
 mod boxes;
+mod cast;
+mod clearance;
 mod exchange;
 mod face_descent;
 mod least_first;
@@ -22,7 +24,12 @@ mod shell_traversal;
 mod shell_walk;
 pub mod swept_points;
 mod touching;
+mod travel;
 
+pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many};
+pub use clearance::{
+    Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
+};
 pub use face_descent::{FaceDescent, Features};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
@@ -35,3 +42,4 @@ pub use separation::{
     separation_many,
 };
 pub use touching::touching;
+pub use travel::MotionError;

@@ -100,6 +100,36 @@ pub fn separation(
     settings: &SeparationSettings,
     scratch: &mut SeparationScratch,
 ) -> Result<Separation, CollideError> {
+    separation_above(pair, settings, Precision::EVEN, scratch)
+}
+
+/// How much wider the bracket may be where the bodies are far from where it matters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Precision {
+    /// The separation that matters \[m\].
+    pub(super) level: f32,
+    /// The bracket may also leave this share of what the separation is above the level.
+    pub(super) share: f32,
+    /// A point with a separation as small as this, by the fields' values, ends the search \[m\].
+    pub(super) enough: f32,
+}
+
+impl Precision {
+    /// The same everywhere.
+    pub(super) const EVEN: Precision = Precision {
+        level: 0.0,
+        share: 0.0,
+        enough: f32::NEG_INFINITY,
+    };
+}
+
+/// [`separation`], less precise the farther it is above a level.
+pub(super) fn separation_above(
+    pair: &Pair<'_>,
+    settings: &SeparationSettings,
+    precision: Precision,
+    scratch: &mut SeparationScratch,
+) -> Result<Separation, CollideError> {
     let pair = &checked(pair)?;
     if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
         return Err(CollideError::BadTolerance(settings.tolerance));
@@ -109,6 +139,11 @@ pub fn separation(
         both,
         tolerance: 0.5 * settings.tolerance,
         threshold: settings.threshold.map(|threshold| 0.5 * threshold),
+        precision: Precision {
+            level: 0.5 * precision.level,
+            share: precision.share,
+            enough: 0.5 * precision.enough,
+        },
         best: Candidate::NONE,
         boxes: 0,
     };
@@ -126,7 +161,13 @@ pub fn separation(
     // Between the boxes of the fields only lower bounds are known. So the fields show that the bodies are apart, which takes
     // little, and the shells how far.
     let asked = search.threshold;
-    search.threshold = Some(asked.unwrap_or(0.0).max(0.0));
+    // Where the level lies within what the shells leave open, the fields know better.
+    let above = 2.0 * (search.best.low - search.precision.level);
+    let shells_suffice = precision.share == 0.0
+        || nearest.lower_bound - precision.level >= (1.0 - precision.share) * above;
+    if shells_suffice {
+        search.threshold = Some(asked.unwrap_or(0.0).max(0.0));
+    }
     let mut found = search.run(settings.max_boxes, scratch);
     if found.lower_bound > 0.0 {
         found.lower_bound = (found.lower_bound.max(nearest.lower_bound)).min(found.upper_bound);
@@ -207,6 +248,21 @@ struct Piece {
     half: Vec3,
 }
 
+/// What points may be off that are turned and moved in `f32`: a few roundings of the largest coordinate in play \[m\].
+pub(super) fn rounding(pair: &Pair<'_>) -> f32 {
+    let reach = |solid: Aabb| {
+        let corner = solid.min.abs().max(solid.max.abs());
+        if corner.is_finite() {
+            corner.length()
+        } else {
+            0.0
+        }
+    };
+    let largest =
+        reach(pair.a.solid()) + reach(pair.b.solid()) + pair.a_from_b.translation.length();
+    8.0 * f32::EPSILON * largest
+}
+
 /// Both fields as functions of a point in frame A.
 struct Both<'a> {
     a: &'a Shape,
@@ -234,17 +290,7 @@ impl<'a> Both<'a> {
         if !finite(a.solid()) && !finite(b.solid()) {
             return Err(CollideError::Unbounded);
         }
-        // Points are turned and moved in f32: a few roundings of the largest coordinate in play.
-        let reach = |solid: Aabb| {
-            let corner = solid.min.abs().max(solid.max.abs());
-            if corner.is_finite() {
-                corner.length()
-            } else {
-                0.0
-            }
-        };
-        let largest = reach(a.solid()) + reach(b.solid()) + a_from_b.translation.length();
-        let rounding = 8.0 * f32::EPSILON * largest;
+        let rounding = rounding(pair);
         Ok(Both {
             a,
             b,
@@ -359,11 +405,19 @@ struct Search<'a> {
     /// Of the minimum, half that of the separation \[m\].
     tolerance: f32,
     threshold: Option<f32>,
+    /// Its levels are of the minimum, too.
+    precision: Precision,
     best: Candidate,
     boxes: u32,
 }
 
 impl Search<'_> {
+    /// Boxes that hold nothing below this are not worth opening \[m\].
+    fn low_enough(&self) -> f32 {
+        let above = self.best.low - self.precision.level;
+        self.best.low - self.tolerance.max(self.precision.share * above)
+    }
+
     /// Whether the best point so far lies apart from both bodies and outside the box of a field with cells.
     fn is_beyond_the_fields(&self) -> bool {
         let Both { a, b, .. } = &self.both;
@@ -415,8 +469,13 @@ impl Search<'_> {
         let mut closed = f32::INFINITY;
         let mut outcome = SeparationOutcome::Converged;
         while let Some(open) = heap.pop() {
-            if open.lower >= self.best.low - self.tolerance {
+            if open.lower >= self.low_enough() {
                 closed = closed.min(open.lower);
+                break;
+            }
+            if self.best.value <= self.precision.enough {
+                closed = closed.min(open.lower);
+                outcome = SeparationOutcome::Decided;
                 break;
             }
             if let Some(threshold) = self.threshold {
@@ -478,7 +537,7 @@ impl Search<'_> {
         lower_values(self.both.a.field(), self.both.error_a, centers, distances);
         let mut kept = 0;
         // Those that A alone rules out need no value of B.
-        let most = self.best.low - self.tolerance;
+        let most = self.low_enough();
         for index in 0..centers.len() {
             let lower = distances[index] - radius;
             if lower >= most {
@@ -498,10 +557,10 @@ impl Search<'_> {
                 self.consider(center);
             }
             let mut lower = (low - radius).max(lower_of_parent);
-            if lower < self.best.low - self.tolerance {
+            if lower < self.low_enough() {
                 lower = lower.max(self.both.lower_by_planes(center, half).unwrap_or(lower));
             }
-            if lower >= self.best.low - self.tolerance {
+            if lower >= self.low_enough() {
                 left = left.min(lower);
             } else {
                 heap.push(Open {
@@ -657,7 +716,7 @@ fn upper_value(field: &dyn Field, rounding: f32, point: Vec3) -> f32 {
 }
 
 /// The box around a box that was turned and moved.
-fn turned_box(bounds: Aabb, pose: Pose) -> Aabb {
+pub(super) fn turned_box(bounds: Aabb, pose: Pose) -> Aabb {
     if bounds.is_empty() {
         return bounds;
     }

@@ -1,0 +1,254 @@
+//! What a cast costs: `cast [MESH] [--motions N] [--nodes N] [--csv FILE] [--picture FILE]`.
+//!
+//! Input: a mesh, which flies at a copy of itself, both turning; the bunny unless told otherwise. Output: a table of medians over speed and over
+//! tolerance, in microseconds and in separations of the same pair in the same run; brute-force sub-stepping of equal safety beside it.
+//! Not for: other pairs, which cost what their separations cost.
+
+#![expect(clippy::print_stdout, reason = "a program: its result goes there")]
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use glam::{DVec3, Vec3};
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::{BakeSettings, Resolution, bake};
+use touchfield::field::StoredField;
+use touchfield::geom::{Motion, PairMotion, Pose};
+use touchfield::mesh::TriangleMesh;
+use touchfield::narrow::{
+    CastOutcome, CastScratch, CastSettings, Pair, SeparationScratch, SeparationSettings, cast,
+    separation,
+};
+use touchfield::shape::Shape;
+use touchfield_bench::models;
+use touchfield_conformance::plot::{Panel, Series, svg};
+use touchfield_conformance::random::Random;
+
+/// Length of the way, in diagonals.
+const SPEEDS: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
+/// In diagonals.
+const TOLERANCES: [f64; 5] = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4];
+/// What figures are quoted at.
+const USUAL: [f64; 2] = [1.0, 1e-3];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut motions, mut nodes) = (300, 128);
+    let (mut csv, mut picture, mut path) = (None, None, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--motions" => motions = value()?.parse()?,
+            "--nodes" => nodes = value()?.parse()?,
+            "--csv" => csv = Some(PathBuf::from(value()?)),
+            "--picture" => picture = Some(PathBuf::from(value()?)),
+            _ => path = Some(PathBuf::from(argument)),
+        }
+    }
+    let reference = models::reference(path.as_deref())?;
+    let shape = shape_of(&reference.mesh, nodes)?;
+    println!(
+        "{}, {nodes} nodes, {motions} motions a row; medians",
+        reference.name
+    );
+    let mut rows = Vec::new();
+    for speed in SPEEDS {
+        rows.push(measured(&shape, [speed, USUAL[1]], motions)?);
+    }
+    for tolerance in TOLERANCES {
+        rows.push(measured(&shape, [USUAL[0], tolerance], motions)?);
+    }
+    let table = table(&rows);
+    print!("{table}");
+    if let Some(path) = csv {
+        fs::write(path, &table)?;
+    }
+    if let Some(path) = picture {
+        draw(&path, &rows)?;
+    }
+    Ok(())
+}
+
+/// A dense grid, and points on the surface, about the middle of the box.
+fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
+    let center = mesh.bounds().center();
+    let mesh = TriangleMesh {
+        vertices: mesh
+            .vertices
+            .iter()
+            .map(|&vertex| vertex - center)
+            .collect(),
+        faces: mesh.faces.clone(),
+    };
+    let settings = BakeSettings {
+        resolution: Resolution::Nodes(nodes),
+        ..Default::default()
+    };
+    let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?;
+    let settings = ShellSettings {
+        density: ShellDensity::Points(35_000),
+        ..Default::default()
+    };
+    let shell = shell_of_mesh(&mesh, &baked.grid, &settings)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
+}
+
+/// One row of the table.
+struct Row {
+    speed: f64,
+    tolerance: f64,
+    hits: usize,
+    free: usize,
+    steps: f64,
+    /// Microseconds.
+    cast: f64,
+    /// The same where the bodies touch.
+    cast_of_hits: f64,
+    separation: f64,
+    /// As many separations as keep the way between two of them below the tolerance.
+    sub_steps: f64,
+}
+
+fn measured(
+    shape: &Shape,
+    [speed, tolerance]: [f64; 2],
+    motions: usize,
+) -> Result<Row, Box<dyn Error>> {
+    let diagonal = f64::from(shape.solid().diagonal());
+    let settings = CastSettings::to_within((tolerance * diagonal) as f32);
+    let asked = SeparationSettings::to_within((tolerance * diagonal) as f32);
+    let mut random = Random::new(7);
+    let (mut scratch, mut heap) = (CastScratch::default(), SeparationScratch::default());
+    let (mut casts, mut of_hits, mut separations) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut steps, mut ways) = (Vec::new(), Vec::new());
+    let (mut hits, mut free) = (0, 0);
+    for _ in 0..motions {
+        let motion = flight(diagonal, speed, &mut random);
+        let start = Instant::now();
+        let found = cast(shape, shape, &motion, &settings, &mut scratch)?;
+        let spent = start.elapsed().as_secs_f64() * 1e6;
+        casts.push(spent);
+        if found.is_hit() {
+            hits += 1;
+            of_hits.push(spent);
+        }
+        free += usize::from(found.outcome == CastOutcome::Free);
+        steps.push(f64::from(found.steps));
+        // Somewhere on the way, cold.
+        let time = found.impact.time * random.uniform(0.0, 1.0) as f32;
+        let pair = Pair {
+            a: shape,
+            b: shape,
+            a_from_b: motion.at(time),
+        };
+        let start = Instant::now();
+        separation(&pair, &asked, &mut heap)?;
+        separations.push(start.elapsed().as_secs_f64() * 1e6);
+        let far = 0.5 * shape.solid().diagonal();
+        let way = motion.speed_bound(Vec3::ZERO, far, [0.0, 1.0]) * found.impact.time;
+        ways.push(f64::from(way));
+    }
+    let separation = median(&mut separations);
+    Ok(Row {
+        speed,
+        tolerance,
+        hits,
+        free,
+        steps: median(&mut steps),
+        cast: median(&mut casts),
+        cast_of_hits: median(&mut of_hits),
+        separation,
+        sub_steps: separation * median(&mut ways) / (tolerance * diagonal),
+    })
+}
+
+/// B flies at A, from so near that it may touch, on a way of `speed` diagonals; both turn by up to half a radian.
+fn flight(diagonal: f64, speed: f64, random: &mut Random) -> PairMotion {
+    let direction = random.unit_vector();
+    let aim = 0.3 * diagonal * random.uniform(0.0, 1.0) * random.unit_vector();
+    // A body a diagonal long is mostly half as thick: touches happen about this far from the middle.
+    let back = diagonal * (0.55 + speed * random.uniform(0.2, 0.9));
+    let mut motion = |translation: DVec3, path: DVec3| Motion {
+        start: Pose {
+            rotation: random.quaternion().as_quat().normalize(),
+            translation: translation.as_vec3(),
+        },
+        center: Vec3::ZERO,
+        translation: path.as_vec3(),
+        turn: (random.unit_vector() * random.uniform(0.0, 0.5)).as_vec3(),
+    };
+    let a = motion(DVec3::ZERO, DVec3::ZERO);
+    let b = motion(aim - back * direction, speed * diagonal * direction);
+    PairMotion::new(a, b)
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut out = String::from(
+        "speed_diagonals,tolerance_diagonals,hits,free,steps,cast_us,cast_of_hits_us,separation_us,cast_in_separations,sub_stepping_us\n",
+    );
+    for row in rows {
+        let _ = writeln!(
+            out,
+            "{},{},{},{},{},{:.0},{:.0},{:.0},{:.2},{:.0}",
+            row.speed,
+            row.tolerance,
+            row.hits,
+            row.free,
+            row.steps,
+            row.cast,
+            row.cast_of_hits,
+            row.separation,
+            row.cast / row.separation,
+            row.sub_steps
+        );
+    }
+    out
+}
+
+fn draw(path: &Path, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+    let (over_speed, over_tolerance) = rows.split_at(SPEEDS.len());
+    let panel = |title: &str, x: &str, rows: &[Row], at: fn(&Row) -> f64| {
+        let series = |name: &str, value: fn(&Row) -> f64| Series {
+            name: name.to_owned(),
+            points: rows.iter().map(|row| [at(row), value(row)]).collect(),
+        };
+        Panel {
+            title: title.to_owned(),
+            x: x.to_owned(),
+            y: "median time [µs]".to_owned(),
+            series: vec![
+                series("sub-stepping of equal safety", |row| row.sub_steps),
+                series("cast", |row| row.cast),
+                series("cast that hits", |row| row.cast_of_hits),
+                series("one separation", |row| row.separation),
+            ],
+            slope: None,
+        }
+    };
+    let panels = vec![
+        panel(
+            "over speed, to 1e-3 of the diagonal",
+            "way [diagonals]",
+            over_speed,
+            |row| row.speed,
+        ),
+        panel(
+            "over tolerance, on a way of one diagonal",
+            "tolerance [diagonals]",
+            over_tolerance,
+            |row| row.tolerance,
+        ),
+    ];
+    fs::write(path, svg(&[panels]))?;
+    Ok(())
+}

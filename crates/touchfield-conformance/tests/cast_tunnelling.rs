@@ -1,0 +1,404 @@
+//! Nothing is tunnelled through: thin and concave bodies, up to 1,000 m/s and 100 turns a second at a step of 1/60 s, both bodies moving.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
+use touchfield::field::StoredField;
+use touchfield::geom::{DAabb, Motion, PairMotion, Pose};
+use touchfield::mesh::TriangleMesh;
+use touchfield::narrow::{
+    Cast, CastOutcome, CastScratch, CastSettings, ClearanceOutcome, ClearanceScratch,
+    ClearanceSettings, cast, clearance,
+};
+use touchfield::shape::Shape;
+use touchfield_conformance::cast_truth::Path;
+use touchfield_conformance::contact_truth::Solid;
+use touchfield_conformance::mesh_truth::in_parallel;
+use touchfield_conformance::meshes::{self, is_long};
+use touchfield_conformance::random::Random;
+
+/// Seconds that a motion takes.
+const STEP: f64 = 1.0 / 60.0;
+const FASTEST: f64 = 1000.0;
+const MOST_TURNS: f64 = 100.0;
+
+/// A mesh as the library knows it, and the truth about it.
+struct Body {
+    shape: Shape,
+    exact: ExactDistance,
+    vertices: Vec<DVec3>,
+    diagonal: f64,
+}
+
+impl Body {
+    fn new(mesh: &TriangleMesh, resolution: Resolution) -> Body {
+        let settings = BakeSettings {
+            resolution,
+            ..Default::default()
+        };
+        let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.grid));
+        let settings = ShellSettings {
+            density: ShellDensity::Spacing(field.finest_cell_size()),
+            ..Default::default()
+        };
+        let shell = shell_of_mesh(mesh, &*field, &settings).unwrap();
+        Body {
+            shape: Shape::stored(field).with_shell(Arc::new(shell)),
+            exact: ExactDistance::new(mesh, SignChoice::Auto).unwrap(),
+            vertices: mesh.vertices.clone(),
+            diagonal: DAabb::of_points(mesh.vertices.iter().copied()).diagonal(),
+        }
+    }
+
+    /// Largest error of the field \[m\].
+    fn error(&self) -> f64 {
+        f64::from(self.shape.field().error_bound())
+    }
+}
+
+/// Two motions of a step of which B flies at A, or past it, and both turn and drift.
+fn fly(size_a: f64, size_b: f64, random: &mut Random) -> [Motion; 2] {
+    let speed = random.log_uniform(1.0, FASTEST) * STEP;
+    let direction = random.unit_vector();
+    let aim = 0.5 * (size_a + size_b) * random.uniform(0.0, 1.0) * random.unit_vector();
+    // Outside, and so far that the way leads at least to the middle.
+    let back = (size_a + size_b) * random.uniform(0.6, 1.0) + speed * random.uniform(0.0, 0.5);
+    let drift = random.unit_vector() * random.uniform(0.0, 0.2) * speed;
+    let path = speed.max(1.5 * back) * direction;
+    let mut turn = || {
+        let turns = random.log_uniform(0.1, MOST_TURNS) * STEP;
+        (turns * std::f64::consts::TAU * random.unit_vector()).as_vec3()
+    };
+    let (turn_a, turn_b) = (turn(), turn());
+    let mut start = |translation: DVec3| Pose {
+        rotation: random.quaternion().as_quat().normalize(),
+        translation: translation.as_vec3(),
+    };
+    [
+        Motion {
+            start: start(DVec3::ZERO),
+            center: Vec3::ZERO,
+            translation: drift.as_vec3(),
+            turn: turn_a,
+        },
+        Motion {
+            start: start(aim - back * direction),
+            center: Vec3::ZERO,
+            translation: (path + drift).as_vec3(),
+            turn: turn_b,
+        },
+    ]
+}
+
+/// A ball that flies at something: `distance` in the frame of A is all there is to know.
+struct Flight<'a> {
+    distance: &'a (dyn Fn(DVec3) -> f64 + Sync),
+    paths: [Path; 2],
+    radius: f64,
+    speed: f64,
+}
+
+impl Flight<'_> {
+    fn gap(&self, time: f64) -> f64 {
+        let [(rotation, origin), (_, ball)] = self.paths.map(|path| path.at(time));
+        (self.distance)(rotation.transpose() * (ball - origin)) - self.radius
+    }
+
+    /// The first time at which the gap is not more than this; half-widths down to 1e-9.
+    fn first(&self, most: f64, [from, to]: [f64; 2]) -> Option<f64> {
+        let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
+        let above = self.gap(middle) - most;
+        if above > self.speed * half {
+            return None;
+        }
+        if half < 1e-9 {
+            return (above <= 0.0).then_some(middle);
+        }
+        let before = self.first(most, [from, middle]);
+        before.or_else(|| self.first(most, [middle, to]))
+    }
+}
+
+/// Balls at something. `error`: how wrong the field of A may be \[m\].
+fn balls_at(
+    name: &str,
+    shape: &Shape,
+    distance: &(dyn Fn(DVec3) -> f64 + Sync),
+    error: f64,
+    seed: u64,
+) {
+    let motions = if is_long() { 10_000 } else { 240 };
+    let size = f64::from(shape.solid().diagonal());
+    let pieces: Vec<u64> = (0..8).collect();
+    let counts = in_parallel(&pieces, |&piece| {
+        let mut random = Random::new(seed + piece);
+        let mut scratch = CastScratch::default();
+        let (mut hits, mut misses) = (0, 0);
+        for _ in 0..motions / 8 {
+            let radius = f64::from((size * random.log_uniform(0.01, 0.2)) as f32);
+            let ball = Solid::Ball { radius }.shape();
+            let [a, b] = fly(size, 2.0 * radius, &mut random);
+            let tolerance = size * random.log_uniform(1e-4, 1e-2);
+            let settings = CastSettings::to_within(tolerance as f32);
+            let found = cast(
+                shape,
+                &ball,
+                &PairMotion::new(a, b),
+                &settings,
+                &mut scratch,
+            )
+            .unwrap();
+            // The ball has no side, so its own turn does not count; that of A does, as far out as the ball is.
+            let far = (b.start.translation.length() + b.translation.length()) as f64;
+            let speed = (f64::from((b.translation - a.translation).length())
+                + f64::from(a.turn.length()) * (far + f64::from(a.translation.length())))
+                * 1.01;
+            let flight = Flight {
+                distance,
+                paths: [Path::of(&a), Path::of(&b)],
+                radius,
+                speed,
+            };
+            // Twice the error, and what f32 loses of a path so long.
+            let slack = 2.0 * error + 1e-5 * (far + size);
+            check(name, &found, &flight, tolerance, slack);
+            hits += usize::from(found.is_hit());
+            misses += usize::from(found.outcome == CastOutcome::Free);
+        }
+        (hits, misses)
+    });
+    let hits: usize = counts.iter().map(|counts| counts.0).sum();
+    let misses: usize = counts.iter().map(|counts| counts.1).sum();
+    assert!(
+        hits > motions / 10 && misses > motions / 20,
+        "{name}: {hits}, {misses}"
+    );
+}
+
+fn check(name: &str, found: &Cast, flight: &Flight<'_>, tolerance: f64, slack: f64) {
+    let (time, lower) = (
+        f64::from(found.impact.time),
+        f64::from(found.impact.lower_bound),
+    );
+    let first = flight.first(0.0, [0.0, 1.0]);
+    let context = format!("{name}: first {first:?}, slack {slack}, {found:?}");
+    if found.start.is_some() {
+        // The way began in the body, or nearer than its field can tell: no question of tunnelling.
+        assert!(flight.gap(0.0) <= tolerance + slack, "{context}");
+        return;
+    }
+    if let Some(first) = first {
+        assert!(lower <= first + 2e-9, "proven too much: {context}");
+    }
+    // Deeper than the field can tell: a hit, and not after.
+    let deep = flight.first(-slack, [0.0, 1.0]);
+    if let Some(deep) = deep {
+        assert!(found.is_hit(), "missed at {deep}: {context}");
+        assert!(time <= deep + 2e-9, "late, deep at {deep}: {context}");
+    }
+    assert_ne!(found.outcome, CastOutcome::GaveUp, "{context}");
+    match found.outcome {
+        CastOutcome::Hit => {
+            let resolved = 4.0 * f64::from(f32::EPSILON) * flight.speed;
+            let gap = flight.gap(time);
+            assert!(
+                gap <= tolerance.max(resolved) + slack,
+                "early, {gap}: {context}"
+            );
+        }
+        CastOutcome::Free => assert!(first.is_none() && lower == 1.0, "{context}"),
+        CastOutcome::Unproven => {}
+        CastOutcome::GaveUp => {}
+    }
+}
+
+#[test]
+fn a_plate_of_a_millimetre() {
+    let plate = Solid::Box {
+        half: DVec3::new(0.25, 0.125, 0.0005f32.into()),
+    };
+    balls_at(
+        "plate of 1 mm",
+        &plate.shape(),
+        &|point| plate.distance(point),
+        0.0,
+        100,
+    );
+}
+
+#[test]
+fn a_plate_of_one_cell() {
+    // As thick as the cells of the grid that it is baked into, wherever the nodes fall.
+    let cell = 1.0 / 64.0;
+    for shift in [0.0, 0.3, 0.5] {
+        let half = DVec3::new(0.5, 0.375, 0.5 * cell);
+        let mesh = meshes::moved(
+            meshes::squeezed(meshes::cube(1), half),
+            shift * cell * DVec3::Z,
+        );
+        let body = Body::new(&mesh, Resolution::CellSize(cell));
+        let bounds = DAabb::of_points(mesh.vertices.iter().copied());
+        let plate = Solid::Box {
+            half: bounds.half_extents(),
+        };
+        let distance = |point: DVec3| plate.distance(point - bounds.center());
+        assert!((bounds.extents().z - cell).abs() < 1e-6, "{bounds:?}");
+        balls_at(
+            &format!("plate of one cell, {shift}"),
+            &body.shape,
+            &distance,
+            body.error(),
+            200,
+        );
+    }
+}
+
+#[test]
+fn the_wall_of_a_bowl() {
+    let body = Body::new(&meshes::model("bowl"), Resolution::Nodes(48));
+    let distance = |point: DVec3| body.exact.distance(point);
+    balls_at("bowl", &body.shape, &distance, body.error(), 300);
+}
+
+/// Balls past a bowl: the bracket holds the least gap of all of a motion.
+#[test]
+fn clearance_past_a_bowl() {
+    let body = Body::new(&meshes::model("bowl"), Resolution::Nodes(48));
+    let size = f64::from(body.shape.solid().diagonal());
+    let numbers: Vec<u64> = (0..if is_long() { 1000 } else { 60 }).collect();
+    let apart = in_parallel(&numbers, |&number| {
+        let mut random = Random::new(500 + number);
+        random.bits();
+        let radius = f64::from((size * random.uniform(0.05, 0.2)) as f32);
+        let [a, mut b] = fly(size, 2.0 * radius, &mut random);
+        // From nearby and not far: most end near the bowl, or pass it.
+        for way in [&mut b.start.translation, &mut b.translation] {
+            *way *= (1.2 * size / f64::from(way.length())).min(1.0) as f32;
+        }
+        let ball = Solid::Ball { radius }.shape();
+        let tolerance = 1e-2 * size;
+        let settings = ClearanceSettings::to_within(tolerance as f32);
+        let mut scratch = ClearanceScratch::default();
+        let pair = PairMotion::new(a, b);
+        let found = clearance(&body.shape, &ball, &pair, &settings, &mut scratch).unwrap();
+        let distance = |point: DVec3| body.exact.distance(point);
+        let flight = Flight {
+            distance: &distance,
+            paths: [Path::of(&a), Path::of(&b)],
+            radius,
+            speed: 0.0,
+        };
+        let gaps = (0..=400).map(|k| flight.gap(f64::from(k) / 400.0));
+        let least = gaps.fold(f64::INFINITY, f64::min);
+        let context = format!("{number}: {least} {found:?}");
+        // The sampled least is not below the true one; below zero a thin wall is no deeper than it is thick.
+        assert!(f64::from(found.lower_bound) <= least.max(0.0), "{context}");
+        if found.outcome == ClearanceOutcome::BelowFloor {
+            assert!(flight.gap(found.time.into()) <= 1e-6 * size, "{context}");
+            return false;
+        }
+        assert_eq!(found.outcome, ClearanceOutcome::Converged, "{context}");
+        let then = flight.gap(found.time.into());
+        let most = f64::from(found.upper_bound) + 1e-6 * size;
+        assert!(then <= most, "{then} {context}");
+        let width = f64::from(found.upper_bound - found.lower_bound);
+        // Beyond its box a field knows bounds only.
+        let is_near = then <= f64::from(body.shape.cell_size());
+        let most = 1.5 * tolerance + 5.0 * body.error();
+        assert!(!is_near || width <= most, "{width} {context}");
+        least > 0.0
+    });
+    let apart = apart.iter().filter(|&&apart| apart).count();
+    let most = numbers.len() * 9 / 10;
+    assert!((numbers.len() / 10..most).contains(&apart), "{apart}");
+}
+
+/// The least distance of a vertex of each body from the other \[m\].
+fn vertices_apart(bodies: &[Body; 2], paths: &[Path; 2], time: f64) -> f64 {
+    let places = paths.map(|path| path.at(time));
+    let mut least = f64::INFINITY;
+    for (of, other) in [(0, 1), (1, 0)] {
+        let (rotation, origin) = places[of];
+        let (other_rotation, other_origin) = places[other];
+        for &vertex in &bodies[of].vertices {
+            let point = other_rotation.transpose() * (rotation * vertex + origin - other_origin);
+            least = least.min(bodies[other].exact.distance(point));
+        }
+    }
+    least
+}
+
+#[test]
+fn a_nut_over_the_thread_of_a_bolt() {
+    let motions: usize = if is_long() { 100 } else { 16 };
+    let sub_steps = if is_long() { 200 } else { 40 };
+    let bodies =
+        ["bolt_m8", "nut_m8"].map(|name| Body::new(&meshes::model(name), Resolution::Nodes(64)));
+    let [bolt, nut] = &bodies;
+    let error = 2.0 * bolt.error().max(nut.error());
+    let numbers: Vec<u64> = (0..motions as u64).collect();
+    let hits = in_parallel(&numbers, |&number| {
+        let mut random = Random::new(400 + number);
+        random.bits();
+        // Every other nut goes onto the thread along its axis, turning; the rest fly at it from anywhere.
+        let [a, b] = if number % 2 == 0 {
+            let off = 2e-4 * random.unit_vector();
+            let [min, max] = [bolt.shape.solid().min, bolt.shape.solid().max];
+            let way = f64::from(max.z - min.z) + nut.diagonal;
+            let start = DVec3::new(off.x, off.y, f64::from(max.z) + nut.diagonal);
+            let turns = random.log_uniform(0.1, MOST_TURNS) * STEP;
+            let b = Motion {
+                start: Pose::from_translation(start.as_vec3()),
+                center: Vec3::ZERO,
+                translation: (-way * random.uniform(0.3, 1.0) * DVec3::Z).as_vec3(),
+                turn: (turns * std::f64::consts::TAU * DVec3::Z).as_vec3(),
+            };
+            [Motion::still(Pose::IDENTITY), b]
+        } else {
+            fly(bolt.diagonal, nut.diagonal, &mut random)
+        };
+        let tolerance = 1e-3 * nut.diagonal;
+        let settings = CastSettings::to_within(tolerance as f32);
+        let pair = PairMotion::new(a, b);
+        let found = cast(
+            &bolt.shape,
+            &nut.shape,
+            &pair,
+            &settings,
+            &mut CastScratch::default(),
+        )
+        .unwrap();
+        let paths = [Path::of(&a), Path::of(&b)];
+        let context = format!("motion {number}, errors {error}: {found:?}");
+        let (time, lower) = (
+            f64::from(found.impact.time),
+            f64::from(found.impact.lower_bound),
+        );
+        // Before the time nothing is deeper than the fields can tell; before the lower bound nothing touches.
+        let mut least = f64::INFINITY;
+        for k in 0..=sub_steps {
+            let now = time * f64::from(k) / f64::from(sub_steps);
+            let apart = vertices_apart(&bodies, &paths, now);
+            least = least.min(apart);
+            assert!(now >= lower || apart > 0.0, "{apart} at {now}: {context}");
+        }
+        assert!(least >= -error, "{least}: {context}");
+        assert_ne!(found.outcome, CastOutcome::GaveUp, "{context}");
+        if found.is_hit() {
+            // Vertices are as near as the surfaces are, but for the size of a face.
+            let apart = vertices_apart(&bodies, &paths, time);
+            assert!(
+                apart <= tolerance + error + 0.2 * nut.diagonal,
+                "{apart}: {context}"
+            );
+        }
+        found.is_hit()
+    });
+    let hits = hits.into_iter().filter(|&hit| hit).count();
+    assert!(hits > motions / 4, "{hits} of {motions}");
+}

@@ -1,0 +1,101 @@
+//! When moving bodies touch: the first touch of a fast ball with a thin plate, a nut that turns onto its bolt, and how near a pass comes.
+//!
+//! `cargo run -p touchfield --example 05_cast`
+#![allow(clippy::print_stdout, reason = "an example talks")]
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use glam::Vec3;
+use touchfield::bake::{BakeSettings, Resolution, bake};
+use touchfield::field::primitive::{Cuboid, Sphere};
+use touchfield::geom::{Motion, PairMotion, Pose};
+use touchfield::mesh::TriangleMesh;
+use touchfield::mesh::generate::{Bolt, Nut, bolt, nut};
+use touchfield::narrow::{
+    CastOutcome, CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, cast, clearance,
+};
+use touchfield::shape::Shape;
+
+fn shape(mesh: &TriangleMesh) -> Result<Shape, Box<dyn Error>> {
+    let settings = BakeSettings {
+        resolution: Resolution::Nodes(64),
+        ..Default::default()
+    };
+    let grid = bake(mesh, &settings, &|_step| ControlFlow::Continue(()))?.grid;
+    Ok(Shape::stored(Arc::new(grid.into())))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // A ball at 1,000 m/s against a plate of 1 mm, for a step of 1/60 s, which would end 16 m beyond it.
+    let plate = Shape::new(Cuboid::new(Vec3::new(0.5, 0.5, 0.0005))?);
+    let ball = Shape::new(Sphere::new(0.01)?);
+    let start = Pose::from_translation(Vec3::new(0.1, 0.0, 1.0105));
+    let flight = PairMotion::of_b(Motion::straight(start, Vec3::new(0.0, 0.0, -1000.0 / 60.0)));
+    let mut scratch = CastScratch::default();
+    let settings = CastSettings::to_within(1e-4);
+    let found = cast(&plate, &ball, &flight, &settings, &mut scratch)?;
+    println!(
+        "{:?} at {:.6} of the step, proven free up to {:.6}, after {} states",
+        found.outcome, found.impact.time, found.impact.lower_bound, found.steps
+    );
+    // A metre to go, of 16.7.
+    let exact = 0.06;
+    assert!(found.is_hit() && found.impact.lower_bound <= exact);
+    assert!((found.impact.time - exact).abs() < 1e-5);
+    assert!(
+        found.impact.normal.z > 0.99,
+        "from the plate up to the ball"
+    );
+
+    // A nut that comes down beside the axis of its bolt, ten times around on the way: turning is in the proof.
+    let (bolt, nut) = (
+        shape(&bolt(Bolt::default())?)?,
+        shape(&nut(Nut::default())?)?,
+    );
+    let above = bolt.solid().max.z - nut.solid().min.z + 0.01;
+    let onto = Motion {
+        start: Pose::from_translation(Vec3::new(0.002, 0.0, above)),
+        center: Vec3::ZERO,
+        translation: Vec3::new(0.0, 0.0, -0.02),
+        turn: Vec3::new(0.0, 0.0, 10.0 * std::f32::consts::TAU),
+    };
+    let settings = CastSettings::to_within(1e-5);
+    let found = cast(
+        &bolt,
+        &nut,
+        &PairMotion::of_b(onto),
+        &settings,
+        &mut scratch,
+    )?;
+    println!(
+        "the nut: {:?} at {:.3}, proven free up to {:.3}; the field is off by {:.1e} m at most",
+        found.outcome,
+        found.impact.time,
+        found.impact.lower_bound,
+        bolt.field().error_bound()
+    );
+    // Halfway, where its face meets the end of the bolt; the proof ends where the errors of the fields begin.
+    assert!(found.outcome == CastOutcome::Hit && found.impact.lower_bound <= 0.5);
+    assert!(found.impact.time > 0.45 && found.impact.time < 0.6);
+
+    // How near does a pass come? The ball flies over the edge of the plate, 5 cm beside it.
+    let start = Pose::from_translation(Vec3::new(0.56, 0.0, 1.0));
+    let pass = PairMotion::of_b(Motion::straight(start, Vec3::new(0.0, 0.0, -2.0)));
+    let settings = ClearanceSettings::to_within(1e-4);
+    let least = clearance(
+        &plate,
+        &ball,
+        &pass,
+        &settings,
+        &mut ClearanceScratch::default(),
+    )?;
+    println!(
+        "the pass: {:.4} m at {:.3}, proven between {:.4} and {:.4} m",
+        least.separation, least.time, least.lower_bound, least.upper_bound
+    );
+    assert!(least.lower_bound <= 0.05 && 0.05 <= least.upper_bound);
+    assert!((least.time - 0.5).abs() < 0.01);
+    Ok(())
+}
