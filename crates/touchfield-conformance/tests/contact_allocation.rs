@@ -13,9 +13,12 @@ use std::time::Duration;
 
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{BakeSettings, Resolution, bake, surface_of_mesh};
-use touchfield::field::StoredField;
+use touchfield::field::{FieldOctree, StoredField};
 use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::mesh::generate::{Torus, torus};
+use touchfield::narrow::swept_points::{
+    ShellPath, SweepScratch, SweepSettings, SweepWanted, SweptField, sweep_shell,
+};
 use touchfield::narrow::{
     CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, Contacts,
     FaceDescent, Method, Pair, Particles, Scratch, Subdivision, cast, clearance, collide,
@@ -71,7 +74,10 @@ fn ring() -> Shape {
         ..Default::default()
     };
     let shell = shell_of_mesh(&mesh, &grid, &settings).unwrap();
-    Shape::stored(Arc::new(StoredField::from(grid)))
+    let field = Arc::new(StoredField::from(grid));
+    let octree = FieldOctree::build(&field);
+    Shape::stored(field)
+        .with_octree(Arc::new(octree))
         .with_shell(Arc::new(shell))
         .with_surface(Arc::new(surface_of_mesh(&mesh).unwrap()))
 }
@@ -167,5 +173,24 @@ fn no_query_allocates_once_its_buffers_have_grown() {
         let first = allocations(&mut run);
         assert_eq!(allocations(|| (0..2).for_each(|_| run())), 0, "clearance");
         assert!(first > 0);
+        let (shell, field) = (ring.shell().unwrap(), SweptField::of(&ring));
+        for wanted in [SweepWanted::All, SweepWanted::First] {
+            let settings = SweepSettings {
+                wanted,
+                ..SweepSettings::to_within(tolerance)
+            };
+            let (mut scratch, mut out) = (SweepScratch::default(), Vec::new());
+            let mut touching = 0;
+            let mut run = || {
+                for &motion in &motions {
+                    let path = ShellPath::Rigid(motion);
+                    sweep_shell(shell, &path, &field, &settings, &mut scratch, &mut out).unwrap();
+                    touching += usize::from(!out.is_empty());
+                }
+            };
+            let first = allocations(&mut run);
+            assert_eq!(allocations(|| (0..2).for_each(|_| run())), 0, "{wanted:?}");
+            assert!(first > 0 && touching > 0, "{first} {touching}");
+        }
     });
 }

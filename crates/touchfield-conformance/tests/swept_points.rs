@@ -33,7 +33,7 @@ fn fields() -> Vec<(String, StoredField)> {
             StoredField::Dense(random_dense(1, UVec3::new(9, 8, 7))),
         ),
         (
-            "one cell".to_owned(),
+            "random cell".to_owned(),
             StoredField::Dense(random_dense(2, UVec3::ONE)),
         ),
     ];
