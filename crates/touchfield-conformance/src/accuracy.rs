@@ -15,6 +15,7 @@ use touchfield::geom::{Aabb, Pose};
 use touchfield::mesh::{TriangleMesh, generate};
 
 use crate::closed_forms::{self, Piece};
+use crate::contact_accuracy;
 use crate::convergence;
 use crate::field_suite::{FieldReport, check_field};
 use crate::mesh_truth::{MeshTruth, in_parallel};
@@ -77,6 +78,7 @@ pub fn document() -> Result<String, Problem> {
         )?;
     }
     text += &convergence::section()?;
+    text += &contact_accuracy::section()?;
     Ok(text)
 }
 

@@ -32,9 +32,11 @@ const POINTS: u32 = 20_000;
 
 /// The section.
 pub fn section() -> Result<String, Problem> {
-    let mut text = String::from(INTRODUCTION);
+    let (rows, covering_radius) = measured()?;
+    let covering = format!("{:.1} mm", 1e3 * covering_radius);
+    let mut text = INTRODUCTION.replace("COVERING", &covering);
     text += "\n| model | method | separation error [m] | depth error [m] | normal error [degrees] | point error [m] | missed |\n|---|---|---|---|---|---|---|\n";
-    for row in measured()? {
+    for row in rows {
         let Row {
             pair,
             method,
@@ -55,9 +57,9 @@ const INTRODUCTION: &str = "
 ## Contacts
 
 A ball of 0.5 m against bodies about a metre in size, 100 random poses a pair, from 0.15 m deep to 0.1 m apart: the worst error of the deepest contact, against the textbook's
-in `f64`. *Separation* is of bodies apart, *depth* of those that overlap. Shell methods have 20,000 points on the ball, within 9 mm of any other place: what lies between is how far point and normal can
-be off, and the depth by its square. Faces are those of an icosphere of 20,480, whose middles lie 0.1 mm below the ball. Boxes are halved until they are about 2 cm; only `separation` goes on until
-a tolerance is reached. Particles that arrive anywhere on the intersection are contacts, and the deepest of them need not be the deepest there is. *Missed* counts poses in which nothing was
+in `f64`. *Separation* is of bodies apart, *depth* of those that overlap. Shell methods have points on the ball, within COVERING of any other place: what lies between is how far point and normal can
+be off, and the depth by its square. Faces are those of an icosphere of 20,480. Boxes are halved a set number of times; only `separation` goes on until
+a tolerance is reached. At an edge of the box either face may give the normal: the other is 90 degrees off. Particles that arrive anywhere on the intersection are contacts, and the deepest of them need not be the deepest there is. *Missed* counts poses in which nothing was
 found, of those with contact or less than 0.1 m apart.
 ";
 
@@ -70,13 +72,15 @@ struct Row {
     missed: usize,
 }
 
-fn measured() -> Result<Vec<Row>, Problem> {
+/// And the covering radius of the ball's shell \[m\].
+fn measured() -> Result<(Vec<Row>, f32), Problem> {
     let field = Sphere::new(RADIUS as f32)?;
     let settings = ShellSettings {
         density: ShellDensity::Points(POINTS),
         ..Default::default()
     };
     let shell = shell_of_field(&field, 0.02, &settings)?;
+    let covering_radius = shell.covering_radius();
     let mesh = icosphere(Icosphere {
         radius: RADIUS,
         level: 5,
@@ -97,7 +101,7 @@ fn measured() -> Result<Vec<Row>, Problem> {
     let mut rows = Vec::new();
     for solid in SOLIDS {
         let other = solid.shape();
-        let cases = cases(solid);
+        let cases = cases(solid)?;
         for method in methods {
             let settings = CollideSettings {
                 method,
@@ -125,7 +129,7 @@ fn measured() -> Result<Vec<Row>, Problem> {
             rows.push(row);
         }
     }
-    Ok(rows)
+    Ok((rows, covering_radius))
 }
 
 impl Row {
@@ -144,21 +148,22 @@ impl Row {
 }
 
 /// Poses with a contact that a formula gives.
-fn cases(solid: Solid) -> Vec<(Place, BallContact)> {
+fn cases(solid: Solid) -> Result<Vec<(Place, BallContact)>, Problem> {
     let mut random = Random::new(31);
     let ball = Solid::Ball { radius: RADIUS };
-    let mut cases = Vec::new();
-    while cases.len() < POSES {
-        let place = Place::random(ball, solid, &mut random);
-        let [deep, apart] = SEPARATIONS;
-        match ball_contact(RADIUS, solid, place) {
-            Some(contact) if deep < contact.separation && contact.separation < apart => {
-                cases.push((place, contact));
-            }
-            _ => {}
-        }
+    let [deep, apart] = SEPARATIONS;
+    // One in five or so has a contact of that kind.
+    let places = (0..1000 * POSES).map(|_| Place::random(ball, solid, &mut random));
+    let contacts = places.filter_map(|place| {
+        let contact = ball_contact(RADIUS, solid, place)?;
+        let wanted = deep < contact.separation && contact.separation < apart;
+        wanted.then_some((place, contact))
+    });
+    let cases: Vec<_> = contacts.take(POSES).collect();
+    match cases.len() {
+        POSES => Ok(cases),
+        few => Err(format!("{few} poses with a contact of {solid:?}, not {POSES}").into()),
     }
-    cases
 }
 
 fn name(solid: Solid) -> &'static str {
