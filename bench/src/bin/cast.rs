@@ -1,7 +1,7 @@
-//! What a cast costs: `cast [MESH] [--motions N] [--nodes N] [--csv FILE] [--picture FILE]`.
+//! What a cast costs: `cast [MESH] [--motions N] [--nodes N] [--truth N] [--csv FILE] [--picture FILE]`.
 //!
 //! Input: a mesh, which flies at a copy of itself, both turning; the bunny unless told otherwise. Output: a table of medians over speed and over
-//! tolerance, in microseconds and in separations of the same pair in the same run; brute-force sub-stepping of equal safety beside it.
+//! tolerance, in microseconds and in separations of the same pair in the same run; brute-force sub-stepping of equal safety beside it. With `--truth`, so many casts are held against the exact distance of the triangles in `f64`.
 //! Not for: other pairs, which cost what their separations cost.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
@@ -25,6 +25,7 @@ use touchfield::narrow::{
     separation,
 };
 use touchfield::shape::Shape;
+use touchfield_bench::mesh_pair::{ExactPose, Surface, surface_distance};
 use touchfield_bench::models;
 use touchfield_conformance::plot::{Panel, Series, svg};
 use touchfield_conformance::random::Random;
@@ -37,7 +38,7 @@ const TOLERANCES: [f64; 5] = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4];
 const USUAL: [f64; 2] = [1.0, 1e-3];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut motions, mut nodes) = (300, 128);
+    let (mut motions, mut nodes, mut truths) = (300, 128, 0);
     let (mut csv, mut picture, mut path) = (None, None, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -45,13 +46,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         match argument.as_str() {
             "--motions" => motions = value()?.parse()?,
             "--nodes" => nodes = value()?.parse()?,
+            "--truth" => truths = value()?.parse()?,
             "--csv" => csv = Some(PathBuf::from(value()?)),
             "--picture" => picture = Some(PathBuf::from(value()?)),
             _ => path = Some(PathBuf::from(argument)),
         }
     }
     let reference = models::reference(path.as_deref())?;
-    let shape = shape_of(&reference.mesh, nodes)?;
+    let mesh = centered(&reference.mesh);
+    let shape = shape_of(&mesh, nodes)?;
     println!(
         "{}, {nodes} nodes, {motions} motions a row; medians",
         reference.name
@@ -65,6 +68,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let table = table(&rows);
     print!("{table}");
+    if truths > 0 {
+        println!("{}", held_against_truth(&shape, &mesh, truths)?);
+    }
     if let Some(path) = csv {
         fs::write(path, &table)?;
     }
@@ -74,27 +80,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A dense grid, and points on the surface, about the middle of the box.
-fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
+/// About the middle of its box.
+fn centered(mesh: &TriangleMesh) -> TriangleMesh {
     let center = mesh.bounds().center();
-    let mesh = TriangleMesh {
+    TriangleMesh {
         vertices: mesh
             .vertices
             .iter()
             .map(|&vertex| vertex - center)
             .collect(),
         faces: mesh.faces.clone(),
-    };
+    }
+}
+
+/// A dense grid, and points on the surface.
+fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?;
+    let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?;
     let settings = ShellSettings {
         density: ShellDensity::Points(35_000),
         ..Default::default()
     };
-    let shell = shell_of_mesh(&mesh, &baked.grid, &settings)?;
+    let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
     Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
 }
 
@@ -185,6 +195,80 @@ fn flight(diagonal: f64, speed: f64, random: &mut Random) -> PairMotion {
     let a = motion(DVec3::ZERO, DVec3::ZERO);
     let b = motion(aim - back * direction, speed * diagonal * direction);
     PairMotion::new(a, b)
+}
+
+/// Casts of the usual row against exact first touches: what is proven, what is missed, and how far the surfaces are apart when they are said to touch.
+fn held_against_truth(
+    shape: &Shape,
+    mesh: &TriangleMesh,
+    motions: usize,
+) -> Result<String, Box<dyn Error>> {
+    let diagonal = f64::from(shape.solid().diagonal());
+    let surface = Surface::of(mesh);
+    let settings = CastSettings::to_within((USUAL[1] * diagonal) as f32);
+    let mut random = Random::new(7);
+    let mut scratch = CastScratch::default();
+    let (mut touching, mut hits, mut broken, mut missed) = (0, 0, 0, 0);
+    let (mut gaps, mut late, mut early) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..motions {
+        let motion = flight(diagonal, USUAL[0], &mut random);
+        let found = cast(shape, shape, &motion, &settings, &mut scratch)?;
+        // As `measured` draws them.
+        random.uniform(0.0, 1.0);
+        let truth = first_touch(&surface, &motion, diagonal);
+        let (time, lower) = (
+            f64::from(found.impact.time),
+            f64::from(found.impact.lower_bound),
+        );
+        hits += usize::from(found.is_hit());
+        if let Some(first) = truth {
+            touching += 1;
+            broken += usize::from(lower > first + 1e-6);
+            missed += usize::from(!found.is_hit());
+            late.push((time - first).max(0.0));
+            early.push(first - lower);
+        }
+        if found.is_hit() {
+            gaps.push(apart(&surface, &motion, found.impact.time) / diagonal);
+        }
+    }
+    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    Ok(format!(
+        "truth of {motions}: {touching} touch, {hits} hits, {missed} missed, {broken} proofs too long; late by {:.1e} of the motion (most {:.1e}), \
+         proofs end {:.1e} before (most {:.1e}); surfaces apart at a hit {:.1e} diagonals (most {:.1e}); the field is off by {:.1e} at most",
+        median(&mut late),
+        most(&late),
+        median(&mut early),
+        most(&early),
+        median(&mut gaps),
+        most(&gaps),
+        f64::from(shape.field().error_bound()) / diagonal
+    ))
+}
+
+/// Distance of the surfaces at a time \[m\].
+fn apart(surface: &Surface, motion: &PairMotion, time: f32) -> f64 {
+    let pose = motion.at(time);
+    let placed = surface.placed(ExactPose {
+        rotation: pose.rotation.as_dquat().normalize(),
+        translation: pose.translation.as_dvec3(),
+    });
+    surface_distance(surface, &placed, (0, 0)).distance
+}
+
+/// The first time at which the surfaces are within a millionth of the diagonal of each other.
+fn first_touch(surface: &Surface, motion: &PairMotion, diagonal: f64) -> Option<f64> {
+    let radius = (0.5 * diagonal) as f32;
+    let speed = f64::from(motion.speed_bound(Vec3::ZERO, radius, [0.0, 1.0]));
+    let mut time = 0.0;
+    while time <= 1.0 {
+        let gap = apart(surface, motion, time as f32);
+        if gap <= 1e-6 * diagonal {
+            return Some(time);
+        }
+        time += gap / speed;
+    }
+    None
 }
 
 fn median(values: &mut [f64]) -> f64 {

@@ -14,7 +14,8 @@
 //! up to twice the error E of the fields, so the proof ends about 2E before the touch. From there the *values* of the fields lead on: where they say
 //! target + g, the true separation is at least target + g − 2E, and a step that moves no point by more than g leaves it at target − 2E at least: **until
 //! [`Impact::time`] nothing overlaps deeper than the fields can tell**, however fast the bodies are. The search ends where g is within tolerance. For closed
-//! forms E is rounding, and both numbers are one.
+//! forms E is rounding, and both numbers are one. Of what CSG leaves the values are bounds, below the distance where edges are sharp: there the time may be early, never
+//! late.
 
 use glam::Vec3;
 
@@ -71,7 +72,8 @@ pub enum CastOutcome {
     Free,
     /// By the values of the fields farther apart all along, but nearer than their errors: proven up to the lower bound only.
     Unproven,
-    /// The limit of steps or boxes was reached: nothing is known beyond the time of the impact, which is no touch.
+    /// The limit of steps or boxes was reached: nothing is known beyond the time of the impact, which is no touch, or at which bodies in contact at the start
+    /// had not parted yet.
     GaveUp,
 }
 

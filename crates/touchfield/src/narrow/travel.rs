@@ -126,3 +126,67 @@ pub(super) fn carried(point: Vec3, from: Pose, to: Pose) -> Vec3 {
     let in_b = from.inverse().transform_point(point);
     0.5 * (point + to.transform_point(in_b))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::primitive::{Cuboid, HalfSpace};
+    use crate::geom::Motion;
+    use glam::Quat;
+    use proptest::prelude::*;
+
+    fn vector(size: f32) -> impl Strategy<Value = Vec3> {
+        prop::array::uniform3(-size..size).prop_map(Vec3::from)
+    }
+
+    fn motion() -> impl Strategy<Value = Motion> {
+        (
+            vector(3.0),
+            vector(2.0),
+            vector(1.0),
+            vector(4.0),
+            vector(9.0),
+        )
+            .prop_map(|(axis, translation, center, path, turn)| Motion {
+                start: Pose {
+                    rotation: Quat::from_scaled_axis(axis),
+                    translation,
+                },
+                center,
+                translation: path,
+                turn,
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn until_the_time_reached_no_corner_travels_farther(
+            a in motion(), b in motion(), from in 0.0f32..1.0, distance in 0.001f32..2.0, endless in any::<bool>(),
+        ) {
+            let cuboid = Shape::new(Cuboid::new(Vec3::new(0.5, 0.3, 0.2)).unwrap());
+            let ground = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
+            let pair = PairMotion::new(a, b);
+            let first = if endless { &ground } else { &cuboid };
+            let travel = Travel::new(first, &cuboid, &pair).unwrap();
+            let until = travel.reach(from, distance);
+            prop_assert!(from <= until && until <= 1.0);
+            // Some step is taken, and a longer one for more.
+            prop_assert!(until > from || distance / travel.speed([0.0, 1.0]) < 1e-6);
+            prop_assert!(travel.reach(from, 2.0 * distance) >= until);
+            // The corners of one of the bodies, seen from the other, go no farther than asked, along their paths.
+            let went = |motion: &PairMotion, shape: &Shape| {
+                let lengths = shape.solid().corners().map(|corner| {
+                    let at = |k: u16| {
+                        let share = f32::from(k) / 32.0;
+                        motion.at(from + share * (until - from)).transform_point(corner)
+                    };
+                    (0..32).map(|k| at(k).distance(at(k + 1))).sum::<f32>()
+                });
+                lengths.into_iter().fold(0.0, f32::max)
+            };
+            let of_b = went(&pair, &cuboid);
+            let of_a = if endless { f32::INFINITY } else { went(&pair.flipped(), &cuboid) };
+            prop_assert!(of_b.min(of_a) <= distance + 1e-4, "{of_b} {of_a} {distance}");
+        }
+    }
+}
