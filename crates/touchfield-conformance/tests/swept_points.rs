@@ -212,24 +212,12 @@ fn check(
     }
 }
 
-/// Spans and gaps that rounding can make or lose, at corners where cells meet, left out; outside the box of the field those that
-/// its error can.
-fn without_specks(field: &StoredField, [from, to]: [Vec3; 2], spans: &[Span]) -> Vec<Span> {
-    let is_speck = |a: f64, b: f64| {
-        let is_outside = |t: f64| !field.bounds().contains(from.lerp(to, t as f32));
-        let unsure = match is_outside(a) || is_outside(b) {
-            true => f64::from(2.0 * field.error_bound() / from.distance(to)),
-            false => 1e-7,
-        };
-        b - a < unsure
-    };
+/// Spans and gaps that rounding can make or lose, at corners where cells meet, left out.
+fn without_specks(spans: &[Span]) -> Vec<Span> {
     let mut kept: Vec<Span> = Vec::new();
-    for &span in spans
-        .iter()
-        .filter(|span| !is_speck(span.enter, span.leave))
-    {
+    for &span in spans.iter().filter(|span| span.leave - span.enter > 1e-7) {
         match kept.last_mut() {
-            Some(last) if is_speck(last.leave, span.enter) => last.leave = span.leave,
+            Some(last) if span.enter - last.leave < 1e-7 => last.leave = span.leave,
             _ => kept.push(span),
         }
     }
@@ -245,16 +233,12 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
             SweptField::stored(&field, Some(&octree)),
         ];
         let random = &mut Random::new(17);
-        let (mut checked, mut spans, mut again) = (
-            Checked {
-                outside: !name.starts_with("random sparse"),
-                crossings: 0,
-                doubles: 0,
-                worst: 0.0,
-            },
-            Vec::new(),
-            Vec::new(),
-        );
+        let mut checked = Checked {
+            outside: !name.starts_with("random sparse"),
+            crossings: 0,
+            doubles: 0,
+            worst: 0.0,
+        };
         let inner = field.bounds().diagonal();
         for _ in 0..segments() {
             let mut segment = random_segment(random, &field);
@@ -273,44 +257,35 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
                 ..SegmentSettings::default()
             };
             let [from, to] = segment;
-            cross_segment(&targets[0], from, to, &settings, &mut spans).unwrap();
-            check(&field, segment, level, &spans, &mut checked);
-            // Blocks that are skipped change nothing but the rounding of times.
-            cross_segment(&targets[1], from, to, &settings, &mut again).unwrap();
-            // Outside the box times are known as well as the field's error lets them.
-            let is_near = |a: f64, b: f64| {
-                let is_outside = |t: f64| !field.bounds().contains(from.lerp(to, t as f32));
-                let off = (a - b).abs();
-                let unsure = 2.0 * field.error_bound() / from.distance(to);
-                off < 1e-7 || ((is_outside(a) || is_outside(b)) && off < f64::from(unsure))
-            };
-            let long = without_specks(&field, segment, &spans);
-            let long_again = without_specks(&field, segment, &again);
-            let same = long.len() == long_again.len()
-                && (long.iter().zip(&long_again))
-                    .all(|(a, b)| is_near(a.enter, b.enter) && is_near(a.leave, b.leave));
-            assert!(
-                same,
-                "{name}: {spans:?} cell by cell, {again:?} by blocks, level {level}, {segment:?}"
-            );
-            // What is wanted less of is found the same.
-            for (wanted, target) in [
-                (Wanted::First, &targets[0]),
-                (Wanted::Onset, &targets[1]),
-                (Wanted::Whether, &targets[1]),
-            ] {
-                let settings = SegmentSettings { wanted, ..settings };
-                cross_segment(target, from, to, &settings, &mut again).unwrap();
-                assert!(long.is_empty() || !again.is_empty(), "{name} {wanted:?}");
-                let comparable = !long.is_empty() && long.len() == spans.len();
-                if let (Some(first), true) = (again.first(), comparable) {
-                    assert_eq!(again.len(), 1);
-                    let whole = wanted == Wanted::First;
-                    assert!(is_near(first.enter, spans[0].enter));
-                    assert!(first.leave <= spans[0].leave || is_near(first.leave, spans[0].leave));
-                    assert!(!whole || is_near(first.leave, spans[0].leave));
+            let found = [0, 1].map(|which| {
+                let target = &targets[which];
+                let mut spans = Vec::new();
+                cross_segment(target, from, to, &settings, &mut spans).unwrap();
+                check(&field, segment, level, &spans, &mut checked);
+                // What is wanted less of is found the same.
+                for wanted in [Wanted::First, Wanted::Onset, Wanted::Whether] {
+                    let settings = SegmentSettings { wanted, ..settings };
+                    let mut few = Vec::new();
+                    cross_segment(target, from, to, &settings, &mut few).unwrap();
+                    assert_eq!(few.len(), spans.len().min(1), "{name} {wanted:?}");
+                    for (few, first) in few.iter().zip(&spans) {
+                        let is_whole = wanted != Wanted::First || few.leave == first.leave;
+                        assert!(few.enter == first.enter && few.leave <= first.leave && is_whole);
+                    }
                 }
-            }
+                without_specks(&spans)
+            });
+            // Blocks that are skipped change nothing but the rounding of times. Outside, times are known no better than the field's error.
+            let is_inside = segment.iter().all(|&end| field.bounds().contains(end));
+            let [cells, blocks] = &found;
+            let is_same = cells.len() == blocks.len()
+                && cells.iter().zip(blocks).all(|(a, b)| {
+                    (a.enter - b.enter).abs() < 1e-7 && (a.leave - b.leave).abs() < 1e-7
+                });
+            assert!(
+                is_same || !is_inside,
+                "{name}: {cells:?} cell by cell, {blocks:?} by blocks, level {level}, {segment:?}"
+            );
         }
         println!(
             "{name}: {} crossings, {} short spans, worst {:.1e} cells",

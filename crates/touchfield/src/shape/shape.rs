@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// The same shape with an octree over its field, which points that move past it want. `octree` was built over the same field.
+    /// The same shape with an octree over its field, which points that move past it want. To be built over the same field.
     pub fn with_octree(self, octree: Arc<FieldOctree>) -> Shape {
         Shape {
             octree: Some(octree),

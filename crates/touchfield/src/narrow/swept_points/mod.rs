@@ -7,6 +7,20 @@
 //! After document 002 (docs/BIBLIOGRAPHY.md), sections 3.1 to 3.3. **Touching counts**: a point at the level is in contact. Going past it: the exact
 //! polynomial of a cell instead of two signs, so that a crossing into and out of one cell is not lost; blocks are skipped by their
 //! range *and* by how steep the field is; nodes and points of a shell may move on true paths, not only on straight ones.
+//!
+//! ```
+//! use glam::Vec3;
+//! use touchfield::field::primitive::Sphere;
+//! use touchfield::narrow::swept_points::{SegmentSettings, SweptField, cross_segment};
+//!
+//! let ball = Sphere::new(1.0)?;
+//! let mut spans = Vec::new();
+//! let (from, to) = (Vec3::new(-4.0, 0.0, 0.0), Vec3::new(4.0, 0.0, 0.0));
+//! cross_segment(&SweptField::new(&ball), from, to, &SegmentSettings::default(), &mut spans)?;
+//! // In after three of eight metres, out after five.
+//! assert!((spans[0].enter - 0.375).abs() < 1e-5 && (spans[0].leave - 0.625).abs() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod by_bisection;
 mod polynomial;

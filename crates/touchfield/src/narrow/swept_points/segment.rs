@@ -78,7 +78,14 @@ impl<'a> SweptField<'a> {
     }
 
     /// A stored field, cell by cell; with its octree, over blocks of cells.
+    ///
+    /// # Panics
+    /// If the octree was built over a field of another layout.
     pub fn stored(field: &'a StoredField, octree: Option<&'a FieldOctree>) -> SweptField<'a> {
+        assert!(
+            octree.is_none_or(|octree| octree.cells().layout() == field.layout()),
+            "the octree was built over another field than the one it is asked about"
+        );
         SweptField {
             field,
             stored: Some((field, octree)),
