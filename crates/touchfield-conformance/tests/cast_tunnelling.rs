@@ -302,7 +302,9 @@ fn clearance_past_a_bowl() {
             assert!(flight.gap(found.time.into()) <= 1e-6 * size, "{context}");
             return false;
         }
-        assert_eq!(found.outcome, ClearanceOutcome::Converged, "{context}");
+        // A wall thinner than the field can tell is as deep all the way through: nothing there rules an interval out.
+        let converged = found.outcome == ClearanceOutcome::Converged;
+        assert!(converged || least <= 0.0, "{context}");
         let then = flight.gap(found.time.into());
         let most = f64::from(found.upper_bound) + 1e-6 * size;
         assert!(then <= most, "{then} {context}");
@@ -310,7 +312,10 @@ fn clearance_past_a_bowl() {
         // Beyond its box a field knows bounds only.
         let is_near = then <= f64::from(body.shape.cell_size());
         let most = 1.5 * tolerance + 5.0 * body.error();
-        assert!(!is_near || width <= most, "{width} {context}");
+        assert!(
+            !(is_near && converged) || width <= most,
+            "{width} {context}"
+        );
         least > 0.0
     });
     let apart = apart.iter().filter(|&&apart| apart).count();
