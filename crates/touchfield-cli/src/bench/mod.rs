@@ -2,9 +2,13 @@
 //!
 //! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
 
+mod clock;
 mod krayer_scenes;
 mod krayer_table1;
+mod model;
+mod random;
 mod xu_table1;
+mod xu_table2;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -32,12 +36,14 @@ enum Name {
     List,
     KrayerTable1(krayer_table1::Arguments),
     XuTable1(xu_table1::Arguments),
+    XuTable2(xu_table2::Arguments),
 }
 
 /// What `list` prints: every other subcommand, and what it does.
-const BENCHES: [(&str, &str); 2] = [
+const BENCHES: [(&str, &str); 3] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (xu_table1::NAME, xu_table1::DESCRIPTION),
+    (xu_table2::NAME, xu_table2::DESCRIPTION),
 ];
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -45,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         Name::List => Ok(list()),
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
         Name::XuTable1(arguments) => xu_table1::run(arguments, common),
+        Name::XuTable2(arguments) => xu_table2::run(arguments, common),
     }
 }
 
