@@ -3,12 +3,16 @@
 //! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
 
 mod clock;
+mod falling;
 mod krayer_scenes;
 mod krayer_table1;
 mod model;
 mod random;
+mod swept_shell;
 mod xu_table1;
 mod xu_table2;
+mod xu_table3;
+mod xu_table4;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -37,13 +41,17 @@ enum Name {
     KrayerTable1(krayer_table1::Arguments),
     XuTable1(xu_table1::Arguments),
     XuTable2(xu_table2::Arguments),
+    XuTable3(xu_table3::Arguments),
+    XuTable4(xu_table4::Arguments),
 }
 
 /// What `list` prints: every other subcommand, and what it does.
-const BENCHES: [(&str, &str); 3] = [
+const BENCHES: [(&str, &str); 5] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (xu_table1::NAME, xu_table1::DESCRIPTION),
     (xu_table2::NAME, xu_table2::DESCRIPTION),
+    (xu_table3::NAME, xu_table3::DESCRIPTION),
+    (xu_table4::NAME, xu_table4::DESCRIPTION),
 ];
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -52,6 +60,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
         Name::XuTable1(arguments) => xu_table1::run(arguments, common),
         Name::XuTable2(arguments) => xu_table2::run(arguments, common),
+        Name::XuTable3(arguments) => xu_table3::run(arguments, common),
+        Name::XuTable4(arguments) => xu_table4::run(arguments, common),
     }
 }
 

@@ -1,14 +1,16 @@
-//! The mesh that a table is measured on.
+//! The mesh that a table is measured on, and how its field is stored.
 //!
 //! Input: a file, or nothing. Output: the mesh, and what to call it. Not for: repairs.
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+use touchfield::bake::SparseSettings;
 use touchfield::mesh::{TriangleMesh, generate};
 
 use crate::args::Units;
 use crate::failure::Failure;
-use crate::load;
+use crate::load::{self, Storage};
 
 pub(super) struct Model {
     pub(super) path: PathBuf,
@@ -32,6 +34,31 @@ impl Model {
     /// Without folders.
     pub(super) fn name(&self) -> String {
         load::name_of(&self.path)
+    }
+}
+
+/// How a field is stored.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Kind {
+    /// every node in 32 bits
+    Dense,
+    /// a band of ±3 cells in 16 bits
+    Sparse,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Dense => "dense",
+            Kind::Sparse => "sparse",
+        }
+    }
+
+    pub(super) fn storage(self) -> Storage {
+        match self {
+            Kind::Dense => Storage::Dense,
+            Kind::Sparse => Storage::Sparse(SparseSettings::default()),
+        }
     }
 }
 

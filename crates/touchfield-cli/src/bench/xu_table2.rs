@@ -12,16 +12,16 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::Vec3;
 use serde_json::{Value, json};
-use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
+use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::narrow::swept_points::{SegmentSettings, Span, SweptField, Wanted, cross_segment};
 
 use super::clock::{self, Part};
-use super::model::Model;
+use super::model::{Kind, Model};
 use super::random::Random;
 use crate::args::{Common, Units};
 use crate::failure::Failure;
-use crate::load::{self, Storage};
+use crate::load;
 use crate::report::{self, Answer};
 use crate::{output, terminal};
 
@@ -47,6 +47,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_values_t = PAPER.map(|row| row.cells),
         value_parser = clap::value_parser!(u32).range(8..=65_536))]
     resolution: Vec<u32>,
+    /// How fields are stored
+    #[arg(long, value_enum, value_name = "KIND,KIND", value_delimiter = ',', default_values_t = [Kind::Dense, Kind::Sparse])]
+    field: Vec<Kind>,
     /// Segments between random points of the field's box
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     segments: u32,
@@ -125,24 +128,22 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let model = Model::load(arguments.model.as_deref(), arguments.units, max_memory)?;
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
-        for (kind, storage) in [
-            ("dense", Storage::Dense),
-            ("sparse", Storage::Sparse(SparseSettings::default())),
-        ] {
+        for &kind in &arguments.field {
             let settings = BakeSettings {
                 // As in Table 1: a node more than cells.
                 resolution: Resolution::Nodes(cells + 1),
                 max_memory,
                 ..BakeSettings::default()
             };
-            let measured = match load::bake_mesh(&model.path, &model.mesh, &settings, &storage) {
-                Ok(baked) => Ok(measure(&model, &baked.field, arguments)?),
-                Err(Failure::Limit(why)) => Err(why),
-                Err(failure) => return Err(failure),
-            };
+            let measured =
+                match load::bake_mesh(&model.path, &model.mesh, &settings, &kind.storage()) {
+                    Ok(baked) => Ok(measure(&model, &baked.field, arguments)?),
+                    Err(Failure::Limit(why)) => Err(why),
+                    Err(failure) => return Err(failure),
+                };
             rows.push(Row {
                 cells,
-                kind,
+                kind: kind.name(),
                 measured,
             });
         }
