@@ -28,7 +28,7 @@ Examples:
   touchfield bench list
   touchfield bench xu-table1 --model bunny.obj --resolution 128,256 --out table.csv
 
-Times are from start to end on all threads: leave the machine alone meanwhile.")]
+Times are from start to end on all threads unless a bench says otherwise: leave the machine alone meanwhile.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     name: Name,
