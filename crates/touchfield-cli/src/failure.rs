@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     Limit(String),
     /// There is contact, and `--fail-on-contact` calls that a failure: exit code 1. The answer is printed as ever.
     Contact(Box<Answer>),
+    /// Two ways to one answer gave two, which is a fault of ours: exit code 4.
+    Disagreement(String),
 }
 
 impl Failure {
@@ -35,13 +37,16 @@ impl Failure {
             Failure::Contact(_) => 1,
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
+            Failure::Disagreement(_) => 4,
         }
     }
 
     /// What to tell.
     pub(crate) fn message(&self) -> &str {
         match self {
-            Failure::BadInput(message) | Failure::Limit(message) => message,
+            Failure::BadInput(message)
+            | Failure::Limit(message)
+            | Failure::Disagreement(message) => message,
             Failure::Contact(_) => "the bodies touch",
         }
     }

@@ -1,7 +1,8 @@
 //! The `touchfield` command: one subcommand per file.
 //!
 //! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
-//! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit.
+//! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit,
+//! 4 a bench found two ways to one answer that differ.
 //! Progress and remarks go to stderr.
 
 mod args;
@@ -63,7 +64,8 @@ Start here:
   touchfield cast a.tfs b.tfs --from 0,0,0.2,0,0,0,1 --to 0,0,0,0,0,0,1     when one first touches the other
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
-Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit.";
+Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit,
+4 a bench found two ways to one answer that differ.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -2,9 +2,17 @@
 //!
 //! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
 
+mod clock;
+mod falling;
 mod krayer_scenes;
 mod krayer_table1;
+mod model;
+mod random;
+mod swept_shell;
 mod xu_table1;
+mod xu_table2;
+mod xu_table3;
+mod xu_table4;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -20,7 +28,7 @@ Examples:
   touchfield bench list
   touchfield bench xu-table1 --model bunny.obj --resolution 128,256 --out table.csv
 
-Times are from start to end on all threads: leave the machine alone meanwhile.")]
+Times are from start to end on all threads unless a bench says otherwise: leave the machine alone meanwhile.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     name: Name,
@@ -32,12 +40,18 @@ enum Name {
     List,
     KrayerTable1(krayer_table1::Arguments),
     XuTable1(xu_table1::Arguments),
+    XuTable2(xu_table2::Arguments),
+    XuTable3(xu_table3::Arguments),
+    XuTable4(xu_table4::Arguments),
 }
 
 /// What `list` prints: every other subcommand, and what it does.
-const BENCHES: [(&str, &str); 2] = [
+const BENCHES: [(&str, &str); 5] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (xu_table1::NAME, xu_table1::DESCRIPTION),
+    (xu_table2::NAME, xu_table2::DESCRIPTION),
+    (xu_table3::NAME, xu_table3::DESCRIPTION),
+    (xu_table4::NAME, xu_table4::DESCRIPTION),
 ];
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -45,6 +59,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         Name::List => Ok(list()),
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
         Name::XuTable1(arguments) => xu_table1::run(arguments, common),
+        Name::XuTable2(arguments) => xu_table2::run(arguments, common),
+        Name::XuTable3(arguments) => xu_table3::run(arguments, common),
+        Name::XuTable4(arguments) => xu_table4::run(arguments, common),
     }
 }
 

@@ -11,8 +11,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
 use touchfield::field::{LeafSide, MinMaxOctree, SparseOctree, StoredField};
-use touchfield::mesh::{TriangleMesh, generate};
+use touchfield::mesh::TriangleMesh;
 
+use super::model::Model;
 use crate::args::{Common, Units};
 use crate::failure::Failure;
 use crate::load::{self, Storage};
@@ -100,13 +101,9 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             output::check_apart(out, model)?;
         }
     }
-    let (path, mesh) = match &arguments.model {
-        Some(path) => {
-            let mesh = load::mesh(path, arguments.units, common.max_memory.0)?;
-            (path.clone(), mesh)
-        }
-        None => (PathBuf::from("torus_knot"), built_in()?),
-    };
+    let max_memory = common.max_memory.0;
+    let Model { path, mesh } =
+        Model::load(arguments.model.as_deref(), arguments.units, max_memory)?;
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
         for (kind, storage) in [
@@ -116,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             let settings = BakeSettings {
                 // The document's megabytes are those of a node more than cells.
                 resolution: Resolution::Nodes(cells + 1),
-                max_memory: common.max_memory.0,
+                max_memory,
                 ..BakeSettings::default()
             };
             let measured = match measure(&path, &mesh, &settings, &storage) {
@@ -145,15 +142,6 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         text: text(&path, &mesh, &rows),
         json: as_json(&path, &mesh, &rows),
     })
-}
-
-fn built_in() -> Result<TriangleMesh, Failure> {
-    let knot = generate::TorusKnot {
-        segments: 78,
-        sides: 10,
-        ..Default::default()
-    };
-    generate::torus_knot(knot).map_err(|error| Failure::BadInput(error.to_string()))
 }
 
 fn measure(

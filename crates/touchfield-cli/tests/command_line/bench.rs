@@ -8,6 +8,7 @@ fn the_list_names_what_can_be_run() {
     let json = folder.json(&["bench", "list"]);
     assert_eq!(json["benches"][0]["name"], "krayer-table1");
     assert_eq!(json["benches"][1]["name"], "xu-table1");
+    assert_eq!(json["benches"][2]["name"], "xu-table2");
     let text = folder.run(&["bench", "list"]).stdout;
     assert!(text.contains("xu-table1"), "{text}");
     let refused = folder.run(&["bench", "no-such"]);
@@ -77,6 +78,110 @@ fn the_table_of_document_002_is_printed_beside_ours() {
         text.contains("torus_knot") && text.contains("dense"),
         "{text}"
     );
+}
+
+#[test]
+fn segments_cell_by_cell_and_by_octree_are_printed_beside_document_002() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    let arguments = [
+        "bench",
+        "xu-table2",
+        "--model",
+        "cube.obj",
+        "--resolution",
+        "16,128",
+        "--segments",
+        "2000",
+        "--out",
+        "table.csv",
+    ];
+    let json = folder.json(&arguments);
+    assert_eq!(json["segments"], 2000);
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        let crossings = row["crossings"].as_array().unwrap();
+        // Four radii, all spans and the first.
+        assert_eq!(crossings.len(), 8);
+        for pair in crossings.chunks(2) {
+            assert_eq!(pair[0]["radius"], pair[1]["radius"]);
+            assert_eq!(pair[0]["in_contact"], pair[1]["in_contact"], "{row}");
+        }
+        for found in crossings {
+            // A point in the box of a cube is seldom outside it: two in a padding of cells.
+            let share = found["in_contact"].as_f64().unwrap() / 2000.0;
+            assert!(share > 0.7 && share <= 1.0, "{found}");
+            for key in ["cell_by_cell_seconds", "octree_seconds"] {
+                assert!(found[key].as_f64().unwrap() > 0.0, "{key} of {found}");
+            }
+        }
+        // Larger balls touch no less.
+        let of = |i: usize| crossings[i]["in_contact"].as_u64().unwrap();
+        assert!(of(0) <= of(2) && of(2) <= of(4) && of(4) <= of(6), "{row}");
+    }
+    assert!(rows[0]["document"].is_null());
+    assert_eq!(rows[2]["document"]["octree_seconds"], 12.0);
+    let table = String::from_utf8(folder.read("table.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 1 + 4 * 8 + 1, "{table}");
+    assert!(lines.iter().all(|line| line.matches(',').count() == 8));
+    assert!(lines.contains(&"128,document 002,all,0,1000000,12.7,1000000,12,"));
+
+    let small = ["--resolution", "16", "--segments", "100"];
+    let text = folder
+        .run(&[&["bench", "xu-table2"], &small[..]].concat())
+        .stdout;
+    for word in ["torus_knot", "cell by cell", "Balls against 16³", "sparse"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    let limited = ["--resolution", "1024", "--max-memory", "24M"];
+    let run = folder.run(&[&["bench", "xu-table2"], &limited[..]].concat());
+    assert_eq!(run.code, 3, "{}", run.stderr);
+}
+
+#[test]
+fn shells_point_by_point_and_by_spheres_are_printed_beside_document_002() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    let measured = |bench, extra: &[&str]| {
+        let common = ["--resolution", "48", "--out", "table.csv"];
+        let json = folder.json(&[&["bench", bench], extra, &common[..]].concat());
+        let table = String::from_utf8(folder.read("table.csv")).unwrap();
+        let document = json["document"].as_array().unwrap();
+        assert_eq!(document[2]["points"], 437_645);
+        let rows = json["rows"].as_array().unwrap().clone();
+        assert_eq!(table.lines().count(), 1 + 3 + rows.len(), "{table}");
+        assert!(table.lines().all(|line| line.matches(',').count() == 9));
+        for pair in rows.chunks(2) {
+            // All spans, then the first of each motion.
+            assert_eq!(pair[0]["in_contact"], pair[1]["in_contact"], "{pair:?}");
+            assert_eq!(pair[1]["spans"], pair[1]["in_contact"], "{pair:?}");
+            assert!(pair[0]["spans"].as_u64() >= pair[1]["spans"].as_u64());
+        }
+        for row in &rows {
+            for key in ["linear_seconds", "hierarchy_seconds", "in_contact", "ratio"] {
+                assert!(row[key].as_f64().unwrap() > 0.0, "{key} of {row}");
+            }
+        }
+        rows
+    };
+    let cube_and_motions = ["--model", "cube.obj", "--motions", "200"];
+    let rows = measured("xu-table3", &cube_and_motions);
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["points"], 8);
+    assert_eq!(rows[0]["motions"], 200);
+    // Boxes of three times the size: some motions miss.
+    assert!(rows[0]["in_contact"].as_u64().unwrap() < 200);
+
+    let rows = measured("xu-table4", &["--frames", "400", "--field", "dense"]);
+    assert_eq!(rows[0]["motions"], 400);
+    assert_eq!(rows[0]["points"], 780);
+    // It falls for a while, touches, and does not sink in: then points would be in contact in every frame that follows.
+    let touching = rows[0]["in_contact"].as_u64().unwrap();
+    assert!(touching > 0 && touching < 300, "{touching}");
+    let spans = rows[0]["spans"].as_u64().unwrap();
+    assert!(spans < 20 * touching, "{spans} spans in {touching} frames");
 }
 
 #[test]
@@ -158,9 +263,11 @@ fn what_cannot_be_measured_is_refused_before_the_work() {
         (&["--resolution", "7"], "7"),
         (&["--resolution", "fine"], "fine"),
     ] {
-        let run = folder.run(&[&["bench", "xu-table1"], arguments].concat());
-        assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
-        assert!(run.stderr.contains(cause), "{}", run.stderr);
+        for bench in ["xu-table1", "xu-table2", "xu-table3", "xu-table4"] {
+            let run = folder.run(&[&["bench", bench], arguments].concat());
+            assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
+            assert!(run.stderr.contains(cause), "{}", run.stderr);
+        }
     }
     assert_eq!(folder.names(), ["cube.obj"]);
 }
