@@ -244,6 +244,10 @@ impl<'a> Walk<'a> {
         };
         match parted {
             Parting::At(state) => self.advance(state, Some(contact)),
+            Parting::Again { from, state } => {
+                let state = self.bisected(from, state)?;
+                Ok(self.answer(CastOutcome::Hit, state, Some(contact), from, from))
+            }
             Parting::Never => Ok(self.answer(CastOutcome::Hit, first, Some(contact), 0.0, 0.0)),
             Parting::GaveUp(state) => {
                 Ok(self.answer(CastOutcome::GaveUp, state, Some(contact), 0.0, 0.0))
@@ -333,6 +337,7 @@ impl<'a> Walk<'a> {
     /// From contact to the first state that is apart by two tolerances: one would be left and entered again by rounding.
     fn part(&mut self, first: State) -> Result<Parting, MotionError> {
         let mut now = first;
+        let mut widest = first;
         while now.estimated <= 2.0 * self.tolerance {
             if now.time >= 1.0 {
                 return Ok(Parting::Never);
@@ -344,6 +349,16 @@ impl<'a> Walk<'a> {
             let step = self.tolerance.max(self.target - now.separation);
             let next = (self.travel.reach(now.time, step)).max(now.time.next_up());
             now = self.look(next, Some(&now))?;
+            if now.separation < widest.separation - self.tolerance {
+                // Between two walls nearer than the tolerance can tell: off the one, into the other.
+                return Ok(Parting::Again {
+                    from: widest.time,
+                    state: now,
+                });
+            }
+            if now.separation > widest.separation {
+                widest = now;
+            }
         }
         Ok(Parting::At(now))
     }
@@ -484,6 +499,12 @@ impl<'a> Walk<'a> {
 
 enum Parting {
     At(State),
+    /// Nearer again before they were apart.
+    Again {
+        /// When they were farthest apart.
+        from: f32,
+        state: State,
+    },
     Never,
     GaveUp(State),
 }

@@ -145,7 +145,7 @@ pub(super) fn covering_radius(
     }
     let (mut lower, mut proven) = (fineness, fineness);
     for block in cells.chunks(BLOCK) {
-        let found = threads::map(block.len(), |index| search.within(block[index], lower));
+        let found = threads::map(block.len(), |index| search.within(block[index], lower, proven));
         for (own_lower, own_proven) in found {
             lower = lower.max(own_lower);
             proven = proven.max(own_proven);
@@ -163,10 +163,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// How far the surface in a cell reaches from the points, found and proven \[m\]. What is proven counts only where it is more
-    /// than `lower` with its slack.
-    fn within(&self, cell: Aabb, mut lower: f64) -> (f64, f64) {
-        let mut proven = 0.0;
+    /// How far the surface in a cell reaches from the points, found and proven \[m\], if it is more than what was found and proven of others.
+    /// What is proven counts only where it is more than `lower` with its slack.
+    fn within(&self, cell: Aabb, mut lower: f64, mut proven: f64) -> (f64, f64) {
         let mut cells = vec![(cell, 0)];
         while let Some((cell, guess)) = cells.pop() {
             if !may_cross(self.field, cell) {
@@ -179,7 +178,7 @@ impl Search<'_> {
             let point = self.tree.point(near.slot);
             let farthest = |far: f64, corner: Vec3| far.max(point.distance(corner.as_dvec3()));
             let upper = cell.corners().into_iter().fold(0.0, farthest);
-            if upper <= (1.0 + SLACK) * lower {
+            if upper <= proven.max((1.0 + SLACK) * lower) {
                 continue;
             }
             let diagonal = f64::from(cell.diagonal());
