@@ -24,7 +24,7 @@ Examples:
 B moves from one pose to the other while A stays: its origin goes straight, and it turns at a constant rate. Times are shares of that
 motion, from 0 to 1. Two are told. Before `lower_bound` the bodies are proven to be farther apart than the target, turning and the
 errors of the fields included. At `time` they are as near as the target, to within the tolerance, as far as the fields can tell: up to twice
-their error deeper, never more, however fast they move. A finer field, or one baked with --tolerance, brings the two together.
+their error and a tolerance deeper, never more, however fast they move. A finer field, or one baked with --tolerance, brings the two together.
 The outcome is hit, free (proven all the way), unproven (free, but nearer than the fields' errors) or gave-up.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Where B starts, in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     from: Pose,
-    /// Where B ends; it turns there the shorter way
+    /// Where B ends; it turns there the shorter way (of a half turn the sign of the quaternion picks the way; --turn says it)
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     to: Pose,
     /// Turn by this instead, axis times angle [rad] in the frame of A, as often around as it says; the rotation of --to is not looked at
@@ -140,11 +140,16 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
         CastOutcome::Hit => format!("touch at {} of the motion", impact.time),
         CastOutcome::Free => "apart all the way, proven".to_owned(),
         CastOutcome::Unproven => "apart all the way, as far as the fields can tell".to_owned(),
-        CastOutcome::GaveUp => format!(
-            "apart up to {} of the motion; gave up after {} states",
-            impact.time,
-            report::count(found.steps)
-        ),
+        CastOutcome::GaveUp => {
+            // In contact at the start, and not yet seen apart.
+            let never_parted = found.start.is_some() && found.from == 0.0;
+            format!(
+                "{} up to {} of the motion; gave up after {} states",
+                if never_parted { "in contact" } else { "apart" },
+                impact.time,
+                report::count(found.steps)
+            )
+        }
     };
     facts.add("bodies", what);
     if let Some(start) = found.start {

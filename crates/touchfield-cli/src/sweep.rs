@@ -35,13 +35,13 @@ type Row = [f32; HEADING.len()];
 Examples:
   touchfield sweep bolt.tfs nut.tfs --poses poses.npy -o rows.npy       (N, 7) in, (N, 8) out
   touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
-  touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 10) out
+  touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 11) out
 
 A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
 `touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.
 
-A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation, as
-`touchfield cast` tells them; hit is 1 or 0, and a motion without a hit is proven free up to its lower bound.")]
+A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from, as
+`touchfield cast` tells them; hit is 1 or 0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in contact and part.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
     #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
     motions: Option<PathBuf>,
-    /// Where to write a row for every pose, .npy of shape (N, 8), f4, or .csv; or for every motion, (N, 10)
+    /// Where to write a row for every pose, .npy of shape (N, 8), f4, or .csv; or for every motion, (N, 11)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a

@@ -21,7 +21,7 @@ use crate::{npy, output, points};
 /// Motions that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 16;
 /// Columns of what is written.
-const HEADING: [&str; 10] = [
+const HEADING: [&str; 11] = [
     "time",
     "lower_bound",
     "hit",
@@ -32,6 +32,7 @@ const HEADING: [&str; 10] = [
     "ny",
     "nz",
     "separation",
+    "from",
 ];
 
 /// Reads the motions, before any body is baked for them.
@@ -50,20 +51,24 @@ pub(crate) fn run(
     let settings = search.settings(shapes);
     let bar = CountProgress::new("motions", motions.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Cast>>, MotionError> = motions
+    let pieces: Result<Vec<Vec<Cast>>, (usize, MotionError)> = motions
         .par_chunks(PIECE)
-        .map(|piece| {
+        .enumerate()
+        .map(|(number, piece)| {
             let mut scratch = CastScratch::default();
-            let casts = piece.iter().map(|&motion| {
+            let casts = piece.iter().enumerate().map(|(index, &motion)| {
                 let motion = PairMotion::of_b(motion);
                 cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
+                    .map_err(|error| (number * PIECE + index + 1, error))
             });
             let casts = casts.collect();
             bar.add(piece.len() as u64);
             casts
         })
         .collect();
-    let casts = pieces.map_err(|error| shapes.failure(&error))?.concat();
+    let casts = pieces
+        .map_err(|(row, error)| shapes.failure(&format!("motion {row}: {error}")))?
+        .concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     let rows: Vec<_> = casts.iter().map(row).collect();
@@ -104,6 +109,7 @@ fn row(cast: &Cast) -> [f32; HEADING.len()] {
         ny,
         nz,
         cast.separation,
+        cast.from,
     ]
 }
 
@@ -123,6 +129,10 @@ fn answer(casts: &[Cast], output: &Path, seconds: f64) -> Answer {
     let mut facts = Facts::default();
     facts.add("motions", report::count_of(casts.len()));
     facts.add("touching", report::count_of(hits));
+    let starting = casts.iter().filter(|cast| cast.start.is_some()).count();
+    if starting > 0 {
+        facts.add("in contact at the start", report::count_of(starting));
+    }
     facts.add("proven free", report::count_of(free));
     if unproven > 0 {
         facts.add("free, unproven", report::count_of(unproven));
@@ -146,6 +156,7 @@ fn answer(casts: &[Cast], output: &Path, seconds: f64) -> Answer {
             "free": free,
             "unproven": unproven,
             "incomplete": gave_up,
+            "starting_in_contact": starting,
             "seconds": seconds,
             "motions_per_second": rate,
             "output": output.to_string_lossy(),

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::{DVec3, Quat, Vec3};
-use touchfield::field::primitive::{HalfSpace, Sphere};
+use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
+use touchfield::field::{Transformed, Union};
 use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::narrow::{
     Cast, CastOutcome, CastScratch, CastSettings, CollideError, MotionError, StartingContact, cast,
@@ -392,6 +393,35 @@ fn bodies_that_start_in_contact_are_told_apart() {
     // Out of the deep, in few steps.
     let found = over_the_ground(-1.0, 4.0 * Vec3::Z, 1e-3);
     assert!(found.start.is_some() && found.steps < 20, "{found:?}");
+}
+
+#[test]
+fn off_one_wall_and_into_the_next_is_a_touch() {
+    // A ball in a slot that leaves it two tenths of a millimetre on either side, between walls of half a metre.
+    let wall = |x: f32| {
+        let wall = Cuboid::new(Vec3::new(0.25, 2.0, 2.0)).unwrap();
+        Transformed::new(wall, Pose::from_translation(x * Vec3::X), 1.0).unwrap()
+    };
+    let slot = Shape::new(Union {
+        first: wall(-0.7502),
+        second: wall(0.7502),
+    });
+    for tolerance in [1e-4, 2e-4, 5e-4] {
+        for path in [5.0f32, 0.02] {
+            let start = Pose::from_translation(-0.0002 * Vec3::X);
+            let motion = PairMotion::of_b(Motion::straight(start, path * Vec3::X));
+            let settings = CastSettings::to_within(tolerance);
+            let found = ask(&slot, &ball(0.5), &motion, &settings);
+            // The ball is at the other wall after four tenths of a millimetre.
+            assert!(found.is_hit(), "{tolerance} {path} {found:?}");
+            let place = found.impact.time * path;
+            assert!(
+                place <= 0.0004 + 4.0 * tolerance,
+                "{tolerance} {path} {found:?}"
+            );
+            assert!(found.impact.lower_bound * path <= 0.00041, "{found:?}");
+        }
+    }
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
     let mut lines = written.lines();
     assert_eq!(
         lines.next(),
-        Some("time,lower_bound,hit,px,py,pz,nx,ny,nz,separation")
+        Some("time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from")
     );
     let rows: Vec<Vec<f64>> = lines
         .map(|line| {
@@ -244,6 +244,8 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
         expected.extend(numbers(&single["point"]));
         expected.extend(numbers(&single["normal"]));
         expected.push(number(&single["separation"]));
+        // None of these parts from a contact.
+        expected.push(0.0);
         for (found, expected) in row.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-6, "{row:?} {single}");
         }
@@ -262,7 +264,7 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
         "1",
     ]);
     let bytes = folder.read("r.npy");
-    let values: Vec<f32> = (bytes[bytes.len() - 120..].as_chunks().0.iter())
+    let values: Vec<f32> = (bytes[bytes.len() - 132..].as_chunks().0.iter())
         .map(|&four| f32::from_le_bytes(four))
         .collect();
     for (found, expected) in values.iter().zip(rows.iter().flatten()) {
@@ -294,6 +296,9 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
         &["--motions", "bad.csv"],
         &["line 1", "to end at", "zero quaternion"],
     );
+    // A motion that cannot be cast is named.
+    folder.write("fast.csv", format!("{FROM},{TO}\n{FROM},1e9,0,0,0,0,0,1\n"));
+    fails(&["--motions", "fast.csv"], &["motion 2"]);
     folder.fails(
         &[
             "sweep",

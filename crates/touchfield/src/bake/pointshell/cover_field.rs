@@ -145,7 +145,9 @@ pub(super) fn covering_radius(
     }
     let (mut lower, mut proven) = (fineness, fineness);
     for block in cells.chunks(BLOCK) {
-        let found = threads::map(block.len(), |index| search.within(block[index], lower, proven));
+        let found = threads::map(block.len(), |index| {
+            search.within(block[index], lower, proven)
+        });
         for (own_lower, own_proven) in found {
             lower = lower.max(own_lower);
             proven = proven.max(own_proven);

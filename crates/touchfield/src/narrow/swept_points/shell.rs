@@ -55,7 +55,8 @@ pub struct SweepSettings {
     /// On bent paths a point counts as in contact from so near to the level on \[m\]: never later, earlier by no more. Motions are
     /// cut into at most 4,096 pieces for it; where those do not do, contact is told earlier still.
     pub tolerance: f32,
-    /// Whether spheres are asked before their points; without, every point is looked at.
+    /// Whether spheres are asked before their points; without, every point is looked at. On straight paths the answers are the same
+    /// bits; on bent ones both are within the tolerance.
     pub by_spheres: bool,
 }
 
@@ -80,12 +81,23 @@ pub struct PointSpan {
     pub span: Span,
 }
 
+impl PointSpan {
+    /// Takes in a later span of the same point that begins before this ends.
+    fn joins(&mut self, next: &PointSpan) -> bool {
+        let meets = next.point == self.point
+            && (self.span.enter..=self.span.leave).contains(&next.span.enter);
+        if meets {
+            self.span.leave = self.span.leave.max(next.span.leave);
+        }
+        meets
+    }
+}
+
 /// Buffers of a sweep, reused from call to call.
 #[derive(Debug, Default)]
 pub struct SweepScratch {
     spans: Vec<Span>,
-    level: Vec<Work>,
-    next_level: Vec<Work>,
+    open: Vec<Work>,
     heap: LeastFirst<Work>,
     poses: Vec<Vec<Option<Pose>>>,
 }
@@ -164,7 +176,7 @@ pub fn sweep_shell(
         poses: std::mem::take(&mut scratch.poses),
     };
     match settings.wanted {
-        SweepWanted::All => sweep.all(&mut scratch.level, &mut scratch.next_level, out),
+        SweepWanted::All => sweep.all(&mut scratch.open, out),
         SweepWanted::First | SweepWanted::Whether => sweep.first(&mut scratch.heap, out),
     }
     (scratch.spans, scratch.poses) = (sweep.spans, sweep.poses);
@@ -204,49 +216,39 @@ struct Chord {
 }
 
 impl Sweep<'_> {
-    /// Level by level, then the points of the spheres that are left.
-    fn all(&mut self, level: &mut Vec<Work>, next: &mut Vec<Work>, out: &mut Vec<PointSpan>) {
+    /// Spheres, then the points of those that are left. Depth first: of many pieces of time few are open at once.
+    fn all(&mut self, open: &mut Vec<Work>, out: &mut Vec<PointSpan>) {
         let nodes = self.shell.tree().nodes();
-        level.clear();
-        level.push(Work {
+        open.clear();
+        open.push(Work {
             node: 0,
             piece: TimePiece::WHOLE,
         });
-        while !level.is_empty() {
-            next.clear();
-            for &work in level.iter() {
-                let node = &nodes[work.node as usize];
-                if self.settings.by_spheres {
-                    if self.is_bent_too_much(node, work.piece) {
-                        next.extend(work.piece.halves().map(|piece| Work { piece, ..work }));
-                        continue;
-                    }
-                    if self.sphere_onset(node, work.piece).is_none() {
-                        continue;
-                    }
-                    if node.child_count > 0 {
-                        let piece = work.piece;
-                        next.extend(node.children().map(|node| Work { node, piece }));
-                        continue;
-                    }
+        while let Some(work) = open.pop() {
+            let node = &nodes[work.node as usize];
+            if self.settings.by_spheres {
+                if self.is_bent_too_much(node, work.piece) {
+                    open.extend(work.piece.halves().map(|piece| Work { piece, ..work }));
+                    continue;
                 }
-                for point in node.points() {
-                    self.point_spans(point, work.piece, out);
+                if self.sphere_onset(node, work.piece).is_none() {
+                    continue;
+                }
+                if node.child_count > 0 {
+                    let piece = work.piece;
+                    open.extend(node.children().map(|node| Work { node, piece }));
+                    continue;
                 }
             }
-            std::mem::swap(level, next);
+            for point in node.points() {
+                self.point_spans(point, work.piece, out);
+            }
         }
         out.sort_unstable_by(|a, b| {
             (a.point.cmp(&b.point)).then(a.span.enter.total_cmp(&b.span.enter))
         });
         // Pieces of one motion meet.
-        out.dedup_by(|next, kept| {
-            let meets = next.point == kept.point && next.span.enter <= kept.span.leave;
-            if meets {
-                kept.span.leave = kept.span.leave.max(next.span.leave);
-            }
-            meets
-        });
+        out.dedup_by(|next, kept| kept.joins(next));
     }
 
     /// Best-first by when a sphere may first hold a point in contact.
@@ -415,13 +417,19 @@ impl Sweep<'_> {
                     from + share * (to - from)
                 }
             };
-            out.extend(sweep.spans.iter().map(|span| PointSpan {
-                point,
-                span: Span {
-                    enter: time(span.enter),
-                    leave: time(span.leave),
-                },
-            }));
+            for span in &sweep.spans {
+                let next = PointSpan {
+                    point,
+                    span: Span {
+                        enter: time(span.enter),
+                        leave: time(span.leave),
+                    },
+                };
+                // At once, or a point that stays in contact would have a span for every piece of time.
+                if !out.last_mut().is_some_and(|last| last.joins(&next)) {
+                    out.push(next);
+                }
+            }
             true
         });
     }
