@@ -1,9 +1,11 @@
 //! Times of impact: closed forms against exact times in `f64`, starts in contact, and what is refused.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use std::sync::Arc;
+
 use glam::{DVec3, Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
-use touchfield::field::{Transformed, Union};
+use touchfield::field::{Field, Transformed, Union};
 use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::narrow::{
     Cast, CastOutcome, CastScratch, CastSettings, CollideError, MotionError, StartingContact, cast,
@@ -16,8 +18,9 @@ use touchfield::shape::Shape;
 use touchfield_conformance::cast_truth::{Moving, Path};
 use touchfield_conformance::contact_truth::Solid;
 use touchfield_conformance::mesh_truth::in_parallel;
-use touchfield_conformance::meshes::is_long;
+use touchfield_conformance::meshes::{icosphere, is_long};
 use touchfield_conformance::random::Random;
+use touchfield_conformance::representations::Representation;
 
 fn ask(a: &Shape, b: &Shape, motion: &PairMotion, settings: &CastSettings) -> Cast {
     cast(a, b, motion, settings, &mut CastScratch::default()).unwrap()
@@ -393,6 +396,30 @@ fn bodies_that_start_in_contact_are_told_apart() {
     // Out of the deep, in few steps.
     let found = over_the_ground(-1.0, 4.0 * Vec3::Z, 1e-3);
     assert!(found.start.is_some() && found.steps < 20, "{found:?}");
+}
+
+#[test]
+fn what_parts_is_proven_free_once_the_fields_can_tell() {
+    // A ball on the ground, on a grid so coarse that its error is a hundred tolerances.
+    let mesh = icosphere(1.0, 3);
+    let field = Representation::Dense.bake(&mesh, 16).unwrap();
+    let error = field.error_bound();
+    let ball = Shape::stored(Arc::new(field));
+    let start = Pose::from_translation(0.98 * Vec3::Z);
+    let motion = PairMotion::of_b(Motion::straight(start, 3.0 * Vec3::Z));
+    let tolerance = 1e-3;
+    assert!(error > 50.0 * tolerance);
+    let found = ask(
+        &ground(),
+        &ball,
+        &motion,
+        &CastSettings::to_within(tolerance),
+    );
+    assert_eq!(found.start, Some(StartingContact::Separating), "{found:?}");
+    assert_eq!(found.outcome, CastOutcome::Free, "{found:?}");
+    // From about where the gap is the error on, which a motion of three metres has soon.
+    assert!(found.from * 3.0 < 0.02 + 4.0 * error, "{found:?}");
+    assert_eq!(found.impact.lower_bound, 1.0);
 }
 
 #[test]

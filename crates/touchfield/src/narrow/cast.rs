@@ -102,7 +102,8 @@ pub struct Cast {
     pub separation: f32,
     /// `Some` if the bodies are in contact at the start. Sliding and deepening are a hit at time 0.
     pub start: Option<StartingContact>,
-    /// Share of the motion from which outcome and lower bound tell: 0, or where bodies in contact at the start have parted, by two tolerances.
+    /// Share of the motion from which the lower bound tells: 0, or where bodies in contact at the start have parted, by two tolerances and by
+    /// what it takes to prove it; the outcome tells from where they have parted by two tolerances.
     pub from: f32,
     /// States that were looked at.
     pub steps: u32,
@@ -261,7 +262,7 @@ impl<'a> Walk<'a> {
         first: State,
         contact: Option<StartingContact>,
     ) -> Result<Cast, MotionError> {
-        let from = first.time;
+        let mut from = first.time;
         let mut now = first;
         let mut lower_bound = from;
         let mut is_proven = true;
@@ -270,6 +271,11 @@ impl<'a> Walk<'a> {
             if now.estimated <= self.tolerance {
                 let now = self.bisected(before, now)?;
                 return Ok(self.answer(CastOutcome::Hit, now, contact, from, lower_bound));
+            }
+            // Bodies that part are nearer than the fields can tell at first: the proof begins where it can.
+            let is_unproven_yet = contact.is_some() && !is_proven && lower_bound <= from;
+            if is_unproven_yet && now.proven >= PROOF_SHARE * self.tolerance {
+                (from, is_proven) = (now.time, true);
             }
             if is_proven {
                 lower_bound = self.travel.reach(now.time, now.proven.max(0.0));

@@ -234,7 +234,8 @@ impl Sweep<'_> {
                 if self.sphere_onset(node, work.piece).is_none() {
                     continue;
                 }
-                if node.child_count > 0 {
+                // Where all points touch, spheres would be asked for nothing.
+                if node.child_count > 0 && !self.is_deep(node, work.piece) {
                     let piece = work.piece;
                     open.extend(node.children().map(|node| Work { node, piece }));
                     continue;
@@ -368,6 +369,13 @@ impl Sweep<'_> {
         }
         *self.poses[depth as usize][end as usize]
             .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
+    }
+
+    /// Whether all of a sphere is, by the field's value at its middle, in contact halfway.
+    fn is_deep(&mut self, node: &SphereNode, piece: TimePiece) -> bool {
+        let chord = self.chord(node.center, piece);
+        let middle = self.target.field().distance(0.5 * (chord.from + chord.to));
+        middle + node.radius < self.settings.level
     }
 
     /// When a sphere may first hold a point in contact.
