@@ -13,7 +13,10 @@ use touchfield::field::{
 
 use crate::random::Random;
 
-/// A dense grid of such values; its error bound is a lie, as no bound would be true.
+/// Values are nowhere off by more than this from any distance there may be \[m\].
+const BEYOND_DOUBT: f32 = 20.0;
+
+/// A dense grid of such values.
 pub fn random_dense(seed: u64, cells: UVec3) -> DenseGrid {
     let random = &mut Random::new(seed);
     let layout = GridLayout {
@@ -22,7 +25,7 @@ pub fn random_dense(seed: u64, cells: UVec3) -> DenseGrid {
         nodes: cells + 1,
     };
     let values = (0..layout.node_count()).map(|_| random.uniform(-1.0, 1.0) as f32);
-    DenseGrid::new(layout, values.collect(), layout.bounds(), 0.05).unwrap()
+    DenseGrid::new(layout, values.collect(), layout.bounds(), BEYOND_DOUBT).unwrap()
 }
 
 /// Blocks of all sizes within blocks, in any order that is allowed; values without any sense, from a few to all.
@@ -49,7 +52,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
             first_value,
             lowest: 0.0,
             step: 1.0,
-            error: 0.1,
+            error: BEYOND_DOUBT,
         };
         first_value += block.value_count();
         block
@@ -102,7 +105,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
     let parts = SparseParts {
         nodes,
         cells: references,
-        plain_error: 0.1,
+        plain_error: BEYOND_DOUBT,
         blocks,
         children,
         values,

@@ -245,7 +245,7 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
         for _ in 0..segments() {
             let mut segment = random_segment(random, &field);
             if name.starts_with("random") {
-                // Their error bounds are lies, which show outside.
+                // Outside, nothing is known of them.
                 let bounds = field.bounds();
                 segment = segment.map(|end| end.clamp(bounds.min, bounds.max));
             }

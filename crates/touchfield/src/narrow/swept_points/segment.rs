@@ -272,18 +272,35 @@ fn cross_cells(
     let per_metre = (1.0 - 1e-6) / f64::from(field.layout().cell_size);
     let per_value = per_metre / f64::from(octree.steepest());
     let jump = 2.0 * per_metre * f64::from(error_bound);
+    // Where a piece ends the level is still so far away in value. So it is in space, by the steepest slope there is, or because the true
+    // distance changes no faster than one goes and is nowhere off by more than the error. Leaps of less than a cell might, by rounding, lead nowhere.
+    let leap = |piece: &Piece, leaves: f64| {
+        let gap = f64::from(piece.gap());
+        let free = f64::max(per_value * gap, per_metre * gap - jump);
+        (free > 1.0).then(|| (leaves + free / length).min(times[1]))
+    };
     let blocks = octree.cells();
     let mut walker = Walker::new(cells, line, times);
     let mut height = blocks.height();
     loop {
-        let Some(skip) = Skip::around(walker.cell(), blocks, level, &mut height) else {
+        let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
             let leaf = blocks.block_around(0, walker.cell());
             loop {
                 let times = [walker.time(), walker.leaves_cell()];
+                let mut last = None;
                 field.pieces(walker.cell(), line, times, level, &mut |times, piece| {
+                    last = Some(piece);
                     out.visit(times, piece)
                 })?;
-                if !walker.step() {
+                let leaps = last.and_then(|piece| Some((piece, leap(&piece, times[1])?)));
+                let goes_on = match leaps {
+                    Some((piece, end)) => {
+                        out.visit([times[1], end], piece)?;
+                        walker.leap(end)
+                    }
+                    None => walker.step(),
+                };
+                if !goes_on {
                     return ControlFlow::Continue(());
                 }
                 if !leaf.contains(walker.cell()) {
@@ -294,22 +311,11 @@ fn cross_cells(
         };
         let block = blocks.block_around(height, walker.cell());
         let leaves = walker.leaves_block(block.first, block.last);
-        // Where the block ends the level is still so far away in value. So it is in space, by the steepest slope there is, or because
-        // the true distance changes no faster than one goes and is nowhere off by more than the error.
-        let gap = f64::from(skip.gap);
-        let free = f64::max(per_value * gap, per_metre * gap - jump);
-        // A leap of less than a cell might, by rounding, lead nowhere.
-        let leaps = free > 1.0;
-        let end = if leaps {
-            (leaves + free / length).min(times[1])
-        } else {
-            leaves
-        };
-        out.visit([walker.time(), end], skip.piece)?;
-        let goes_on = if leaps {
-            walker.leap(end)
-        } else {
-            walker.step_out_of(block.first, block.last)
+        let leaps = leap(&piece, leaves);
+        out.visit([walker.time(), leaps.unwrap_or(leaves)], piece)?;
+        let goes_on = match leaps {
+            Some(end) => walker.leap(end),
+            None => walker.step_out_of(block.first, block.last),
         };
         if !goes_on {
             return ControlFlow::Continue(());
@@ -317,41 +323,31 @@ fn cross_cells(
     }
 }
 
-/// A block without the level.
-struct Skip {
-    piece: Piece,
-    /// How far its values are from the level at least \[m\].
-    gap: f32,
-}
-
-impl Skip {
-    /// The largest block around a cell without the level: `height` says how large the last was, and then how large it is. Blocks hold the
-    /// values of the smaller ones in them, so up from one that can be skipped, or down from one that cannot, finds it.
-    #[inline]
-    fn around(cell: UVec3, blocks: &MinMaxOctree, level: f32, height: &mut usize) -> Option<Skip> {
-        let at = |height: usize| {
-            let range = blocks.range_around(height, cell);
-            Piece::of_range(range, level).map(|piece| Skip {
-                piece,
-                gap: f32::max(range.lower - level, level - range.upper),
-            })
-        };
-        if let Some(mut found) = at(*height) {
-            while *height < blocks.height() {
-                let Some(larger) = at(*height + 1) else {
-                    break;
-                };
-                *height += 1;
-                found = larger;
-            }
+/// The largest block around a cell without the level, as a piece: `height` says how large the last was, and then how large it is. Blocks hold the
+/// values of the smaller ones in them, so up from one that can be skipped, or down from one that cannot, finds it.
+#[inline]
+fn clear_block(
+    cell: UVec3,
+    blocks: &MinMaxOctree,
+    level: f32,
+    height: &mut usize,
+) -> Option<Piece> {
+    let at = |height: usize| Piece::of_range(blocks.range_around(height, cell), level);
+    if let Some(mut found) = at(*height) {
+        while *height < blocks.height() {
+            let Some(larger) = at(*height + 1) else {
+                break;
+            };
+            *height += 1;
+            found = larger;
+        }
+        return Some(found);
+    }
+    while *height > 0 {
+        *height -= 1;
+        if let Some(found) = at(*height) {
             return Some(found);
         }
-        while *height > 0 {
-            *height -= 1;
-            if let Some(found) = at(*height) {
-                return Some(found);
-            }
-        }
-        None
     }
+    None
 }

@@ -60,8 +60,10 @@ impl Collector<'_> {
     #[inline]
     pub(super) fn visit(&mut self, times: Times, piece: Piece) -> ControlFlow<()> {
         match piece {
-            Piece::Above => self.above(times),
-            Piece::Below => self.below(times),
+            Piece::Clear {
+                is_below: false, ..
+            } => self.above(times),
+            Piece::Clear { is_below: true, .. } => self.below(times),
             Piece::Polynomial(polynomial) => self.polynomial(times, polynomial),
         }
     }
