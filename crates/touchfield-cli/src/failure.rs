@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::path::Path;
 
 use touchfield::bake::pointshell::ShellBakeError;
-use touchfield::bake::{BakeError, BakeSettings, ConvertError, Resolution, VoxmapBakeError};
+use touchfield::bake::{
+    BakeError, BakeSettings, ConvertError, IsosurfaceError, Resolution, VoxmapBakeError,
+};
 use touchfield::field::GridError;
 use touchfield::field::file::FileError;
 use touchfield::mesh::read::{Cause, ReadError};
@@ -82,7 +84,14 @@ impl Failure {
 
     /// A body in `path` on which no points can be laid.
     pub(crate) fn of_shell(path: &Path, error: &ShellBakeError) -> Failure {
-        let message = format!("{}: its pointshell cannot be made: {error}", path.display());
+        let message = match error {
+            ShellBakeError::Isosurface(IsosurfaceError::Empty { .. }) => format!(
+                "{}: no node of its field lies inside the solid, which is thinner than a cell; bake it finer (--cell-size or --tolerance), or give \
+                 the mesh itself",
+                path.display()
+            ),
+            error => format!("{}: its pointshell cannot be made: {error}", path.display()),
+        };
         Failure::new(error.is_limit(), message)
     }
 
