@@ -14,7 +14,7 @@ use touchfield::geom::{Motion, Pose};
 
 use crate::args::pose_of;
 use crate::failure::Failure;
-use crate::npy;
+use crate::{npy, output};
 
 /// Extensions that are read and written.
 pub(crate) const EXTENSIONS: [&str; 2] = ["npy", "csv"];
@@ -194,6 +194,18 @@ fn split_outside_quotes(row: &str, is_separator: impl Fn(char) -> bool) -> Vec<&
 fn is_numeric(word: &str) -> bool {
     let unsigned = word.trim_start_matches(['+', '-', '.']);
     word.parse::<f64>().is_ok() || unsigned.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Writes rows to a file, as an array or as text below their heading, as its name says.
+pub(crate) fn write_rows<const N: usize>(
+    path: &Path,
+    heading: [&str; N],
+    rows: &[[f32; N]],
+) -> Result<(), Failure> {
+    output::write_whole(path, |out| match is_npy(path) {
+        true => npy::write_rows(out, rows),
+        false => write_csv(out, heading, rows),
+    })
 }
 
 /// Writes rows below their heading.

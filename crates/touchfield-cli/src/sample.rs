@@ -12,7 +12,7 @@ use touchfield::field::{Field, Sample, StoredField};
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::report::{self, Answer, Facts};
-use crate::{load, npy, output, points};
+use crate::{load, output, points};
 
 /// Points that one thread samples at a time: enough to hide the change of threads.
 const BATCH: usize = 4096;
@@ -53,10 +53,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 
     let text = match &arguments.output {
         Some(path) => {
-            output::write_whole(path, |out| match points::is_npy(path) {
-                true => npy::write_rows(out, &rows),
-                false => points::write_csv(out, HEADING, &rows),
-            })?;
+            points::write_rows(path, HEADING, &rows)?;
             None
         }
         None if common.json => None,

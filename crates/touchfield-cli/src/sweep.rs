@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::pair::{Bodies, Shapes};
 use crate::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
-use crate::{npy, output, points, sweep_motions};
+use crate::{output, points, sweep_motions};
 
 /// Poses that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 64;
@@ -117,12 +117,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let rows = pieces.map_err(|error| shapes.failure(&error))?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
-    output::write_whole(&arguments.output, |out| {
-        match points::is_npy(&arguments.output) {
-            true => npy::write_rows(out, &rows),
-            false => points::write_csv(out, HEADING, &rows),
-        }
-    })?;
+    points::write_rows(&arguments.output, HEADING, &rows)?;
     let touching = rows.iter().filter(|row| row[7] > 0.0).count();
     let incomplete = questions.incomplete.load(Ordering::Relaxed);
     let answer = answer(arguments, &rows, touching, incomplete, seconds);

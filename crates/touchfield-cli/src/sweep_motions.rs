@@ -14,9 +14,9 @@ use crate::args::Common;
 use crate::cast::CastSearch;
 use crate::failure::Failure;
 use crate::pair::Shapes;
+use crate::points;
 use crate::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
-use crate::{npy, output, points};
 
 /// Motions that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 16;
@@ -72,10 +72,7 @@ pub(crate) fn run(
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     let rows: Vec<_> = casts.iter().map(row).collect();
-    output::write_whole(output, |out| match points::is_npy(output) {
-        true => npy::write_rows(out, &rows),
-        false => points::write_csv(out, HEADING, &rows),
-    })?;
+    points::write_rows(output, HEADING, &rows)?;
     let answer = answer(&casts, output, seconds);
     let count = |outcome| count_of(&casts, outcome);
     let free = casts

@@ -25,6 +25,22 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync + Send
     (0..count).map(work).collect()
 }
 
+/// `work` on every item, in order; so many items in a row share what they need to work with.
+pub(crate) fn map_sharing<T: Sync, S: Default, R: Send>(
+    items: &[T],
+    size: usize,
+    work: impl Fn(&T, &mut S) -> R + Sync + Send,
+) -> Vec<R> {
+    let pieces = map(items.len().div_ceil(size), |piece| {
+        let mut shared = S::default();
+        let items = items.iter().skip(piece * size).take(size);
+        items
+            .map(|item| work(item, &mut shared))
+            .collect::<Vec<R>>()
+    });
+    pieces.into_iter().flatten().collect()
+}
+
 /// `work` on pieces of `items`, all but the last of length `size`, with the number of each.
 #[cfg(feature = "bake")]
 pub(crate) fn map_pieces<T: Send, R: Send>(

@@ -80,7 +80,7 @@ impl AboutMiddle {
         known: impl Fn(Vec3) -> (f32, f32),
         outside: impl Fn(Vec3) -> f32,
     ) -> Option<AboutMiddle> {
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
+        if !cell.is_finite() {
             return None;
         }
         let middle = cell.center();

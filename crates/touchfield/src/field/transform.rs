@@ -108,7 +108,7 @@ impl<F: Field> Field for Transformed<F> {
             return Aabb::EMPTY;
         }
         let margin = rounding::slack(self.magnitude());
-        if own.min.is_finite() && own.max.is_finite() {
+        if own.is_finite() {
             let center = self
                 .parent_from_field
                 .transform_point(self.scale * own.center());

@@ -54,6 +54,11 @@ macro_rules! axis_aligned_box {
                 !self.min.cmple(self.max).all()
             }
 
+            /// Whether it has an end on every side.
+            pub fn is_finite(self) -> bool {
+                self.min.is_finite() && self.max.is_finite()
+            }
+
             /// Centre \[m\].
             pub fn center(self) -> $vector {
                 // Halves first: the sum of two huge corners would overflow.

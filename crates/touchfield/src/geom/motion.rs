@@ -69,19 +69,16 @@ impl Motion {
     }
 
     fn turned(&self, time: f32) -> Turned {
-        let time = f64::from(time);
         let start = dquat(self.start.rotation);
         let center = self.center.as_dvec3();
         let rotation = if self.turn == Vec3::ZERO {
             start
         } else {
-            DQuat::from_scaled_axis(self.turn.as_dvec3() * time) * start
+            DQuat::from_scaled_axis(self.turn.as_dvec3() * f64::from(time)) * start
         };
-        let middle =
-            self.start.translation.as_dvec3() + start * center + time * self.translation.as_dvec3();
         Turned {
             rotation,
-            translation: middle - rotation * center,
+            translation: self.middle(time) - rotation * center,
         }
     }
 

@@ -87,7 +87,7 @@ fn lattice(field: &(impl Field + ?Sized), cells: u32, finer: u32) -> Result<Latt
     if bounds.is_empty() {
         return Err(MassError::Empty);
     }
-    if !(bounds.min.is_finite() && bounds.max.is_finite() && bounds.extents().is_finite()) {
+    if !(bounds.is_finite() && bounds.extents().is_finite()) {
         return Err(MassError::Unbounded(bounds));
     }
     let extents = bounds.extents().as_dvec3();

@@ -19,11 +19,12 @@
 
 use glam::Vec3;
 
+use super::narrow::check_tolerance;
 use super::separation::{
     Precision, SeparationScratch, SeparationSettings, rounding, separation_above, turned_box,
 };
 use super::travel::{MotionError, Travel, carried};
-use super::{CollideError, Pair, Separation};
+use super::{Pair, Separation};
 use crate::contact::Impact;
 use crate::geom::{PairMotion, Pose};
 use crate::shape::Shape;
@@ -145,14 +146,9 @@ pub fn cast_many(
 ) -> Vec<Result<Cast, MotionError>> {
     /// Casts take as long as dozens of separations: short pieces, or a thread would wait for the last.
     const PIECE: usize = 8;
-    let pieces = motions.len().div_ceil(PIECE);
-    let by_piece = threads::map(pieces, |piece| {
-        let mut scratch = CastScratch::default();
-        let motions = motions.iter().skip(piece * PIECE).take(PIECE);
-        let casts = motions.map(|motion| cast(a, b, motion, settings, &mut scratch));
-        casts.collect::<Vec<_>>()
-    });
-    by_piece.into_iter().flatten().collect()
+    threads::map_sharing(motions, PIECE, |motion, scratch| {
+        cast(a, b, motion, settings, scratch)
+    })
 }
 
 /// What is known at a time.
@@ -212,9 +208,7 @@ impl<'a> Walk<'a> {
         if !settings.target.is_finite() {
             return Err(MotionError::BadTarget(settings.target));
         }
-        if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
-            return Err(CollideError::BadTolerance(settings.tolerance).into());
-        }
+        check_tolerance(settings.tolerance)?;
         let travel = Travel::new(a, b, motion)?;
         let tolerance = settings.tolerance.max(travel.resolved());
         Ok(Walk {

@@ -10,11 +10,12 @@
 use glam::Vec3;
 
 use super::least_first::{LeastFirst, Open};
+use super::narrow::check_tolerance;
 use super::separation::{
     Precision, SeparationScratch, SeparationSettings, rounding, separation_above,
 };
 use super::travel::{MotionError, Travel, carried};
-use super::{CollideError, Pair, Separation, SeparationOutcome};
+use super::{Pair, Separation, SeparationOutcome};
 use crate::geom::{PairMotion, Pose};
 use crate::shape::Shape;
 use crate::threads;
@@ -98,9 +99,7 @@ pub fn clearance(
     settings: &ClearanceSettings,
     scratch: &mut ClearanceScratch,
 ) -> Result<Clearance, MotionError> {
-    if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
-        return Err(CollideError::BadTolerance(settings.tolerance).into());
-    }
+    check_tolerance(settings.tolerance)?;
     if settings.floor.is_nan() {
         return Err(MotionError::BadTarget(settings.floor));
     }
@@ -131,14 +130,9 @@ pub fn clearance_many(
 ) -> Vec<Result<Clearance, MotionError>> {
     /// Each takes as long as dozens of separations: short pieces, or a thread would wait for the last.
     const PIECE: usize = 8;
-    let pieces = motions.len().div_ceil(PIECE);
-    let by_piece = threads::map(pieces, |piece| {
-        let mut scratch = ClearanceScratch::default();
-        let motions = motions.iter().skip(piece * PIECE).take(PIECE);
-        let found = motions.map(|motion| clearance(a, b, motion, settings, &mut scratch));
-        found.collect::<Vec<_>>()
-    });
-    by_piece.into_iter().flatten().collect()
+    threads::map_sharing(motions, PIECE, |motion, scratch| {
+        clearance(a, b, motion, settings, scratch)
+    })
 }
 
 /// An interval of time, and where a search in it may begin.

@@ -302,6 +302,15 @@ pub(super) fn check_max_separation(max_separation: f32) -> Result<(), CollideErr
     }
 }
 
+/// Refuses a tolerance that no search can meet.
+pub(super) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
+    if tolerance > 0.0 && tolerance.is_finite() {
+        Ok(())
+    } else {
+        Err(CollideError::BadTolerance(tolerance))
+    }
+}
+
 /// The pair with a rotation of unit length; refuses a pose that is no rigid motion.
 pub(super) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     let Pose {

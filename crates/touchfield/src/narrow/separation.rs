@@ -13,7 +13,7 @@ use glam::{Mat3, Vec3};
 
 use super::boxes::half_diagonal;
 use super::least_first::{LeastFirst, Open};
-use super::narrow::checked;
+use super::narrow::{check_tolerance, checked};
 use super::shell_pairs::{NearestPoints, OpenPairs, nearest_points};
 use super::{CollideError, Contacts, Pair};
 use crate::contact::{Contact, ContactId};
@@ -131,9 +131,7 @@ pub(super) fn separation_above(
     scratch: &mut SeparationScratch,
 ) -> Result<Separation, CollideError> {
     let pair = &checked(pair)?;
-    if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
-        return Err(CollideError::BadTolerance(settings.tolerance));
-    }
+    check_tolerance(settings.tolerance)?;
     let both = Both::of(pair)?;
     let mut search = Search {
         both,
@@ -230,15 +228,9 @@ pub fn separation_many(
 ) -> Vec<Result<Separation, CollideError>> {
     /// Long enough that a heap is worth growing, short enough that all threads get some.
     const PIECE: usize = 64;
-    let pieces = a_from_b.len().div_ceil(PIECE);
-    let by_piece = threads::map(pieces, |piece| {
-        let mut scratch = SeparationScratch::default();
-        let poses = a_from_b.iter().skip(piece * PIECE).take(PIECE);
-        let answers =
-            poses.map(|&a_from_b| separation(&Pair { a, b, a_from_b }, settings, &mut scratch));
-        answers.collect::<Vec<_>>()
-    });
-    by_piece.into_iter().flatten().collect()
+    threads::map_sharing(a_from_b, PIECE, |&a_from_b, scratch| {
+        separation(&Pair { a, b, a_from_b }, settings, scratch)
+    })
 }
 
 /// A box that may hold the minimiser.
@@ -286,8 +278,7 @@ impl<'a> Both<'a> {
         if a.solid().is_empty() || b.solid().is_empty() {
             return Err(CollideError::Empty);
         }
-        let finite = |solid: Aabb| solid.min.is_finite() && solid.max.is_finite();
-        if !finite(a.solid()) && !finite(b.solid()) {
+        if !a.solid().is_finite() && !b.solid().is_finite() {
             return Err(CollideError::Unbounded);
         }
         let rounding = rounding(pair);
@@ -362,11 +353,7 @@ impl<'a> Both<'a> {
             return middle;
         }
         // One side is endless along some axis: the middle of the other, as near as that goes.
-        let finite = if a.min.is_finite() && a.max.is_finite() {
-            a
-        } else {
-            b
-        };
+        let finite = if a.is_finite() { a } else { b };
         let center = finite.center();
         if center.is_finite() {
             center

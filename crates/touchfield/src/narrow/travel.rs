@@ -59,14 +59,10 @@ impl Travel {
             motions[1].arm_speed_bound(a.solid()),
         ];
         let travel = Travel { motions, arms };
-        let endless = |shape: &Shape| {
-            let solid = shape.solid();
-            !(solid.min.is_finite() && solid.max.is_finite())
-        };
         if !motion.is_valid() {
             return Err(MotionError::BadMotion(Box::new(*motion)));
         }
-        if endless(a) && endless(b) {
+        if !a.solid().is_finite() && !b.solid().is_finite() {
             return Err(CollideError::Unbounded.into());
         }
         let size = a.solid().diagonal().min(b.solid().diagonal());

@@ -99,7 +99,7 @@ pub fn shell_of_field(
     }
     let bounds = field.bounds();
     // An empty box has no surface, which the isosurface says.
-    let is_bounded = bounds.min.is_finite() && bounds.max.is_finite();
+    let is_bounded = bounds.is_finite();
     if !is_bounded && !bounds.is_empty() {
         return Err(ShellBakeError::Unbounded(bounds));
     }

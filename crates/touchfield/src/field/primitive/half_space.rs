@@ -86,7 +86,7 @@ impl Field for HalfSpace {
     /// Exact but for rounding: the value is linear, so its ends lie at corners of the cell.
     fn interval(&self, cell: Aabb) -> Interval {
         let cell = cell.as_daabb();
-        if !(cell.min.is_finite() && cell.max.is_finite()) {
+        if !cell.is_finite() {
             return Interval::EVERYTHING;
         }
         let positive = self.normal.cmpgt(DVec3::ZERO);

@@ -207,6 +207,14 @@ struct Sweep<'a> {
     poses: Vec<Vec<Option<Pose>>>,
 }
 
+/// What is known of a sphere that may hold a point in contact.
+struct SphereTouch {
+    /// When it may first.
+    onset: f64,
+    /// Whether all of it is, by the field's value at its middle, in contact halfway.
+    is_deep: bool,
+}
+
 /// A straight way from the start of a piece of time to its end, and how far what it stands for may be from it.
 #[derive(Clone, Copy)]
 struct Chord {
@@ -231,11 +239,11 @@ impl Sweep<'_> {
                     open.extend(work.piece.halves().map(|piece| Work { piece, ..work }));
                     continue;
                 }
-                if self.sphere_onset(node, work.piece).is_none() {
+                let Some(touch) = self.sphere_touch(node, work.piece) else {
                     continue;
-                }
+                };
                 // Where all points touch, spheres would be asked for nothing.
-                if node.child_count > 0 && !self.is_deep(node, work.piece) {
+                if node.child_count > 0 && !touch.is_deep {
                     let piece = work.piece;
                     open.extend(node.children().map(|node| Work { node, piece }));
                     continue;
@@ -290,7 +298,8 @@ impl Sweep<'_> {
                     let onset = if self.is_bent_too_much(child, work.piece) {
                         Some(work.piece.times()[0])
                     } else {
-                        self.sphere_onset(child, work.piece)
+                        self.sphere_touch(child, work.piece)
+                            .map(|touch| touch.onset)
                     };
                     if let Some(onset) = onset {
                         self.push(heap, work, onset, best);
@@ -371,15 +380,8 @@ impl Sweep<'_> {
             .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
     }
 
-    /// Whether all of a sphere is, by the field's value at its middle, in contact halfway.
-    fn is_deep(&mut self, node: &SphereNode, piece: TimePiece) -> bool {
-        let chord = self.chord(node.center, piece);
-        let middle = self.target.field().distance(0.5 * (chord.from + chord.to));
-        middle + node.radius < self.settings.level
-    }
-
-    /// When a sphere may first hold a point in contact.
-    fn sphere_onset(&mut self, node: &SphereNode, piece: TimePiece) -> Option<f64> {
+    /// Whether a sphere may hold a point in contact.
+    fn sphere_touch(&mut self, node: &SphereNode, piece: TimePiece) -> Option<SphereTouch> {
         let chord = self.chord(node.center, piece);
         let largest = chord.from.abs().max(chord.to.abs()).max_element();
         // Of points and centres that are turned, moved and joined.
@@ -393,9 +395,10 @@ impl Sweep<'_> {
         }
         self.cross(&chord, reach, Wanted::Onset);
         let [from, to] = piece.times();
-        self.spans
-            .first()
-            .map(|span| from + span.enter * (to - from))
+        self.spans.first().map(|span| SphereTouch {
+            onset: from + span.enter * (to - from),
+            is_deep: middle + node.radius < self.settings.level,
+        })
     }
 
     fn point_onset(&mut self, point: u32, piece: TimePiece) -> Option<PointSpan> {
