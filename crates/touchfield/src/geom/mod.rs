@@ -1,6 +1,6 @@
 //! Vocabulary of the whole library: poses, boxes, spheres, triangles, intervals, tolerances.
 //!
-//! Concrete, `Copy`, fields public; nothing below it but `glam` and `half`. Lengths are metres, angles radians.
+//! Concrete, `Copy`, fields public; nothing below it but `glam`, `half` and `robust`. Lengths are metres, angles radians.
 
 mod aabb;
 mod interval;
@@ -12,6 +12,11 @@ pub(crate) mod lanes;
 mod motion;
 mod places;
 mod pose;
+#[cfg_attr(
+    not(feature = "bake"),
+    allow(dead_code, reason = "meshes ask all of them, the run time a few")
+)]
+pub(crate) mod predicates;
 mod sphere;
 mod tolerance;
 mod triangle;

@@ -6,7 +6,6 @@ pub mod generate;
 #[cfg(test)]
 mod model_tests;
 mod parity;
-mod predicates;
 mod pseudonormal;
 pub mod read;
 mod repair;

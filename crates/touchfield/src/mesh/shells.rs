@@ -14,12 +14,9 @@ use std::ops::ControlFlow;
 
 use glam::DVec3;
 
-use super::{
-    Components, Topology,
-    box_tree::BoxTree,
-    predicates::{side_of_line, side_of_plane, without_axis},
-};
+use super::{Components, Topology, box_tree::BoxTree};
 use crate::geom::DAabb;
+use crate::geom::predicates::{side_of_line, side_of_plane, without_axis};
 
 /// A component of the mesh, connected through edges where two faces meet.
 #[derive(Clone, Debug)]

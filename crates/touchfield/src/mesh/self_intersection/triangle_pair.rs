@@ -12,7 +12,7 @@
 
 use glam::{DVec2, DVec3};
 
-use super::super::predicates::{Plane, side_of_line, side_of_plane, without_axis};
+use crate::geom::predicates::{Plane, side_of_line, side_of_plane, without_axis};
 
 /// A face with its corners' indices and its plane.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use robust::{Coord, Coord3D};
 
 /// Side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)` points.
 #[inline]
-pub(super) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
+pub(crate) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
     // Planes along the axes are common in designed parts, and would all take the slow exact path.
     if (a.cmpeq(b) & a.cmpeq(c) & a.cmpeq(d)).any() {
         return 0;
@@ -27,8 +27,8 @@ pub(super) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
 
 /// The plane through three points, for asking about many.
 #[derive(Clone, Copy)]
-pub(super) struct Plane {
-    pub(super) corners: [DVec3; 3],
+pub(crate) struct Plane {
+    pub(crate) corners: [DVec3; 3],
     /// `(b − a) × (c − a)`, rounded.
     normal: DVec3,
     /// The same with the products' magnitudes added up: what its rounding is a share of.
@@ -36,7 +36,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    pub(super) fn new(corners: [DVec3; 3]) -> Plane {
+    pub(crate) fn new(corners: [DVec3; 3]) -> Plane {
         let [a, b, c] = corners;
         let (u, v) = (b - a, c - a);
         let (p, q) = (u.yzx() * v.zxy(), u.zxy() * v.yzx());
@@ -49,7 +49,7 @@ impl Plane {
 
     /// As [`side_of_plane`]: by the stored normal where rounding cannot matter, else exactly.
     #[inline]
-    pub(super) fn side(&self, point: DVec3) -> i8 {
+    pub(crate) fn side(&self, point: DVec3) -> i8 {
         let [a, b, c] = self.corners;
         match self.clear_height(point) {
             Some(height) => sign(height),
@@ -59,7 +59,7 @@ impl Plane {
 
     /// Whether [`Self::side`] has to decide exactly, which takes long.
     #[inline]
-    pub(super) fn is_near(&self, point: DVec3) -> bool {
+    pub(crate) fn is_near(&self, point: DVec3) -> bool {
         self.clear_height(point).is_none()
     }
 
@@ -79,14 +79,14 @@ impl Plane {
 
 /// Side of the line from `a` to `b` that `c` lies on: 1 on the left.
 #[inline]
-pub(super) fn side_of_line(a: DVec2, b: DVec2, c: DVec2) -> i8 {
+pub(crate) fn side_of_line(a: DVec2, b: DVec2, c: DVec2) -> i8 {
     let coord = |p: DVec2| Coord { x: p.x, y: p.y };
     sign(robust::orient2d(coord(a), coord(b), coord(c)))
 }
 
 /// Coordinates without those of `axis`, in cyclic order, so that orientation is kept seen along the axis.
 #[inline]
-pub(super) fn without_axis(p: DVec3, axis: usize) -> DVec2 {
+pub(crate) fn without_axis(p: DVec3, axis: usize) -> DVec2 {
     DVec2::new(p[(axis + 1) % 3], p[(axis + 2) % 3])
 }
 

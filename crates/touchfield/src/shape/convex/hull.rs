@@ -1,0 +1,546 @@
+//! Convex hulls: corners, edges and faces, each knowing its neighbours.
+//!
+//! Input: points of any number and position. Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the
+//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and a table of
+//! [`COMPASS`] corners. Not for: rounded bodies (see [`Convex`](super::Convex)).
+
+use glam::{DVec3, Vec3};
+
+use super::hull_build::{HullFaces, hull_faces};
+use crate::geom::Aabb;
+
+/// Not an index: the faces of a segment's half-edges.
+pub const NO_FACE: u32 = u32::MAX;
+
+/// A side of an edge, with the face on its left seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfEdge {
+    /// The corner it starts at.
+    pub origin: u32,
+    /// The other side of the edge.
+    pub twin: u32,
+    /// The next along the face.
+    pub next: u32,
+    /// The face on its left; [`NO_FACE`] of a segment.
+    pub face: u32,
+    /// Unit, in the plane of the face, at right angles to the edge, away from the face: the normal of the Voronoi plane between them. Zero of a
+    /// segment.
+    pub outward: DVec3,
+}
+
+/// A face of a hull.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HullFace {
+    /// Unit, outward.
+    pub normal: DVec3,
+    /// The plane is `normal · x = offset` \[m\].
+    pub offset: f64,
+    /// Its first half-edge; the others follow.
+    pub first: u32,
+    /// Corners, and half-edges.
+    pub count: u32,
+}
+
+/// The convex hull of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvexHull {
+    vertices: Vec<Vec3>,
+    half_edges: Vec<HalfEdge>,
+    faces: Vec<HullFace>,
+    /// Neighbours of vertex `v` are from `first_neighbour[v]` to `first_neighbour[v + 1]`.
+    first_neighbour: Vec<u32>,
+    neighbours: Vec<u32>,
+    /// One half-edge that leaves each vertex; of a single point none.
+    outgoing: Vec<u32>,
+    /// Farthest vertices along the directions of a coarse cube map; empty of small hulls.
+    compass: Vec<u32>,
+}
+
+/// Why points make no hull.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum HullError {
+    /// There are no points.
+    #[error("a hull needs at least one point")]
+    Empty,
+    /// A point is NaN, infinite, or beyond [`ConvexHull::LARGEST`].
+    #[error("point {point} is {value:?}; coordinates must be finite and within 1e15 m of 0")]
+    BadPoint {
+        /// Which one.
+        point: usize,
+        /// Its coordinates.
+        value: Vec3,
+    },
+    /// More than indices can name.
+    #[error("{0} points are too many; a hull takes up to 2²⁸")]
+    TooMany(usize),
+}
+
+/// Directions a side of the cube map.
+const COMPASS_SIDE: usize = 4;
+/// Directions of the cube map.
+const COMPASS: usize = 6 * COMPASS_SIDE * COMPASS_SIDE;
+/// Hulls of at most so many vertices are searched whole. Tuned: at 16 and 48 small hulls take a few percent longer.
+const SMALL: usize = 32;
+
+impl ConvexHull {
+    /// Most points that a hull is made of.
+    pub const MOST: usize = 1 << 28;
+    /// Largest coordinate of a point \[m\].
+    pub const LARGEST: f32 = 1e15;
+
+    /// The hull of points \[m\].
+    pub fn new(points: &[Vec3]) -> Result<ConvexHull, HullError> {
+        if points.is_empty() {
+            return Err(HullError::Empty);
+        }
+        if points.len() > ConvexHull::MOST {
+            return Err(HullError::TooMany(points.len()));
+        }
+        let is_good = |p: &Vec3| p.abs().max_element() <= ConvexHull::LARGEST && !p.is_nan();
+        if let Some(point) = points.iter().position(|p| !is_good(p)) {
+            let value = points[point];
+            return Err(HullError::BadPoint { point, value });
+        }
+        // −0 is 0, or two places would differ that are one.
+        let exact: Vec<DVec3> = (points.iter())
+            .map(|p| p.as_dvec3() + DVec3::ZERO)
+            .collect();
+        let faces = match hull_faces(&exact) {
+            HullFaces::Point(point) => {
+                return Ok(ConvexHull::flat(vec![exact[point as usize].as_vec3()]));
+            }
+            HullFaces::Segment(ends) => {
+                return Ok(ConvexHull::flat(
+                    ends.map(|end| exact[end as usize].as_vec3()).to_vec(),
+                ));
+            }
+            HullFaces::Polygon(corners) => {
+                let mirrored = corners.iter().rev().copied().collect();
+                vec![corners, mirrored]
+            }
+            HullFaces::Solid(faces) => faces,
+        };
+        Ok(ConvexHull::from_faces(&exact, &faces))
+    }
+
+    /// A point or a segment.
+    fn flat(vertices: Vec<Vec3>) -> ConvexHull {
+        let is_segment = vertices.len() == 2;
+        let half_edge = |origin: u32| HalfEdge {
+            origin,
+            twin: 1 - origin,
+            next: 1 - origin,
+            face: NO_FACE,
+            outward: DVec3::ZERO,
+        };
+        let (half_edges, neighbours, first_neighbour, outgoing) = match is_segment {
+            true => (
+                vec![half_edge(0), half_edge(1)],
+                vec![1, 0],
+                vec![0, 1, 2],
+                vec![0, 1],
+            ),
+            false => (vec![], vec![], vec![0, 0], vec![]),
+        };
+        ConvexHull {
+            vertices,
+            half_edges,
+            faces: Vec::new(),
+            first_neighbour,
+            neighbours,
+            outgoing,
+            compass: Vec::new(),
+        }
+    }
+
+    fn from_faces(points: &[DVec3], polygons: &[Vec<u32>]) -> ConvexHull {
+        // Corners keep the order of the points.
+        let mut used: Vec<u32> = polygons.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        let vertex_of = |point: u32| used.partition_point(|&u| u < point) as u32;
+        let mut half_edges = Vec::new();
+        let mut faces = Vec::with_capacity(polygons.len());
+        // Every side of an edge by its ends, to find the other side.
+        let mut sides: Vec<(u32, u32, u32)> = Vec::new();
+        for polygon in polygons {
+            let first = half_edges.len() as u32;
+            let count = polygon.len() as u32;
+            let corners: Vec<DVec3> = polygon.iter().map(|&p| points[p as usize]).collect();
+            let normal = polygon_normal(&corners);
+            let offset = (corners.iter()).fold(f64::NEG_INFINITY, |o, c| o.max(normal.dot(*c)));
+            for k in 0..count {
+                let (from, to) = (k as usize, ((k + 1) % count) as usize);
+                let (origin, end) = (vertex_of(polygon[from]), vertex_of(polygon[to]));
+                let along = corners[to] - corners[from];
+                sides.push((origin, end, first + k));
+                half_edges.push(HalfEdge {
+                    origin,
+                    twin: first + k,
+                    next: first + (k + 1) % count,
+                    face: faces.len() as u32,
+                    outward: along.cross(normal).normalize_or_zero(),
+                });
+            }
+            faces.push(HullFace {
+                normal,
+                offset,
+                first,
+                count,
+            });
+        }
+        sides.sort_unstable();
+        for &(origin, end, own) in &sides {
+            if let Ok(other) = sides.binary_search_by(|side| (side.0, side.1).cmp(&(end, origin))) {
+                half_edges[own as usize].twin = sides[other].2;
+            }
+        }
+        let vertices: Vec<Vec3> = used.iter().map(|&p| points[p as usize].as_vec3()).collect();
+        // Sides are sorted by where they start: the neighbours of each vertex, one after the other.
+        let neighbours: Vec<u32> = sides.iter().map(|side| side.1).collect();
+        let first_neighbour: Vec<u32> = (0..=vertices.len() as u32)
+            .map(|v| sides.partition_point(|side| side.0 < v) as u32)
+            .collect();
+        let outgoing = first_neighbour[..vertices.len()]
+            .iter()
+            .map(|&first| sides[first as usize].2)
+            .collect();
+        let mut hull = ConvexHull {
+            vertices,
+            half_edges,
+            faces,
+            first_neighbour,
+            neighbours,
+            outgoing,
+            compass: Vec::new(),
+        };
+        if hull.vertices.len() > SMALL {
+            hull.compass = (0..COMPASS)
+                .map(|index| hull.farthest_of_all(compass_direction(index)))
+                .collect();
+        }
+        hull
+    }
+
+    /// Corners \[m\]: no point in the middle of an edge or a face.
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.vertices
+    }
+
+    /// Both sides of every edge, those of a face one after the other.
+    pub fn half_edges(&self) -> &[HalfEdge] {
+        &self.half_edges
+    }
+
+    /// Faces; a flat hull has two, back to back, a segment and a point none.
+    pub fn faces(&self) -> &[HullFace] {
+        &self.faces
+    }
+
+    /// Vertices that share an edge with one.
+    pub fn neighbours(&self, vertex: u32) -> &[u32] {
+        let [from, to] = [0, 1].map(|k| self.first_neighbour[vertex as usize + k] as usize);
+        &self.neighbours[from..to]
+    }
+
+    /// Half-edges that start at a vertex, around it.
+    pub fn outgoing(&self, vertex: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.outgoing.get(vertex as usize).copied();
+        std::iter::successors(first, move |&edge| {
+            let twin = self.half_edges[edge as usize].twin;
+            let next = self.half_edges[twin as usize].next;
+            (Some(next) != first).then_some(next)
+        })
+    }
+
+    /// Half-edges around a face.
+    pub fn around(&self, face: u32) -> std::ops::Range<u32> {
+        let HullFace { first, count, .. } = self.faces[face as usize];
+        first..first + count
+    }
+
+    /// The vertex a half-edge ends at.
+    pub fn end(&self, half_edge: u32) -> u32 {
+        self.half_edges[self.half_edges[half_edge as usize].twin as usize].origin
+    }
+
+    /// A corner in `f64` \[m\].
+    #[inline]
+    pub fn vertex(&self, vertex: u32) -> DVec3 {
+        self.vertices[vertex as usize].as_dvec3()
+    }
+
+    /// A box around it \[m\].
+    pub fn bounds(&self) -> Aabb {
+        Aabb::of_points(self.vertices.iter().copied())
+    }
+
+    /// Bytes that it keeps.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.vertices.as_slice())
+            + size_of_val(self.half_edges.as_slice())
+            + size_of_val(self.faces.as_slice())
+            + 4 * (self.first_neighbour.len() + self.neighbours.len())
+            + 4 * (self.outgoing.len() + self.compass.len())
+    }
+
+    /// The vertex farthest along a direction, by looking at all: the first of equals.
+    pub fn farthest_of_all(&self, direction: DVec3) -> u32 {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (vertex, position) in (0..).zip(&self.vertices) {
+            let along = direction.dot(position.as_dvec3());
+            if along > best.1 {
+                best = (vertex, along);
+            }
+        }
+        best.0
+    }
+
+    /// The vertex farthest along a direction, by climbing from a vertex near it, or from `hint` if that is a vertex.
+    ///
+    /// On a convex surface a vertex without a higher neighbour is the highest. In `f64` a step may be lost to rounding where the direction is at right angles
+    /// to an edge: so a climb that ends looks over the plateau it stands on, neighbours as high but for rounding, for a way on.
+    pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> u32 {
+        if self.compass.is_empty() {
+            return self.farthest_of_all(direction);
+        }
+        let start = match hint {
+            Some(vertex) if (vertex as usize) < self.vertices.len() => vertex,
+            _ => self.compass[compass_index(direction)],
+        };
+        let (vertex, height) = self.climbed(direction, start);
+        self.escaped(direction, vertex, height)
+    }
+
+    /// Always to the highest neighbour, while there is a higher one.
+    fn climbed(&self, direction: DVec3, start: u32) -> (u32, f64) {
+        let mut best = (start, direction.dot(self.vertex(start)));
+        loop {
+            let from = best.0;
+            for &neighbour in self.neighbours(from) {
+                let height = direction.dot(self.vertex(neighbour));
+                if height > best.1 {
+                    best = (neighbour, height);
+                }
+            }
+            if best.0 == from {
+                return best;
+            }
+        }
+    }
+
+    /// Goes on from the end of a climb if its plateau has a way up.
+    fn escaped(&self, direction: DVec3, vertex: u32, height: f64) -> u32 {
+        /// Vertices of a plateau that are looked at. Larger ones are faces, where any vertex will do.
+        const MOST: usize = 16;
+        // What three products and two sums may be off.
+        let rounding = |v: u32| 4.0 * f64::EPSILON * direction.abs().dot(self.vertex(v).abs());
+        let is_level = |v: u32| direction.dot(self.vertex(v)) >= height - rounding(v);
+        let level = |v: u32| self.neighbours(v).iter().copied().filter(|&n| is_level(n));
+        if level(vertex).next().is_none() {
+            return vertex;
+        }
+        let mut plateau = [vertex; MOST];
+        let (mut count, mut looked_at) = (1, 0);
+        while looked_at < count {
+            for neighbour in level(plateau[looked_at]) {
+                let above = direction.dot(self.vertex(neighbour));
+                if above > height {
+                    let (vertex, height) = self.climbed(direction, neighbour);
+                    return self.escaped(direction, vertex, height);
+                }
+                if count < MOST && !plateau[..count].contains(&neighbour) {
+                    plateau[count] = neighbour;
+                    count += 1;
+                }
+            }
+            looked_at += 1;
+        }
+        vertex
+    }
+}
+
+/// Twice the area times the unit normal is the sum of cross products \[Sunday2002\]; from the corner that is farthest from the others' middle no
+/// less exact than from any.
+fn polygon_normal(corners: &[DVec3]) -> DVec3 {
+    let origin = corners[0];
+    let area: DVec3 = corners[1..]
+        .windows(2)
+        .map(|pair| (pair[0] - origin).cross(pair[1] - origin))
+        .sum();
+    area.normalize_or_zero()
+}
+
+/// The middle of a cell of the cube map.
+fn compass_direction(index: usize) -> DVec3 {
+    let cell = |k: usize| (2 * k + 1) as f64 / COMPASS_SIDE as f64 - 1.0;
+    let (side, v, u) = (
+        index / (COMPASS_SIDE * COMPASS_SIDE),
+        index / COMPASS_SIDE % COMPASS_SIDE,
+        index % COMPASS_SIDE,
+    );
+    let mut direction = DVec3::ZERO;
+    let axis = side / 2;
+    direction[axis] = if side % 2 == 0 { 1.0 } else { -1.0 };
+    direction[(axis + 1) % 3] = cell(u);
+    direction[(axis + 2) % 3] = cell(v);
+    direction
+}
+
+/// The cell of the cube map that a direction points into.
+fn compass_index(direction: DVec3) -> usize {
+    let axis = direction.abs().max_position();
+    let length = direction[axis].abs();
+    let cell = |x: f64| {
+        // NaN and 0/0 go to cell 0.
+        let share = 0.5 * (x / length + 1.0) * COMPASS_SIDE as f64;
+        (share as usize).min(COMPASS_SIDE - 1)
+    };
+    let side = 2 * axis + usize::from(direction[axis] < 0.0);
+    let (u, v) = (
+        cell(direction[(axis + 1) % 3]),
+        cell(direction[(axis + 2) % 3]),
+    );
+    (side * COMPASS_SIDE + v) * COMPASS_SIDE + u
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cube() -> Vec<Vec3> {
+        (0..8u8)
+            .map(|k| Vec3::new((k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32))
+            .collect()
+    }
+
+    /// Edges lead there and back, faces are flat and convex with everything below them, Euler's formula holds.
+    fn check(hull: &ConvexHull, points: &[Vec3]) {
+        let size = points
+            .iter()
+            .fold(0f32, |s, p| s.max(p.abs().max_element()));
+        let slack = 1e-6 * f64::from(size) + f64::from(f32::MIN_POSITIVE);
+        for (own, edge) in (0..).zip(hull.half_edges()) {
+            let twin = hull.half_edges()[edge.twin as usize];
+            assert_eq!(twin.twin, own);
+            assert_eq!(hull.half_edges()[edge.next as usize].origin, twin.origin);
+            assert!(hull.neighbours(edge.origin).contains(&twin.origin));
+            assert!(hull.outgoing(edge.origin).any(|e| e == own));
+        }
+        for face in hull.faces() {
+            assert!((face.normal.length() - 1.0).abs() < 1e-12);
+            for point in points {
+                let above = face.normal.dot(point.as_dvec3()) - face.offset;
+                assert!(above <= slack, "{above} above a face of {}", points.len());
+            }
+        }
+        if !hull.faces().is_empty() {
+            let edges = hull.half_edges().len() / 2;
+            let expected = edges + 2;
+            assert_eq!(hull.vertices().len() + hull.faces().len(), expected);
+        }
+        for vertex in hull.vertices() {
+            assert!(points.contains(vertex));
+        }
+    }
+
+    #[test]
+    fn a_cube_full_of_lattice_points_has_eight_corners_and_six_faces() {
+        for n in 1..6u32 {
+            let lattice: Vec<Vec3> = (0..(n + 1).pow(3))
+                .map(|k| {
+                    let m = n + 1;
+                    Vec3::new((k % m) as f32, (k / m % m) as f32, (k / m / m) as f32)
+                })
+                .collect();
+            let hull = ConvexHull::new(&lattice).unwrap();
+            check(&hull, &lattice);
+            assert_eq!(hull.vertices().len(), 8);
+            assert_eq!(hull.faces().len(), 6);
+            assert!(hull.faces().iter().all(|face| face.count == 4));
+        }
+    }
+
+    #[test]
+    fn points_segments_and_polygons_are_hulls_too() {
+        let point = ConvexHull::new(&[Vec3::ONE; 5]).unwrap();
+        assert_eq!(
+            (point.vertices(), point.faces().len()),
+            (&[Vec3::ONE][..], 0)
+        );
+        assert_eq!(point.outgoing(0).count(), 0);
+        let line: Vec<Vec3> = (0..9)
+            .map(|k| Vec3::new(1.0, 2.0, 3.0) * k as f32)
+            .collect();
+        let segment = ConvexHull::new(&line).unwrap();
+        assert_eq!(segment.vertices(), [line[0], line[8]]);
+        check(&segment, &line);
+        let grid: Vec<Vec3> = (0..25u8)
+            .map(|k| Vec3::new((k % 5) as f32, (k / 5) as f32, 1.0))
+            .collect();
+        let square = ConvexHull::new(&grid).unwrap();
+        assert_eq!((square.vertices().len(), square.faces().len()), (4, 2));
+        assert_eq!(square.faces()[0].normal, -square.faces()[1].normal);
+        check(&square, &grid);
+    }
+
+    #[test]
+    fn what_makes_no_hull_is_refused() {
+        assert_eq!(ConvexHull::new(&[]), Err(HullError::Empty));
+        for bad in [f32::NAN, f32::INFINITY, 2e15] {
+            let points = [Vec3::ZERO, Vec3::new(0.0, bad, 0.0)];
+            assert!(matches!(
+                ConvexHull::new(&points),
+                Err(HullError::BadPoint { point: 1, .. })
+            ));
+        }
+        assert!(ConvexHull::new(&cube()).is_ok());
+    }
+
+    #[test]
+    fn every_direction_lies_in_its_own_cell_of_the_compass() {
+        for index in 0..COMPASS {
+            assert_eq!(compass_index(compass_direction(index)), index);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hulls_of_anything_are_closed_and_hold_their_points(
+            seeds in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 1..60),
+            squash in prop::array::uniform3(prop::sample::select(vec![0.0f32, 1e-6, 1e-3, 1.0])),
+            scale in prop::sample::select(vec![1e-6f32, 1.0, 1e5]), steps in prop::option::of(1i32..4),
+            offset in prop::sample::select(vec![0.0f32, 1e5]),
+        ) {
+            let points: Vec<Vec3> = seeds.iter().map(|&p| {
+                // On a lattice many are coplanar.
+                let p = steps.map_or(Vec3::from(p), |n| (Vec3::from(p) * n as f32).round() / n as f32);
+                p * Vec3::from(squash) * scale + offset
+            }).collect();
+            let hull = ConvexHull::new(&points).unwrap();
+            check(&hull, &points);
+        }
+
+        #[test]
+        fn climbing_finds_what_looking_at_all_finds(
+            seed in 0u64..1000, directions in prop::collection::vec(prop::array::uniform3(-1.0f64..1.0), 20), hint in 0u32..2000,
+            squash in prop::sample::select(vec![1e-5f32, 1.0]), steps in prop::option::of(2i32..5),
+        ) {
+            let at = |k: u64| {
+                let r = |m: u64| ((seed * 7919 + k) * m % 1_000_003) as f32 / 500_001.5 - 1.0;
+                let p = Vec3::new(r(48_271), r(69_621), r(16_807)).normalize_or_zero();
+                steps.map_or(p, |n| (p * n as f32).round() / n as f32) * Vec3::new(1.0, squash, 1.0)
+            };
+            let points: Vec<Vec3> = (0..600).map(at).collect();
+            let hull = ConvexHull::new(&points).unwrap();
+            for direction in directions.into_iter().map(DVec3::from).chain([DVec3::X, DVec3::NEG_Y, DVec3::Z, DVec3::ZERO]) {
+                let best = hull.vertex(hull.farthest_of_all(direction)).dot(direction);
+                for hint in [None, Some(hint)] {
+                    let found = hull.vertex(hull.farthest(direction, hint)).dot(direction);
+                    prop_assert!(best - found <= 1e-12, "{best} {found}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Convex bodies: hulls of points, closed forms, rounding, support functions and what is made of them.
+
+#[expect(clippy::module_inception, reason = "the type is the module's subject")]
+mod convex;
+pub(crate) mod growing_hull;
+mod hull;
+mod hull_build;
+mod support;
+
+pub use convex::{Convex, Core, ROUND_CORNERS, SetPoint};
+pub use hull::{ConvexHull, HalfEdge, HullError, HullFace, NO_FACE};
+pub use support::{MinkowskiDifference, MinkowskiSum, Posed, Support, Translated};

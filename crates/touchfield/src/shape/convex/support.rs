@@ -1,0 +1,133 @@
+//! Support functions: the point of a convex set that is farthest along a direction, and sets made of sets.
+//!
+//! Input: a direction, and where the last search ended. Output: a point of the set. Cost: that of its parts.
+//! Not for: sets that are not convex; they look like their hulls.
+//!
+//! The lecture (document 004) takes the *least* along a direction; here it is the farthest, so that the support of a difference reads
+//! `support(A ⊖ B, d) = support(A, d) − support(B, −d)`.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use crate::geom::Pose;
+
+/// A convex set, as the point of it that is farthest along a direction.
+pub trait Support {
+    /// Where a search ended, for the next one to begin at.
+    type Hint: Copy + Default + std::fmt::Debug;
+
+    /// A point that is farthest along `direction`, which may have any length; any point for 0 \[m\].
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3;
+}
+
+impl<S: Support + ?Sized> Support for &S {
+    type Hint = S::Hint;
+
+    #[inline]
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
+        (**self).support(direction, hint)
+    }
+}
+
+/// `A ⊕ B`: every sum of a point of one and a point of the other.
+#[derive(Clone, Copy, Debug)]
+pub struct MinkowskiSum<A, B>(pub A, pub B);
+
+impl<A: Support, B: Support> Support for MinkowskiSum<A, B> {
+    type Hint = (A::Hint, B::Hint);
+
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
+        self.0.support(direction, &mut hint.0) + self.1.support(direction, &mut hint.1)
+    }
+}
+
+/// `A ⊖ B`: every difference of a point of A and a point of B. It holds the origin if they have a point in common.
+#[derive(Clone, Copy, Debug)]
+pub struct MinkowskiDifference<A, B>(pub A, pub B);
+
+impl<A: Support, B: Support> Support for MinkowskiDifference<A, B> {
+    type Hint = (A::Hint, B::Hint);
+
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
+        self.0.support(direction, &mut hint.0) - self.1.support(-direction, &mut hint.1)
+    }
+}
+
+/// `A ⊕ t`: a set moved by a vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Translated<A> {
+    /// The set.
+    pub set: A,
+    /// Where to \[m\].
+    pub by: DVec3,
+}
+
+impl<A: Support> Support for Translated<A> {
+    type Hint = A::Hint;
+
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
+        self.set.support(direction, hint) + self.by
+    }
+}
+
+/// A set seen from another frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Posed<B> {
+    /// The set, in its own frame B.
+    pub set: B,
+    rotation: DMat3,
+    translation: DVec3,
+}
+
+impl<B> Posed<B> {
+    /// A set of frame B, in frame A. The rotation is that of the quaternion made unit in `f64`.
+    pub fn new(set: B, a_from_b: Pose) -> Posed<B> {
+        let [x, y, z, w] = a_from_b.rotation.to_array().map(f64::from);
+        Posed {
+            set,
+            rotation: DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()),
+            translation: a_from_b.translation.as_dvec3(),
+        }
+    }
+
+    /// A point given in B, in A.
+    #[inline]
+    pub fn to_a(&self, point_in_b: DVec3) -> DVec3 {
+        self.rotation * point_in_b + self.translation
+    }
+
+    /// A point given in A, in B.
+    #[inline]
+    pub fn to_b(&self, point_in_a: DVec3) -> DVec3 {
+        self.direction_to_b(point_in_a - self.translation)
+    }
+
+    /// A direction given in A, in B.
+    #[inline]
+    pub fn direction_to_b(&self, direction: DVec3) -> DVec3 {
+        let DMat3 {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = self.rotation;
+        DVec3::new(
+            x_axis.dot(direction),
+            y_axis.dot(direction),
+            z_axis.dot(direction),
+        )
+    }
+
+    /// A direction given in B, in A.
+    #[inline]
+    pub fn direction_to_a(&self, direction: DVec3) -> DVec3 {
+        self.rotation * direction
+    }
+}
+
+impl<B: Support> Support for Posed<B> {
+    type Hint = B::Hint;
+
+    #[inline]
+    fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
+        self.to_a(self.set.support(self.direction_to_b(direction), hint))
+    }
+}
