@@ -120,13 +120,18 @@ fn pierces([p, q]: [DVec3; 2], face: &[DVec3]) -> bool {
     within(face, normal, p + above / (above - below) * (q - p))
 }
 
-/// Distance from all pairs of features; 0 when overlapping.
-fn truth(a: &Solid, b: &Solid) -> f64 {
+/// Whether a corner of one is in the other, or an edge goes through a face.
+fn overlap(a: &Solid, b: &Solid) -> bool {
     let inside = |x: &Solid, y: &Solid| {
         x.corners.iter().any(|&p| y.holds(p))
             || (x.edges.iter()).any(|&e| y.faces.iter().any(|f| pierces(e, f)))
     };
-    if inside(a, b) || inside(b, a) {
+    inside(a, b) || inside(b, a)
+}
+
+/// Distance from all pairs of features; 0 when overlapping.
+fn truth(a: &Solid, b: &Solid) -> f64 {
+    if overlap(a, b) {
         return 0.0;
     }
     let mut least = f64::INFINITY;
@@ -522,6 +527,73 @@ fn coherent_motion_costs_a_few_steps_at_any_number_of_corners() {
         println!("{count}: warm {}, cold {}", mean(warm), mean(cold));
         assert!(mean(warm) < 3.0, "{count}: {}", mean(warm));
     }
+}
+
+/// From any features whatever, on the far side too, where local minima are: the answer is proven by the plane between the points, or by a
+/// corner or an edge that is in both.
+#[test]
+fn large_hulls_are_crossed_from_any_start() {
+    let mut random = Random::new(5);
+    let (mut steps, mut most, mut apart, mut overlapping) = (0, 0, 0, 0);
+    for trial in 0..300 {
+        let [a, b] = [0, 1].map(|_| {
+            let squash = DVec3::new(
+                1.0,
+                random.log_uniform(0.01, 1.0),
+                random.log_uniform(0.01, 1.0),
+            );
+            let count = 100 + random.below(300);
+            let points: Vec<Vec3> = (0..count)
+                .map(|_| (squash * random.unit_vector()).as_vec3())
+                .collect();
+            ConvexHull::new(&points).unwrap()
+        });
+        let pose = any_pose(&mut random);
+        let solids = [Solid::new(&a, Pose::IDENTITY), Solid::new(&b, pose)];
+        let size = solids[0].size().max(solids[1].size());
+        let any = |random: &mut Random, hull: &ConvexHull| match random.below(3) {
+            0 => Feature::Vertex(random.below(hull.vertices().len()) as u32),
+            1 => Feature::Edge(random.below(hull.half_edges().len()) as u32),
+            _ => Feature::Face(random.below(hull.faces().len()) as u32),
+        };
+        let overlap = overlap(&solids[0], &solids[1]);
+        for _ in 0..20 {
+            let mut features = Some(FeaturePair {
+                on_a: any(&mut random, &a),
+                on_b: any(&mut random, &b),
+            });
+            let found = v_clip(&a, &b, pose, &mut features);
+            steps += found.steps;
+            most = most.max(found.steps);
+            match found.outcome {
+                VClipOutcome::Apart {
+                    distance,
+                    point_on_a,
+                    point_on_b,
+                } => {
+                    apart += 1;
+                    let normal = (point_on_b - point_on_a) / distance;
+                    let ends = [(&solids[0], 1.0), (&solids[1], -1.0)].map(|(solid, sign)| {
+                        let along = solid.corners.iter().map(|p| sign * normal.dot(*p));
+                        along.fold(f64::NEG_INFINITY, f64::max)
+                    });
+                    let lower_bound = -ends[1] - ends[0];
+                    assert!(
+                        distance - lower_bound <= ROUNDING * size,
+                        "{trial} {found:?}"
+                    );
+                    assert!(!overlap, "{trial} {found:?}");
+                }
+                VClipOutcome::Overlapping => {
+                    overlapping += 1;
+                    assert!(overlap, "{trial} {found:?}");
+                }
+                VClipOutcome::GaveUp => panic!("{trial} {found:?}"),
+            }
+        }
+    }
+    println!("{apart} apart, {overlapping} overlapping, {steps} steps, {most} at most");
+    assert!(apart > 1000 && overlapping > 1000);
 }
 
 #[test]

@@ -88,7 +88,9 @@ pub fn v_clip(
         Body(Posed::new(b, a_from_b)),
     ];
     let mut state = match *features {
-        Some(FeaturePair { on_a, on_b }) if pair[0].has(on_a) && pair[1].has(on_b) => [on_a, on_b],
+        Some(FeaturePair { on_a, on_b }) if pair[0].has(on_a) && pair[1].has(on_b) => {
+            [pair[0].named(on_a), pair[1].named(on_b)]
+        }
         _ => facing(&pair, pair[1].middle() - pair[0].middle()),
     };
     let mut steps = 0;
@@ -328,28 +330,20 @@ fn clip_by_edge(segment: [DVec3; 2], b: &Body<'_>, y: u32) -> Option<Feature> {
     if let Some(end) = span.high_by.filter(|&end| growth(end, span.high) < 0.0) {
         return Some(Feature::Vertex(end));
     }
-    // The nearest point lies between the ends. Now the planes of the two faces.
-    let left = [at(span.low), at(span.high)];
-    let along = left[1] - left[0];
+    // The nearest point lies between the ends. Now the planes of the two faces, by the numbers that `edge_face` asks.
     let mut over: Option<(u32, f64)> = None;
     for side in b.sides(y) {
-        let inward = left.map(|p| -b.beyond_side(side.half_edge, p));
-        let is_over = match inward.map(|depth| depth > 0.0) {
-            [true, true] => true,
-            [false, false] => false,
-            [low_is_over, _] => {
-                let share = inward[0] / (inward[0] - inward[1]);
-                let height = b.height(side.face, left[0] + share * along);
-                // How |height| changes along the segment where it crosses the plane.
-                let growth = height * along.dot(b.normal(side.face));
-                if low_is_over {
-                    growth > 0.0
-                } else {
-                    growth < 0.0
-                }
-            }
+        let [first, last] = segment.map(|p| b.beyond_side(side.half_edge, p));
+        let share = first / (first - last);
+        let slope = || b.height(side.face, at(share)) * b.normal(side.face).dot(along);
+        let is_over = match [first > 0.0, last > 0.0] {
+            [false, false] => first < 0.0 || last < 0.0,
+            [true, true] => false,
+            // Over the face from the cut on: if the distance falls there, or nothing is left before it.
+            [true, false] => share < span.high && (share <= span.low || slope() < 0.0),
+            [false, true] => share > span.low && (share >= span.high || slope() > 0.0),
         };
-        let height = b.height(side.face, left[0].midpoint(left[1]));
+        let height = b.height(side.face, at(0.5 * (span.low + span.high)));
         if is_over && over.is_none_or(|best| height > best.1) {
             over = Some((side.face, height));
         }
@@ -378,7 +372,9 @@ fn edge_face(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
     {
         return Step::Overlapping;
     }
-    let (cut_by, end) = if heights[0].abs() <= heights[1].abs() {
+    // Not from the heights: rounding could make them fall where the vertex or the edge on the rim says that they grow.
+    let slope = heights[0] * b.normal(y).dot(edge[1] - edge[0]);
+    let (cut_by, end) = if slope >= 0.0 {
         (span.low_by, ends[0])
     } else {
         (span.high_by, ends[1])
@@ -526,6 +522,14 @@ impl Body<'_> {
             Feature::Vertex(v) => (v as usize) < hull.vertices().len(),
             Feature::Edge(e) => (e as usize) < hull.half_edges().len(),
             Feature::Face(f) => (f as usize) < hull.faces().len(),
+        }
+    }
+
+    /// An edge by the one of its half-edges that edges are named by.
+    fn named(&self, feature: Feature) -> Feature {
+        match feature {
+            Feature::Edge(half_edge) => self.edge_of(half_edge),
+            other => other,
         }
     }
 
