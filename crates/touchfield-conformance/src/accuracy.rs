@@ -189,6 +189,10 @@ fn analytic() -> Result<Vec<FieldReport>, Problem> {
     let inside = |p: DVec2| p.distance(at(1.0, 0.0)) < 0.25;
     add("torus", &Torus::new(1.0, 0.25)?, turned(ring, inside))?;
 
+    let axes = DVec3::new(1.0, 0.25, 0.5);
+    let body = Ellipsoid::new(axes.as_vec3())?;
+    add("ellipsoid", &body, Box::new(closed_forms::ellipsoid(axes)))?;
+
     let normal = Vec3::new(1.0, -2.0, 0.5);
     let unit = normal.as_dvec3().normalize();
     add(

@@ -137,6 +137,48 @@ pub fn cuboid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
     }
 }
 
+/// Signed distance of an ellipsoid, by looking: for every latitude the nearest longitude, of those the nearest latitude. Within
+/// the octant of the point each of the two searches has one valley.
+pub fn ellipsoid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
+    move |point| {
+        let at = point.abs();
+        let nearest = least_of_valley(|polar| {
+            let (ring, height) = polar.sin_cos();
+            least_of_valley(|azimuth| {
+                let (y, x) = azimuth.sin_cos();
+                at.distance(half_extents * DVec3::new(ring * x, ring * y, height))
+            })
+        });
+        let inside = (at / half_extents).length_squared() < 1.0;
+        if inside { -nearest } else { nearest }
+    }
+}
+
+/// Least value over a quarter turn of a function that falls, then rises, by golden sections: to 10⁻⁹ rad.
+fn least_of_valley(value: impl Fn(f64) -> f64) -> f64 {
+    let golden = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
+    let mut best = value(low).min(value(high));
+    let place = |low: f64, high: f64, share: f64| low + share * (high - low);
+    let (mut left, mut right) = (place(low, high, 1.0 - golden), place(low, high, golden));
+    let (mut at_left, mut at_right) = (value(left), value(right));
+    for _ in 0..44 {
+        best = best.min(at_left).min(at_right);
+        if at_left <= at_right {
+            high = right;
+            (right, at_right) = (left, at_left);
+            left = place(low, high, 1.0 - golden);
+            at_left = value(left);
+        } else {
+            low = left;
+            (left, at_left) = (right, at_right);
+            right = place(low, high, golden);
+            at_right = value(right);
+        }
+    }
+    best
+}
+
 /// Signed distance of a terrain block over `[0, columns − 1] × [0, rows − 1]` in units of `spacing`: every triangle
 /// of ground, walls and base, by `closest`, and inside where a plumb line says so.
 pub fn terrain(

@@ -4,8 +4,9 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 use glam::{DVec2, DVec3, Vec3};
 use touchfield::field::primitive::*;
-use touchfield::field::{Offset, Shell};
+use touchfield::field::{Field, Offset, Shell};
 use touchfield_conformance::closed_forms::{self, Piece};
+use touchfield_conformance::field_suite::check_field;
 
 use crate::balls::{arc, ball_truth};
 use crate::{passes, polygon};
@@ -142,6 +143,75 @@ fn tori() {
 }
 
 #[test]
+fn ellipsoids_from_needles_to_discs() {
+    for scale in SCALES {
+        for shape in [
+            Vec3::ONE,
+            Vec3::new(1.0, 0.3, 2.7),
+            Vec3::new(0.5, 0.5, 1.0),
+            Vec3::new(1.0, 1.0 + 1e-6, 1.0 - 1e-6),
+            Vec3::new(1.0, 1e-4, 0.5),
+            Vec3::new(1e-4, 1.0, 1e-4),
+            Vec3::new(1.0, 1e-2, 1e-4),
+        ] {
+            let half = scale * shape;
+            let truth = closed_forms::ellipsoid(half.as_dvec3());
+            // Fewer points than elsewhere: each truth is a search of thousands of steps.
+            let body = Ellipsoid::new(half).unwrap();
+            let report = check_field(&body, Some(&truth), "ellipsoid", 1, 600);
+            println!("{}", report.unwrap());
+        }
+    }
+}
+
+/// Held against turned arcs and segments, which are exact: the searched truth above has a limit of its own.
+#[test]
+fn ellipsoids_that_are_balls_discs_segments_and_points() {
+    for radius in SCALES {
+        let ball = Ellipsoid::new(Vec3::splat(radius)).unwrap();
+        passes(&ball, &ball_truth(radius), "ellipsoid, a ball");
+    }
+    let flat = |half: Vec3, to: DVec2| {
+        let pieces = vec![Piece::Segment(-to * DVec2::Y, to)];
+        let truth = closed_forms::revolved(pieces, |_| false);
+        passes(&Ellipsoid::new(half).unwrap(), &truth, "flat ellipsoid");
+    };
+    flat(Vec3::new(2.0, 2.0, 0.0), DVec2::new(2.0, 0.0));
+    flat(Vec3::new(0.0, 0.0, 3.0), DVec2::new(0.0, 3.0));
+    flat(Vec3::ZERO, DVec2::ZERO);
+}
+
+#[test]
+fn ellipsoids_are_right_on_axes_and_about_their_middle_planes() {
+    let half = Vec3::new(2.0, 1.0, 0.5);
+    let body = Ellipsoid::new(half).unwrap();
+    for (point, distance, gradient) in [
+        (Vec3::ZERO, -0.5, Vec3::Z),
+        (Vec3::new(3.0, 0.0, 0.0), 1.0, Vec3::X),
+        (Vec3::new(0.0, -3.0, 0.0), 2.0, -Vec3::Y),
+        (Vec3::new(0.0, 0.0, -0.25), -0.25, -Vec3::Z),
+        (Vec3::new(0.0, 0.75, 0.0), -0.25, Vec3::Y),
+        (Vec3::new(-2.0, 0.0, 0.0), 0.0, -Vec3::X),
+    ] {
+        let sample = body.sample(point);
+        assert!((sample.distance - distance).abs() < 1e-7, "{point}");
+        assert!(sample.gradient.distance(gradient) < 1e-6, "{point}");
+    }
+    // Just off the middle plane, at its rim and within, where the root is all but its pole.
+    let truth = closed_forms::ellipsoid(half.as_dvec3());
+    for off in [0.0, 1e-40, 1e-20, 1e-12, 1e-7, 1e-4] {
+        for x in [0.0, 1.0, 1.8, 1.874_999_9, 1.875, 1.875_000_1, 1.9] {
+            let point = Vec3::new(x, 0.0, off);
+            let (found, expected) = (f64::from(body.distance(point)), truth(point.as_dvec3()));
+            assert!(
+                (found - expected).abs() < 1e-7,
+                "{point}: {found} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
 fn limits_without_volume_are_discs_segments_circles_and_points() {
     let nowhere = |_: DVec2| false;
     let disc = || closed_forms::revolved(vec![Piece::Segment(DVec2::ZERO, DVec2::X)], nowhere);
@@ -192,6 +262,7 @@ fn sizes_that_make_no_shape_are_refused() {
         assert!(Capsule::new(bad, 1.0).is_err() && Capsule::new(1.0, bad).is_err());
         assert!(Cylinder::new(bad, 1.0).is_err() && Cylinder::new(1.0, bad).is_err());
         assert!(Cone::new(bad, 1.0).is_err() && Cone::frustum(1.0, 1.0, bad).is_err());
+        assert!(Ellipsoid::new(Vec3::new(1.0, 1.0, bad)).is_err());
         assert!(Torus::new(bad, 0.5).is_err() && Torus::new(1.0, bad).is_err());
         assert!(Shell::new(Sphere::new(1.0).unwrap(), bad).is_err());
     }

@@ -1,8 +1,9 @@
-//! Closed forms: sphere, cuboid, rounded cuboid, capsule, cylinder, cone, torus, half-space.
+//! Closed forms: sphere, cuboid, rounded cuboid, capsule, cylinder, cone, torus, ellipsoid,
+//! half-space.
 //!
 //! Input: sizes \[m\], checked once. Output: true signed distances in the shape's own frame: centre at the origin, axis
 //! along z (place them with [`Transformed`](super::Transformed)).
-//! Cost: one or two square roots a value. Not for: anisotropic scale, which no closed form survives.
+//! Cost: one or two square roots a value; the ellipsoid searches a root, some eight times as much. Not for: anisotropic scale, which no closed form survives.
 //!
 //! All are [`Meaning::Distance`](super::Meaning::Distance), inside and out, and beyond their bounds too;
 //! [`Field::error_bound`](super::Field::error_bound) is rounding, counted in `rounding.rs`. Where several surface
@@ -16,6 +17,7 @@ mod capsule;
 mod cone;
 mod cuboid;
 mod cylinder;
+mod ellipsoid;
 mod half_space;
 mod sphere;
 mod torus;
@@ -24,6 +26,7 @@ pub use capsule::Capsule;
 pub use cone::Cone;
 pub use cuboid::{Cuboid, RoundedCuboid};
 pub use cylinder::Cylinder;
+pub use ellipsoid::Ellipsoid;
 pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 pub use torus::Torus;
