@@ -4,6 +4,7 @@ mod auto;
 mod boxes;
 mod cast;
 mod clearance;
+pub mod convex;
 mod exchange;
 mod face_descent;
 mod least_first;
