@@ -70,6 +70,11 @@ pub fn contact_region(
     corners_b.clear();
     // Seen from A's side its corners go clockwise: turned around, both go counter-clockwise about the normal.
     corners_b.extend((set_b.iter().rev()).map(|p| flat(b.to_a(p.position), -radius_b, p.number)));
+    let sizes = [&*corners_a, &*corners_b].map(|corners| size(corners));
+    // Corners this near a border are on it: a share of the larger figure, far above rounding.
+    let slack = 1e-9 * sizes[0].max(sizes[1]);
+    tidy(corners_a, slack);
+    tidy(corners_b, slack);
     let before = out.len();
     let (slope_a, slope_b) = (Slope::of(corners_a), Slope::of(corners_b));
     let mut add = |place: DVec2, id: [u32; 3]| {
@@ -85,7 +90,7 @@ pub fn contact_region(
             });
         }
     };
-    intersect(corners_a, corners_b, &mut add);
+    intersect(corners_a, corners_b, slack, &mut add);
     // A touch at a point, or a region that rounding lost.
     if out.len() == before && touch.separation <= max_separation {
         let numbers = [set_a[0].number, set_b[0].number];
@@ -142,18 +147,40 @@ impl Slope {
     }
 }
 
+/// Largest coordinate of a figure \[m\].
+fn size(corners: &[Corner]) -> f64 {
+    let largest = |corner: &Corner| corner.place.abs().max_element();
+    corners.iter().map(largest).fold(0.0, f64::max)
+}
+
+/// Faces without width become edges, edges without length points.
+fn tidy(corners: &mut Vec<Corner>, slack: f64) {
+    let first = corners[0];
+    let farthest = |from: Corner| {
+        let distance = |corner: &&Corner| corner.place.distance_squared(from.place);
+        let far = (corners.iter()).max_by(|p, q| distance(p).total_cmp(&distance(q)));
+        far.copied().unwrap_or(from)
+    };
+    let one = farthest(first);
+    let other = farthest(one);
+    let along = other.place - one.place;
+    let is_in_line =
+        |corner: &Corner| along.perp_dot(corner.place - one.place).abs() <= slack * along.length();
+    if along.length() <= slack {
+        corners.truncate(1);
+    } else if corners.iter().all(is_in_line) {
+        corners.clear();
+        corners.extend([one, other]);
+    } else {
+        corners.dedup_by(|p, q| p.place.distance(q.place) <= slack);
+    }
+}
+
 /// The corners of what two convex figures of the plane share, each with what makes it: corners of one in the other, and crossings.
-fn intersect(a: &[Corner], b: &[Corner], add: &mut impl FnMut(DVec2, [u32; 3])) {
+fn intersect(a: &[Corner], b: &[Corner], slack: f64, add: &mut impl FnMut(DVec2, [u32; 3])) {
     if a.len() < 2 || b.len() < 2 {
         return;
     }
-    let size = |corners: &[Corner]| {
-        (corners.iter()).fold(0f64, |size, corner| {
-            size.max(corner.place.abs().max_element())
-        })
-    };
-    // Corners this near a border are on it: a share of the smaller figure, far above rounding.
-    let slack = 1e-9 * size(a).max(size(b));
     for corner in b {
         if holds(a, corner.place, slack) {
             add(corner.place, [1, corner.number, 0]);

@@ -235,15 +235,10 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         // Least support of all directions tried, and the facet it was tried for.
         let mut best: Option<(f64, Waiting)> = None;
         let mut lower_bound = 0f64;
-        let mut last = None;
         while let Some(nearest) = self.nearest() {
             // The surface grows: what is nearest now bounds the depth from below.
             lower_bound = lower_bound.max(nearest.distance);
-            last = Some(nearest);
-            let is_close = best.is_some_and(|(upper, _)| {
-                upper - lower_bound <= f64::max(settings.relative * upper, settings.absolute)
-            });
-            if is_close || self.steps >= settings.max_steps {
+            if self.steps >= settings.max_steps {
                 break;
             }
             let vertex = self.support(nearest.normal);
@@ -251,18 +246,20 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             if best.is_none_or(|(upper, _)| height < upper) {
                 best = Some((height, nearest));
             }
+            let width = f64::max(settings.relative * height, settings.absolute);
+            if height - nearest.distance <= width.max(4.0 * self.rounding) {
+                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left.
+                let facet = self.with_foot(nearest);
+                return self.answer(height, lower_bound, facet);
+            }
             let EpaScratch {
                 vertices,
                 points,
                 hull,
                 heap,
             } = &mut *self.scratch;
-            let is_above = hull.is_above(points, nearest.facet, vertex.difference);
-            if !is_above || height - nearest.distance <= self.rounding {
-                // The facet is part of the surface of the difference, as far as rounding lets it be seen: no nearer one is left.
-                if height - nearest.distance <= 4.0 * self.rounding {
-                    break;
-                }
+            if !hull.is_above(points, nearest.facet, vertex.difference) {
+                // Too thin for its normal to be told: its neighbours are as near, but for its own width.
                 continue;
             }
             vertices.push(vertex);
@@ -272,17 +269,9 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 heap.push(waiting(hull, points, facet));
             }
         }
-        let (Some((upper, tried)), Some(last)) = (best, last) else {
-            return self.flat(DVec3::Z);
-        };
-        // The facet tried may have grown away since; the nearest one that is left holds the foot of the origin.
-        let facet = self.with_foot(last);
-        let vertex = self.support(facet.normal);
-        let height = facet.normal.dot(vertex.difference);
-        let width = f64::max(settings.relative * upper, settings.absolute) + 4.0 * self.rounding;
-        match height - upper <= width {
-            true => self.answer(height, lower_bound, facet),
-            false => self.answer(upper, lower_bound, tried),
+        match best {
+            Some((upper, facet)) => self.answer(upper, lower_bound, facet),
+            None => self.flat(DVec3::Z),
         }
     }
 

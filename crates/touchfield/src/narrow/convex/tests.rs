@@ -107,7 +107,9 @@ proptest! {
     #[test]
     fn the_least_translation_parts_and_nothing_shorter_does(a in body(), b in body(), pose in pose(0.7), way in vector(1.0)) {
         let found = touch(&a, &b, pose);
-        prop_assume!(found.separation < -1e-3);
+        if found.separation > -1e-3 {
+            return Ok(());
+        }
         // Poses are f32: moved by a little more than the depth.
         let parted = touch(&a, &b, moved(pose, found.normal * (1e-5 - found.lower_bound)));
         prop_assert!(parted.separation >= -1e-6, "{found:?} {parted:?}");
