@@ -40,18 +40,31 @@ pub(super) enum Origin {
 /// The sine of an angle under which a triangle is flat: its normal is rounding. Squared.
 const FLAT: f64 = 1e-24;
 
-/// A part of a simplex, with the squared distance of its point nearest the origin.
+/// A part of a simplex, with its point nearest the origin, and the squared distance of that.
+///
+/// The point is as exact as its *direction* can be: taken from the normal, not from the weights, whose rounding would tilt a plane between sets
+/// that almost touch until it parts them no more.
 #[derive(Clone, Copy)]
 struct Part {
+    nearest: DVec3,
     squared: f64,
     weights: [f64; 4],
 }
 
 impl Part {
     const NONE: Part = Part {
+        nearest: DVec3::ZERO,
         squared: f64::INFINITY,
         weights: [0.0; 4],
     };
+
+    fn new(nearest: DVec3, weights: [f64; 4]) -> Part {
+        Part {
+            nearest,
+            squared: nearest.length_squared(),
+            weights,
+        }
+    }
 
     fn nearer(self, other: Part) -> Part {
         if other.squared < self.squared {
@@ -101,18 +114,16 @@ impl Simplex {
                 None => return Origin::Inside,
             },
         };
-        let mut nearest = DVec3::ZERO;
         let mut kept = 0;
         for (index, weight) in part.weights.into_iter().enumerate().take(self.count) {
             if weight > 0.0 {
                 self.vertices[kept] = self.vertices[index];
                 self.weights[kept] = weight;
-                nearest += weight * self.vertices[kept].difference;
                 kept += 1;
             }
         }
         self.count = kept;
-        Origin::Outside(nearest)
+        Origin::Outside(part.nearest)
     }
 
     fn at(&self, index: usize) -> DVec3 {
@@ -120,10 +131,7 @@ impl Simplex {
     }
 
     fn corner(&self) -> Part {
-        Part {
-            squared: self.at(0).length_squared(),
-            weights: [1.0, 0.0, 0.0, 0.0],
-        }
+        Part::new(self.at(0), [1.0, 0.0, 0.0, 0.0])
     }
 
     fn edge(&self, i: usize, j: usize) -> Part {
@@ -135,10 +143,16 @@ impl Simplex {
         let mut weights = [0.0; 4];
         weights[i] = 1.0 - share;
         weights[j] = share;
-        Part {
-            squared: (from + share * along).length_squared(),
-            weights,
+        let mut foot = if share < 1.0 {
+            from + share * along
+        } else {
+            to
+        };
+        if share > 0.0 && share < 1.0 {
+            // At right angles once more: what rounding left along a long edge would turn a short foot.
+            foot -= foot.dot(along) / along.length_squared() * along;
         }
+        Part::new(foot, weights)
     }
 
     /// By the signs of the barycentric coordinates of the origin's foot: beyond an edge, the edge decides.
@@ -157,11 +171,16 @@ impl Simplex {
         if along_1 > 0.0 && along_2 > 0.0 && rest > 0.0 {
             let mut weights = [0.0; 4];
             (weights[i], weights[j], weights[k]) = (rest, along_1, along_2);
-            let foot = w + along_1 * e1 + along_2 * e2;
-            return Part {
-                squared: foot.length_squared(),
-                weights,
-            };
+            // From the corner nearest the origin, of which the least is lost.
+            let corner = [i, j, k].map(|index| self.at(index)).into_iter();
+            let corner = corner.fold(w, |near, corner| {
+                if corner.length_squared() < near.length_squared() {
+                    corner
+                } else {
+                    near
+                }
+            });
+            return Part::new(corner.dot(normal) / squared * normal, weights);
         }
         let mut best = Part::NONE;
         if rest <= 0.0 {
