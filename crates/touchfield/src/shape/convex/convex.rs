@@ -1,6 +1,6 @@
 //! Convex bodies: closed forms and hulls, rounded or not.
 //!
-//! Input: sizes \[m\], or a [`ConvexHull`]. Output: support points and support sets.
+//! Input: sizes \[m\], or a [`ConvexHull`]. Output: support points, support sets, and the same body as a field.
 //! Cost: a few operations a support point; of a hull those of a climb from the last one. Not for: hollows.
 //!
 //! A body is a *core* with a rounding radius around it: a ball is a point with a radius, a capsule a segment with one. Distances and depths of rounded bodies
@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec3};
 
+use super::convex_field::{HullField, RoundedField};
 use super::{ConvexHull, Support};
 use crate::field::parameter::{ParameterError, size};
+use crate::field::{Field, primitive};
 use crate::geom::Aabb;
 
 /// A convex body, in its own frame.
@@ -174,6 +176,34 @@ impl Convex {
             } => Vec3::new(*base_radius, *base_radius, *half_height),
         };
         Aabb::from_center(Vec3::ZERO, half + self.radius)
+    }
+
+    /// The same body as a field: true distances, inside and out.
+    pub fn field(&self) -> Result<Arc<dyn Field>, ParameterError> {
+        let field: Arc<dyn Field> = match &self.core {
+            Core::Point => return Ok(Arc::new(primitive::Sphere::new(self.radius)?)),
+            Core::Segment { half_length } => {
+                return Ok(Arc::new(primitive::Capsule::new(
+                    *half_length,
+                    self.radius,
+                )?));
+            }
+            Core::Cuboid { half_extents } => Arc::new(primitive::Cuboid::new(*half_extents)?),
+            Core::Cylinder {
+                half_height,
+                radius,
+            } => Arc::new(primitive::Cylinder::new(*half_height, *radius)?),
+            Core::Cone {
+                half_height,
+                base_radius,
+            } => Arc::new(primitive::Cone::new(*half_height, *base_radius)?),
+            Core::Ellipsoid { half_extents } => Arc::new(primitive::Ellipsoid::new(*half_extents)?),
+            Core::Hull(hull) => Arc::new(HullField::new(hull.clone())),
+        };
+        Ok(match self.radius {
+            0.0 => field,
+            radius => Arc::new(RoundedField::new(field, radius)),
+        })
     }
 
     /// The corners of the set of points that lie farthest along a unit direction, those within `lean` of it included, where `lean` is the sine

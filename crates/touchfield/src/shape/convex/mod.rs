@@ -2,11 +2,13 @@
 
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod convex;
+mod convex_field;
 pub(crate) mod growing_hull;
 mod hull;
 mod hull_build;
 mod support;
 
 pub use convex::{Convex, Core, ROUND_CORNERS, SetPoint};
+pub use convex_field::{HullField, RoundedField};
 pub use hull::{ConvexHull, HalfEdge, HullError, HullFace, NO_FACE};
 pub use support::{MinkowskiDifference, MinkowskiSum, Posed, Support, Translated};

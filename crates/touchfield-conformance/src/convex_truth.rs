@@ -1,0 +1,1141 @@
+//! True distances and least translations of convex bodies in `f64`: hulls, and what the features of two of them say.
+//!
+//! Input: points in a frame of their own, or a smooth kind with its support; poses of both bodies.
+//! Output: a bracket of the distance with its two points; the depth, and which way is the shortest out.
+//! Cost: `n⁴` for a hull, all pairs of features for a pair. Not for: anything but being right.
+//!
+//! Hulls stand on exact orientations, so flat, thin and doubled sets are no special luck. No method of the library is
+//! used: polytopes are measured feature by feature, and an answer "apart" is only given with a plane that parts them.
+//! Smooth bodies are measured by points of them from one side and planes about them from the other.
+
+use glam::{DMat3, DVec3};
+use robust::{Coord, Coord3D, orient2d, orient3d};
+
+/// A convex body as its corners, sides and faces; flat, straight and single-point ones included.
+#[derive(Clone, Debug, Default)]
+pub struct Polytope {
+    /// Corners \[m\]: extreme points only, none twice.
+    pub points: Vec<DVec3>,
+    /// Corners of each face, counter-clockwise seen from outside. A flat body has its one face twice, from both sides.
+    pub faces: Vec<Vec<usize>>,
+    /// Unit normal of each face.
+    pub normals: Vec<DVec3>,
+    /// Sides of the faces, each once; a straight body is one edge.
+    pub edges: Vec<[usize; 2]>,
+}
+
+impl Polytope {
+    /// The hull of a set of points: every plane through three of them that has all others on one side.
+    ///
+    /// Exact for coordinates that `f32` holds.
+    pub fn hull(points: &[DVec3]) -> Polytope {
+        let mut points = points.to_vec();
+        points.sort_by(|p, q| p.to_array().partial_cmp(&q.to_array()).expect("no NaN"));
+        points.dedup();
+        let (Some(&first), Some(&last)) = (points.first(), points.last()) else {
+            return Polytope::default();
+        };
+        let straight = points.iter().all(|&p| collinear(first, last, p));
+        if straight {
+            // In the order of coordinates the ends come first and last.
+            return if points.len() == 1 {
+                Polytope {
+                    points,
+                    ..Polytope::default()
+                }
+            } else {
+                Polytope {
+                    points: vec![first, last],
+                    edges: vec![[0, 1]],
+                    ..Polytope::default()
+                }
+            };
+        }
+        let mut planes: Vec<Vec<usize>> = Vec::new();
+        let mut faces = Vec::new();
+        let count = points.len();
+        for i in 0..count {
+            for j in i + 1..count {
+                for k in j + 1..count {
+                    let known = |plane: &Vec<usize>| [i, j, k].iter().all(|c| plane.contains(c));
+                    if planes.iter().any(known) || collinear(points[i], points[j], points[k]) {
+                        continue;
+                    }
+                    let sides: Vec<f64> = points
+                        .iter()
+                        .map(|&p| above(points[i], points[j], points[k], p))
+                        .collect();
+                    let (some_above, some_below) = (
+                        sides.iter().any(|&s| s > 0.0),
+                        sides.iter().any(|&s| s < 0.0),
+                    );
+                    if some_above && some_below {
+                        continue;
+                    }
+                    let plane: Vec<usize> = (0..count).filter(|&p| sides[p] == 0.0).collect();
+                    let normal = (points[j] - points[i]).cross(points[k] - points[i]);
+                    if !some_above {
+                        faces.push(polygon(&points, &plane, normal));
+                    }
+                    if !some_below {
+                        faces.push(polygon(&points, &plane, -normal));
+                    }
+                    planes.push(plane);
+                }
+            }
+        }
+        Polytope::of_faces(&points, &faces)
+    }
+
+    fn of_faces(points: &[DVec3], faces: &[Vec<usize>]) -> Polytope {
+        let mut used: Vec<usize> = faces.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        let place = |old: usize| used.binary_search(&old).expect("all were gathered");
+        let points: Vec<DVec3> = used.iter().map(|&old| points[old]).collect();
+        let faces: Vec<Vec<usize>> = faces
+            .iter()
+            .map(|face| face.iter().map(|&old| place(old)).collect())
+            .collect();
+        let normals = faces.iter().map(|face| normal_of(&points, face)).collect();
+        let mut edges: Vec<[usize; 2]> = faces
+            .iter()
+            .flat_map(|face| sides(face))
+            .map(|[a, b]| [a.min(b), a.max(b)])
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        Polytope {
+            points,
+            faces,
+            normals,
+            edges,
+        }
+    }
+
+    /// A box along the axes about the origin.
+    pub fn cuboid(half: DVec3) -> Polytope {
+        let corners: Vec<DVec3> = (0..8).map(|corner| half * corner_signs(corner)).collect();
+        Polytope::hull(&corners)
+    }
+
+    /// Turned, then moved.
+    pub fn posed(&self, rotation: DMat3, translation: DVec3) -> Polytope {
+        Polytope {
+            points: self
+                .points
+                .iter()
+                .map(|&p| rotation * p + translation)
+                .collect(),
+            normals: self.normals.iter().map(|&n| rotation * n).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Farthest corner along a direction.
+    pub fn support(&self, direction: DVec3) -> DVec3 {
+        let mut best = self.points[0];
+        for &point in &self.points[1..] {
+            if direction.dot(point) > direction.dot(best) {
+                best = point;
+            }
+        }
+        best
+    }
+
+    /// Largest distance of a corner from the first \[m\].
+    pub fn size(&self) -> f64 {
+        let first = self.points[0];
+        self.points
+            .iter()
+            .fold(0.0, |size, p| f64::max(size, p.distance(first)))
+    }
+
+    fn extent(&self, direction: DVec3) -> [f64; 2] {
+        let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+        for point in &self.points {
+            let along = direction.dot(*point);
+            range = [range[0].min(along), range[1].max(along)];
+        }
+        range
+    }
+
+    /// Where the directions of facets of a difference come from, besides the faces: edges, and for a straight body two perpendiculars.
+    fn edge_directions(&self) -> Vec<DVec3> {
+        let along = |&[a, b]: &[usize; 2]| (self.points[b] - self.points[a]).normalize_or_zero();
+        self.edges.iter().map(along).collect()
+    }
+}
+
+/// The signs of corner `0..8` of a box.
+pub fn corner_signs(corner: usize) -> DVec3 {
+    let sign = |bit: usize| if corner >> bit & 1 == 0 { -1.0 } else { 1.0 };
+    DVec3::new(sign(0), sign(1), sign(2))
+}
+
+fn sides(face: &[usize]) -> impl Iterator<Item = [usize; 2]> + '_ {
+    (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]])
+}
+
+fn normal_of(points: &[DVec3], face: &[usize]) -> DVec3 {
+    // Differences of `f32` numbers of like size have 25 bits and their products 50: each term is right to the last bit.
+    let origin = points[face[0]];
+    let area: DVec3 = face[1..]
+        .windows(2)
+        .map(|pair| (points[pair[0]] - origin).cross(points[pair[1]] - origin))
+        .sum();
+    // By the largest first: the squares of areas of tiny bodies must not vanish.
+    (area / area.abs().max_element()).normalize()
+}
+
+/// Positive where `p` lies on the side from which `a`, `b`, `c` turn counter-clockwise; exact.
+fn above(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
+    let coord = |p: DVec3| Coord3D {
+        x: p.x,
+        y: p.y,
+        z: p.z,
+    };
+    // Shewchuk's is positive for a point below.
+    -orient3d(coord(a), coord(b), coord(c), coord(p))
+}
+
+fn turn(a: DVec3, b: DVec3, c: DVec3, axis: usize) -> f64 {
+    let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
+    let coord = |p: DVec3| Coord { x: p[u], y: p[v] };
+    orient2d(coord(a), coord(b), coord(c))
+}
+
+/// Exact: shadows on all three planes of coordinates are.
+fn collinear(a: DVec3, b: DVec3, c: DVec3) -> bool {
+    (0..3).all(|axis| turn(a, b, c, axis) == 0.0)
+}
+
+/// Extreme points of a flat set, counter-clockwise seen from where `normal` points; points on sides dropped.
+fn polygon(points: &[DVec3], plane: &[usize], normal: DVec3) -> Vec<usize> {
+    // The shadow along the normal's largest component keeps every corner; points are in order of coordinates already, so
+    // that the first of the plane is extreme.
+    let axis = (0..3).fold(0, |best, axis| {
+        if normal[axis].abs() > normal[best].abs() {
+            axis
+        } else {
+            best
+        }
+    });
+    let sign = normal[axis].signum();
+    let mut corners = vec![plane[0]];
+    loop {
+        let current = corners[corners.len() - 1];
+        let mut next = plane[usize::from(current == plane[0])];
+        for &other in plane {
+            if other == current || other == next {
+                continue;
+            }
+            let side = sign * turn(points[current], points[next], points[other], axis);
+            let farther = points[other].distance_squared(points[current])
+                > points[next].distance_squared(points[current]);
+            // Nothing may lie to the right of a side; of points on it the last is the corner.
+            if side < 0.0 || side == 0.0 && farther {
+                next = other;
+            }
+        }
+        if next == plane[0] {
+            return corners;
+        }
+        corners.push(next);
+        assert!(
+            corners.len() <= plane.len(),
+            "a polygon that does not close: {plane:?}"
+        );
+    }
+}
+
+/// What is true of a pair.
+#[derive(Clone, Copy, Debug)]
+pub struct PairTruth {
+    /// The distance is at least this \[m\]: a plane across [`Self::direction`] parts the bodies so far. 0 in contact.
+    pub lower: f64,
+    /// The distance is at most this \[m\]: two points of the bodies are so close. 0 in contact.
+    pub upper: f64,
+    /// Length of the shortest translation that parts the bodies \[m\]; 0 apart.
+    pub depth: f64,
+    /// Unit, from A to B: apart, between the nearest points; overlapping, the way B leaves by `depth`.
+    pub direction: DVec3,
+    /// Nearest point of A, where apart.
+    pub on_a: DVec3,
+    /// Nearest point of B, where apart.
+    pub on_b: DVec3,
+}
+
+impl PairTruth {
+    /// Distance where apart, minus depth where not \[m\].
+    pub fn signed(&self) -> f64 {
+        // Two points are as exact as their coordinates; a plane leans by their rounding over their distance.
+        if self.upper > 0.0 {
+            self.upper
+        } else {
+            -self.depth
+        }
+    }
+
+    /// The same bodies with balls of radii that sum up to `radius` rolled about them.
+    pub fn rounded(&self, radius_a: f64, radius_b: f64) -> PairTruth {
+        let radius = radius_a + radius_b;
+        let truth = PairTruth {
+            on_a: self.on_a + radius_a * self.direction,
+            on_b: self.on_b - radius_b * self.direction,
+            ..*self
+        };
+        if self.lower > radius {
+            return PairTruth {
+                lower: self.lower - radius,
+                upper: self.upper - radius,
+                ..truth
+            };
+        }
+        PairTruth {
+            lower: 0.0,
+            upper: 0.0,
+            depth: (self.depth + radius - self.upper).max(0.0),
+            ..truth
+        }
+    }
+}
+
+/// How far A reaches past the nearest of B along a unit direction \[m\]: the support of A ⊖ B. Negative: a plane parts them.
+pub fn reach(a: &Polytope, b: &Polytope, direction: DVec3) -> f64 {
+    a.extent(direction)[1] - b.extent(direction)[0]
+}
+
+/// Distance or least translation of two polytopes by all pairs of features.
+pub fn polytope_pair(a: &Polytope, b: &Polytope) -> PairTruth {
+    let [on_a, on_b] = nearest_features(a, b);
+    let upper = on_a.distance(on_b);
+    let apart = PairTruth {
+        lower: 0.0,
+        upper,
+        depth: 0.0,
+        direction: scaled_unit(on_b - on_a),
+        on_a,
+        on_b,
+    };
+    // Bodies apart: the plane across the nearest two points parts them, and by just as much. No plane, no distance.
+    let lower = -reach(a, b, apart.direction);
+    if lower > (1.0 - 1e-12) * upper {
+        return PairTruth {
+            lower: lower.min(upper),
+            ..apart
+        };
+    }
+    let (direction, depth) = least_reach(a, b);
+    if lower.max(-depth) > 0.0 {
+        // Apart by so little that rounding spoils the direction: whichever plane parts them best.
+        return PairTruth {
+            lower: lower.max(-depth).min(upper),
+            direction: if lower > -depth {
+                apart.direction
+            } else {
+                direction
+            },
+            ..apart
+        };
+    }
+    PairTruth {
+        lower: 0.0,
+        upper: 0.0,
+        depth,
+        direction,
+        ..apart
+    }
+}
+
+/// Unit, or x for what has no direction; lengths far below 1 included.
+fn scaled_unit(vector: DVec3) -> DVec3 {
+    let scale = vector.abs().max_element();
+    (vector / scale).try_normalize().unwrap_or(DVec3::X)
+}
+
+/// The direction of least [`reach`], over all normals that a facet of A ⊖ B can have.
+///
+/// A facet is made by a face of A, a face of B, or an edge of each. Where the difference is flat or straight, its plane
+/// is among these, or the perpendiculars of an edge added here. More directions do no harm: no reach is below the least.
+fn least_reach(a: &Polytope, b: &Polytope) -> (DVec3, f64) {
+    let mut best = (DVec3::X, f64::INFINITY);
+    let mut consider = |direction: DVec3| {
+        let (in_a, in_b) = (a.extent(direction), b.extent(direction));
+        for (direction, reach) in [
+            (direction, in_a[1] - in_b[0]),
+            (-direction, in_b[1] - in_a[0]),
+        ] {
+            if reach < best.1 {
+                best = (direction, reach);
+            }
+        }
+    };
+    for &normal in a.normals.iter().chain(&b.normals) {
+        consider(normal);
+    }
+    for axis in DVec3::AXES {
+        consider(axis);
+    }
+    let (edges_a, edges_b) = (a.edge_directions(), b.edge_directions());
+    for &along in edges_a.iter().chain(&edges_b) {
+        let (u, v) = along.any_orthonormal_pair();
+        consider(u);
+        consider(v);
+    }
+    for &along_a in &edges_a {
+        for &along_b in &edges_b {
+            if let Some(direction) = along_a.cross(along_b).try_normalize() {
+                consider(direction);
+            }
+        }
+    }
+    best
+}
+
+/// Two nearest points of the surfaces. Of bodies in contact they mean nothing.
+fn nearest_features(a: &Polytope, b: &Polytope) -> [DVec3; 2] {
+    let mut best = [a.points[0], b.points[0]];
+    let mut least = best[0].distance_squared(best[1]);
+    let mut consider = |p: DVec3, q: DVec3| {
+        let distance = p.distance_squared(q);
+        if distance < least {
+            (best, least) = ([p, q], distance);
+        }
+    };
+    for &p in &a.points {
+        for &q in &b.points {
+            consider(p, q);
+        }
+        for &[c, d] in &b.edges {
+            consider(p, nearest_on_segment(b.points[c], b.points[d], p));
+        }
+        for face in 0..b.faces.len() {
+            if let Some(q) = shadow(b, face, p) {
+                consider(p, q);
+            }
+        }
+    }
+    for &q in &b.points {
+        for &[c, d] in &a.edges {
+            consider(nearest_on_segment(a.points[c], a.points[d], q), q);
+        }
+        for face in 0..a.faces.len() {
+            if let Some(p) = shadow(a, face, q) {
+                consider(p, q);
+            }
+        }
+    }
+    for &[a0, a1] in &a.edges {
+        for &[b0, b1] in &b.edges {
+            let [p, q] =
+                nearest_of_segments([a.points[a0], a.points[a1]], [b.points[b0], b.points[b1]]);
+            consider(p, q);
+        }
+    }
+    best
+}
+
+/// Nearest point of a segment.
+pub fn nearest_on_segment(start: DVec3, end: DVec3, point: DVec3) -> DVec3 {
+    let along = end - start;
+    let share = (point - start).dot(along) / along.length_squared();
+    // A segment without length is its start.
+    if share.is_nan() {
+        start
+    } else {
+        start + share.clamp(0.0, 1.0) * along
+    }
+}
+
+/// Nearest points of two segments, where they are nearest inside both; else near ones.
+///
+/// The ends are other pairs of features.
+fn nearest_of_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
+    let (u, v, w) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
+    let normal = u.cross(v);
+    // (w + s u − t v) · (u × v's two perpendiculars) = 0.
+    let share = w.cross(v).dot(-normal) / normal.length_squared();
+    let share = if share.is_finite() {
+        share.clamp(0.0, 1.0)
+    } else {
+        0.5
+    };
+    let mut on_a = a[0] + share * u;
+    let mut on_b = nearest_on_segment(b[0], b[1], on_a);
+    // Nearly parallel lines: each step sets right what rounding spoilt.
+    for _ in 0..2 {
+        on_a = nearest_on_segment(a[0], a[1], on_b);
+        on_b = nearest_on_segment(b[0], b[1], on_a);
+    }
+    [on_a, on_b]
+}
+
+/// Nearest point of the plane of a face, where it lies in the face.
+fn shadow(body: &Polytope, face: usize, point: DVec3) -> Option<DVec3> {
+    let normal = body.normals[face];
+    let corners = &body.faces[face];
+    let inside = sides(corners).all(|[c, d]| {
+        let (c, d) = (body.points[c], body.points[d]);
+        normal.cross(d - c).dot(point - c) >= 0.0
+    });
+    inside.then(|| point - normal.dot(point - body.points[corners[0]]) * normal)
+}
+
+/// A convex body of any kind, in the frame of a pair.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Before rounding, in its own frame.
+    pub core: Core,
+    /// Radius of the ball rolled about it \[m\].
+    pub rounding: f64,
+    /// To the frame of the pair.
+    pub rotation: DMat3,
+    /// Its origin in the frame of the pair \[m\].
+    pub translation: DVec3,
+}
+
+/// Kinds of convex bodies; a ball is a rounded point, a capsule a rounded segment.
+#[derive(Clone, Debug)]
+pub enum Core {
+    /// Corners, in the own frame.
+    Polytope(Polytope),
+    /// About the origin, around z.
+    Cylinder {
+        /// \[m\]
+        radius: f64,
+        /// \[m\]
+        half_height: f64,
+    },
+    /// Around z, the base at `-half_height`, the tip at `half_height`.
+    Cone {
+        /// Of the base \[m\].
+        radius: f64,
+        /// \[m\]
+        half_height: f64,
+    },
+    /// About the origin, along the axes.
+    Ellipsoid {
+        /// Half axes \[m\].
+        radii: DVec3,
+    },
+}
+
+impl Body {
+    /// A core where it is.
+    pub fn new(core: Core) -> Body {
+        Body {
+            core,
+            rounding: 0.0,
+            rotation: DMat3::IDENTITY,
+            translation: DVec3::ZERO,
+        }
+    }
+
+    /// Farthest point of the core along a direction of any length but 0, in the frame of the pair.
+    pub fn support(&self, direction: DVec3) -> DVec3 {
+        let local = self.rotation.transpose() * direction;
+        let around = local.truncate().normalize_or_zero();
+        let point = match &self.core {
+            Core::Polytope(body) => body.support(local),
+            Core::Cylinder {
+                radius,
+                half_height,
+            } => (*radius * around).extend(half_height.copysign(local.z)),
+            Core::Cone {
+                radius,
+                half_height,
+            } => {
+                let rim = (*radius * around).extend(-half_height);
+                let tip = DVec3::Z * half_height;
+                if local.dot(rim) > local.dot(tip) {
+                    rim
+                } else {
+                    tip
+                }
+            }
+            Core::Ellipsoid { radii } => {
+                let stretched = *radii * local;
+                *radii * scaled_unit(stretched)
+            }
+        };
+        self.rotation * point + self.translation
+    }
+
+    /// The same body in a frame about `origin`, its own frame about its first corner.
+    fn near_origin(&self, origin: DVec3) -> Body {
+        let mut body = self.clone();
+        if let Core::Polytope(polytope) = &mut body.core {
+            let first = polytope.points[0];
+            for point in &mut polytope.points {
+                *point -= first;
+            }
+            body.translation += self.rotation * first;
+        }
+        body.translation -= origin;
+        body
+    }
+
+    /// As a polytope in the frame of the pair, where it is one.
+    pub fn polytope(&self) -> Option<Polytope> {
+        match &self.core {
+            Core::Polytope(body) => Some(body.posed(self.rotation, self.translation)),
+            _ => None,
+        }
+    }
+}
+
+/// Distance or least translation of two bodies: by features where both are polytopes, else by supports.
+pub fn body_pair(a: &Body, b: &Body) -> PairTruth {
+    // Far from the origin rounding would bend the bodies; about a corner of A it moves them, by no more.
+    let origin = a.near_origin(DVec3::ZERO).translation;
+    let (a, b) = (a.near_origin(origin), b.near_origin(origin));
+    let cores = match (a.polytope(), b.polytope()) {
+        (Some(a), Some(b)) => polytope_pair(&a, &b),
+        _ => support_pair(&a, &b),
+    };
+    let truth = cores.rounded(a.rounding, b.rounding);
+    PairTruth {
+        on_a: truth.on_a + origin,
+        on_b: truth.on_b + origin,
+        ..truth
+    }
+}
+
+/// Distance or least translation of two cores, by supports alone.
+pub fn support_pair(a: &Body, b: &Body) -> PairTruth {
+    let apart = nearest_by_supports(a, b);
+    if apart.lower > 0.0 {
+        return apart;
+    }
+    let [_, depth] = depth_by_supports(a, b, 1000);
+    PairTruth {
+        lower: 0.0,
+        // A distance that no plane proves is none, unless there is no depth either.
+        upper: if depth.1 > 0.0 { 0.0 } else { apart.upper },
+        depth: depth.1.max(0.0),
+        direction: depth.0,
+        ..apart
+    }
+}
+
+/// Distance of two cores, bracketed: from above by two points of them, from below by a plane between them.
+///
+/// The nearest point to the origin of a simplex of A ⊖ B, which takes in the farthest point against it again and again.
+/// Which corners stay is found by trying all subsets.
+fn nearest_by_supports(a: &Body, b: &Body) -> PairTruth {
+    let first = b.translation - a.translation;
+    let mut direction = scaled_unit(first);
+    let mut simplex: Vec<[DVec3; 2]> = Vec::new();
+    let mut best = PairTruth {
+        lower: 0.0,
+        upper: f64::INFINITY,
+        depth: 0.0,
+        direction,
+        on_a: a.translation,
+        on_b: b.translation,
+    };
+    for _ in 0..500 {
+        let corner = [a.support(direction), b.support(-direction)];
+        let lower = (corner[1] - corner[0]).dot(direction);
+        if lower > best.lower {
+            best.lower = lower;
+            best.direction = direction;
+        }
+        if best.upper * (1.0 - 1e-13) <= best.lower || simplex.contains(&corner) {
+            break;
+        }
+        simplex.push(corner);
+        let [on_a, on_b] = nearest_of_simplex(&mut simplex);
+        let distance = on_a.distance(on_b);
+        if distance < best.upper {
+            best.upper = distance;
+            (best.on_a, best.on_b) = (on_a, on_b);
+        } else {
+            // No progress is left in `f64`.
+            break;
+        }
+        if distance == 0.0 {
+            break;
+        }
+        direction = scaled_unit(on_b - on_a);
+    }
+    best.lower = best.lower.min(best.upper);
+    best
+}
+
+/// Nearest pair of the hull of up to five pairs; keeps the corners it needs.
+fn nearest_of_simplex(simplex: &mut Vec<[DVec3; 2]>) -> [DVec3; 2] {
+    let mut best: (f64, usize, [DVec3; 2]) = (f64::INFINITY, 0, simplex[0]);
+    for subset in 1usize..1 << simplex.len() {
+        if subset.count_ones() > 4 {
+            continue;
+        }
+        let corners: Vec<[DVec3; 2]> = (0..simplex.len())
+            .filter(|k| subset >> k & 1 == 1)
+            .map(|k| simplex[k])
+            .collect();
+        let Some(shares) = affine_shares(&corners) else {
+            continue;
+        };
+        let total: f64 = shares.iter().sum();
+        let mix = |side: usize| -> DVec3 {
+            let sum: DVec3 = corners.iter().zip(&shares).map(|(c, s)| c[side] * *s).sum();
+            sum / total
+        };
+        let pair = [mix(0), mix(1)];
+        let distance = pair[0].distance(pair[1]);
+        if distance < best.0 {
+            best = (distance, subset, pair);
+        }
+    }
+    let mut k = 0;
+    simplex.retain(|_| {
+        k += 1;
+        best.1 >> (k - 1) & 1 == 1
+    });
+    best.2
+}
+
+/// Shares of the point of an affine hull nearest to the origin, if none is negative.
+fn affine_shares(corners: &[[DVec3; 2]]) -> Option<Vec<f64>> {
+    let origin = corners[0][1] - corners[0][0];
+    let sides: Vec<DVec3> = corners[1..].iter().map(|c| c[1] - c[0] - origin).collect();
+    let rest = match sides[..] {
+        [] => vec![],
+        [u] => vec![-origin.dot(u) / u.length_squared()],
+        [u, v] => {
+            let normal = u.cross(v);
+            let area = normal.length_squared();
+            vec![
+                -origin.cross(v).dot(normal) / area,
+                -u.cross(origin).dot(normal) / area,
+            ]
+        }
+        [u, v, w] => {
+            let volume = u.dot(v.cross(w));
+            vec![
+                -origin.dot(v.cross(w)) / volume,
+                -u.dot(origin.cross(w)) / volume,
+                -u.dot(v.cross(origin)) / volume,
+            ]
+        }
+        _ => return None,
+    };
+    let mut shares = vec![1.0 - rest.iter().sum::<f64>()];
+    shares.extend(rest);
+    shares
+        .iter()
+        .all(|s| s.is_finite() && *s >= 0.0)
+        .then_some(shares)
+}
+
+/// Least translation of two cores, bracketed: a direction and a depth from below, and one from above.
+///
+/// Corners of A ⊖ B span a polytope within it; the face nearest to the origin is grown until a plane of A ⊖ B across its
+/// normal is no farther. The origin's distance to the faces is a bound from below, every plane's from above. Negative
+/// depths say that the origin is outside.
+pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2] {
+    let corner = |direction: DVec3| a.support(direction) - b.support(-direction);
+    let mut upper = (DVec3::X, f64::INFINITY);
+    let mut points: Vec<DVec3> = Vec::new();
+    let starts = (0..27)
+        .filter(|&k| k != 13)
+        .map(|k| DVec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - DVec3::ONE);
+    for direction in starts {
+        let direction = direction.normalize();
+        let point = corner(direction);
+        if direction.dot(point) < upper.1 {
+            upper = (direction, direction.dot(point));
+        }
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    }
+    let mut faces = Polytope::hull(&points);
+    if faces.faces.len() < 4 {
+        return [(upper.0, 0.0), upper];
+    }
+    let points = &mut faces.points;
+    // Triangles with their normal and the origin's depth below them.
+    let mut triangles: Vec<([usize; 3], DVec3, f64)> = faces
+        .faces
+        .iter()
+        .flat_map(|face| (2..face.len()).map(|k| [face[0], face[k - 1], face[k]]))
+        .filter_map(|t| triangle(points, t))
+        .collect();
+    let mut lower = upper;
+    for _ in 0..corners {
+        let Some(&(_, normal, depth)) = triangles.iter().min_by(|s, t| s.2.total_cmp(&t.2)) else {
+            break;
+        };
+        lower = (normal, depth);
+        let point = corner(normal);
+        let reach = normal.dot(point);
+        if reach < upper.1 {
+            upper = (normal, reach);
+        }
+        if upper.1 - depth <= 1e-12 * reach.abs() || reach <= depth || points.contains(&point) {
+            break;
+        }
+        points.push(point);
+        let new = points.len() - 1;
+        let mut horizon: Vec<[usize; 2]> = Vec::new();
+        triangles.retain(|&([i, j, k], _, _)| {
+            let visible = above(points[i], points[j], points[k], point) > 0.0;
+            if visible {
+                horizon.extend([[i, j], [j, k], [k, i]]);
+            }
+            !visible
+        });
+        for &[i, j] in &horizon {
+            if !horizon.contains(&[j, i]) {
+                triangles.extend(triangle(points, [i, j, new]));
+            }
+        }
+    }
+    [lower, upper]
+}
+
+fn triangle(points: &[DVec3], corners: [usize; 3]) -> Option<([usize; 3], DVec3, f64)> {
+    let [p, q, r] = corners.map(|c| points[c]);
+    let area = (q - p).cross(r - p);
+    let normal = (area / area.abs().max_element()).try_normalize()?;
+    Some((corners, normal, normal.dot(p)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn close(actual: f64, expected: f64, size: f64) {
+        assert!(
+            (actual - expected).abs() <= 1e-12 * size,
+            "{actual:e}, expected {expected:e}"
+        );
+    }
+
+    fn random_rotation(random: &mut Random) -> DMat3 {
+        DMat3::from_quat(random.quaternion())
+    }
+
+    #[test]
+    fn hulls_have_the_features_that_euler_counts() {
+        let cuboid = Polytope::cuboid(DVec3::new(1.0, 2.0, 3.0));
+        assert_eq!(
+            (cuboid.points.len(), cuboid.faces.len(), cuboid.edges.len()),
+            (8, 6, 12)
+        );
+        assert!(cuboid.faces.iter().all(|face| face.len() == 4));
+        let mut random = Random::new(1);
+        for count in [4, 5, 8, 13, 25] {
+            let points: Vec<DVec3> = (0..count).map(|_| random.unit_vector()).collect();
+            let hull = Polytope::hull(&points);
+            assert_eq!(hull.points.len(), count);
+            assert_eq!(hull.points.len() + hull.faces.len(), hull.edges.len() + 2);
+            for (face, normal) in hull.faces.iter().zip(&hull.normals) {
+                let height = normal.dot(hull.points[face[0]]);
+                assert!(hull.points.iter().all(|p| normal.dot(*p) <= height + 1e-15));
+            }
+        }
+    }
+
+    #[test]
+    fn hulls_of_flat_straight_and_single_sets() {
+        let grid: Vec<DVec3> = (0..16)
+            .map(|k| DVec3::new((k % 4) as f64, 2.0 * (k / 4) as f64, 5.0 + (k % 4) as f64))
+            .collect();
+        let flat = Polytope::hull(&grid);
+        assert_eq!(
+            (flat.points.len(), flat.faces.len(), flat.edges.len()),
+            (4, 2, 4)
+        );
+        close(flat.normals[0].dot(flat.normals[1]), -1.0, 1.0);
+        let line: Vec<DVec3> = [3.0, 1.0, 2.0, 7.0, 3.0]
+            .map(|t| t * DVec3::new(1.0, -2.0, 0.5))
+            .to_vec();
+        let line = Polytope::hull(&line);
+        assert_eq!(
+            (line.points.len(), line.faces.len(), line.edges.len()),
+            (2, 0, 1)
+        );
+        let single = Polytope::hull(&[DVec3::ONE, DVec3::ONE]);
+        assert_eq!((single.points.len(), single.edges.len()), (1, 0));
+    }
+
+    #[test]
+    fn boxes_along_the_axes() {
+        let mut random = Random::new(2);
+        for _ in 0..200 {
+            let halves = [0, 1].map(|_| random.in_box(DVec3::splat(0.1), DVec3::ONE));
+            let offset = random.in_box(DVec3::splat(-3.0), DVec3::splat(3.0));
+            let rotation = random_rotation(&mut random);
+            let a = Polytope::cuboid(halves[0]).posed(rotation, DVec3::ZERO);
+            let b = Polytope::cuboid(halves[1]).posed(rotation, rotation * offset);
+            let gaps = offset.abs() - halves[0] - halves[1];
+            let truth = polytope_pair(&a, &b);
+            if gaps.max_element() > 0.0 {
+                let distance = gaps.max(DVec3::ZERO).length();
+                close(truth.upper, distance, 4.0);
+                close(truth.lower, distance, 4.0);
+                assert_eq!(truth.depth, 0.0);
+            } else {
+                close(truth.depth, -gaps.max_element(), 4.0);
+                assert_eq!(truth.upper, 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn two_tetrahedra_tip_to_tip_and_edge_across_edge() {
+        let tetrahedron = Polytope::hull(&[
+            DVec3::new(-1.0, -1.0, 0.0),
+            DVec3::new(1.0, -1.0, 0.0),
+            DVec3::new(0.0, 2.0, 0.0),
+            DVec3::new(0.0, 0.0, 3.0),
+        ]);
+        let turned = DMat3::from_rotation_x(std::f64::consts::PI);
+        let other = tetrahedron.posed(turned, DVec3::new(0.3, 0.0, 7.0));
+        let truth = polytope_pair(&tetrahedron, &other);
+        close(truth.upper, DVec3::new(0.3, 0.0, 1.0).length(), 5.0);
+        close(truth.lower, truth.upper, 5.0);
+        // Wedges: an edge along x on top of A, one along y under B.
+        let wedge = Polytope::hull(&[
+            DVec3::new(-1.0, 0.0, 0.0),
+            DVec3::new(1.0, 0.0, 0.0),
+            DVec3::new(0.0, 1.0, -4.0),
+            DVec3::new(0.0, -1.0, -4.0),
+        ]);
+        let rotation = DMat3::from_rotation_z(std::f64::consts::FRAC_PI_2) * turned;
+        for height in [0.5, 1e-9, -1e-3, -0.2] {
+            let truth = polytope_pair(&wedge, &wedge.posed(rotation, DVec3::Z * height));
+            close(truth.signed(), height, 5.0);
+            close(truth.direction.z, 1.0, 10.0);
+        }
+    }
+
+    #[test]
+    fn a_copy_in_place_leaves_by_its_least_width() {
+        let mut random = Random::new(3);
+        for _ in 0..50 {
+            let half = random.in_box(DVec3::splat(0.01), DVec3::ONE);
+            let body =
+                Polytope::cuboid(half).posed(random_rotation(&mut random), DVec3::splat(9.0));
+            close(
+                polytope_pair(&body, &body).depth,
+                2.0 * half.min_element(),
+                20.0,
+            );
+        }
+        // A regular tetrahedron of side √8 is thinnest between two opposite edges, 2 apart.
+        let corners = [0, 3, 5, 6].map(corner_signs);
+        let body = Polytope::hull(&corners);
+        close(polytope_pair(&body, &body).depth, 2.0, 2.0);
+    }
+
+    #[test]
+    fn flat_straight_and_single_bodies_against_each_other() {
+        let square =
+            Polytope::hull(&[0, 1, 2, 3].map(|c| corner_signs(c) * DVec3::new(1.0, 1.0, 0.0)));
+        let segment = Polytope::hull(&[DVec3::NEG_X, DVec3::X]);
+        let point = Polytope::hull(&[DVec3::ZERO]);
+        let mut random = Random::new(4);
+        for _ in 0..20 {
+            let rotation = random_rotation(&mut random);
+            let at = |body: &Polytope, offset: DVec3| body.posed(rotation, rotation * offset);
+            let measure = |a: &Polytope, b: &Polytope, offset: DVec3| {
+                let truth = polytope_pair(&at(a, DVec3::ZERO), &at(b, offset));
+                assert!(
+                    truth.depth < 1e-15 && truth.upper - truth.lower < 1e-14,
+                    "{truth:?}"
+                );
+                truth.upper
+            };
+            // Coplanar, in overlap and apart; above each other; side by side.
+            close(
+                measure(&square, &square, DVec3::new(0.5, 0.5, 0.0)),
+                0.0,
+                2.0,
+            );
+            close(
+                measure(&square, &square, DVec3::new(3.0, 3.0, 0.0)),
+                2f64.sqrt(),
+                2.0,
+            );
+            close(
+                measure(&square, &square, DVec3::new(0.5, 0.5, 0.25)),
+                0.25,
+                2.0,
+            );
+            close(
+                measure(&segment, &segment, DVec3::new(0.5, 0.0, 0.0)),
+                0.0,
+                2.0,
+            );
+            close(
+                measure(&segment, &segment, DVec3::new(3.0, 0.0, 0.0)),
+                1.0,
+                2.0,
+            );
+            close(
+                measure(&segment, &segment, DVec3::new(0.5, 0.0, 2.0)),
+                2.0,
+                2.0,
+            );
+            close(
+                measure(&segment, &square, DVec3::new(0.5, 0.0, 0.0)),
+                0.0,
+                2.0,
+            );
+            close(
+                measure(&point, &square, DVec3::new(0.5, 0.5, 0.125)),
+                0.125,
+                2.0,
+            );
+            close(measure(&point, &segment, DVec3::ZERO), 0.0, 2.0);
+            close(measure(&point, &point, DVec3::Y), 1.0, 2.0);
+            // A segment through a square: no feature is near, and it leaves sideways or along.
+            let upright = Polytope::hull(&[DVec3::NEG_Z * 0.25, DVec3::Z * 2.0]);
+            let truth = polytope_pair(&at(&upright, DVec3::ZERO), &at(&square, DVec3::X * 0.5));
+            close(truth.depth, 0.25, 2.0);
+        }
+    }
+
+    #[test]
+    fn rounding_makes_balls_and_capsules() {
+        let mut random = Random::new(5);
+        for _ in 0..200 {
+            let ends = [0; 4].map(|_| random.in_box(DVec3::NEG_ONE, DVec3::ONE));
+            let radii = [0; 2].map(|_| random.uniform(0.0, 1.0));
+            let ball = |k: usize| Body {
+                rounding: radii[k],
+                ..Body::new(Core::Polytope(Polytope::hull(&[ends[k]])))
+            };
+            let truth = body_pair(&ball(0), &ball(1));
+            close(
+                truth.signed(),
+                ends[0].distance(ends[1]) - radii[0] - radii[1],
+                4.0,
+            );
+            // Segments: no pair of points sampled is nearer, and one is nearly as near.
+            let (p, q) = (Polytope::hull(&ends[..2]), Polytope::hull(&ends[2..]));
+            let truth = polytope_pair(&p, &q);
+            let mut least = f64::INFINITY;
+            for i in 0..=200 {
+                let point = ends[0].lerp(ends[1], f64::from(i) / 200.0);
+                least = least.min(nearest_on_segment(ends[2], ends[3], point).distance(point));
+            }
+            assert!(truth.upper <= least + 1e-14 && least <= truth.upper + 0.02);
+        }
+    }
+
+    #[test]
+    fn a_ball_against_a_box() {
+        let half = DVec3::new(1.0, 0.5, 0.25);
+        let mut random = Random::new(6);
+        for _ in 0..200 {
+            let point = random.in_box(DVec3::splat(-1.5), DVec3::splat(1.5));
+            let body = Polytope::cuboid(half);
+            let truth = polytope_pair(&body, &Polytope::hull(&[point])).rounded(0.0, 0.25);
+            let outside = point.abs() - half;
+            let signed = outside.max(DVec3::ZERO).length() + outside.max_element().min(0.0);
+            close(truth.signed(), signed - 0.25, 2.0);
+        }
+    }
+
+    #[test]
+    fn supports_agree_with_features() {
+        let mut random = Random::new(7);
+        for _ in 0..300 {
+            let [a, b] = [0, 1].map(|_| {
+                let count = 4 + random.below(12);
+                let points: Vec<DVec3> = (0..count)
+                    .map(|_| random.unit_vector().as_vec3().as_dvec3())
+                    .collect();
+                Body {
+                    rotation: random_rotation(&mut random),
+                    translation: 1.3 * random.unit_vector(),
+                    ..Body::new(Core::Polytope(Polytope::hull(&points)))
+                }
+            });
+            let (features, supports) = (body_pair(&a, &b), support_pair(&a, &b));
+            close(supports.upper, features.upper, 1e2);
+            close(supports.lower, features.lower, 1e2);
+            close(supports.depth, features.depth, 1e2);
+            if features.depth > 0.0 {
+                let [lower, _] = depth_by_supports(&a, &b, 1000);
+                close(lower.1, features.depth, 1e2);
+            }
+        }
+    }
+
+    #[test]
+    fn smooth_bodies_against_closed_forms() {
+        let mut random = Random::new(8);
+        for _ in 0..100 {
+            let rotation = random_rotation(&mut random);
+            let offset = random.in_box(DVec3::splat(-3.0), DVec3::splat(3.0));
+            let at = |core: Core, offset: DVec3| Body {
+                rotation,
+                translation: rotation * offset,
+                ..Body::new(core)
+            };
+            let cylinder = |radius: f64, half_height: f64| Core::Cylinder {
+                radius,
+                half_height,
+            };
+            let (a, b) = (
+                at(cylinder(1.0, 0.5), DVec3::ZERO),
+                at(cylinder(0.5, 0.25), offset),
+            );
+            let truth = body_pair(&a, &b);
+            let around = offset.truncate().length() - 1.5;
+            let along = offset.z.abs() - 0.75;
+            let expected = if around.max(along) < 0.0 {
+                around.max(along)
+            } else {
+                around.max(0.0).hypot(along.max(0.0))
+            };
+            assert!(
+                (truth.signed() - expected).abs() < 1e-6,
+                "{truth:?} {expected}"
+            );
+            assert!(truth.upper - truth.lower < 1e-7, "{truth:?}");
+            // A point from a cone: along its profile.
+            let cone = at(
+                Core::Cone {
+                    radius: 1.0,
+                    half_height: 1.0,
+                },
+                DVec3::ZERO,
+            );
+            let point = at(Core::Polytope(Polytope::hull(&[DVec3::ZERO])), offset);
+            let truth = body_pair(&cone, &point);
+            let profile = DVec3::new(offset.truncate().length(), 0.0, offset.z);
+            let outline = Polytope::hull(&[
+                DVec3::new(1.0, 0.0, -1.0),
+                DVec3::new(-1.0, 0.0, -1.0),
+                DVec3::Z,
+            ]);
+            let expected = polytope_pair(&outline, &Polytope::hull(&[profile])).upper;
+            assert!(
+                (truth.upper - expected).abs() < 1e-7,
+                "{truth:?} {expected}"
+            );
+            // A point from an ellipsoid with all half axes alike.
+            let ball = at(
+                Core::Ellipsoid {
+                    radii: DVec3::splat(0.5),
+                },
+                DVec3::ZERO,
+            );
+            let truth = body_pair(&ball, &point);
+            let expected = offset.length() - 0.5;
+            assert!(
+                (truth.signed() - expected).abs() < 1e-7,
+                "{truth:?} {expected}"
+            );
+        }
+    }
+}

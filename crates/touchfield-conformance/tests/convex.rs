@@ -1,0 +1,570 @@
+//! Convex pairs against the truth: every kind with every kind, hostile on purpose, in every placement.
+//!
+//! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. Truth is `convex_truth`: features of hulls by exact
+//! predicates in `f64`, and brackets for smooth bodies.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use glam::{DVec3, Quat, Vec3};
+use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
+use parry3d_f64::query;
+use parry3d_f64::shape::{self, Shape};
+use rayon::prelude::*;
+use touchfield::geom::Pose;
+use touchfield::narrow::convex::{ConvexCache, ConvexPair, Touch};
+use touchfield::shape::convex::{Convex, ConvexHull};
+use touchfield_conformance::convex_random::{
+    Hostile, KINDS, Kind, PLACEMENTS, Placement, Scale, place, posed,
+};
+use touchfield_conformance::convex_truth::{Body, Core, PairTruth, Polytope, body_pair};
+use touchfield_conformance::meshes::is_long;
+use touchfield_conformance::random::Random;
+
+const SCALES: [Scale; 3] = [Scale::Ordinary, Scale::Far, Scale::Tiny];
+
+fn hull_of(points: &[Vec3]) -> Convex {
+    Convex::hull(Arc::new(ConvexHull::new(points).expect("finite points")))
+}
+
+/// The library's body of the same numbers.
+fn convex(body: &Hostile) -> Convex {
+    let rounding = body.body.rounding as f32;
+    let made = match (&body.body.core, body.kind) {
+        (_, Kind::Ball) => Convex::sphere(rounding),
+        (Core::Polytope(segment), Kind::Capsule) => {
+            Convex::capsule(segment.points[1].z.abs() as f32, rounding)
+        }
+        (Core::Polytope(cuboid), Kind::Cuboid | Kind::RoundedCuboid) => {
+            Convex::cuboid(cuboid.points[0].abs().as_vec3()).and_then(|b| b.rounded(rounding))
+        }
+        (Core::Polytope(_), _) => hull_of(&body.points).rounded(rounding),
+        (
+            &Core::Cylinder {
+                radius,
+                half_height,
+            },
+            _,
+        ) => Convex::cylinder(half_height as f32, radius as f32),
+        (
+            &Core::Cone {
+                radius,
+                half_height,
+            },
+            _,
+        ) => Convex::cone(half_height as f32, radius as f32),
+        (Core::Ellipsoid { radii }, _) => Convex::ellipsoid(radii.as_vec3()),
+    };
+    made.expect("sizes are finite and positive")
+}
+
+/// One pair in one pose, and what is to be said of it when it fails.
+struct Case<'a> {
+    a: &'a Hostile,
+    b: &'a Hostile,
+    pose: Pose,
+    name: String,
+}
+
+impl Case<'_> {
+    fn truth(&self) -> PairTruth {
+        let b = posed(self.b, self.pose.rotation, self.pose.translation);
+        body_pair(&self.a.body, &b)
+    }
+
+    /// What is lost in `f64` \[m\]: coordinates by a few dozen roundings; and a normal of nearly parallel edges, or of where something round
+    /// is touched, is known to about 10⁻⁸ only, of which a hundredth is seen along it.
+    fn rounding(&self) -> f64 {
+        let far = self.a.reach() + self.b.reach() + self.pose.translation.as_dvec3().length();
+        1e-14 * far + 1e-10 * (self.a.radius + self.b.radius)
+    }
+
+    fn radii(&self) -> f64 {
+        self.a.body.rounding + self.b.body.rounding
+    }
+
+    fn has_features(&self) -> bool {
+        self.a.kind.has_features() && self.b.kind.has_features()
+    }
+
+    /// How far A reaches past the nearest of B along a unit direction \[m\].
+    fn reach(&self, direction: DVec3) -> f64 {
+        let b = posed(self.b, self.pose.rotation, self.pose.translation);
+        let gap = self.a.body.support(direction) - b.support(-direction);
+        gap.dot(direction) + self.radii()
+    }
+
+    /// What is wrong with an answer.
+    fn faults(&self, touch: &Touch, truth: &PairTruth) -> Vec<String> {
+        let mut faults = Vec::new();
+        let Touch {
+            separation,
+            lower_bound,
+            upper_bound,
+            normal,
+            point_on_a,
+            point_on_b,
+            ..
+        } = *touch;
+        let numbers = [separation, lower_bound, upper_bound];
+        if !numbers.iter().all(|n| n.is_finite())
+            || ![normal, point_on_a, point_on_b]
+                .iter()
+                .all(|p| p.is_finite())
+        {
+            return vec!["not finite".into()];
+        }
+        let rounding = self.rounding();
+        // Of smooth bodies the truth is a bracket, too; its depth is from above, and so is what a direction proves below.
+        let [least, most] = if self.has_features() {
+            [truth.signed(); 2]
+        } else if truth.upper > 0.0 {
+            [truth.lower, truth.upper]
+        } else {
+            [-truth.depth, 0.0]
+        };
+        // The search is for cores, to a millionth: with radii that is more than a share of the separation.
+        let tolerance = |exact: f64| 1e-5 * exact.abs() + 1e-6 * self.radii() + rounding;
+        if separation < least - tolerance(least) || separation > most + tolerance(most) {
+            let kind = if self.has_features() { "" } else { "_smooth" };
+            faults.push(format!(
+                "separation{kind}: {separation:e}, true {least:e} to {most:e}"
+            ));
+        }
+        if lower_bound > separation + rounding || upper_bound < separation - rounding {
+            faults.push(format!(
+                "outside: separation {separation:e} of its bounds {lower_bound:e}, {upper_bound:e}"
+            ));
+        }
+        if lower_bound > most + rounding || upper_bound < least - rounding {
+            faults.push(format!(
+                "bounds: {lower_bound:e}, {upper_bound:e} miss {least:e}, {most:e}"
+            ));
+        }
+        if (normal.length() - 1.0).abs() > 1e-9 {
+            faults.push(format!("normal: {normal} is not unit"));
+            return faults;
+        }
+        // Overlapping, the move must part them, to what it says.
+        if separation < 0.0 {
+            let reach = self.reach(normal);
+            let off = (reach + separation).abs();
+            if off > 1e-6 * self.radii() + 1e-5 * separation.abs() + rounding {
+                faults.push(format!(
+                    "moved: by {:e} they still overlap by {:e}",
+                    -separation,
+                    reach + separation
+                ));
+            }
+        }
+        let between = (point_on_b - point_on_a).dot(normal);
+        if (between - separation).abs() > 1e-5 * separation.abs() + 1e-6 * self.radii() + rounding {
+            faults.push(format!(
+                "points: {between:e} apart, separation {separation:e}"
+            ));
+        }
+        faults
+    }
+
+    /// Whether `overlaps` must say something, and what.
+    fn must_overlap(&self, truth: &PairTruth) -> Option<bool> {
+        let band = self.rounding();
+        if truth.lower > band {
+            return Some(false);
+        }
+        (truth.depth > band).then_some(true)
+    }
+}
+
+impl std::fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Pose {
+            rotation,
+            translation,
+        } = self.pose;
+        write!(f, "{}; a_from_b {rotation:?} {translation:?}", self.name)?;
+        for body in [self.a, self.b] {
+            write!(f, "\n    {:?} {:?}", body.kind, body.scale)?;
+            match &body.body.core {
+                Core::Polytope(_) if !body.points.is_empty() => write!(f, " {:?}", body.points)?,
+                core => write!(f, " {core:?}")?,
+            }
+            write!(f, " rounded by {:e}", body.body.rounding)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    pairs: usize,
+    overlapping: usize,
+    /// Short ones first: the smallest case is the one to look at.
+    faults: Vec<String>,
+}
+
+impl Tally {
+    fn join(mut self, other: Tally) -> Tally {
+        self.pairs += other.pairs;
+        self.overlapping += other.overlapping;
+        self.faults.extend(other.faults);
+        self
+    }
+
+    /// Fails with the smallest case of every kind of fault.
+    fn check(mut self) {
+        println!(
+            "{} pairs, {} of them overlapping, {} wrong",
+            self.pairs,
+            self.overlapping,
+            self.faults.len()
+        );
+        self.faults.sort_by_key(String::len);
+        let mut kinds: Vec<(&str, usize, &String)> = Vec::new();
+        for fault in &self.faults {
+            let kind = fault.split([':', ' ']).next().unwrap_or_default();
+            match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+                Some((_, count, _)) => *count += 1,
+                None => kinds.push((kind, 1, fault)),
+            }
+        }
+        let shown: Vec<String> = kinds
+            .iter()
+            .map(|(kind, count, first)| format!("{count} of {kind}, such as\n  {first}"))
+            .collect();
+        assert!(self.faults.is_empty(), "{}", shown.join("\n"));
+    }
+}
+
+fn try_case(case: &Case<'_>, bodies: [&Convex; 2], cache: &mut ConvexCache, tally: &mut Tally) {
+    let truth = case.truth();
+    let pair = ConvexPair::new(bodies[0], bodies[1], case.pose);
+    let touch = pair.touch(f64::INFINITY, cache);
+    tally.pairs += 1;
+    tally.overlapping += usize::from(truth.depth > 0.0);
+    let mut faults = case.faults(&touch, &truth);
+    let overlaps = pair.overlaps(cache);
+    if let Some(expected) = case.must_overlap(&truth)
+        && overlaps != expected
+    {
+        faults.push(format!("overlaps: {overlaps}, truly {:e}", truth.signed()));
+    }
+    if !faults.is_empty() {
+        tally.faults.push(format!(
+            "{}: {case}\n  {touch:?}\n  {truth:?}",
+            faults.join("; ")
+        ));
+    }
+}
+
+/// One body of every kind and scale with one of every kind, in every placement; each pair then moves a little, with its cache.
+fn round(seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    let mut pool = |scale: Scale| -> Vec<(Hostile, Convex)> {
+        KINDS
+            .iter()
+            .map(|&kind| {
+                let body = Hostile::new(kind, scale, &mut random);
+                let convex = convex(&body);
+                (body, convex)
+            })
+            .collect()
+    };
+    let pools = SCALES.map(|scale| [pool(scale), pool(scale)]);
+    let mut cache = ConvexCache::default();
+    for (which, [left, right]) in pools.iter().enumerate() {
+        for (index, (a, convex_a)) in left.iter().enumerate() {
+            for (other, same) in right.iter().enumerate() {
+                for placement in PLACEMENTS {
+                    // Now and then a mote against something large, and a copy against its original.
+                    let (b, convex_b) = match placement {
+                        Placement::Identical if index == other => &left[index],
+                        Placement::Random if random.below(4) == 0 => {
+                            &pools[(which + 2) % 3][1][other]
+                        }
+                        _ => same,
+                    };
+                    let (rotation, translation) = place(a, b, placement, &mut random);
+                    let mut case = Case {
+                        a,
+                        b,
+                        pose: Pose {
+                            rotation,
+                            translation,
+                        },
+                        name: format!("round {seed}, {placement:?}, cold"),
+                    };
+                    cache.clear();
+                    try_case(&case, [convex_a, convex_b], &mut cache, &mut tally);
+                    if random.below(4) == 0 {
+                        let step = random.log_uniform(1e-6, 1e-1);
+                        let turn = DVec3::splat(step) * random.unit_vector();
+                        case.pose.rotation = (Quat::from_scaled_axis(turn.as_vec3())
+                            * case.pose.rotation)
+                            .normalize();
+                        let size = a.radius.min(b.radius);
+                        case.pose.translation += (step * size * random.unit_vector()).as_vec3();
+                        case.name = format!("round {seed}, {placement:?}, moved by {step:e}");
+                        try_case(&case, [convex_a, convex_b], &mut cache, &mut tally);
+                    }
+                }
+            }
+        }
+    }
+    tally
+}
+
+#[test]
+fn every_kind_with_every_kind_agrees_with_the_truth() {
+    // A round is ten thousand pairs.
+    let rounds = if is_long() { 100 } else { 1 };
+    (0..rounds)
+        .into_par_iter()
+        .map(round)
+        .reduce(Tally::default, Tally::join)
+        .check();
+}
+
+#[test]
+fn hulls_have_the_corners_edges_and_faces_of_the_truth() {
+    let mut random = Random::new(21);
+    for round in 0..if is_long() { 2000 } else { 40 } {
+        for kind in KINDS {
+            for scale in SCALES {
+                let body = Hostile::new(kind, scale, &mut random);
+                let Core::Polytope(truth) = &body.body.core else {
+                    continue;
+                };
+                if body.points.is_empty() {
+                    continue;
+                }
+                let hull = ConvexHull::new(&body.points).expect("finite points");
+                let mut vertices: Vec<[f32; 3]> =
+                    hull.vertices().iter().map(|v| v.to_array()).collect();
+                let mut expected: Vec<[f32; 3]> = truth
+                    .points
+                    .iter()
+                    .map(|v| v.as_vec3().to_array())
+                    .collect();
+                vertices.sort_by(|p, q| p.partial_cmp(q).expect("no NaN"));
+                expected.sort_by(|p, q| p.partial_cmp(q).expect("no NaN"));
+                let case = format!("{round}: {kind:?} {scale:?} {:?}", body.points);
+                assert_eq!(vertices, expected, "{case}");
+                assert_eq!(hull.faces().len(), truth.faces.len(), "{case}");
+                assert_eq!(hull.half_edges().len(), 2 * truth.edges.len(), "{case}");
+            }
+        }
+    }
+}
+
+fn triangle_case(a: [[f32; 3]; 3], b: [[f32; 3]; 3]) -> (Touch, PairTruth) {
+    let [a, b] = [a, b].map(|t| t.map(Vec3::from));
+    let truth = |t: [Vec3; 3]| Body::new(Core::Polytope(Polytope::hull(&t.map(Vec3::as_dvec3))));
+    let touch = ConvexPair::new(&hull_of(&a), &hull_of(&b), Pose::IDENTITY)
+        .touch(f64::INFINITY, &mut ConvexCache::default());
+    (touch, body_pair(&truth(a), &truth(b)))
+}
+
+/// Of a report to another library, whose expanding polytope had no face left: issue 253 of parry.
+#[test]
+fn two_triangles_that_made_another_library_panic() {
+    let (touch, truth) = triangle_case(
+        [
+            [-13.174434, 1.0, 8.736801],
+            [3.5251038, 1.0, 12.1],
+            [3.2048466, 1.0, 12.218325],
+        ],
+        [
+            [-1.63, 0.0, 11.19],
+            [-2.349647, 0.0, 11.037681],
+            [-2.349647, 1.0, 11.037681],
+        ],
+    );
+    println!("{touch:?}\n{truth:?}");
+    assert!(
+        (touch.separation - truth.signed()).abs() <= 1e-5 * truth.signed().abs() + 1e-13,
+        "{touch:?} {truth:?}"
+    );
+    assert!(touch.lower_bound <= truth.upper + 1e-13 && touch.upper_bound >= -truth.depth - 1e-13);
+}
+
+/// Hundreds of faces in six planes, and hundreds of points on each edge: the box must be all that is left.
+#[test]
+fn a_box_of_two_thousand_points_is_a_box() {
+    let steps = 16;
+    let at = |k: usize| -1.0 + 2.0 * k as f32 / steps as f32;
+    let mut points = Vec::new();
+    for i in 0..=steps {
+        for j in 0..=steps {
+            for side in [-1.0, 1.0] {
+                points.push(Vec3::new(at(i), at(j), side));
+                points.push(Vec3::new(at(i), side, at(j)));
+                points.push(Vec3::new(side, at(i), at(j)));
+            }
+        }
+    }
+    let half = Vec3::new(1.0, 0.5, 0.25);
+    let points: Vec<Vec3> = points.iter().map(|&p| p * half).collect();
+    let hull = hull_of(&points);
+    let truth = Body::new(Core::Polytope(Polytope::cuboid(half.as_dvec3())));
+    let mut random = Random::new(31);
+    for _ in 0..2000 {
+        let rotation = random.quaternion().as_quat().normalize();
+        let translation = (random.uniform(0.0, 2.5) * random.unit_vector()).as_vec3();
+        let pose = Pose {
+            rotation,
+            translation,
+        };
+        let touch =
+            ConvexPair::new(&hull, &hull, pose).touch(f64::INFINITY, &mut ConvexCache::default());
+        let moved = Body {
+            rotation: touchfield_conformance::convex_random::unit(rotation),
+            translation: translation.as_dvec3(),
+            ..truth.clone()
+        };
+        let expected = body_pair(&truth, &moved).signed();
+        assert!(
+            (touch.separation - expected).abs() <= 1e-5 * expected.abs() + 1e-13,
+            "{pose:?}: {touch:?}, expected {expected:e}"
+        );
+    }
+}
+
+fn parry_shape(body: &Hostile) -> Option<Box<dyn Shape>> {
+    let vector = |p: &DVec3| Vector::new(p.x, p.y, p.z);
+    Some(match (&body.body.core, body.kind) {
+        (_, Kind::Ball) => Box::new(shape::Ball::new(body.body.rounding)),
+        (Core::Polytope(segment), Kind::Capsule) => Box::new(shape::Capsule::new_z(
+            segment.points[1].z.abs(),
+            body.body.rounding,
+        )),
+        (Core::Polytope(cuboid), Kind::Cuboid) => {
+            Box::new(shape::Cuboid::new(vector(&cuboid.points[0].abs())))
+        }
+        (_, Kind::RoundedCloud | Kind::RoundedCuboid) => return None,
+        (Core::Polytope(hull), _) if hull.points.len() == 3 => Box::new(shape::Triangle::new(
+            vector(&hull.points[0]),
+            vector(&hull.points[1]),
+            vector(&hull.points[2]),
+        )),
+        (Core::Polytope(hull), _) if hull.faces.len() >= 4 => {
+            let points: Vec<Vector> = hull.points.iter().map(vector).collect();
+            Box::new(shape::ConvexPolyhedron::from_convex_hull(&points)?)
+        }
+        _ => return None,
+    })
+}
+
+#[derive(Default, Debug)]
+struct ParryTally {
+    asked: usize,
+    panicked: usize,
+    silent: usize,
+    agree: usize,
+    differ: usize,
+    overlap_differs: usize,
+    /// Of those that differ, where the truth is not with us.
+    ours_wrong: usize,
+}
+
+/// Another library as a second witness, in `f64`. Where it differs the truth decides, and it has decided for us above: so what is asserted is
+/// that it agrees on nearly all ordinary bodies, and what is printed is where it does not.
+#[test]
+fn parry_agrees_where_it_answers() {
+    let mut random = Random::new(41);
+    let mut ordinary = ParryTally::default();
+    let mut hostile = ParryTally::default();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    for _ in 0..if is_long() { 200_000 } else { 6000 } {
+        let [a, b] = [0, 1].map(|_| {
+            Hostile::new(
+                KINDS[random.below(KINDS.len())],
+                Scale::Ordinary,
+                &mut random,
+            )
+        });
+        let placement = PLACEMENTS[random.below(PLACEMENTS.len())];
+        let (rotation, translation) = place(&a, &b, placement, &mut random);
+        let shapes = catch_unwind(AssertUnwindSafe(|| {
+            Some((parry_shape(&a)?, parry_shape(&b)?))
+        }));
+        let easy = |kind: Kind| {
+            matches!(
+                kind,
+                Kind::Cloud | Kind::Prism | Kind::Cuboid | Kind::Ball | Kind::Capsule
+            )
+        };
+        let is_easy = easy(a.kind)
+            && easy(b.kind)
+            && matches!(
+                placement,
+                Placement::Random | Placement::Deep | Placement::Apart
+            );
+        let tally = if is_easy { &mut ordinary } else { &mut hostile };
+        let shapes = match shapes {
+            Ok(Some(shapes)) => shapes,
+            Ok(None) => continue,
+            Err(_) => {
+                tally.asked += 1;
+                tally.panicked += 1;
+                continue;
+            }
+        };
+        tally.asked += 1;
+        let pose = Pose {
+            rotation,
+            translation,
+        };
+        let [x, y, z, w] = rotation.to_array().map(f64::from);
+        let there = ParryPose::from_parts(
+            translation.as_dvec3().to_array().into(),
+            Rotation::from_xyzw(x, y, z, w).normalize(),
+        );
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            let here = ParryPose::IDENTITY;
+            let contact = query::contact(&here, &*shapes.0, &there, &*shapes.1, 1e9);
+            let overlap = query::intersection_test(&here, &*shapes.0, &there, &*shapes.1);
+            (contact, overlap)
+        }));
+        let Ok((contact, overlap)) = answer else {
+            tally.panicked += 1;
+            continue;
+        };
+        let (bodies, mut cache) = ([convex(&a), convex(&b)], ConvexCache::default());
+        let touch = ConvexPair::new(&bodies[0], &bodies[1], pose).touch(f64::INFINITY, &mut cache);
+        let size = a.radius.min(b.radius);
+        if let Ok(overlap) = overlap
+            && touch.separation.abs() > 1e-6 * size
+            && overlap.intersecting != (touch.separation < 0.0)
+        {
+            tally.overlap_differs += 1;
+        }
+        let Ok(Some(contact)) = contact else {
+            tally.silent += 1;
+            continue;
+        };
+        let off = (contact.dist - touch.separation).abs();
+        if off <= 1e-5 * touch.separation.abs() + 1e-6 * size {
+            tally.agree += 1;
+        } else {
+            tally.differ += 1;
+            let case = Case {
+                a: &a,
+                b: &b,
+                pose,
+                name: String::new(),
+            };
+            tally.ours_wrong += usize::from(!case.faults(&touch, &case.truth()).is_empty());
+        }
+    }
+    std::panic::set_hook(hook);
+    println!("ordinary: {ordinary:?}\nhostile: {hostile:?}");
+    assert_eq!((ordinary.ours_wrong, hostile.ours_wrong), (0, 0));
+    assert!(ordinary.differ * 100 <= ordinary.asked, "{ordinary:?}");
+    assert!(
+        ordinary.overlap_differs * 1000 <= ordinary.asked,
+        "{ordinary:?}"
+    );
+}

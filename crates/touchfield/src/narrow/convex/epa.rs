@@ -1,0 +1,395 @@
+//! How deep two convex sets overlap: the shortest move that parts them, by an expanding polytope.
+//!
+//! Input: two overlapping sets as support functions, B posed in frame A, and any simplex of their difference that holds the origin. Output: depth
+//! with bounds, the direction in which B leaves A soonest, the points that part last.
+//! Cost: a support point of each and a few facets a step; some dozen steps for polytopes; no allocation once the buffers have grown.
+//! Not for: sets that are apart (see `gjk`).
+//!
+//! Proximity EPA of document 004 \[VanDenBergen2001\]: the polytope in the difference grows where its surface is nearest the origin. We keep
+//! it convex by exact predicates (`shape::convex::growing_hull`), so no rounding tears it; and start from what GJK ended with, were it a single point: a point is
+//! widened to a segment, a segment to a triangle, a triangle to a tetrahedron, and if the difference itself is flat the depth is 0, straight across.
+//!
+//! Every direction tried bounds the depth from above by the support along it; the facet nearest the origin bounds it from below.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use glam::DVec3;
+
+use super::gjk::{Difference, GjkCache};
+use super::simplex::Vertex;
+use crate::geom::predicates::{side_of_line, side_of_plane, without_axis};
+use crate::shape::convex::growing_hull::GrowingHull;
+use crate::shape::convex::{Posed, Support};
+
+/// How well the depth is to be known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpaSettings {
+    /// Width of the bracket, as a share of the depth.
+    pub relative: f64,
+    /// Width of the bracket that is enough anyway \[m\].
+    pub absolute: f64,
+    /// Support points after which the search ends with the bracket it has.
+    pub max_steps: u32,
+}
+
+impl Default for EpaSettings {
+    fn default() -> EpaSettings {
+        EpaSettings {
+            relative: 1e-6,
+            absolute: 0.0,
+            max_steps: 1024,
+        }
+    }
+}
+
+/// How deep two sets overlap. Everything is in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Penetration {
+    /// Moving B by this along `normal` parts the sets \[m\].
+    pub depth: f64,
+    /// Proven, but for rounding that is told in it: no shorter move parts them \[m\].
+    pub lower_bound: f64,
+    /// Unit, from A to B: the direction in which B leaves soonest.
+    pub normal: DVec3,
+    /// The point of A that is deepest in B along the normal \[m\].
+    pub point_on_a: DVec3,
+    /// The point of B that is deepest in A along the normal \[m\].
+    pub point_on_b: DVec3,
+    /// Support points of each set that were asked for.
+    pub steps: u32,
+}
+
+/// A facet that waits to be looked at.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    distance: f64,
+    facet: u32,
+    normal: DVec3,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Waiting) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    /// The nearest is the greatest; of equals the oldest.
+    fn cmp(&self, other: &Waiting) -> Ordering {
+        (other.distance.total_cmp(&self.distance)).then(other.facet.cmp(&self.facet))
+    }
+}
+
+/// Buffers that are reused from call to call.
+#[derive(Debug, Default)]
+pub struct EpaScratch {
+    vertices: Vec<Vertex>,
+    points: Vec<DVec3>,
+    hull: GrowingHull,
+    heap: BinaryHeap<Waiting>,
+}
+
+/// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
+pub fn penetration<A: Support, B: Support>(
+    a: &A,
+    b: &Posed<B>,
+    settings: &EpaSettings,
+    cache: &mut GjkCache<A::Hint, B::Hint>,
+    scratch: &mut EpaScratch,
+) -> Penetration {
+    let sets = Difference { a, b };
+    scratch.vertices.clear();
+    scratch.vertices.extend(cache.simplex.vertices());
+    let mut search = Search {
+        sets,
+        hints: &mut cache.hints,
+        scratch,
+        steps: 0,
+        rounding: 0.0,
+    };
+    match search.widened() {
+        Some(across) => search.flat(across),
+        None => search.run(settings),
+    }
+}
+
+struct Search<'a, A: Support, B: Support> {
+    sets: Difference<'a, A, B>,
+    hints: &'a mut (A::Hint, B::Hint),
+    scratch: &'a mut EpaScratch,
+    steps: u32,
+    /// Of points of the difference \[m\].
+    rounding: f64,
+}
+
+impl<A: Support, B: Support> Search<'_, A, B> {
+    fn support(&mut self, direction: DVec3) -> Vertex {
+        self.steps += 1;
+        let vertex = self.sets.support(direction, self.hints);
+        self.rounding = self.rounding.max(self.sets.rounding(&vertex));
+        vertex
+    }
+
+    /// Adds support points until four do not lie in a plane, and starts the polytope with them. A direction across the difference if it is flat.
+    fn widened(&mut self) -> Option<DVec3> {
+        if self.scratch.vertices.is_empty() {
+            let vertex = self.support(DVec3::X);
+            self.scratch.vertices.push(vertex);
+        }
+        for index in 0..self.scratch.vertices.len() {
+            let rounding = self.sets.rounding(&self.scratch.vertices[index]);
+            self.rounding = self.rounding.max(rounding);
+        }
+        self.drop_dependent();
+        loop {
+            let at = |k: usize| self.scratch.vertices[k].difference;
+            let (directions, across) = match self.scratch.vertices.len() {
+                1 => ([DVec3::X, DVec3::Y, DVec3::Z], DVec3::Z),
+                2 => {
+                    let (u, v) = (at(1) - at(0))
+                        .normalize_or(DVec3::Z)
+                        .any_orthonormal_pair();
+                    ([u, v, u], u)
+                }
+                3 => {
+                    let normal = best_normal([at(0), at(1), at(2)]);
+                    ([normal; 3], normal)
+                }
+                _ => {
+                    self.begin();
+                    return None;
+                }
+            };
+            let is_wider = directions
+                .into_iter()
+                .flat_map(|direction| [direction, -direction])
+                .any(|direction| {
+                    let vertex = self.support(direction);
+                    let is_free = self.is_independent(vertex.difference);
+                    if is_free {
+                        self.scratch.vertices.push(vertex);
+                    }
+                    is_free
+                });
+            if !is_wider {
+                return Some(across);
+            }
+        }
+    }
+
+    /// Whether a point lies in none of the points, lines and planes of those there are; exactly.
+    fn is_independent(&self, point: DVec3) -> bool {
+        let at = |k: usize| self.scratch.vertices[k].difference;
+        match self.scratch.vertices.len() {
+            0 => true,
+            1 => at(0) != point,
+            2 => (0..3).any(|axis| {
+                let [a, b, c] = [at(0), at(1), point].map(|p| without_axis(p, axis));
+                side_of_line(a, b, c) != 0
+            }),
+            _ => side_of_plane(at(0), at(1), at(2), point) != 0,
+        }
+    }
+
+    /// Of the simplex that was given, only what is independent.
+    fn drop_dependent(&mut self) {
+        let given = self.scratch.vertices.len().min(4);
+        let mut all = [Vertex::default(); 4];
+        all[..given].copy_from_slice(&self.scratch.vertices[..given]);
+        self.scratch.vertices.clear();
+        for vertex in &all[..given] {
+            if self.is_independent(vertex.difference) {
+                self.scratch.vertices.push(*vertex);
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        let EpaScratch {
+            vertices,
+            points,
+            hull,
+            heap,
+        } = self.scratch;
+        points.clear();
+        points.extend(vertices.iter().map(|vertex| vertex.difference));
+        heap.clear();
+        // Four independent points always start it.
+        if hull.start(points, [0, 1, 2, 3]).is_some() {
+            for facet in 0..4 {
+                heap.push(waiting(hull, points, facet));
+            }
+        }
+    }
+
+    fn run(mut self, settings: &EpaSettings) -> Penetration {
+        // Least support of all directions tried, and the facet it was tried for.
+        let mut best: Option<(f64, Waiting)> = None;
+        let mut lower_bound = 0f64;
+        while let Some(nearest) = self.nearest() {
+            // The surface grows: what is nearest now bounds the depth from below.
+            lower_bound = lower_bound.max(nearest.distance);
+            if self.steps >= settings.max_steps {
+                break;
+            }
+            let vertex = self.support(nearest.normal);
+            let height = nearest.normal.dot(vertex.difference);
+            if best.is_none_or(|(upper, _)| height < upper) {
+                best = Some((height, nearest));
+            }
+            let width = f64::max(settings.relative * height, settings.absolute);
+            if height - nearest.distance <= width.max(4.0 * self.rounding) {
+                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left.
+                let facet = self.with_foot(nearest);
+                return self.answer(height, lower_bound, facet);
+            }
+            let EpaScratch {
+                vertices,
+                points,
+                hull,
+                heap,
+            } = &mut *self.scratch;
+            if !hull.is_above(points, nearest.facet, vertex.difference) {
+                // Too thin for its normal to be told: its neighbours are as near, but for its own width.
+                continue;
+            }
+            vertices.push(vertex);
+            points.push(vertex.difference);
+            let first = hull.add(points, points.len() as u32 - 1, nearest.facet);
+            for facet in first..hull.facets().len() as u32 {
+                heap.push(waiting(hull, points, facet));
+            }
+        }
+        match best {
+            Some((upper, facet)) => self.answer(upper, lower_bound, facet),
+            None => self.flat(DVec3::Z),
+        }
+    }
+
+    /// The facet nearest the origin.
+    fn nearest(&mut self) -> Option<Waiting> {
+        let EpaScratch { hull, heap, .. } = &mut *self.scratch;
+        std::iter::from_fn(|| heap.pop()).find(|w| !hull.facets()[w.facet as usize].is_gone)
+    }
+
+    /// Of the facets as near as the nearest, the one over which the origin is: coplanar ones share a face of the difference.
+    fn with_foot(&mut self, nearest: Waiting) -> Waiting {
+        /// Facets that are looked at: a face of the difference has few.
+        const MOST: usize = 32;
+        let inside = |search: &Self, facet: u32| {
+            let weights = weights_of_foot(search.corners(facet));
+            weights.into_iter().fold(f64::INFINITY, f64::min)
+        };
+        let mut best = (inside(self, nearest.facet), nearest);
+        for _ in 0..MOST {
+            if best.0 >= 0.0 {
+                break;
+            }
+            let Some(next) = self.nearest() else { break };
+            if next.distance - nearest.distance > 1e-6 * nearest.distance + 4.0 * self.rounding {
+                break;
+            }
+            let own = inside(self, next.facet);
+            if own > best.0 {
+                best = (own, next);
+            }
+        }
+        best.1
+    }
+
+    fn corners(&self, facet: u32) -> [DVec3; 3] {
+        let corners = self.scratch.hull.facets()[facet as usize].corners;
+        corners.map(|corner| self.scratch.points[corner as usize])
+    }
+
+    fn answer(&self, depth: f64, lower_bound: f64, nearest: Waiting) -> Penetration {
+        let corners = self.scratch.hull.facets()[nearest.facet as usize].corners;
+        let vertices = corners.map(|corner| self.scratch.vertices[corner as usize]);
+        // Kept inside: the foot of a facet that only touches the nearest place may lie beyond it.
+        let weights = weights_of_foot(self.corners(nearest.facet)).map(|weight| weight.max(0.0));
+        let sum: f64 = weights.iter().sum();
+        let mut on = [DVec3::ZERO; 2];
+        for (vertex, weight) in vertices.iter().zip(weights) {
+            on[0] += weight / sum * vertex.on_a;
+            on[1] += weight / sum * self.sets.b.to_a(vertex.on_b);
+        }
+        let depth = depth.max(0.0);
+        Penetration {
+            depth: depth + self.rounding,
+            lower_bound: (lower_bound - self.rounding).clamp(0.0, depth),
+            normal: nearest.normal,
+            point_on_a: on[0],
+            point_on_b: on[1],
+            steps: self.steps,
+        }
+    }
+
+    /// The difference has no inside: the sets part by no move at all, across it.
+    fn flat(&self, across: DVec3) -> Penetration {
+        let vertex = self.scratch.vertices[0];
+        Penetration {
+            depth: self.rounding,
+            lower_bound: 0.0,
+            normal: across.try_normalize().unwrap_or(DVec3::Z),
+            point_on_a: vertex.on_a,
+            point_on_b: self.sets.b.to_a(vertex.on_b),
+            steps: self.steps,
+        }
+    }
+}
+
+/// A facet with its distance from the origin.
+fn waiting(hull: &GrowingHull, points: &[DVec3], facet: u32) -> Waiting {
+    let corners = hull.facets()[facet as usize]
+        .corners
+        .map(|corner| points[corner as usize]);
+    let normal = best_normal(corners);
+    // Rounding may put the origin a little outside.
+    let distance = normal.dot(corners[0]).max(0.0);
+    Waiting {
+        distance,
+        facet,
+        normal,
+    }
+}
+
+/// Unit normal from the two edges that enclose the angle nearest a right one: the least cancellation.
+fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+    let edges = [b - a, c - b, a - c];
+    let squares = edges.map(|edge| edge.length_squared());
+    // The two shortest edges meet opposite the longest.
+    let longest = if squares[0] >= squares[1] && squares[0] >= squares[2] {
+        0
+    } else if squares[1] >= squares[2] {
+        1
+    } else {
+        2
+    };
+    let normal = edges[(longest + 1) % 3].cross(edges[(longest + 2) % 3]);
+    normal.normalize_or(
+        edges[longest]
+            .any_orthogonal_vector()
+            .normalize_or(DVec3::Z),
+    )
+}
+
+/// Barycentric coordinates of the origin's foot in the plane of a triangle.
+fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
+    let normal = (b - a).cross(c - a);
+    let of = |p: DVec3, q: DVec3| p.cross(q).dot(normal) / normal.length_squared();
+    let weights = [of(b, c), of(c, a), of(a, b)];
+    if weights.iter().all(|weight| weight.is_finite()) {
+        weights
+    } else {
+        [1.0, 0.0, 0.0]
+    }
+}

@@ -1,0 +1,218 @@
+//! Distance of two convex sets by the algorithm of Gilbert, Johnson and Keerthi.
+//!
+//! Input: two sets as support functions, B posed in frame A; a tolerance; where the last search of this pair ended.
+//! Output: the two nearest points, and a bracket around their distance; or that the sets overlap, and a simplex that shows it.
+//! Cost: five to ten support points of each, fewer for a pair that moved a little; no allocation.
+//! Not for: depths (see `epa`).
+//!
+//! Proximity GJK of document 004 \[Gilbert1988, VanDenBergen1999\]. `v`, the point of the simplex nearest the origin, bounds the distance from
+//! above; the plane through the support point along `−v` bounds it from below, and the search ends where the two meet: the gap is told.
+//! All is in `f64`: shapes and poses are `f32`, so rounding stays nine digits below what they can tell, far from the origin too.
+
+use glam::DVec3;
+
+use super::simplex::{Origin, Simplex, Vertex};
+use crate::shape::convex::{Posed, Support};
+
+/// How well the distance is to be known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GjkSettings {
+    /// Width of the bracket, as a share of the distance.
+    pub relative: f64,
+    /// What will be taken off the distance, and so off what the share is of: radii around the sets \[m\].
+    pub radii: f64,
+    /// Width of the bracket that is enough anyway \[m\].
+    pub absolute: f64,
+    /// Stop as soon as the distance is proven to be above this \[m\].
+    pub threshold: f64,
+    /// Support points after which the search ends with the bracket it has.
+    pub max_steps: u32,
+}
+
+impl Default for GjkSettings {
+    fn default() -> GjkSettings {
+        GjkSettings {
+            relative: 1e-6,
+            radii: 0.0,
+            absolute: 0.0,
+            threshold: f64::INFINITY,
+            max_steps: 256,
+        }
+    }
+}
+
+impl GjkSettings {
+    /// Of the bracket that is narrow enough at a distance \[m\].
+    fn width(&self, length: f64) -> f64 {
+        /// Share of the distance of the sets themselves that is always enough: where little is left of it, the rest need not be known to nothing.
+        const FLOOR: f64 = 1e-9;
+        let share = self.relative * (length - self.radii).abs();
+        share.max(self.absolute).max(FLOOR * length)
+    }
+}
+
+/// Where the last search of a pair ended. Of that pair only: another's shapes make other simplices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GjkCache<HintA = u32, HintB = u32> {
+    pub(super) simplex: Simplex,
+    pub(super) hints: (HintA, HintB),
+}
+
+/// What a search found. Everything is in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proximity {
+    /// Distance of the two points: the sets are no farther apart \[m\]; 0 when overlapping.
+    pub distance: f64,
+    /// Proven, but for rounding that is told in it: the sets are no nearer \[m\].
+    pub lower_bound: f64,
+    /// A point of A \[m\].
+    pub point_on_a: DVec3,
+    /// A point of B \[m\].
+    pub point_on_b: DVec3,
+    /// Unit, from A to B; zero when overlapping.
+    pub normal: DVec3,
+    /// Whether the sets have a point in common, to within rounding.
+    pub is_overlapping: bool,
+    /// Support points of each set that were asked for.
+    pub steps: u32,
+}
+
+/// The difference of two sets, point by point.
+pub(super) struct Difference<'a, A, B> {
+    pub(super) a: &'a A,
+    pub(super) b: &'a Posed<B>,
+}
+
+impl<A: Support, B: Support> Difference<'_, A, B> {
+    /// The point of A ⊖ B farthest along a direction.
+    #[inline]
+    pub(super) fn support(&self, direction: DVec3, hints: &mut (A::Hint, B::Hint)) -> Vertex {
+        let on_a = self.a.support(direction, &mut hints.0);
+        let on_b = (self.b.set).support(-self.b.direction_to_b(direction), &mut hints.1);
+        self.vertex(on_a, on_b)
+    }
+
+    /// A point of A less a point of B, each in its own frame.
+    pub(super) fn vertex(&self, on_a: DVec3, on_b: DVec3) -> Vertex {
+        Vertex {
+            difference: on_a - self.b.to_a(on_b),
+            on_a,
+            on_b,
+        }
+    }
+
+    /// What a point of the difference may be off \[m\].
+    pub(super) fn rounding(&self, vertex: &Vertex) -> f64 {
+        // Of on_a the subtraction, of on_b three products and sums and the rotation's own roundings.
+        let largest = vertex.on_a.abs() + (vertex.on_a - vertex.difference).abs();
+        8.0 * f64::EPSILON * (largest.max_element() + vertex.on_b.abs().max_element())
+    }
+
+    /// The simplex of a cache in the pose of now, or one point to begin with.
+    pub(super) fn restart(&self, cache: &mut GjkCache<A::Hint, B::Hint>) -> Origin {
+        let mut simplex = Simplex::default();
+        for vertex in cache.simplex.vertices() {
+            simplex.push(self.vertex(vertex.on_a, vertex.on_b));
+        }
+        if simplex.vertices().is_empty() {
+            // From the middle of B to the middle of A would be better; this costs nothing, and a step more.
+            let towards = self.b.to_a(DVec3::ZERO);
+            simplex.push(self.support(towards, &mut cache.hints));
+        }
+        let origin = simplex.refine();
+        cache.simplex = simplex;
+        origin
+    }
+}
+
+/// Finds the distance of two convex sets.
+pub fn distance<A: Support, B: Support>(
+    a: &A,
+    b: &Posed<B>,
+    settings: &GjkSettings,
+    cache: &mut GjkCache<A::Hint, B::Hint>,
+) -> Proximity {
+    let sets = Difference { a, b };
+    let mut origin = sets.restart(cache);
+    let mut rounding = 0f64;
+    for vertex in cache.simplex.vertices() {
+        rounding = rounding.max(sets.rounding(vertex));
+    }
+    let mut lower_bound = 0f64;
+    let mut steps = 0;
+    loop {
+        let Origin::Outside(v) = origin else {
+            return overlapping(&sets, cache, steps);
+        };
+        let length = v.length();
+        if length <= rounding {
+            return overlapping(&sets, cache, steps);
+        }
+        if steps >= settings.max_steps {
+            return apart(&sets, cache, v, lower_bound, rounding, steps);
+        }
+        let vertex = sets.support(-v, &mut cache.hints);
+        steps += 1;
+        rounding = rounding.max(sets.rounding(&vertex));
+        lower_bound = lower_bound.max(v.dot(vertex.difference) / length);
+        // Without a plane between them the sets may overlap, however near nought the bracket is.
+        let is_close = lower_bound > rounding && length - lower_bound <= settings.width(length);
+        let is_enough = lower_bound > settings.threshold;
+        if is_close || is_enough {
+            return apart(&sets, cache, v, lower_bound, rounding, steps);
+        }
+        let before = cache.simplex;
+        let is_known = before.holds(vertex.difference);
+        if !is_known {
+            cache.simplex.push(vertex);
+            origin = cache.simplex.refine();
+        }
+        let is_nearer = |next: DVec3| next.length_squared() < v.length_squared();
+        if is_known || matches!(origin, Origin::Outside(next) if !is_nearer(next)) {
+            // As near as rounding lets it come. If no plane was found between the sets by then, there is none.
+            cache.simplex = before;
+            return match lower_bound > rounding {
+                true => apart(&sets, cache, v, lower_bound, rounding, steps),
+                false => overlapping(&sets, cache, steps),
+            };
+        }
+    }
+}
+
+fn apart<A: Support, B: Support>(
+    sets: &Difference<'_, A, B>,
+    cache: &GjkCache<A::Hint, B::Hint>,
+    v: DVec3,
+    lower_bound: f64,
+    rounding: f64,
+    steps: u32,
+) -> Proximity {
+    let (on_a, on_b) = cache.simplex.witnesses();
+    let distance = v.length();
+    Proximity {
+        distance: distance + rounding,
+        lower_bound: (lower_bound - rounding).clamp(0.0, distance),
+        point_on_a: on_a,
+        point_on_b: sets.b.to_a(on_b),
+        normal: -v / distance,
+        is_overlapping: false,
+        steps,
+    }
+}
+
+fn overlapping<A: Support, B: Support>(
+    sets: &Difference<'_, A, B>,
+    cache: &GjkCache<A::Hint, B::Hint>,
+    steps: u32,
+) -> Proximity {
+    let (on_a, on_b) = cache.simplex.witnesses();
+    Proximity {
+        distance: 0.0,
+        lower_bound: 0.0,
+        point_on_a: on_a,
+        point_on_b: sets.b.to_a(on_b),
+        normal: DVec3::ZERO,
+        is_overlapping: true,
+        steps,
+    }
+}

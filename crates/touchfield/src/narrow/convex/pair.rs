@@ -1,0 +1,129 @@
+//! Two convex bodies and where one is: how far apart, or how deep.
+//!
+//! Input: two [`Convex`] bodies, B posed in frame A; where the last search of this pair ended. Output: [`Touch`], with bounds.
+//! Cost: that of `gjk`; of bodies whose cores overlap, of `epa` too; no allocation once the buffers have grown.
+//! Not for: hollow bodies, which their fields stand for.
+//!
+//! GJK and EPA see the cores. A difference of cores with a ball of the sum of both radii around it is as far from the origin as the bare one, less
+//! that sum, inside and out: so radii are taken off at the end, exactly.
+
+use glam::DVec3;
+
+use super::epa::{EpaScratch, EpaSettings, penetration};
+use super::gjk::{GjkCache, GjkSettings, distance};
+use super::isa_gjk::{AxisCache, overlap};
+use crate::geom::Pose;
+use crate::shape::convex::{Convex, Posed};
+
+/// Two convex bodies, and where B is.
+#[derive(Clone, Copy, Debug)]
+pub struct ConvexPair<'a> {
+    a: &'a Convex,
+    b: Posed<&'a Convex>,
+    /// Of both \[m\].
+    radii: f64,
+}
+
+/// How two convex bodies stand to each other. Everything is in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Their distance; when they overlap, minus the length of the shortest move that parts them \[m\].
+    pub separation: f64,
+    /// Proven: not less \[m\].
+    pub lower_bound: f64,
+    /// Proven: not more \[m\].
+    pub upper_bound: f64,
+    /// Unit, from A to B. Overlapping, the way in which B leaves soonest.
+    pub normal: DVec3,
+    /// The point of A that is nearest B, or deepest in it along the normal \[m\].
+    pub point_on_a: DVec3,
+    /// The point of B that is nearest A, or deepest in it along the normal \[m\].
+    pub point_on_b: DVec3,
+    /// Support points of each that were asked for.
+    pub steps: u32,
+}
+
+/// Where the last searches of a pair ended, and buffers. Of that pair only.
+#[derive(Debug, Default)]
+pub struct ConvexCache {
+    gjk: GjkCache,
+    axis: AxisCache,
+    epa: EpaScratch,
+}
+
+impl ConvexCache {
+    /// Forgets the pair and keeps the buffers.
+    pub fn clear(&mut self) {
+        self.gjk = GjkCache::default();
+        self.axis = AxisCache::default();
+    }
+}
+
+impl<'a> ConvexPair<'a> {
+    /// Of two bodies.
+    pub fn new(a: &'a Convex, b: &'a Convex, a_from_b: Pose) -> ConvexPair<'a> {
+        ConvexPair {
+            a,
+            b: Posed::new(b, a_from_b),
+            radii: f64::from(a.radius()) + f64::from(b.radius()),
+        }
+    }
+
+    /// The first body.
+    pub fn a(&self) -> &'a Convex {
+        self.a
+    }
+
+    /// The second body, posed in frame A.
+    pub fn b(&self) -> Posed<&'a Convex> {
+        self.b
+    }
+
+    /// Whether the bodies have a point in common, to within rounding.
+    pub fn overlaps(&self, cache: &mut ConvexCache) -> bool {
+        self.come_within(0.0, cache)
+    }
+
+    /// Whether the bodies come within `reach` of each other \[m\], to within rounding.
+    pub fn come_within(&self, reach: f64, cache: &mut ConvexCache) -> bool {
+        overlap(&self.a, &self.b, self.radii + reach, &mut cache.axis)
+    }
+
+    /// How far apart they are, or how deep they overlap, to a millionth of it; coarser where they are proven to be farther apart than `enough` \[m\].
+    pub fn touch(&self, enough: f64, cache: &mut ConvexCache) -> Touch {
+        let settings = GjkSettings {
+            radii: self.radii,
+            threshold: enough + self.radii,
+            ..Default::default()
+        };
+        let near = distance(&self.a, &self.b, &settings, &mut cache.gjk);
+        if near.is_overlapping {
+            return self.depth(near.steps, cache);
+        }
+        let gap = (near.point_on_a - near.point_on_b).length();
+        Touch {
+            separation: gap - self.radii,
+            lower_bound: near.lower_bound - self.radii,
+            upper_bound: near.distance - self.radii,
+            normal: near.normal,
+            point_on_a: near.point_on_a + f64::from(self.a.radius()) * near.normal,
+            point_on_b: near.point_on_b - f64::from(self.b.set.radius()) * near.normal,
+            steps: near.steps,
+        }
+    }
+
+    fn depth(&self, steps: u32, cache: &mut ConvexCache) -> Touch {
+        let ConvexCache { gjk, epa, .. } = cache;
+        let settings = EpaSettings::default();
+        let deep = penetration(&self.a, &self.b, &settings, gjk, epa);
+        Touch {
+            separation: -(deep.depth + self.radii),
+            lower_bound: -(deep.depth + self.radii),
+            upper_bound: -(deep.lower_bound + self.radii),
+            normal: deep.normal,
+            point_on_a: deep.point_on_a + f64::from(self.a.radius()) * deep.normal,
+            point_on_b: deep.point_on_b - f64::from(self.b.set.radius()) * deep.normal,
+            steps: steps + deep.steps,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Simplices of the difference A ⊖ B: which part of one is nearest the origin, by its Voronoi regions.
+//!
+//! Input: up to four points of the difference, with the points of A and B that they come from. Output: the smallest part that
+//! holds the point nearest the origin, and that point. Cost: a few dozen operations. Not for: more than four points (see `epa`).
+//!
+//! BestSimplex and ClosestPoint of document 004. The lecture looks only at the regions that touch the newest point, because the others cannot hold the origin
+//! in a search that never rounds and never starts warm. Ours does both: all regions are looked at, flat triangles go by their edges, and flat
+//! tetrahedra by their faces.
+
+use glam::DVec3;
+
+/// A point of the difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Vertex {
+    /// `on_a − on_b`, in frame A \[m\].
+    pub(super) difference: DVec3,
+    /// In frame A \[m\].
+    pub(super) on_a: DVec3,
+    /// In frame B \[m\].
+    pub(super) on_b: DVec3,
+}
+
+/// Up to four points of the difference, and the weights of the point nearest the origin.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Simplex {
+    vertices: [Vertex; 4],
+    weights: [f64; 4],
+    count: usize,
+}
+
+/// Where the origin is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Origin {
+    /// Nearest is this point of the simplex \[m\].
+    Outside(DVec3),
+    /// In the tetrahedron.
+    Inside,
+}
+
+/// The sine of an angle under which a triangle is flat: its normal is rounding. Squared.
+const FLAT: f64 = 1e-24;
+
+/// A part of a simplex, with its point nearest the origin, and the squared distance of that.
+///
+/// The point is as exact as its *direction* can be: taken from the normal, not from the weights, whose rounding would tilt a plane between sets
+/// that almost touch until it parts them no more.
+#[derive(Clone, Copy)]
+struct Part {
+    nearest: DVec3,
+    squared: f64,
+    weights: [f64; 4],
+}
+
+impl Part {
+    const NONE: Part = Part {
+        nearest: DVec3::ZERO,
+        squared: f64::INFINITY,
+        weights: [0.0; 4],
+    };
+
+    fn new(nearest: DVec3, weights: [f64; 4]) -> Part {
+        Part {
+            nearest,
+            squared: nearest.length_squared(),
+            weights,
+        }
+    }
+
+    fn nearer(self, other: Part) -> Part {
+        if other.squared < self.squared {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+impl Simplex {
+    pub(super) fn vertices(&self) -> &[Vertex] {
+        &self.vertices[..self.count]
+    }
+
+    /// Adds a point; there is room after every [`Self::refine`] that found the origin outside.
+    pub(super) fn push(&mut self, vertex: Vertex) {
+        if self.count < 4 {
+            self.vertices[self.count] = vertex;
+            self.count += 1;
+        }
+    }
+
+    /// Whether a point of the difference is already part of it.
+    pub(super) fn holds(&self, difference: DVec3) -> bool {
+        (self.vertices().iter()).any(|vertex| vertex.difference == difference)
+    }
+
+    /// The point of A and the point of B, each in its frame, that make the point nearest the origin.
+    pub(super) fn witnesses(&self) -> (DVec3, DVec3) {
+        let weighted = |of: fn(&Vertex) -> DVec3| -> DVec3 {
+            (self.vertices().iter().zip(self.weights))
+                .map(|(vertex, weight)| weight * of(vertex))
+                .sum()
+        };
+        (weighted(|v| v.on_a), weighted(|v| v.on_b))
+    }
+
+    /// Keeps the smallest part that holds the point nearest the origin. There is at least one point.
+    pub(super) fn refine(&mut self) -> Origin {
+        let part = match self.count {
+            0 | 1 => self.corner(),
+            2 => self.edge(0, 1),
+            3 => self.triangle([0, 1, 2]),
+            _ => match self.tetrahedron() {
+                Some(part) => part,
+                None => return Origin::Inside,
+            },
+        };
+        let mut kept = 0;
+        for (index, weight) in part.weights.into_iter().enumerate().take(self.count) {
+            if weight > 0.0 {
+                self.vertices[kept] = self.vertices[index];
+                self.weights[kept] = weight;
+                kept += 1;
+            }
+        }
+        self.count = kept;
+        Origin::Outside(part.nearest)
+    }
+
+    fn at(&self, index: usize) -> DVec3 {
+        self.vertices[index].difference
+    }
+
+    fn corner(&self) -> Part {
+        Part::new(self.at(0), [1.0, 0.0, 0.0, 0.0])
+    }
+
+    fn edge(&self, i: usize, j: usize) -> Part {
+        let (from, to) = (self.at(i), self.at(j));
+        let along = to - from;
+        let share = -from.dot(along) / along.length_squared();
+        // NaN of an edge without length.
+        let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
+        let mut weights = [0.0; 4];
+        weights[i] = 1.0 - share;
+        weights[j] = share;
+        let mut foot = if share < 1.0 {
+            from + share * along
+        } else {
+            to
+        };
+        if share > 0.0 && share < 1.0 {
+            // At right angles once more: what rounding left along a long edge would turn a short foot.
+            foot -= foot.dot(along) / along.length_squared() * along;
+        }
+        Part::new(foot, weights)
+    }
+
+    /// By the signs of the barycentric coordinates of the origin's foot: beyond an edge, the edge decides.
+    fn triangle(&self, [i, j, k]: [usize; 3]) -> Part {
+        let (w, e1, e2) = (self.at(i), self.at(j) - self.at(i), self.at(k) - self.at(i));
+        let normal = e1.cross(e2);
+        let squared = normal.length_squared();
+        if squared <= FLAT * e1.length_squared() * e2.length_squared() {
+            return (self.edge(i, j))
+                .nearer(self.edge(j, k))
+                .nearer(self.edge(k, i));
+        }
+        let along_1 = e2.cross(w).dot(normal) / squared;
+        let along_2 = w.cross(e1).dot(normal) / squared;
+        let rest = 1.0 - along_1 - along_2;
+        if along_1 > 0.0 && along_2 > 0.0 && rest > 0.0 {
+            let mut weights = [0.0; 4];
+            (weights[i], weights[j], weights[k]) = (rest, along_1, along_2);
+            // From the corner nearest the origin, of which the least is lost.
+            let corner = [i, j, k].map(|index| self.at(index)).into_iter();
+            let corner = corner.fold(w, |near, corner| {
+                if corner.length_squared() < near.length_squared() {
+                    corner
+                } else {
+                    near
+                }
+            });
+            return Part::new(corner.dot(normal) / squared * normal, weights);
+        }
+        let mut best = Part::NONE;
+        if rest <= 0.0 {
+            best = best.nearer(self.edge(j, k));
+        }
+        if along_1 <= 0.0 {
+            best = best.nearer(self.edge(k, i));
+        }
+        if along_2 <= 0.0 {
+            best = best.nearer(self.edge(i, j));
+        }
+        best
+    }
+
+    /// The nearest of the faces that the origin is beyond; `None`: it is beyond none.
+    fn tetrahedron(&self) -> Option<Part> {
+        const FACES: [([usize; 3], usize); 4] = [
+            ([0, 1, 2], 3),
+            ([0, 1, 3], 2),
+            ([0, 2, 3], 1),
+            ([1, 2, 3], 0),
+        ];
+        let mut best = None;
+        for (face, apex) in FACES {
+            let [a, b, c] = face.map(|index| self.at(index));
+            let normal = (b - a).cross(c - a);
+            let to_apex = normal.dot(self.at(apex) - a);
+            let to_origin = -normal.dot(a);
+            let size = normal.length() * (self.at(apex) - a).length();
+            // Of a flat one no side is inside.
+            let is_flat = to_apex.abs() <= 1e-13 * size;
+            if is_flat || (to_origin < 0.0) != (to_apex < 0.0) || to_origin == 0.0 {
+                let part = self.triangle(face);
+                best = Some(best.map_or(part, |best: Part| best.nearer(part)));
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn simplex(points: &[DVec3]) -> Simplex {
+        let mut simplex = Simplex::default();
+        for &difference in points {
+            simplex.push(Vertex {
+                difference,
+                on_a: difference,
+                on_b: DVec3::ZERO,
+            });
+        }
+        simplex
+    }
+
+    /// The least of all weights on a fine lattice, refined around the best.
+    fn by_search(points: &[DVec3]) -> f64 {
+        let at = |weights: &[f64; 4]| -> DVec3 {
+            let sum: f64 = weights[..points.len()].iter().sum();
+            (points.iter().zip(weights))
+                .map(|(p, w)| *p * (w / sum))
+                .sum()
+        };
+        let mut best = ([1.0, 0.0, 0.0, 0.0], f64::INFINITY);
+        for start in 0..points.len() {
+            let mut weights = [1e-9; 4];
+            weights[start] = 1.0;
+            // Frank–Wolfe with exact steps, towards the farthest corner against the point.
+            let mut point = at(&weights);
+            for _ in 0..20_000 {
+                let to = (points.iter())
+                    .copied()
+                    .min_by(|p, q| p.dot(point).total_cmp(&q.dot(point)))
+                    .unwrap();
+                let along = to - point;
+                let share = (-point.dot(along) / along.length_squared()).clamp(0.0, 1.0);
+                if share.is_nan() {
+                    break;
+                }
+                point += share * along;
+            }
+            if point.length() < best.1 {
+                best = (weights, point.length());
+            }
+        }
+        best.1
+    }
+
+    proptest! {
+        #[test]
+        fn the_nearest_part_is_the_nearest(
+            seeds in prop::collection::vec(prop::array::uniform3(-1.0f64..1.0), 1..5), shift in prop::array::uniform3(-1.5f64..1.5),
+            squash in prop::sample::select(vec![0.0, 1e-9, 1e-3, 1.0]),
+        ) {
+            let points: Vec<DVec3> = seeds.iter()
+                .map(|&p| DVec3::from(p) * DVec3::new(1.0, 1.0, squash) + DVec3::from(shift)).collect();
+            let mut own = simplex(&points);
+            let found = match own.refine() {
+                Origin::Inside => 0.0,
+                Origin::Outside(point) => {
+                    let (on_a, _) = own.witnesses();
+                    prop_assert!((on_a - point).length() < 1e-12);
+                    point.length()
+                }
+            };
+            let expected = by_search(&points);
+            prop_assert!(found <= expected + 1e-9 && expected <= found + 2e-3, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_point_and_points_in_line_are_no_trouble() {
+        let point = DVec3::new(1.0, 2.0, 3.0);
+        for count in 1..5 {
+            assert_eq!(
+                simplex(&vec![point; count]).refine(),
+                Origin::Outside(point)
+            );
+            let line: Vec<DVec3> = (0..count)
+                .map(|k| DVec3::new(k as f64 - 1.0, 0.5, 0.0))
+                .collect();
+            let Origin::Outside(nearest) = simplex(&line).refine() else {
+                panic!("a line holds nothing");
+            };
+            let expected = if count == 1 {
+                DVec3::new(-1.0, 0.5, 0.0)
+            } else {
+                DVec3::new(0.0, 0.5, 0.0)
+            };
+            assert!((nearest - expected).length() < 1e-12, "{count}: {nearest}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Closed forms, and the theorems of document 004 as properties of random bodies in random poses.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Quat, Vec3};
+use proptest::prelude::*;
+
+use super::*;
+use crate::geom::Pose;
+use crate::shape::convex::{
+    Convex, ConvexHull, MinkowskiDifference, MinkowskiSum, Posed, Support, Translated,
+};
+
+fn vector(size: f32) -> impl Strategy<Value = Vec3> {
+    prop::array::uniform3(-size..size).prop_map(Vec3::from)
+}
+
+fn pose(reach: f32) -> impl Strategy<Value = Pose> {
+    (vector(3.0), vector(reach)).prop_map(|(axis, translation)| Pose {
+        rotation: Quat::from_scaled_axis(axis),
+        translation,
+    })
+}
+
+fn hull_of(points: &[Vec3]) -> Convex {
+    Convex::hull(Arc::new(ConvexHull::new(points).unwrap()))
+}
+
+/// Every kind, some flat, some needles, some rounded.
+fn body() -> impl Strategy<Value = Convex> {
+    let size = || prop::sample::select(vec![0.0f32, 1e-4, 0.3, 1.0]);
+    let sizes = || (size(), size(), size());
+    let radius = prop::sample::select(vec![0.0f32, 0.0, 0.1]);
+    let kind = prop_oneof![
+        size().prop_map(|r| Convex::sphere(r).unwrap()),
+        (size(), size()).prop_map(|(h, r)| Convex::capsule(h, r).unwrap()),
+        sizes().prop_map(|s| Convex::cuboid(s.into()).unwrap()),
+        (size(), size()).prop_map(|(h, r)| Convex::cylinder(h, r).unwrap()),
+        (size(), size()).prop_map(|(h, r)| Convex::cone(h, r).unwrap()),
+        sizes().prop_map(|s| Convex::ellipsoid(s.into()).unwrap()),
+        (prop::collection::vec(vector(1.0), 1..60), sizes()).prop_map(|(points, squash)| {
+            let points: Vec<Vec3> = points.iter().map(|&p| p * Vec3::from(squash)).collect();
+            hull_of(&points)
+        }),
+    ];
+    (kind, radius).prop_map(|(kind, radius)| kind.rounded(radius).unwrap())
+}
+
+fn touch(a: &Convex, b: &Convex, a_from_b: Pose) -> Touch {
+    ConvexPair::new(a, b, a_from_b).touch(f64::INFINITY, &mut ConvexCache::default())
+}
+
+fn moved(pose: Pose, by: DVec3) -> Pose {
+    Pose {
+        translation: pose.translation + by.as_vec3(),
+        ..pose
+    }
+}
+
+proptest! {
+    #[test]
+    fn two_balls_are_apart_by_their_middles_less_their_radii(r in 0.0f32..1.0, s in 0.0f32..1.0, pose in pose(2.0)) {
+        let found = touch(&Convex::sphere(r).unwrap(), &Convex::sphere(s).unwrap(), pose);
+        let expected = pose.translation.as_dvec3().length() - f64::from(r) - f64::from(s);
+        prop_assert!((found.separation - expected).abs() < 1e-12);
+        prop_assert!(found.lower_bound <= expected && expected <= found.upper_bound);
+        prop_assert!(found.normal.distance(pose.translation.as_dvec3().normalize()) < 1e-9);
+    }
+
+    #[test]
+    fn boxes_along_the_axes_are_as_deep_as_their_least_overlap(a in vector(1.0), b in vector(1.0), by in vector(2.0)) {
+        let (half_a, half_b) = (a.abs() + 0.01, b.abs() + 0.01);
+        let pair = [half_a, half_b].map(|half| Convex::cuboid(half).unwrap());
+        let found = touch(&pair[0], &pair[1], Pose::from_translation(by));
+        let gap = by.as_dvec3().abs() - half_a.as_dvec3() - half_b.as_dvec3();
+        let expected = if gap.max_element() > 0.0 { gap.max(DVec3::ZERO).length() } else { gap.max_element() };
+        prop_assert!((found.separation - expected).abs() < 1e-9, "{} {expected}", found.separation);
+    }
+
+    #[test]
+    fn bounds_are_in_order_and_points_are_where_the_touch_says(a in body(), b in body(), pose in pose(1.5)) {
+        let found = touch(&a, &b, pose);
+        prop_assert!(found.lower_bound <= found.separation + 1e-12 && found.separation <= found.upper_bound + 1e-12, "{found:?}");
+        prop_assert!((found.normal.length() - 1.0).abs() < 1e-9);
+        let gap = found.point_on_b - found.point_on_a;
+        // Of smooth bodies the points are the facet's or the simplex's, as near as the bracket.
+        prop_assert!((gap - found.separation * found.normal).length() < 1e-2, "{found:?}");
+        if found.separation > 0.0 {
+            prop_assert!(found.upper_bound - found.lower_bound <= 1.1e-6 * found.separation + 1e-8, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn all_three_agree_whether_bodies_overlap(a in body(), b in body(), pose in pose(1.5)) {
+        let found = touch(&a, &b, pose);
+        let pair = ConvexPair::new(&a, &b, pose);
+        let overlaps = pair.overlaps(&mut ConvexCache::default());
+        if found.lower_bound > 1e-9 {
+            prop_assert!(!overlaps);
+        }
+        if found.upper_bound < -1e-9 {
+            prop_assert!(overlaps);
+        }
+    }
+
+    /// The touching vector lies on the boundary of the difference: moved by it bodies touch, moved by less in any direction they still overlap.
+    #[test]
+    fn the_least_translation_parts_and_nothing_shorter_does(a in body(), b in body(), pose in pose(0.7), way in vector(1.0)) {
+        let found = touch(&a, &b, pose);
+        if found.separation > -1e-3 {
+            return Ok(());
+        }
+        // Poses are f32: moved by a little more than the depth.
+        let parted = touch(&a, &b, moved(pose, found.normal * (1e-5 - found.lower_bound)));
+        prop_assert!(parted.separation >= -1e-6, "{found:?} {parted:?}");
+        prop_assert!(parted.separation <= 1e-3 * -found.separation + 1e-4, "{found:?} {parted:?}");
+        let shorter = way.as_dvec3().normalize_or_zero() * (found.upper_bound + 1e-5);
+        let still = touch(&a, &b, moved(pose, shorter));
+        prop_assert!(still.separation <= 1e-6, "{found:?} {still:?}");
+    }
+
+    #[test]
+    fn seen_from_b_it_is_the_same(a in body(), b in body(), pose in pose(1.5)) {
+        let (there, back) = (touch(&a, &b, pose), touch(&b, &a, pose.inverse()));
+        // Inverting a pose rounds it to f32; smooth bodies know their depth to the bracket.
+        let slack = 2e-6 + (there.upper_bound - there.lower_bound) + (back.upper_bound - back.lower_bound);
+        prop_assert!((there.separation - back.separation).abs() < slack, "{there:?} {back:?}");
+    }
+
+    #[test]
+    fn a_pair_that_moves_a_little_costs_little_and_has_the_same_answer(
+        a in body(), b in body(), start in pose(2.0), velocity in vector(0.02), spin in vector(0.02),
+    ) {
+        let mut cache = ConvexCache::default();
+        for step in 0..20 {
+            let pose = Pose {
+                rotation: (Quat::from_scaled_axis(spin * step as f32) * start.rotation).normalize(),
+                translation: start.translation + velocity * step as f32,
+            };
+            let pair = ConvexPair::new(&a, &b, pose);
+            let (warm, cold) = (pair.touch(f64::INFINITY, &mut cache), touch(&a, &b, pose));
+            let slack = 1e-9 + (warm.upper_bound - warm.lower_bound) + (cold.upper_bound - cold.lower_bound);
+            prop_assert!((warm.separation - cold.separation).abs() <= slack, "{warm:?} {cold:?}");
+            if cold.separation.abs() > 1e-6 {
+                prop_assert_eq!(pair.overlaps(&mut cache), cold.separation < 0.0);
+            }
+        }
+    }
+
+    /// Against all sums and differences of the points themselves.
+    #[test]
+    fn supports_of_sums_and_differences_are_sums_and_differences_of_supports(
+        p in prop::collection::vec(vector(1.0), 1..12), q in prop::collection::vec(vector(1.0), 1..12), direction in vector(1.0), by in vector(1.0), pose in pose(1.0),
+    ) {
+        let (a, b) = (hull_of(&p), hull_of(&q));
+        let (direction, by) = (direction.as_dvec3(), by.as_dvec3());
+        let turned = Posed::new(&b, pose);
+        let points_b: Vec<DVec3> = q.iter().map(|&q| turned.to_a(q.as_dvec3())).collect();
+        let most = |of: &dyn Fn(DVec3, DVec3) -> DVec3| {
+            p.iter().flat_map(|p| points_b.iter().map(move |q| (p.as_dvec3(), *q)))
+                .map(|(p, q)| of(p, q).dot(direction)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let sum = MinkowskiSum(&a, &turned).support(direction, &mut Default::default()).dot(direction);
+        prop_assert!((sum - most(&|p, q| p + q)).abs() < 1e-12);
+        let difference = MinkowskiDifference(&a, Translated { set: &turned, by }).support(direction, &mut Default::default()).dot(direction);
+        prop_assert!((difference - most(&|p, q| p - q - by)).abs() < 1e-12);
+    }
+
+    /// A search over a sum of sets is the search with both.
+    #[test]
+    fn distance_takes_any_support(p in vector(1.0), half in 0.1f32..0.5, pose in pose(3.0)) {
+        let (ball, cuboid) = (Convex::cuboid(Vec3::splat(half)).unwrap(), hull_of(&[Vec3::ZERO, p]));
+        let swept = MinkowskiSum(&ball, &cuboid);
+        let point = Posed::new(Convex::sphere(0.0).unwrap(), pose);
+        let found = distance(&swept, &point, &GjkSettings::default(), &mut GjkCache::default());
+        let least = (0..=4096).map(|k| {
+            let at = p.as_dvec3() * (f64::from(k) / 4096.0);
+            ((pose.translation.as_dvec3() - at).abs() - f64::from(half)).max(DVec3::ZERO).length()
+        }).fold(f64::INFINITY, f64::min);
+        prop_assert!(found.distance <= least + 1e-9 && least <= found.distance + 1e-3, "{} {least}", found.distance);
+    }
+
+    #[test]
+    fn contacts_lie_between_the_bodies(a in body(), b in body(), pose in pose(1.0)) {
+        let pair = ConvexPair::new(&a, &b, pose);
+        let touch = pair.touch(f64::INFINITY, &mut ConvexCache::default());
+        let mut contacts = Vec::new();
+        contact_region(&pair, &touch, touch.separation + 0.01, &mut RegionScratch::default(), &mut contacts);
+        prop_assert!(!contacts.is_empty());
+        let bounds = a.bounds().grown(0.02 + touch.separation.abs() as f32);
+        for contact in &contacts {
+            prop_assert!(contact.point.is_finite() && contact.separation.is_finite());
+            prop_assert!(contact.separation as f64 >= touch.separation - 2e-2, "{contact:?} {touch:?}");
+            prop_assert!(bounds.contains(contact.point), "{contact:?}");
+        }
+    }
+}
+
+/// The corners of the region of a box on a box are those of the smaller face.
+#[test]
+fn a_box_on_a_floor_touches_at_its_four_corners() {
+    let floor = Convex::cuboid(Vec3::new(4.0, 4.0, 1.0)).unwrap();
+    let cuboid = Convex::cuboid(Vec3::new(0.5, 0.25, 0.25)).unwrap();
+    for turn in [0.0f32, 0.4, 1.5] {
+        let pose = Pose {
+            rotation: Quat::from_rotation_z(turn),
+            translation: Vec3::new(0.3, 0.2, 1.25 - 1e-3),
+        };
+        for (a, b, a_from_b) in [(&floor, &cuboid, pose), (&cuboid, &floor, pose.inverse())] {
+            let pair = ConvexPair::new(a, b, a_from_b);
+            let touch = pair.touch(0.0, &mut ConvexCache::default());
+            let mut contacts = Vec::new();
+            contact_region(
+                &pair,
+                &touch,
+                0.0,
+                &mut RegionScratch::default(),
+                &mut contacts,
+            );
+            assert_eq!(contacts.len(), 4, "{turn}");
+            for contact in contacts {
+                assert!((contact.separation + 1e-3).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_capsule_lies_on_two_points_and_a_cylinder_on_its_side_too() {
+    let floor = Convex::cuboid(Vec3::new(4.0, 4.0, 1.0)).unwrap();
+    for body in [
+        Convex::capsule(0.5, 0.25).unwrap(),
+        Convex::cylinder(0.5, 0.25).unwrap(),
+    ] {
+        let pose = Pose {
+            rotation: Quat::from_rotation_y(std::f32::consts::FRAC_PI_2),
+            translation: Vec3::new(0.0, 0.0, 1.249),
+        };
+        let pair = ConvexPair::new(&floor, &body, pose);
+        let touch = pair.touch(0.0, &mut ConvexCache::default());
+        let mut contacts = Vec::new();
+        contact_region(
+            &pair,
+            &touch,
+            0.0,
+            &mut RegionScratch::default(),
+            &mut contacts,
+        );
+        let mut ends: Vec<f32> = contacts.iter().map(|contact| contact.point.x).collect();
+        ends.sort_by(f32::total_cmp);
+        assert_eq!(ends.len(), 2);
+        assert!(
+            (ends[0] + 0.5).abs() < 1e-5 && (ends[1] - 0.5).abs() < 1e-5,
+            "{ends:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ball_in_the_middle_of_a_box_leaves_by_the_nearest_side() {
+    let cuboid = Convex::cuboid(Vec3::new(1.0, 2.0, 3.0)).unwrap();
+    let ball = Convex::sphere(0.5).unwrap();
+    let found = touch(
+        &cuboid,
+        &ball,
+        Pose::from_translation(Vec3::new(-0.25, 0.0, 0.0)),
+    );
+    assert!((found.separation + 1.25).abs() < 1e-9, "{found:?}");
+    assert!(found.normal.distance(DVec3::NEG_X) < 1e-9);
+}
+
+/// Two ordinary triangles, overlapping, in one plane, sharing an edge, a corner, or all of them.
+#[test]
+fn triangles_make_no_trouble() {
+    let [p, q, r, s] = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.25, 0.25, 0.5)];
+    let triangles = [
+        [p, q, r],
+        [p, q, s],
+        [q, r, s],
+        [p, p + 0.5 * Vec3::X, p + 0.5 * Vec3::Y],
+        [p - s, q - s, r + s],
+    ];
+    for a in triangles {
+        for b in triangles {
+            let (a, b) = (hull_of(&a), hull_of(&b));
+            let found = touch(&a, &b, Pose::IDENTITY);
+            assert!(found.separation.is_finite());
+            assert!((found.normal.length() - 1.0).abs() < 1e-12);
+            // Flat bodies part by next to nothing.
+            assert!(found.separation > -0.6, "{found:?}");
+        }
+    }
+    // In one plane they are not deep at all.
+    let a = hull_of(&triangles[0]);
+    let found = touch(&a, &a, Pose::from_translation(Vec3::new(0.1, 0.1, 0.0)));
+    assert!(found.separation.abs() < 1e-12 && found.normal.z.abs() > 0.99);
+}
