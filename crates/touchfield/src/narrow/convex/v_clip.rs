@@ -102,14 +102,14 @@ pub fn v_clip(
             Some(Step::To(_)) | None => {}
         }
         circles += 1;
-        let [on_a, on_b] = nearest_points(&pair, state);
-        if let Some(outcome) = proven(&pair, on_a, on_b) {
+        let points = nearest_points(&pair, state);
+        if let Some(outcome) = proven(&pair, state, points) {
             break outcome;
         }
         if circles > RESTARTS {
             break VClipOutcome::GaveUp;
         }
-        state = facing(&pair, on_b - on_a);
+        state = facing(&pair, points[1] - points[0]);
     };
     *features = Some(FeaturePair {
         on_a: state[0],
@@ -145,18 +145,40 @@ fn facing(pair: &[Body<'_>; 2], towards_b: DVec3) -> [Feature; 2] {
     ]
 }
 
-/// The outcome of two points, if a plane between them proves it.
-fn proven(pair: &[Body<'_>; 2], on_a: DVec3, on_b: DVec3) -> Option<VClipOutcome> {
+/// The outcome of the nearest points of two features, if a plane between them proves it.
+fn proven(
+    pair: &[Body<'_>; 2],
+    state: [Feature; 2],
+    [on_a, on_b]: [DVec3; 2],
+) -> Option<VClipOutcome> {
     let allowed = PROVEN * on_a.abs().max(on_b.abs()).max_element();
     let distance = on_a.distance(on_b);
     if distance <= allowed {
         return Some(VClipOutcome::Overlapping);
     }
-    let normal = (on_b - on_a) / distance;
-    let end_of_a = pair[0].vertex(pair[0].farthest(normal));
-    let end_of_b = pair[1].vertex(pair[1].farthest(-normal));
-    let lower_bound = normal.dot(end_of_b - end_of_a);
-    (distance - lower_bound <= allowed).then(|| outcome_of(on_a, on_b))
+    let is_proof = |normal: DVec3| {
+        let end_of_a = pair[0].vertex(pair[0].farthest(normal));
+        let end_of_b = pair[1].vertex(pair[1].farthest(-normal));
+        distance - normal.dot(end_of_b - end_of_a) <= allowed
+    };
+    // Points close to each other say little about the way between them: then a face has it, or two edges.
+    let across = match state {
+        [Feature::Edge(x), Feature::Edge(y)] => {
+            let [[p, q], [r, s]] = [pair[0].edge(x).1, pair[1].edge(y).1];
+            let normal = (q - p).cross(s - r).normalize_or_zero();
+            if normal.dot(on_b - on_a) < 0.0 {
+                -normal
+            } else {
+                normal
+            }
+        }
+        _ => DVec3::ZERO,
+    };
+    let is_proven = is_proof((on_b - on_a) / distance)
+        || is_proof(across)
+        || pair[0].normals_at(state[0]).any(is_proof)
+        || pair[1].normals_at(state[1]).any(|n| is_proof(-n));
+    is_proven.then(|| outcome_of(on_a, on_b))
 }
 
 /// Steps until the features are the nearest. `None`: they take turns, or there were more steps than half-edges.
@@ -591,6 +613,19 @@ impl Body<'_> {
             let face = self.0.set.half_edges()[half_edge as usize].face;
             (face != NO_FACE).then_some(Side { half_edge, face })
         })
+    }
+
+    /// Normals of a face, or of the faces on both sides of an edge.
+    fn normals_at(&self, feature: Feature) -> impl Iterator<Item = DVec3> + '_ {
+        let (face, edge) = match feature {
+            Feature::Vertex(_) => (None, None),
+            Feature::Edge(edge) => (None, Some(edge)),
+            Feature::Face(face) => (Some(face), None),
+        };
+        let beside = edge.into_iter().flat_map(|edge| self.sides(edge));
+        face.into_iter()
+            .chain(beside.map(|side| side.face))
+            .map(|face| self.normal(face))
     }
 
     /// The edge of a vertex that goes most along a direction, if one goes along it at all.
