@@ -26,6 +26,7 @@ Examples:
   touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
   touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --max-separation 1mm --json
   touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1 --keep 8
+  touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --convex
   touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
 
 Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
@@ -82,6 +83,8 @@ pub(crate) enum MethodName {
     OctreeSubdivision,
     /// particles projected onto the surface of the intersection
     ProjectionParticles,
+    /// the corners of the region where two convex bodies touch; with --convex
+    Convex,
 }
 
 impl Search {
@@ -97,6 +100,7 @@ impl Search {
                 MethodName::ProjectionParticles => {
                     Method::ProjectionParticles(Particles::default())
                 }
+                MethodName::Convex => Method::Convex,
             },
             max_separation: self.max_separation.0 as f32,
             detail: 0.0,

@@ -10,14 +10,14 @@ use touchfield::bake::pointshell::{
 };
 use touchfield::bake::{
     BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
-    bake_sparse, bake_taylor, bake_voxmap, rebake,
+    bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake,
 };
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{DenseGrid, Provenance, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
-use touchfield::shape::Shape;
+use touchfield::shape::{Convex, Shape};
 
 use crate::args::Units;
 use crate::failure::Failure;
@@ -252,6 +252,22 @@ pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure
         note(&nothing);
     }
     shape_of(path, &body, mesh.as_ref())
+}
+
+/// The convex hull of the mesh that a file holds.
+pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
+    if is_baked(path) {
+        return Err(Failure::in_file(
+            path,
+            "is a baked field, and --convex takes meshes; give the mesh it was baked from, or leave --convex out",
+        ));
+    }
+    let mesh = mesh(path, Units::M, max_memory)?;
+    let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, &error.to_string());
+    let hull = hull_of_mesh(&mesh).map_err(|error| failed(&error))?;
+    let bytes = hull.bytes() as u64;
+    let shape = Shape::convex(Convex::hull(Arc::new(hull))).map_err(|error| failed(&error))?;
+    Ok(LoadedShape { shape, bytes })
 }
 
 /// A field with a shell of points about a cell apart: on the faces of its mesh, else on the field's own surface.

@@ -19,6 +19,9 @@ pub(crate) struct Bodies {
     pub(crate) a: PathBuf,
     /// Body B: the same
     pub(crate) b: PathBuf,
+    /// Take both meshes as their convex hulls: exact answers, in microseconds, for bodies without hollows
+    #[arg(long)]
+    pub(crate) convex: bool,
 }
 
 /// A pose of B.
@@ -40,12 +43,16 @@ impl Bodies {
     /// Reads or bakes both. One file named twice is read once.
     pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
         let most = common.max_memory.0;
-        let a = load::shape(&self.a, most)?;
+        let load = match self.convex {
+            true => load::hull,
+            false => load::shape,
+        };
+        let a = load(&self.a, most)?;
         let b = match self.a == self.b {
             true => a.clone(),
             false => {
                 let left = most.saturating_sub(a.bytes);
-                load::shape(&self.b, left).map_err(|failure| match failure {
+                load(&self.b, left).map_err(|failure| match failure {
                     Failure::Limit(message) => Failure::Limit(format!(
                         "{message}; {} before it takes {} of the {} allowed",
                         self.a.display(),

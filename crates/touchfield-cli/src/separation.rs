@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use clap::Args;
+use glam::DVec3;
 use serde_json::json;
+use touchfield::narrow::convex::{ConvexCache, ConvexPair};
 use touchfield::narrow::{
-    Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
+    Pair, Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
 };
 
 use crate::args::{Common, Length};
@@ -19,10 +21,12 @@ use crate::report::{self, Answer, Facts};
 Examples:
   touchfield separation bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
   touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --tolerance 0.1mm --json
+  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex
 
 The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
 overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. A finer field, or one baked
-with --tolerance, brings them closer together.")]
+with --tolerance, brings them closer together. With --convex it is also told how far B must move at least to leave A, and which way:
+0 for bodies that are apart.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -46,13 +50,56 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let start = Instant::now();
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let answer = answer(&found, tolerance, microseconds);
+    let mut answer = answer(&found, tolerance, microseconds);
+    if let Some(least) = LeastTranslation::of(&pair) {
+        least.tell(&mut answer);
+    }
     // A bound that is not a number proves nothing either.
     let apart = found.lower_bound > 0.0;
     if arguments.fail_on_contact && !apart {
         return Err(Failure::Contact(Box::new(answer)));
     }
     Ok(answer)
+}
+
+/// The shortest move of B that parts two convex bodies, in frame A.
+struct LeastTranslation {
+    depth: f64,
+    way: DVec3,
+}
+
+impl LeastTranslation {
+    /// `None` if the bodies are not both convex.
+    fn of(pair: &Pair<'_>) -> Option<LeastTranslation> {
+        let (a, b) = (pair.a.as_convex()?, pair.b.as_convex()?);
+        let touch = ConvexPair::new(a, b, pair.a_from_b).touch(0.0, &mut ConvexCache::default());
+        let depth = (-touch.separation).max(0.0);
+        Some(LeastTranslation {
+            depth,
+            way: match depth > 0.0 {
+                true => depth * touch.normal,
+                false => DVec3::ZERO,
+            },
+        })
+    }
+
+    fn tell(&self, answer: &mut Answer) {
+        let way = self.way.as_vec3();
+        if self.depth > 0.0 {
+            let mut facts = Facts::default();
+            facts.add(
+                "to part",
+                format!(
+                    "{} along {}",
+                    report::length(self.depth as f32),
+                    report::point(way.normalize_or_zero())
+                ),
+            );
+            answer.text += &facts.text();
+        }
+        answer.json["penetration_depth"] = report::number(self.depth as f32);
+        answer.json["least_translation"] = report::numbers(way);
+    }
 }
 
 fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {

@@ -156,14 +156,14 @@ fn module_of(file: &Path) -> Vec<String> {
     path
 }
 
-/// Something of this crate that a file names: the first part of its path from the root, empty for the root itself.
+/// Something of this crate that a file names: its path from the root, empty for the root itself.
 #[derive(Debug, PartialEq)]
 struct Arrow {
-    to: String,
+    to: Vec<String>,
     line: usize,
 }
 
-/// Every path in the tokens that starts at `crate`, the crate's own name or `super`, resolved to the module below the root.
+/// Every path in the tokens that starts at `crate`, the crate's own name or `super`, from the root.
 fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
     let mut found = Vec::new();
     let mut here = module_of(file);
@@ -195,7 +195,7 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
             "crate" | "touchfield"
                 if starts_path && (text(i) == "crate" || text(i + 1) == "::") =>
             {
-                tops(&[], tokens, i + 1, &mut found);
+                paths(&[], tokens, i + 1, &mut found);
             }
             "super" if starts_path => {
                 let mut base = here.clone();
@@ -204,7 +204,7 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
                     base.pop();
                     i += 2;
                 }
-                tops(&base, tokens, i + 1, &mut found);
+                paths(&base, tokens, i + 1, &mut found);
             }
             _ => {}
         }
@@ -213,51 +213,64 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
     found
 }
 
-/// The modules below the root that a path names which has come as far as `base`; `i` is the token behind.
-fn tops(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) {
-    let line = tokens[i - 1].line;
-    if let Some(top) = base.first() {
-        let to = top.clone();
-        found.push(Arrow { to, line });
-        return;
-    }
+/// What a path names that has come as far as `base`, every branch of a tree by itself; `i` is the token behind. Returns the token behind the path.
+fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) -> usize {
     let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
-    let mut push = |i: usize| {
-        // A glob, or the root under another name, would hide what is used: the root itself, which no row allows.
+    let is_word = |i: usize| {
         let word = text(i);
-        let named = word.starts_with(|c: char| c == '_' || c.is_alphabetic()) && word != "self";
-        let to = if named { word } else { "" }.to_owned();
-        let line = tokens.get(i).map_or(line, |token| token.line);
-        found.push(Arrow { to, line });
+        word.starts_with(|c: char| c == '_' || c.is_alphabetic()) && word != "self"
     };
+    let line = tokens[i - 1].line;
     if text(i) != "::" {
-        push(tokens.len());
-    } else if text(i + 1) == "{" {
-        // The first word of each branch of the tree.
-        let (mut depth, mut j, mut branch) = (1, i + 2, true);
-        while depth > 0 && j < tokens.len() {
-            match text(j) {
-                "{" => depth += 1,
-                "}" => depth -= 1,
-                "," => branch = depth == 1,
-                _ if branch && depth == 1 => {
-                    push(j);
-                    branch = false;
-                }
-                _ => {}
-            }
-            j += 1;
-        }
-    } else {
-        push(i + 1);
+        // A glob, or the root under another name, would hide what is used: it counts as what holds it.
+        let to = base.to_vec();
+        found.push(Arrow { to, line });
+        return i;
     }
+    if text(i + 1) == "{" {
+        let mut j = i + 2;
+        while j < tokens.len() && text(j) != "}" {
+            j = match (text(j), is_word(j)) {
+                (",", _) => j + 1,
+                (word, true) => {
+                    let deeper = [base, &[word.to_owned()]].concat();
+                    let end = paths(&deeper, tokens, j + 1, found);
+                    // Another name is none of ours.
+                    if text(end) == "as" { end + 2 } else { end }
+                }
+                _ => {
+                    let (to, line) = (base.to_vec(), tokens[j].line);
+                    found.push(Arrow { to, line });
+                    j += 1;
+                    if text(j) == "as" { j + 2 } else { j }
+                }
+            };
+        }
+        return j + 1;
+    }
+    if is_word(i + 1) {
+        let deeper = [base, &[text(i + 1).to_owned()]].concat();
+        return paths(&deeper, tokens, i + 2, found);
+    }
+    let to = base.to_vec();
+    found.push(Arrow { to, line });
+    i + 2
+}
+
+/// The row of the table that a path falls under: the longest of its beginnings that has one, else its first word.
+fn row_of(table: &Table, path: &[String]) -> String {
+    let beginnings = (1..=path.len()).rev().map(|count| path[..count].join("::"));
+    let known = beginnings.into_iter().find(|name| table.contains_key(name));
+    known.unwrap_or_else(|| path.first().cloned().unwrap_or_default())
 }
 
 /// What a file does that the table does not allow, a sentence each. `dependencies` are the names of other crates.
 fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str) -> Vec<String> {
-    let Some(from) = module_of(file).into_iter().next() else {
+    let module = module_of(file);
+    if module.is_empty() {
         return Vec::new(); // The root joins everything.
-    };
+    }
+    let from = row_of(table, &module);
     let Some(row) = table.get(&from) else {
         return vec![format!(
             "{}: module `{from}` has no row in the table of ARCHITECTURE.md",
@@ -267,6 +280,7 @@ fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str)
     let tokens = tokens(source);
     let mut broken = Vec::new();
     for Arrow { to, line } in arrows(file, &tokens) {
+        let to = row_of(table, &to);
         if to != from && !row.modules.contains(&to) {
             let to = if to.is_empty() {
                 "the crate's root"
@@ -291,6 +305,8 @@ fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str)
             ));
         }
     }
+    // A tree may name several things of one module.
+    broken.dedup();
     broken
 }
 
@@ -369,6 +385,7 @@ const EXAMPLE: &str = "
 | `geom` | – | `glam` | words |
 | `field` | `geom` | `glam` | `mesh` in a remark allows nothing |
 | `mesh` | `geom` | `glam`, `rayon` | – |
+| `field::pure` | `geom` | `glam` | the rest of its module is closed to it |
 <!-- arrows: end -->
 | `field` | `mesh` | – | behind the end |
 ";
@@ -425,6 +442,19 @@ fn a_made_up_violation_is_found_however_it_is_written() {
         broken,
         ["field/mod.rs:1: `field` may not use the crate `rayon`"]
     );
+    for source in [
+        "use super::Field;",
+        "use super::super::field::Field;",
+        "use crate::field::{pure::Own, Field};",
+        "use super::*;",
+    ] {
+        let broken = found("field/pure.rs", source);
+        let expected = "field/pure.rs:1: `field::pure` may not use `field`";
+        assert_eq!(broken, [expected], "{source}");
+        let broken = found("field/csg.rs", "use super::pure::Own;");
+        let expected = "field/csg.rs:1: `field` may not use `field::pure`";
+        assert_eq!(broken, [expected]);
+    }
     let broken = found("narrow.rs", "");
     assert_eq!(
         broken,
@@ -445,6 +475,8 @@ fn what_is_allowed_or_only_mentioned_is_not_a_violation() {
     ] {
         assert_eq!(found("field/csg.rs", source), [""; 0], "{source}");
     }
+    let own = "use super::{Own, part::Part}; use crate::field::pure::Own as Other; use crate::{geom::{Aabb as Box, Pose}};";
+    assert_eq!(found("field/pure/inner.rs", own), [""; 0]);
     assert_eq!(found("mesh/bvh.rs", "use rayon::prelude::*;"), [""; 0]);
     assert_eq!(found("lib.rs", "pub use crate::mesh::Bvh;"), [""; 0]);
 }

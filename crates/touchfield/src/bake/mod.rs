@@ -12,6 +12,7 @@ mod check;
 mod convert;
 mod convert_to_dense;
 mod convert_to_sparse;
+mod convex_hull;
 mod exact_bvh;
 mod exact_distance;
 mod fast_marching;
@@ -39,6 +40,7 @@ mod voxmap;
 
 pub use bake::{BakeError, BakeReport, Baked, bake, bake_on};
 pub use convert::{ConvertError, ConvertSettings, Keep, Target, convert, converted_provenance};
+pub use convex_hull::hull_of_mesh;
 pub use exact_distance::ExactDistance;
 pub use given::{Given, GivenError, Promise, given_grid};
 pub use isosurface::{IsosurfaceError, IsosurfaceSettings, isosurface};

@@ -3,10 +3,11 @@
 //! Input: a [`Pair`]. Output: contacts, and the method that found them. Cost: that of the method.
 //! Not for: those who know better.
 //!
-//! A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
+//! Two convex bodies are answered exactly. A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
 //! with the shell; then the other one's shell finds it, or, if it has none, the separation. Shapes without shells are asked for
 //! their separation, which is the deepest contact, and for particles on the surface of their intersection.
 
+use super::by_convex;
 use super::probe::Probe;
 use super::shell_walk::Walk;
 use super::{CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Particles, Scratch};
@@ -19,6 +20,10 @@ pub(super) fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
+    if by_convex::are_convex(pair) {
+        out.method = Method::Convex;
+        return by_convex::collide(pair, settings, scratch, out);
+    }
     let Ok(probe) = Probe::finer(pair, "auto") else {
         return without_shells(pair, settings, scratch, out);
     };

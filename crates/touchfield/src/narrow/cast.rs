@@ -133,6 +133,7 @@ pub fn cast(
     settings: &CastSettings,
     scratch: &mut CastScratch,
 ) -> Result<Cast, MotionError> {
+    scratch.separation.convex.clear();
     let walk = Walk::new(a, b, motion, settings, scratch)?;
     walk.run()
 }

@@ -103,6 +103,7 @@ pub fn clearance(
     if settings.floor.is_nan() {
         return Err(MotionError::BadTarget(settings.floor));
     }
+    scratch.separation.convex.clear();
     let travel = Travel::new(a, b, motion)?;
     let search = Search {
         a,

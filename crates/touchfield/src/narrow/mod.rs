@@ -2,6 +2,7 @@
 
 mod auto;
 mod boxes;
+mod by_convex;
 mod cast;
 mod clearance;
 pub mod convex;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::boxes::Boxes;
+use super::by_convex::{self, ConvexBuffers};
 use super::face_descent::{self, FaceBuffers, FaceDescent};
 use super::octree_subdivision::{self, Subdivision};
 use super::overlap::OverlapBuffers;
@@ -75,6 +76,8 @@ pub enum Method {
     ProjectionParticles(Particles),
     /// The deepest point of every edge or face, by descent \[Macklin2020\].
     FaceDescent(FaceDescent),
+    /// The corners of the region where two convex bodies touch (document 004).
+    Convex,
 }
 
 impl Method {
@@ -89,6 +92,7 @@ impl Method {
             Method::OctreeSubdivision(_) => "octree-subdivision",
             Method::ProjectionParticles(_) => "projection-particles",
             Method::FaceDescent(_) => "face-descent",
+            Method::Convex => "convex",
         }
     }
 }
@@ -203,6 +207,11 @@ pub enum CollideError {
         /// What it must be.
         wanted: &'static str,
     },
+    /// The method is for convex bodies.
+    #[error(
+        "method `convex` needs two convex shapes (see Shape::convex; on the command line --convex takes the hulls of meshes)"
+    )]
+    NotConvex,
     /// Neither shape has an end.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
@@ -230,6 +239,7 @@ pub struct Scratch {
     pub(super) boxes: Boxes,
     pub(super) particles: ParticleBuffers,
     pub(super) faces: FaceBuffers,
+    pub(super) convex: ConvexBuffers,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -289,6 +299,7 @@ pub fn find_contacts(
         Method::FaceDescent(descent) => {
             face_descent::collide(pair, settings, &descent, scratch, out)?;
         }
+        Method::Convex => by_convex::collide(pair, settings, scratch, out)?,
     }
     Ok(())
 }

@@ -7,11 +7,14 @@
 //! `separation(A, B) = 2 · min over x of max(φA(x), φB(x))`: the distance of bodies that are apart, minus the diameter of the
 //! largest ball in the overlap of bodies that are not. φA and φB are 1-Lipschitz, so a box of half-diagonal r whose
 //! centre has the value m holds nothing below m − r: the subdivision of document 001, with the half-diagonal for its "size", made
-//! best-first, which makes the smallest bound left in the heap a bound of everything.
+//! best-first, which makes the smallest bound left in the heap a bound of everything. Convex bodies that are apart are told by `convex`, which brackets their
+//! distance in microseconds.
 
 use glam::{Mat3, Vec3};
 
 use super::boxes::half_diagonal;
+use super::by_convex;
+use super::convex::ConvexCache;
 use super::least_first::{LeastFirst, Open};
 use super::narrow::{check_tolerance, checked};
 use super::shell_pairs::{NearestPoints, OpenPairs, nearest_points};
@@ -92,6 +95,7 @@ pub struct SeparationScratch {
     centers: Vec<Vec3>,
     distances: Vec<f32>,
     pairs: OpenPairs,
+    pub(super) convex: ConvexCache,
 }
 
 /// Finds the separation of a pair.
@@ -100,6 +104,8 @@ pub fn separation(
     settings: &SeparationSettings,
     scratch: &mut SeparationScratch,
 ) -> Result<Separation, CollideError> {
+    // Of another pair.
+    scratch.convex.clear();
     separation_above(pair, settings, Precision::EVEN, scratch)
 }
 
@@ -123,7 +129,7 @@ impl Precision {
     };
 }
 
-/// [`separation`], less precise the farther it is above a level.
+/// [`separation`], less precise the farther it is above a level. `scratch.convex` is of this pair or clear.
 pub(super) fn separation_above(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
@@ -133,6 +139,9 @@ pub(super) fn separation_above(
     let pair = &checked(pair)?;
     check_tolerance(settings.tolerance)?;
     let both = Both::of(pair)?;
+    if let Some(found) = by_convex::separation(pair, settings, &mut scratch.convex) {
+        return Ok(found);
+    }
     let mut search = Search {
         both,
         tolerance: 0.5 * settings.tolerance,

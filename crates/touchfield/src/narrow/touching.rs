@@ -3,6 +3,7 @@
 //! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
+use super::by_convex;
 use super::narrow::{check_max_separation, checked};
 use super::probe::Probe;
 use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
@@ -11,7 +12,7 @@ use super::{CollideError, Pair, Scratch};
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
 /// it.
 ///
-/// Asked of shells where there are any, as `shell_traversal` does, and stops at the first point. Shapes without shells are asked by
+/// Asked of convex bodies by a search for a plane between them, of shells where there are any, as `shell_traversal` does, and stops at the first point. Shapes without shells are asked by
 /// their separation.
 pub fn touching(
     pair: &Pair<'_>,
@@ -20,6 +21,9 @@ pub fn touching(
 ) -> Result<bool, CollideError> {
     let pair = &checked(pair)?;
     check_max_separation(max_separation)?;
+    if let Some(is_touching) = by_convex::touching(pair, max_separation, scratch) {
+        return Ok(is_touching);
+    }
     if let Ok(probe) = Probe::finer(pair, "touching") {
         if touches(&probe, max_separation, scratch) {
             return Ok(true);

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::Surface;
-use crate::field::{Field, FieldOctree, StoredField};
+use super::{Convex, Surface};
+use crate::field::{Field, FieldOctree, ParameterError, StoredField};
 use crate::geom::Aabb;
 use crate::pointshell::PointShell;
 
@@ -18,6 +18,7 @@ pub struct Shape {
     octree: Option<Arc<FieldOctree>>,
     shell: Option<Arc<PointShell>>,
     surface: Option<Arc<Surface>>,
+    convex: Option<Arc<Convex>>,
     solid: Aabb,
     cell_size: f32,
 }
@@ -32,6 +33,7 @@ impl Shape {
             octree: None,
             shell: None,
             surface: None,
+            convex: None,
             solid,
             cell_size: 0.0,
         }
@@ -47,7 +49,22 @@ impl Shape {
             field,
             shell: None,
             surface: None,
+            convex: None,
         }
+    }
+
+    /// A convex body, which two of its kind are asked for exactly, and everything else as a field.
+    pub fn convex(convex: Convex) -> Result<Shape, ParameterError> {
+        Ok(Shape {
+            field: convex.field()?,
+            stored: None,
+            octree: None,
+            shell: None,
+            surface: None,
+            solid: convex.bounds(),
+            convex: Some(Arc::new(convex)),
+            cell_size: 0.0,
+        })
     }
 
     /// The same shape with points on its surface.
@@ -97,6 +114,11 @@ impl Shape {
     /// Triangles of the surface, if it has them.
     pub fn surface(&self) -> Option<&Surface> {
         self.surface.as_deref()
+    }
+
+    /// The convex body, if it is one.
+    pub fn as_convex(&self) -> Option<&Convex> {
+        self.convex.as_deref()
     }
 
     /// A box that holds the solid \[m\]; endless where the solid is.

@@ -82,7 +82,7 @@ impl Ellipsoid {
             let slope = (q * q / (beyond_least + tau)).element_sum();
             let step = (sum.sqrt() - 1.0) * sum / slope;
             // Not positive: rounding has passed the root. NaN: sum and slope are both 0, far beyond it.
-            if !(step > 0.0) {
+            if step.is_nan() || step <= 0.0 {
                 break;
             }
             tau += step;

@@ -81,7 +81,12 @@ impl<'a> ConvexPair<'a> {
 
     /// Whether the bodies have a point in common, to within rounding.
     pub fn overlaps(&self, cache: &mut ConvexCache) -> bool {
-        overlap(&self.a, &self.b, self.radii, &mut cache.axis)
+        self.come_within(0.0, cache)
+    }
+
+    /// Whether the bodies come within `reach` of each other \[m\], to within rounding.
+    pub fn come_within(&self, reach: f64, cache: &mut ConvexCache) -> bool {
+        overlap(&self.a, &self.b, self.radii + reach, &mut cache.axis)
     }
 
     /// How far apart they are, or how deep they overlap, to a millionth of it; coarser where they are proven to be farther apart than `enough` \[m\].

@@ -270,6 +270,19 @@ impl ConvexHull {
         self.vertices[vertex as usize].as_dvec3()
     }
 
+    /// Its faces as triangles, three vertices each, counter-clockwise seen from outside.
+    pub fn triangles(&self) -> Vec<[u32; 3]> {
+        let mut triangles = Vec::new();
+        for face in 0..self.faces.len() as u32 {
+            let corner = |edge: u32| self.half_edges[edge as usize].origin;
+            let edges = self.around(face);
+            for edge in edges.start + 1..edges.end - 1 {
+                triangles.push([corner(edges.start), corner(edge), corner(edge + 1)]);
+            }
+        }
+        triangles
+    }
+
     /// A box around it \[m\].
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.vertices.iter().copied())
