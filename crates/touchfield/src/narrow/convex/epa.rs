@@ -109,7 +109,9 @@ pub fn penetration<A: Support, B: Support>(
     let sets = Difference { a, b };
     scratch.vertices.clear();
     scratch.vertices.extend(cache.simplex.vertices());
-    let witnesses = cache.simplex.witnesses();
+    // A tetrahedron with the origin in it has no nearest point.
+    let is_nearest = cache.simplex.vertices().len() < 4;
+    let witnesses = is_nearest.then(|| cache.simplex.witnesses());
     let mut search = Search {
         sets,
         hints: &mut cache.hints,
@@ -232,7 +234,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    fn run(mut self, settings: &EpaSettings, witnesses: (DVec3, DVec3)) -> Penetration {
+    fn run(mut self, settings: &EpaSettings, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
         // Least support of all directions tried, the direction, and the point there.
         let mut best: Option<(f64, DVec3, Vertex)> = None;
         let mut lower_bound = 0f64;
@@ -249,7 +251,15 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             if is_last || height - nearest.distance <= width.max(4.0 * self.rounding) {
                 // The facet is part of the surface of the difference, as far as is asked: no nearer one is left. Or as far as steps went.
                 let facet = self.with_foot(nearest);
-                let [on_a, on_b] = self.foot(facet);
+                let [mut on_a, mut on_b] = self.foot(facet);
+                // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
+                if let Some((a, b)) = witnesses {
+                    let b = self.sets.b.to_a(b);
+                    let aside = |p: DVec3| p.reject_from_normalized(nearest.normal);
+                    if aside(a - b).length_squared() < aside(on_a - on_b).length_squared() {
+                        (on_a, on_b) = (a, b);
+                    }
+                }
                 // From the facet out to the surface.
                 let out = 0.5 * (height - nearest.normal.dot(on_a - on_b)) * nearest.normal;
                 let points = [on_a + out, on_b - out];
@@ -356,7 +366,9 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 
     /// The difference has no inside: the sets part by no move at all, across it.
-    fn flat(&self, across: DVec3, (on_a, on_b): (DVec3, DVec3)) -> Penetration {
+    fn flat(&self, across: DVec3, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
+        let first = self.scratch.vertices[0];
+        let (on_a, on_b) = witnesses.unwrap_or((first.on_a, first.on_b));
         Penetration {
             depth: self.rounding,
             lower_bound: 0.0,
