@@ -285,9 +285,9 @@ impl PairTruth {
             on_b: self.on_b - radius_b * self.direction,
             ..*self
         };
-        if self.lower > radius {
+        if self.upper > radius {
             return PairTruth {
-                lower: self.lower - radius,
+                lower: (self.lower - radius).max(0.0),
                 upper: self.upper - radius,
                 ..truth
             };
@@ -658,10 +658,32 @@ fn nearest_by_supports(a: &Body, b: &Body) -> PairTruth {
         if distance == 0.0 {
             break;
         }
-        direction = scaled_unit(on_b - on_a);
+        direction = across(&simplex, on_b - on_a);
     }
     best.lower = best.lower.min(best.upper);
     best
+}
+
+/// The unit direction of the nearest point of a simplex, at right angles to it: where bodies almost touch, the difference of two
+/// points is mostly rounding.
+fn across(simplex: &[[DVec3; 2]], nearest: DVec3) -> DVec3 {
+    let at = |k: usize| simplex[k][1] - simplex[k][0];
+    let direction = match simplex.len() {
+        2 => {
+            let along = scaled_unit(at(1) - at(0));
+            nearest - nearest.dot(along) * along
+        }
+        3 => {
+            let normal = (at(1) - at(0)).cross(at(2) - at(0));
+            normal * normal.dot(nearest).signum()
+        }
+        _ => nearest,
+    };
+    scaled_unit(if direction == DVec3::ZERO {
+        nearest
+    } else {
+        direction
+    })
 }
 
 /// Nearest pair of the hull of up to five pairs; keeps the corners it needs.

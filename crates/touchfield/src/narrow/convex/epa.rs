@@ -109,6 +109,9 @@ pub fn penetration<A: Support, B: Support>(
     let sets = Difference { a, b };
     scratch.vertices.clear();
     scratch.vertices.extend(cache.simplex.vertices());
+    // A tetrahedron with the origin in it has no nearest point.
+    let is_nearest = cache.simplex.vertices().len() < 4;
+    let witnesses = is_nearest.then(|| cache.simplex.witnesses());
     let mut search = Search {
         sets,
         hints: &mut cache.hints,
@@ -117,8 +120,8 @@ pub fn penetration<A: Support, B: Support>(
         rounding: 0.0,
     };
     match search.widened() {
-        Some(across) => search.flat(across),
-        None => search.run(settings),
+        Some(across) => search.flat(across, witnesses),
+        None => search.run(settings, witnesses),
     }
 }
 
@@ -231,26 +234,36 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    fn run(mut self, settings: &EpaSettings) -> Penetration {
-        // Least support of all directions tried, and the facet it was tried for.
-        let mut best: Option<(f64, Waiting)> = None;
+    fn run(mut self, settings: &EpaSettings, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
+        // Least support of all directions tried, the direction, and the point there.
+        let mut best: Option<(f64, DVec3, Vertex)> = None;
         let mut lower_bound = 0f64;
         while let Some(nearest) = self.nearest() {
             // The surface grows: what is nearest now bounds the depth from below.
             lower_bound = lower_bound.max(nearest.distance);
-            if self.steps >= settings.max_steps {
-                break;
-            }
+            let is_last = self.steps >= settings.max_steps;
             let vertex = self.support(nearest.normal);
             let height = nearest.normal.dot(vertex.difference);
-            if best.is_none_or(|(upper, _)| height < upper) {
-                best = Some((height, nearest));
+            if best.is_none_or(|(upper, ..)| height < upper) {
+                best = Some((height, nearest.normal, vertex));
             }
             let width = f64::max(settings.relative * height, settings.absolute);
-            if height - nearest.distance <= width.max(4.0 * self.rounding) {
-                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left.
+            if is_last || height - nearest.distance <= width.max(4.0 * self.rounding) {
+                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left. Or as far as steps went.
                 let facet = self.with_foot(nearest);
-                return self.answer(height, lower_bound, facet);
+                let [mut on_a, mut on_b] = self.foot(facet);
+                // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
+                if let Some((a, b)) = witnesses {
+                    let b = self.sets.b.to_a(b);
+                    let aside = |p: DVec3| p.reject_from_normalized(nearest.normal);
+                    if aside(a - b).length_squared() < aside(on_a - on_b).length_squared() {
+                        (on_a, on_b) = (a, b);
+                    }
+                }
+                // From the facet out to the surface.
+                let out = 0.5 * (height - nearest.normal.dot(on_a - on_b)) * nearest.normal;
+                let points = [on_a + out, on_b - out];
+                return self.answer([lower_bound, height], nearest.normal, points);
             }
             let EpaScratch {
                 vertices,
@@ -270,8 +283,12 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             }
         }
         match best {
-            Some((upper, facet)) => self.answer(upper, lower_bound, facet),
-            None => self.flat(DVec3::Z),
+            // Facets are still on their way there: the points that part last along the normal are what is known of it.
+            Some((upper, normal, vertex)) => {
+                let points = [vertex.on_a, self.sets.b.to_a(vertex.on_b)];
+                self.answer([lower_bound, upper], normal, points)
+            }
+            None => self.flat(DVec3::Z, witnesses),
         }
     }
 
@@ -282,9 +299,11 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 
     /// Of the facets as near as the nearest, the one over which the origin is: coplanar ones share a face of the difference.
-    fn with_foot(&mut self, nearest: Waiting) -> Waiting {
+    fn with_foot(&mut self, nearest: Waiting) -> u32 {
         /// Facets that are looked at: a face of the difference has few.
         const MOST: usize = 32;
+        /// Cosine of the angle, a millionth, up to which facets are coplanar: others are as near where the sets hardly overlap, and lead elsewhere.
+        const COPLANAR: f64 = 1.0 - 1e-12;
         let inside = |search: &Self, facet: u32| {
             let weights = weights_of_foot(search.corners(facet));
             weights.into_iter().fold(f64::INFINITY, f64::min)
@@ -298,12 +317,15 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             if next.distance - nearest.distance > 1e-6 * nearest.distance + 4.0 * self.rounding {
                 break;
             }
+            if next.normal.dot(nearest.normal) < COPLANAR {
+                continue;
+            }
             let own = inside(self, next.facet);
             if own > best.0 {
                 best = (own, next);
             }
         }
-        best.1
+        best.1.facet
     }
 
     fn corners(&self, facet: u32) -> [DVec3; 3] {
@@ -311,37 +333,48 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         corners.map(|corner| self.scratch.points[corner as usize])
     }
 
-    fn answer(&self, depth: f64, lower_bound: f64, nearest: Waiting) -> Penetration {
-        let corners = self.scratch.hull.facets()[nearest.facet as usize].corners;
+    /// The points of A and B that make the point of a facet nearest the origin.
+    fn foot(&self, facet: u32) -> [DVec3; 2] {
+        let corners = self.scratch.hull.facets()[facet as usize].corners;
         let vertices = corners.map(|corner| self.scratch.vertices[corner as usize]);
         // Kept inside: the foot of a facet that only touches the nearest place may lie beyond it.
-        let weights = weights_of_foot(self.corners(nearest.facet)).map(|weight| weight.max(0.0));
+        let weights = weights_of_foot(self.corners(facet)).map(|weight| weight.max(0.0));
         let sum: f64 = weights.iter().sum();
         let mut on = [DVec3::ZERO; 2];
         for (vertex, weight) in vertices.iter().zip(weights) {
             on[0] += weight / sum * vertex.on_a;
             on[1] += weight / sum * self.sets.b.to_a(vertex.on_b);
         }
+        on
+    }
+
+    fn answer(
+        &self,
+        [lower_bound, depth]: [f64; 2],
+        normal: DVec3,
+        [point_on_a, point_on_b]: [DVec3; 2],
+    ) -> Penetration {
         let depth = depth.max(0.0);
         Penetration {
             depth: depth + self.rounding,
             lower_bound: (lower_bound - self.rounding).clamp(0.0, depth),
-            normal: nearest.normal,
-            point_on_a: on[0],
-            point_on_b: on[1],
+            normal,
+            point_on_a,
+            point_on_b,
             steps: self.steps,
         }
     }
 
     /// The difference has no inside: the sets part by no move at all, across it.
-    fn flat(&self, across: DVec3) -> Penetration {
-        let vertex = self.scratch.vertices[0];
+    fn flat(&self, across: DVec3, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
+        let first = self.scratch.vertices[0];
+        let (on_a, on_b) = witnesses.unwrap_or((first.on_a, first.on_b));
         Penetration {
             depth: self.rounding,
             lower_bound: 0.0,
             normal: across.try_normalize().unwrap_or(DVec3::Z),
-            point_on_a: vertex.on_a,
-            point_on_b: self.sets.b.to_a(vertex.on_b),
+            point_on_a: on_a,
+            point_on_b: self.sets.b.to_a(on_b),
             steps: self.steps,
         }
     }

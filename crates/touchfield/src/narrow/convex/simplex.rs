@@ -38,7 +38,7 @@ pub(super) enum Origin {
 }
 
 /// The sine of an angle under which a triangle is flat: its normal is rounding. Squared.
-const FLAT: f64 = 1e-24;
+const FLAT: f64 = 1e-18;
 
 /// A part of a simplex, with its point nearest the origin, and the squared distance of that.
 ///
@@ -206,13 +206,15 @@ impl Simplex {
         let mut best = None;
         for (face, apex) in FACES {
             let [a, b, c] = face.map(|index| self.at(index));
-            let normal = (b - a).cross(c - a);
-            let to_apex = normal.dot(self.at(apex) - a);
+            let (e1, e2, to) = (b - a, c - a, self.at(apex) - a);
+            let normal = e1.cross(e2);
+            let to_apex = normal.dot(to);
             let to_origin = -normal.dot(a);
-            let size = normal.length() * (self.at(apex) - a).length();
-            // Of a flat one no side is inside.
-            let is_flat = to_apex.abs() <= 1e-13 * size;
-            if is_flat || (to_origin < 0.0) != (to_apex < 0.0) || to_origin == 0.0 {
+            // What the normal of a thin face is off. A side that rounding decides is none: then the face tells how near the origin is.
+            let noise = 8.0 * f64::EPSILON * (e1.length_squared() * e2.length_squared()).sqrt();
+            let is_flat = to_apex.abs() <= (noise + 1e-13 * normal.length()) * to.length();
+            let is_near = to_origin.abs() <= noise * a.length();
+            if is_flat || is_near || (to_origin < 0.0) != (to_apex < 0.0) {
                 let part = self.triangle(face);
                 best = Some(best.map_or(part, |best: Part| best.nearer(part)));
             }
