@@ -126,8 +126,9 @@ pub(crate) fn keep(count: usize, size: f32, contacts: &mut Vec<Contact>) -> Resu
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
-    let shapes = arguments.bodies.load(common)?;
     let settings = arguments.search.settings();
+    arguments.bodies.check(&settings)?;
+    let shapes = arguments.bodies.load(common)?;
     let pair = shapes.at(arguments.placed.b_in_a);
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use touchfield::geom::Pose;
-use touchfield::narrow::Pair;
+use touchfield::narrow::{CollideSettings, Method, Pair};
 use touchfield::shape::Shape;
 
 use crate::args::{Common, Length, parse_pose};
@@ -40,6 +40,17 @@ pub(crate) struct Shapes {
 }
 
 impl Bodies {
+    /// Refuses a method for convex bodies that would be given others, before they are baked for nothing.
+    pub(crate) fn check(&self, settings: &CollideSettings) -> Result<(), Failure> {
+        match settings.method == Method::Convex && !self.convex {
+            true => Err(Failure::BadInput(
+                "--method convex is for convex bodies; --convex takes both meshes as their hulls"
+                    .to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Reads or bakes both. One file named twice is read once.
     pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
         let most = common.max_memory.0;

@@ -50,10 +50,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let start = Instant::now();
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let mut answer = answer(&found, tolerance, microseconds);
-    if let Some(least) = LeastTranslation::of(&pair) {
-        least.tell(&mut answer);
-    }
+    let least = LeastTranslation::of(&pair);
+    let answer = answer(&found, least.as_ref(), tolerance, microseconds);
     // A bound that is not a number proves nothing either.
     let apart = found.lower_bound > 0.0;
     if arguments.fail_on_contact && !apart {
@@ -83,26 +81,19 @@ impl LeastTranslation {
         })
     }
 
-    fn tell(&self, answer: &mut Answer) {
-        let way = self.way.as_vec3();
-        if self.depth > 0.0 {
-            let mut facts = Facts::default();
-            facts.add(
-                "to part",
-                format!(
-                    "{} along {}",
-                    report::length(self.depth as f32),
-                    report::point(way.normalize_or_zero())
-                ),
-            );
-            answer.text += &facts.text();
-        }
-        answer.json["penetration_depth"] = report::number(self.depth as f32);
-        answer.json["least_translation"] = report::numbers(way);
+    fn told(&self) -> String {
+        let direction = self.way.normalize_or_zero().as_vec3();
+        let length = report::length(self.depth as f32);
+        format!("{length} along {}", report::point(direction))
     }
 }
 
-fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {
+fn answer(
+    found: &Separation,
+    least: Option<&LeastTranslation>,
+    tolerance: f32,
+    microseconds: f64,
+) -> Answer {
     let mut facts = Facts::default();
     let what = match (found.lower_bound > 0.0, found.upper_bound < 0.0) {
         (true, _) => "apart",
@@ -129,6 +120,9 @@ fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {
             ),
         );
     }
+    if let Some(least) = least.filter(|least| least.depth > 0.0) {
+        facts.add("to part", least.told());
+    }
     facts.add("point on A", report::point(found.point_on_a));
     facts.add("point on B", report::point(found.point_on_b));
     facts.add("normal", report::point(found.normal));
@@ -136,9 +130,7 @@ fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {
         "time",
         format!("{microseconds:.0} µs, {} boxes", report::count(found.boxes)),
     );
-    Answer {
-        text: facts.text(),
-        json: json!({
+    let mut json = json!({
             "separation": report::number(found.separation),
             "lower_bound": report::number(found.lower_bound),
             "upper_bound": report::number(found.upper_bound),
@@ -150,6 +142,13 @@ fn answer(found: &Separation, tolerance: f32, microseconds: f64) -> Answer {
             "boxes": found.boxes,
             "complete": found.outcome == SeparationOutcome::Converged,
             "microseconds": microseconds,
-        }),
+    });
+    if let Some(least) = least {
+        json["penetration_depth"] = report::number(least.depth as f32);
+        json["least_translation"] = report::numbers(least.way.as_vec3());
+    }
+    Answer {
+        text: facts.text(),
+        json,
     }
 }

@@ -97,11 +97,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             ));
         }
     };
+    let collide = arguments.search.settings();
+    arguments.bodies.check(&collide)?;
     let shapes = arguments.bodies.load(common)?;
     let questions = Questions {
         shapes: &shapes,
         separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
-        collide: arguments.search.settings(),
+        collide,
         incomplete: AtomicUsize::new(0),
     };
     let bar = CountProgress::new("poses", poses.len() as u64);

@@ -622,3 +622,22 @@ fn features_of_other_hulls_and_of_none_are_a_start_too() {
         }
     }
 }
+
+#[test]
+fn a_pose_that_is_not_finite_gets_no_answer() {
+    let cube = ConvexHull::new(&cuboid(Vec3::ONE)).unwrap();
+    let point = ConvexHull::new(&[Vec3::ZERO]).unwrap();
+    for bad in [f32::NAN, f32::INFINITY] {
+        let moved = Pose::from_translation(Vec3::new(0.0, bad, 0.0));
+        let turned = Pose {
+            rotation: glam::Quat::from_xyzw(bad, 0.0, 0.0, 0.0),
+            translation: Vec3::X,
+        };
+        for pose in [moved, turned] {
+            for (a, b) in [(&cube, &cube), (&cube, &point), (&point, &cube)] {
+                let found = v_clip(a, b, pose, &mut None);
+                assert_eq!(found.outcome, VClipOutcome::GaveUp, "{pose:?}");
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod cast;
 mod commands;
 mod contact;
 mod convert;
+mod convex;
 mod folder;
 mod refusals;
 mod sweep;

@@ -64,13 +64,13 @@ pub enum VClipOutcome {
     },
     /// They have a point in common.
     Overlapping,
-    /// Rounding led in circles, and what was found could not be proven: ask another method.
+    /// Rounding led in circles, and what was found could not be proven: ask another method. Also of a pose that is not finite.
     GaveUp,
 }
 
-/// Share of the largest coordinate by which a distance found in circles may be above what a separating plane proves: a hundredth
-/// of what `f32` can tell of the corners, and a million times what a step in `f64` is off.
-const PROVEN: f64 = 1e-9;
+/// Share of the largest coordinate by which a distance found in circles may be above what a separating plane proves. Above some hundred
+/// roundings of `f64`, which a plane through points of nearly parallel edges may be off; far below what `f32` can tell of corners.
+const PROVEN: f64 = 1e-12;
 /// Searches begun anew, from the corners farthest along the way between the best points, before giving up.
 const RESTARTS: u32 = 2;
 
@@ -124,7 +124,9 @@ pub fn v_clip(
 
 fn outcome_of(on_a: DVec3, on_b: DVec3) -> VClipOutcome {
     let distance = on_a.distance(on_b);
-    if distance > 0.0 {
+    if !distance.is_finite() {
+        VClipOutcome::GaveUp
+    } else if distance > 0.0 {
         VClipOutcome::Apart {
             distance,
             point_on_a: on_a,
@@ -533,10 +535,14 @@ impl Body<'_> {
         }
     }
 
+    /// The mean of some eight corners: near enough to the middle to begin with, whatever their number.
     fn middle(&self) -> DVec3 {
-        let bounds = self.0.set.bounds();
-        self.0
-            .to_a(0.5 * (bounds.min.as_dvec3() + bounds.max.as_dvec3()))
+        let corners = self.0.set.vertices();
+        let some = corners.iter().step_by(corners.len().div_ceil(8).max(1));
+        let (sum, count) = some.fold((DVec3::ZERO, 0.0), |(sum, count), corner| {
+            (sum + corner.as_dvec3(), count + 1.0)
+        });
+        self.0.to_a(sum / count)
     }
 
     fn farthest(&self, direction: DVec3) -> u32 {

@@ -373,8 +373,7 @@ impl ConvexHull {
     }
 }
 
-/// Twice the area times the unit normal is the sum of cross products \[Sunday2002\]; from the corner that is farthest from the others' middle no
-/// less exact than from any.
+/// Twice the area times the unit normal is the sum of the cross products of its corners.
 fn polygon_normal(corners: &[DVec3]) -> DVec3 {
     let origin = corners[0];
     let area: DVec3 = corners[1..]
