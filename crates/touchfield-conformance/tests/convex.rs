@@ -3,6 +3,11 @@
 //! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. Truth is `convex_truth`: features of hulls by exact
 //! predicates in `f64`, and brackets for smooth bodies.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "counts, for those who ask with --nocapture"
+)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
