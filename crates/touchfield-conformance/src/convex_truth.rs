@@ -73,7 +73,10 @@ impl Polytope {
                         continue;
                     }
                     let plane: Vec<usize> = (0..count).filter(|&p| sides[p] == 0.0).collect();
-                    let normal = (points[j] - points[i]).cross(points[k] - points[i]);
+                    // The cross product, each component with its true sign.
+                    let normal = DVec3::from_array(
+                        [0, 1, 2].map(|axis| turn(points[i], points[j], points[k], axis)),
+                    );
                     if !some_above {
                         faces.push(polygon(&points, &plane, normal));
                     }
@@ -231,8 +234,7 @@ fn polygon(points: &[DVec3], plane: &[usize], normal: DVec3) -> Vec<usize> {
                 continue;
             }
             let side = sign * turn(points[current], points[next], points[other], axis);
-            let farther = points[other].distance_squared(points[current])
-                > points[next].distance_squared(points[current]);
+            let farther = beyond(points[current], points[next], points[other]);
             // Nothing may lie to the right of a side; of points on it the last is the corner.
             if side < 0.0 || side == 0.0 && farther {
                 next = other;
@@ -246,6 +248,16 @@ fn polygon(points: &[DVec3], plane: &[usize], normal: DVec3) -> Vec<usize> {
             corners.len() <= plane.len(),
             "a polygon that does not close: {plane:?}"
         );
+    }
+}
+
+/// Whether on the line from one point through another a third comes later; exact for points of a line.
+fn beyond(from: DVec3, through: DVec3, point: DVec3) -> bool {
+    let axis = (through - from).abs().max_position();
+    if through[axis] > from[axis] {
+        point[axis] > through[axis]
+    } else {
+        point[axis] < through[axis]
     }
 }
 
