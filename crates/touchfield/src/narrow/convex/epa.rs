@@ -65,7 +65,6 @@ pub struct Penetration {
 struct Waiting {
     distance: f64,
     facet: u32,
-    normal: DVec3,
 }
 
 impl PartialEq for Waiting {
@@ -95,6 +94,8 @@ pub struct EpaScratch {
     vertices: Vec<Vertex>,
     points: Vec<DVec3>,
     hull: GrowingHull,
+    /// Unit, outward, of every facet that ever was.
+    normals: Vec<DVec3>,
     heap: BinaryHeap<Waiting>,
 }
 
@@ -221,16 +222,35 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             vertices,
             points,
             hull,
+            normals,
             heap,
         } = self.scratch;
         points.clear();
         points.extend(vertices.iter().map(|vertex| vertex.difference));
         heap.clear();
+        normals.clear();
         // Four independent points always start it.
         if hull.start(points, [0, 1, 2, 3]).is_some() {
-            for facet in 0..4 {
-                heap.push(waiting(hull, points, facet));
-            }
+            self.wait(0);
+        }
+    }
+
+    /// Puts all facets from one on in line.
+    fn wait(&mut self, first: u32) {
+        let EpaScratch {
+            points,
+            hull,
+            normals,
+            heap,
+            ..
+        } = &mut *self.scratch;
+        for (facet, own) in (first..).zip(&hull.facets()[first as usize..]) {
+            let corners = own.corners.map(|corner| points[corner as usize]);
+            let normal = best_normal(corners);
+            normals.push(normal);
+            // Rounding may put the origin a little outside.
+            let distance = normal.dot(corners[0]).max(0.0);
+            heap.push(Waiting { distance, facet });
         }
     }
 
@@ -242,10 +262,11 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             // The surface grows: what is nearest now bounds the depth from below.
             lower_bound = lower_bound.max(nearest.distance);
             let is_last = self.steps >= settings.max_steps;
-            let vertex = self.support(nearest.normal);
-            let height = nearest.normal.dot(vertex.difference);
+            let normal = self.scratch.normals[nearest.facet as usize];
+            let vertex = self.support(normal);
+            let height = normal.dot(vertex.difference);
             if best.is_none_or(|(upper, ..)| height < upper) {
-                best = Some((height, nearest.normal, vertex));
+                best = Some((height, normal, vertex));
             }
             let width = f64::max(settings.relative * height, settings.absolute);
             if is_last || height - nearest.distance <= width.max(4.0 * self.rounding) {
@@ -255,21 +276,21 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
                 if let Some((a, b)) = witnesses {
                     let b = self.sets.b.to_a(b);
-                    let aside = |p: DVec3| p.reject_from_normalized(nearest.normal);
+                    let aside = |p: DVec3| p.reject_from_normalized(normal);
                     if aside(a - b).length_squared() < aside(on_a - on_b).length_squared() {
                         (on_a, on_b) = (a, b);
                     }
                 }
                 // From the facet out to the surface.
-                let out = 0.5 * (height - nearest.normal.dot(on_a - on_b)) * nearest.normal;
+                let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
                 let points = [on_a + out, on_b - out];
-                return self.answer([lower_bound, height], nearest.normal, points);
+                return self.answer([lower_bound, height], normal, points);
             }
             let EpaScratch {
                 vertices,
                 points,
                 hull,
-                heap,
+                ..
             } = &mut *self.scratch;
             if !hull.is_above(points, nearest.facet, vertex.difference) {
                 // Too thin for its normal to be told: its neighbours are as near, but for its own width.
@@ -278,9 +299,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             vertices.push(vertex);
             points.push(vertex.difference);
             let first = hull.add(points, points.len() as u32 - 1, nearest.facet);
-            for facet in first..hull.facets().len() as u32 {
-                heap.push(waiting(hull, points, facet));
-            }
+            self.wait(first);
         }
         match best {
             // Facets are still on their way there: the points that part last along the normal are what is known of it.
@@ -317,7 +336,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             if next.distance - nearest.distance > 1e-6 * nearest.distance + 4.0 * self.rounding {
                 break;
             }
-            if next.normal.dot(nearest.normal) < COPLANAR {
+            let normal = |waiting: Waiting| self.scratch.normals[waiting.facet as usize];
+            if normal(next).dot(normal(nearest)) < COPLANAR {
                 continue;
             }
             let own = inside(self, next.facet);
@@ -380,21 +400,6 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 }
 
-/// A facet with its distance from the origin.
-fn waiting(hull: &GrowingHull, points: &[DVec3], facet: u32) -> Waiting {
-    let corners = hull.facets()[facet as usize]
-        .corners
-        .map(|corner| points[corner as usize]);
-    let normal = best_normal(corners);
-    // Rounding may put the origin a little outside.
-    let distance = normal.dot(corners[0]).max(0.0);
-    Waiting {
-        distance,
-        facet,
-        normal,
-    }
-}
-
 /// Unit normal from the two edges that enclose the angle nearest a right one: the least cancellation.
 fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     let edges = [b - a, c - b, a - c];
@@ -408,11 +413,12 @@ fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
         2
     };
     let normal = edges[(longest + 1) % 3].cross(edges[(longest + 2) % 3]);
-    normal.normalize_or(
+    let across = || {
         edges[longest]
             .any_orthogonal_vector()
-            .normalize_or(DVec3::Z),
-    )
+            .normalize_or(DVec3::Z)
+    };
+    normal.try_normalize().unwrap_or_else(across)
 }
 
 /// Barycentric coordinates of the origin's foot in the plane of a triangle.

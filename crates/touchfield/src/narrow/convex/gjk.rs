@@ -161,20 +161,17 @@ pub fn distance<A: Support, B: Support>(
         if is_close || is_enough {
             return apart(&sets, cache, v, lower_bound, rounding, steps);
         }
-        let before = cache.simplex;
-        let is_known = before.holds(vertex.difference);
-        if !is_known {
-            cache.simplex.push(vertex);
-            origin = cache.simplex.refine();
-        }
-        let is_nearer = |next: DVec3| next.length_squared() < v.length_squared();
-        if is_known || matches!(origin, Origin::Outside(next) if !is_nearer(next)) {
+        let next = match cache.simplex.holds(vertex.difference) {
+            true => None,
+            false => cache.simplex.advance(vertex, v),
+        };
+        match next {
+            Some(next) => origin = next,
             // As near as rounding lets it come. If no plane was found between the sets by then, there is none.
-            cache.simplex = before;
-            return match lower_bound > rounding {
-                true => apart(&sets, cache, v, lower_bound, rounding, steps),
-                false => overlapping(&sets, cache, steps),
-            };
+            None if lower_bound > rounding => {
+                return apart(&sets, cache, v, lower_bound, rounding, steps);
+            }
+            None => return overlapping(&sets, cache, steps),
         }
     }
 }

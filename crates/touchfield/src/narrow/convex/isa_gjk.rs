@@ -63,15 +63,10 @@ pub fn overlap<A: Support, B: Support>(
         if length <= sets.rounding(&vertex) || cache.search.simplex.holds(vertex.difference) {
             return true;
         }
-        let before = cache.search.simplex;
-        cache.search.simplex.push(vertex);
-        origin = cache.search.simplex.refine();
-        if let Origin::Outside(next) = origin
-            && next.length_squared() >= v.length_squared()
-        {
+        match cache.search.simplex.advance(vertex, v) {
+            Some(next) => origin = next,
             // No plane, and no way nearer: in touch to within rounding.
-            cache.search.simplex = before;
-            return true;
+            None => return true,
         }
     }
     true

@@ -105,15 +105,44 @@ impl Simplex {
 
     /// Keeps the smallest part that holds the point nearest the origin. There is at least one point.
     pub(super) fn refine(&mut self) -> Origin {
-        let part = match self.count {
-            0 | 1 => self.corner(),
-            2 => self.edge(0, 1),
-            3 => self.triangle([0, 1, 2]),
-            _ => match self.tetrahedron() {
-                Some(part) => part,
-                None => return Origin::Inside,
-            },
-        };
+        match self.nearest() {
+            None => Origin::Inside,
+            Some(part) => {
+                self.keep(&part);
+                Origin::Outside(part.nearest)
+            }
+        }
+    }
+
+    /// Adds a point and refines. If that leads no nearer the origin than `v`, `None`: then it is as it was before.
+    #[inline]
+    pub(super) fn advance(&mut self, vertex: Vertex, v: DVec3) -> Option<Origin> {
+        self.push(vertex);
+        match self.nearest() {
+            None => Some(Origin::Inside),
+            Some(part) if part.squared < v.length_squared() => {
+                self.keep(&part);
+                Some(Origin::Outside(part.nearest))
+            }
+            Some(_) => {
+                self.count -= 1;
+                None
+            }
+        }
+    }
+
+    /// The part that holds the point nearest the origin; `None` if the origin is inside.
+    #[inline]
+    fn nearest(&self) -> Option<Part> {
+        match self.count {
+            0 | 1 => Some(self.corner()),
+            2 => Some(self.edge(0, 1)),
+            3 => Some(self.triangle([0, 1, 2])),
+            _ => self.tetrahedron(),
+        }
+    }
+
+    fn keep(&mut self, part: &Part) {
         let mut kept = 0;
         for (index, weight) in part.weights.into_iter().enumerate().take(self.count) {
             if weight > 0.0 {
@@ -123,7 +152,6 @@ impl Simplex {
             }
         }
         self.count = kept;
-        Origin::Outside(part.nearest)
     }
 
     fn at(&self, index: usize) -> DVec3 {
@@ -211,9 +239,12 @@ impl Simplex {
             let to_apex = normal.dot(to);
             let to_origin = -normal.dot(a);
             // What the normal of a thin face is off. A side that rounding decides is none: then the face tells how near the origin is.
-            let noise = 8.0 * f64::EPSILON * (e1.length_squared() * e2.length_squared()).sqrt();
-            let is_flat = to_apex.abs() <= (noise + 1e-13 * normal.length()) * to.length();
-            let is_near = to_origin.abs() <= noise * a.length();
+            // In squares: there are sixteen roots to save.
+            let noise =
+                64.0 * f64::EPSILON * f64::EPSILON * e1.length_squared() * e2.length_squared();
+            let flat = 2.0 * (noise + 1e-26 * normal.length_squared());
+            let is_flat = to_apex * to_apex <= flat * to.length_squared();
+            let is_near = to_origin * to_origin <= noise * a.length_squared();
             if is_flat || is_near || (to_origin < 0.0) != (to_apex < 0.0) {
                 let part = self.triangle(face);
                 best = Some(best.map_or(part, |best: Part| best.nearer(part)));

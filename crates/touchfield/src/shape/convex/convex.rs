@@ -377,11 +377,25 @@ impl Support for Convex {
     /// The vertex of a hull where the last climb ended, and 1; 0: none.
     type Hint = u32;
 
-    #[inline]
+    #[inline(always)]
     fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
-        let up = |height: f32| f64::from(height).copysign(direction.z);
         match &self.core {
-            Core::Point => DVec3::ZERO,
+            Core::Hull(hull) => {
+                let vertex = hull.farthest(direction, climb_hint(*hint));
+                *hint = vertex + 1;
+                hull.vertex(vertex)
+            }
+            closed => closed.support(direction),
+        }
+    }
+}
+
+impl Core {
+    /// Of closed forms; the origin for a hull, which has a search of its own.
+    fn support(&self, direction: DVec3) -> DVec3 {
+        let up = |height: f32| f64::from(height).copysign(direction.z);
+        match self {
+            Core::Point | Core::Hull(_) => DVec3::ZERO,
             Core::Segment { half_length } => DVec3::new(0.0, 0.0, up(*half_length)),
             Core::Cuboid { half_extents } => {
                 let half = half_extents.as_dvec3();
@@ -414,11 +428,6 @@ impl Support for Convex {
                 // The unit ball's support, stretched there and back.
                 let half = half_extents.as_dvec3();
                 half * (half * direction).normalize_or_zero()
-            }
-            Core::Hull(hull) => {
-                let vertex = hull.farthest(direction, climb_hint(*hint));
-                *hint = vertex + 1;
-                hull.vertex(vertex)
             }
         }
     }

@@ -54,6 +54,38 @@ pub struct ConvexHull {
     outgoing: Vec<u32>,
     /// Farthest vertices along the directions of a coarse cube map; empty of small hulls.
     compass: Vec<u32>,
+    /// All vertices, four by four; empty of large hulls, which are climbed.
+    blocks: Vec<Block>,
+}
+
+/// Four vertices in `f64` \[m\], coordinate by coordinate, so that four are looked at at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Block {
+    x: [f64; 4],
+    y: [f64; 4],
+    z: [f64; 4],
+}
+
+impl Block {
+    /// Of up to four; the last stands for those that lack.
+    fn of(vertices: &[Vec3]) -> Block {
+        let at = |k: usize| vertices[k.min(vertices.len() - 1)].as_dvec3();
+        let four = [at(0), at(1), at(2), at(3)];
+        Block {
+            x: four.map(|v| v.x),
+            y: four.map(|v| v.y),
+            z: four.map(|v| v.z),
+        }
+    }
+
+    /// How far each lies along a direction.
+    #[inline(always)]
+    fn along(&self, direction: DVec3) -> [f64; 4] {
+        let at = |lane: usize| {
+            direction.x * self.x[lane] + direction.y * self.y[lane] + direction.z * self.z[lane]
+        };
+        [at(0), at(1), at(2), at(3)]
+    }
 }
 
 /// Why points make no hull.
@@ -143,13 +175,14 @@ impl ConvexHull {
             false => (vec![], vec![], vec![0, 0], vec![]),
         };
         ConvexHull {
-            vertices,
             half_edges,
             faces: Vec::new(),
             first_neighbour,
             neighbours,
             outgoing,
             compass: Vec::new(),
+            blocks: vec![Block::of(&vertices)],
+            vertices,
         }
     }
 
@@ -205,7 +238,14 @@ impl ConvexHull {
             .iter()
             .map(|&first| sides[first as usize].2)
             .collect();
+        let is_small = vertices.len() <= SMALL;
+        let blocks = vertices
+            .chunks(4)
+            .filter(|_| is_small)
+            .map(Block::of)
+            .collect();
         let mut hull = ConvexHull {
+            blocks,
             vertices,
             half_edges,
             faces,
@@ -214,7 +254,7 @@ impl ConvexHull {
             outgoing,
             compass: Vec::new(),
         };
-        if hull.vertices.len() > SMALL {
+        if !is_small {
             hull.compass = (0..COMPASS)
                 .map(|index| hull.farthest_of_all(compass_direction(index)))
                 .collect();
@@ -295,6 +335,7 @@ impl ConvexHull {
             + size_of_val(self.faces.as_slice())
             + 4 * (self.first_neighbour.len() + self.neighbours.len())
             + 4 * (self.outgoing.len() + self.compass.len())
+            + size_of_val(self.blocks.as_slice())
     }
 
     /// The vertex farthest along a direction, by looking at all: the first of equals.
@@ -309,14 +350,42 @@ impl ConvexHull {
         best.0
     }
 
+    /// [`Self::farthest_of_all`] of a small hull, without a branch that depends on what it finds: first how far, then which.
+    #[inline(always)]
+    fn farthest_of_few(&self, direction: DVec3) -> u32 {
+        let larger = |p: f64, q: f64| if p > q { p } else { q };
+        let mut all = [[0.0; 4]; SMALL / 4];
+        let mut most = [f64::NEG_INFINITY; 4];
+        for (block, along) in self.blocks.iter().zip(&mut all) {
+            *along = block.along(direction);
+            for lane in 0..4 {
+                most[lane] = larger(along[lane], most[lane]);
+            }
+        }
+        let most = larger(larger(most[0], most[1]), larger(most[2], most[3]));
+        let mut found = 0u32;
+        for (number, along) in all.iter().take(self.blocks.len()).enumerate() {
+            for lane in 0..4 {
+                found |= u32::from(along[lane] == most) << (4 * number + lane);
+            }
+        }
+        // The last block may stand for fewer; of directions that are not finite none is farthest.
+        found.trailing_zeros().min(self.vertices.len() as u32 - 1)
+    }
+
     /// The vertex farthest along a direction, by climbing from a vertex near it, or from `hint` if that is a vertex.
     ///
     /// On a convex surface a vertex without a higher neighbour is the highest. In `f64` a step may be lost to rounding where the direction is at right angles
     /// to an edge: so a climb that ends looks over the plateau it stands on, neighbours as high but for rounding, for a way on.
+    #[inline]
     pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> u32 {
-        if self.compass.is_empty() {
-            return self.farthest_of_all(direction);
+        match self.compass.is_empty() {
+            true => self.farthest_of_few(direction),
+            false => self.farthest_by_climbing(direction, hint),
         }
+    }
+
+    fn farthest_by_climbing(&self, direction: DVec3, hint: Option<u32>) -> u32 {
         let start = match hint {
             Some(vertex) if (vertex as usize) < self.vertices.len() => vertex,
             _ => self.compass[compass_index(direction)],

@@ -22,7 +22,7 @@ pub trait Support {
 impl<S: Support + ?Sized> Support for &S {
     type Hint = S::Hint;
 
-    #[inline]
+    #[inline(always)]
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         (**self).support(direction, hint)
     }
