@@ -263,7 +263,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         ));
     }
     let mesh = mesh(path, Units::M, max_memory)?;
-    let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, &error.to_string());
+    let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
     let hull = hull_of_mesh(&mesh).map_err(|error| failed(&error))?;
     let bytes = hull.bytes() as u64;
     let shape = Shape::convex(Convex::hull(Arc::new(hull))).map_err(|error| failed(&error))?;

@@ -17,6 +17,7 @@ use touchfield::mesh::{TriangleMesh, generate};
 use crate::closed_forms::{self, Piece};
 use crate::contact_accuracy;
 use crate::convergence;
+use crate::convex_accuracy;
 use crate::field_suite::{FieldReport, check_field};
 use crate::mesh_truth::{MeshTruth, in_parallel};
 use crate::random::Random;
@@ -79,6 +80,7 @@ pub fn document() -> Result<String, Problem> {
     }
     text += &convergence::section()?;
     text += &contact_accuracy::section()?;
+    text += &convex_accuracy::section()?;
     Ok(text)
 }
 

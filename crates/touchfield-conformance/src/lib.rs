@@ -9,6 +9,7 @@ pub mod closed_forms;
 pub mod contact_accuracy;
 pub mod contact_truth;
 pub mod convergence;
+pub mod convex_accuracy;
 pub mod convex_random;
 pub mod convex_truth;
 pub mod field_suite;

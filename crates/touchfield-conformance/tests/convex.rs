@@ -21,6 +21,7 @@ use touchfield::narrow::convex::{
     ConvexCache, ConvexPair, FeaturePair, Touch, VClipOutcome, v_clip,
 };
 use touchfield::shape::convex::{Convex, ConvexHull};
+use touchfield_conformance::convex_accuracy::convex;
 use touchfield_conformance::convex_random::{
     Hostile, KINDS, Kind, PLACEMENTS, Placement, Scale, place, posed,
 };
@@ -32,37 +33,6 @@ const SCALES: [Scale; 3] = [Scale::Ordinary, Scale::Far, Scale::Tiny];
 
 fn hull_of(points: &[Vec3]) -> Convex {
     Convex::hull(Arc::new(ConvexHull::new(points).expect("finite points")))
-}
-
-/// The library's body of the same numbers.
-fn convex(body: &Hostile) -> Convex {
-    let rounding = body.body.rounding as f32;
-    let made = match (&body.body.core, body.kind) {
-        (_, Kind::Ball) => Convex::sphere(rounding),
-        (Core::Polytope(segment), Kind::Capsule) => {
-            Convex::capsule(segment.points[1].z.abs() as f32, rounding)
-        }
-        (Core::Polytope(cuboid), Kind::Cuboid | Kind::RoundedCuboid) => {
-            Convex::cuboid(cuboid.points[0].abs().as_vec3()).and_then(|b| b.rounded(rounding))
-        }
-        (Core::Polytope(_), _) => hull_of(&body.points).rounded(rounding),
-        (
-            &Core::Cylinder {
-                radius,
-                half_height,
-            },
-            _,
-        ) => Convex::cylinder(half_height as f32, radius as f32),
-        (
-            &Core::Cone {
-                radius,
-                half_height,
-            },
-            _,
-        ) => Convex::cone(half_height as f32, radius as f32),
-        (Core::Ellipsoid { radii }, _) => Convex::ellipsoid(radii.as_vec3()),
-    };
-    made.expect("sizes are finite and positive")
 }
 
 /// One pair in one pose, and what is to be said of it when it fails.

@@ -15,6 +15,7 @@
 //! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
 //! - A [`Shape`](shape::Shape) is what contact queries know of a body: its field, and a [`PointShell`](pointshell::PointShell) for
 //!   those that want points on its surface. [`narrow`] takes two and a pose; [`contact`] holds the types of its answers.
+//!   Two [`Convex`](shape::Convex) bodies are answered exactly ([`narrow::convex`]): hulls, boxes, balls and the like.
 //!   Of two that move, [`cast`](narrow::cast()) finds the first touch and [`clearance`](narrow::clearance()) how near they come.
 //! - A [`Pipeline`](pipeline::Pipeline) holds many bodies: [`broad`] finds the pairs that may touch, [`narrow`] their contacts, and a
 //!   [`Manifold`](manifold::Manifold) keeps a few of them and knows them again.
@@ -98,7 +99,7 @@
 //! ```
 //!
 //! Meshes are baked first, and a [`PointShell`](pointshell::PointShell) gives [`collide`](narrow::collide) points to start from: `examples/04_contact.rs`.
-//! Moving bodies: `examples/05_cast.rs`.
+//! Moving bodies: `examples/05_cast.rs`. Convex bodies: `examples/06_convex.rs`.
 //!
 //! The numbered programs in `examples/` go on from here. How it works is in `docs/METHODS.md`, how exact it is in
 //! `docs/ACCURACY.md`, and which module may use which in `ARCHITECTURE.md`.

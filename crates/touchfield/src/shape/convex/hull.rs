@@ -2,10 +2,11 @@
 //!
 //! Input: points of any number and position. Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the
 //! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and a table of
-//! [`COMPASS`] corners. Not for: rounded bodies (see [`Convex`](super::Convex)).
+//! directions of a quarter byte a corner. Not for: rounded bodies (see [`Convex`](super::Convex)).
 
 use glam::{DVec3, Vec3};
 
+use super::compass::Compass;
 use super::hull_build::{HullFaces, hull_faces};
 use crate::geom::Aabb;
 
@@ -52,8 +53,8 @@ pub struct ConvexHull {
     neighbours: Vec<u32>,
     /// One half-edge that leaves each vertex; of a single point none.
     outgoing: Vec<u32>,
-    /// Farthest vertices along the directions of a coarse cube map; empty of small hulls.
-    compass: Vec<u32>,
+    /// Farthest vertices along some directions; empty of small hulls.
+    compass: Compass,
     /// All vertices, four by four; empty of large hulls, which are climbed.
     blocks: Vec<Block>,
 }
@@ -88,6 +89,16 @@ impl Block {
     }
 }
 
+/// How far a climb came.
+#[derive(Clone, Copy)]
+struct Climb {
+    vertex: u32,
+    /// Along the direction, in units of its length \[m\].
+    height: f64,
+    /// No neighbour is higher.
+    is_top: bool,
+}
+
 /// Why points make no hull.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum HullError {
@@ -107,12 +118,10 @@ pub enum HullError {
     TooMany(usize),
 }
 
-/// Directions a side of the cube map.
-const COMPASS_SIDE: usize = 4;
-/// Directions of the cube map.
-const COMPASS: usize = 6 * COMPASS_SIDE * COMPASS_SIDE;
-/// Hulls of at most so many vertices are searched whole. Tuned: at 16 and 48 small hulls take a few percent longer.
+/// Hulls of at most so many vertices are searched whole: as many as a mask of 32 bits tells apart.
 const SMALL: usize = 32;
+/// Vertices to an entry of the compass: a climb from one takes some three steps, whatever the size of the hull.
+const VERTICES_AN_ENTRY: usize = 16;
 
 impl ConvexHull {
     /// Most points that a hull is made of.
@@ -180,7 +189,7 @@ impl ConvexHull {
             first_neighbour,
             neighbours,
             outgoing,
-            compass: Vec::new(),
+            compass: Compass::default(),
             blocks: vec![Block::of(&vertices)],
             vertices,
         }
@@ -252,12 +261,18 @@ impl ConvexHull {
             first_neighbour,
             neighbours,
             outgoing,
-            compass: Vec::new(),
+            compass: Compass::default(),
         };
         if !is_small {
-            hull.compass = (0..COMPASS)
-                .map(|index| hull.farthest_of_all(compass_direction(index)))
-                .collect();
+            let side = (hull.vertices.len() / (6 * VERTICES_AN_ENTRY))
+                .isqrt()
+                .max(2);
+            hull.compass = Compass::new(side, |direction, before| {
+                hull.escaped(
+                    direction,
+                    hull.climbed(direction, before.unwrap_or(0), u32::MAX),
+                )
+            });
         }
         hull
     }
@@ -334,7 +349,8 @@ impl ConvexHull {
             + size_of_val(self.half_edges.as_slice())
             + size_of_val(self.faces.as_slice())
             + 4 * (self.first_neighbour.len() + self.neighbours.len())
-            + 4 * (self.outgoing.len() + self.compass.len())
+            + 4 * self.outgoing.len()
+            + self.compass.bytes()
             + size_of_val(self.blocks.as_slice())
     }
 
@@ -365,8 +381,8 @@ impl ConvexHull {
         let most = larger(larger(most[0], most[1]), larger(most[2], most[3]));
         let mut found = 0u32;
         for (number, along) in all.iter().take(self.blocks.len()).enumerate() {
-            for lane in 0..4 {
-                found |= u32::from(along[lane] == most) << (4 * number + lane);
+            for (lane, &value) in along.iter().enumerate() {
+                found |= u32::from(value == most) << (4 * number + lane);
             }
         }
         // The last block may stand for fewer; of directions that are not finite none is farthest.
@@ -386,33 +402,50 @@ impl ConvexHull {
     }
 
     fn farthest_by_climbing(&self, direction: DVec3, hint: Option<u32>) -> u32 {
-        let start = match hint {
-            Some(vertex) if (vertex as usize) < self.vertices.len() => vertex,
-            _ => self.compass[compass_index(direction)],
+        /// Steps from a hint after which it was a bad one, if the compass knows a better.
+        const NEAR: u32 = 3;
+        let hint = hint.filter(|&vertex| (vertex as usize) < self.vertices.len());
+        let from_hint = hint.map(|hint| self.climbed(direction, hint, NEAR));
+        let climb = match from_hint {
+            Some(climb) if climb.is_top => climb,
+            _ => {
+                let other = self.compass.entry(direction);
+                let is_higher = |climb: &Climb| climb.height >= direction.dot(self.vertex(other));
+                let start = from_hint
+                    .filter(is_higher)
+                    .map_or(other, |climb| climb.vertex);
+                self.climbed(direction, start, u32::MAX)
+            }
         };
-        let (vertex, height) = self.climbed(direction, start);
-        self.escaped(direction, vertex, height)
+        self.escaped(direction, climb)
     }
 
-    /// Always to the highest neighbour, while there is a higher one.
-    fn climbed(&self, direction: DVec3, start: u32) -> (u32, f64) {
-        let mut best = (start, direction.dot(self.vertex(start)));
-        loop {
-            let from = best.0;
+    /// Always to the highest neighbour, while there is a higher one, at most so many steps.
+    fn climbed(&self, direction: DVec3, start: u32, steps: u32) -> Climb {
+        let mut climb = Climb {
+            vertex: start,
+            height: direction.dot(self.vertex(start)),
+            is_top: false,
+        };
+        for _ in 0..steps {
+            let from = climb.vertex;
             for &neighbour in self.neighbours(from) {
                 let height = direction.dot(self.vertex(neighbour));
-                if height > best.1 {
-                    best = (neighbour, height);
+                if height > climb.height {
+                    (climb.vertex, climb.height) = (neighbour, height);
                 }
             }
-            if best.0 == from {
-                return best;
+            if climb.vertex == from {
+                climb.is_top = true;
+                break;
             }
         }
+        climb
     }
 
     /// Goes on from the end of a climb if its plateau has a way up.
-    fn escaped(&self, direction: DVec3, vertex: u32, height: f64) -> u32 {
+    fn escaped(&self, direction: DVec3, climb: Climb) -> u32 {
+        let Climb { vertex, height, .. } = climb;
         /// Vertices of a plateau that are looked at. Larger ones are faces, where any vertex will do.
         const MOST: usize = 16;
         // What three products and two sums may be off.
@@ -428,8 +461,8 @@ impl ConvexHull {
             for neighbour in level(plateau[looked_at]) {
                 let above = direction.dot(self.vertex(neighbour));
                 if above > height {
-                    let (vertex, height) = self.climbed(direction, neighbour);
-                    return self.escaped(direction, vertex, height);
+                    let climb = self.climbed(direction, neighbour, u32::MAX);
+                    return self.escaped(direction, climb);
                 }
                 if count < MOST && !plateau[..count].contains(&neighbour) {
                     plateau[count] = neighbour;
@@ -450,39 +483,6 @@ fn polygon_normal(corners: &[DVec3]) -> DVec3 {
         .map(|pair| (pair[0] - origin).cross(pair[1] - origin))
         .sum();
     area.normalize_or_zero()
-}
-
-/// The middle of a cell of the cube map.
-fn compass_direction(index: usize) -> DVec3 {
-    let cell = |k: usize| (2 * k + 1) as f64 / COMPASS_SIDE as f64 - 1.0;
-    let (side, v, u) = (
-        index / (COMPASS_SIDE * COMPASS_SIDE),
-        index / COMPASS_SIDE % COMPASS_SIDE,
-        index % COMPASS_SIDE,
-    );
-    let mut direction = DVec3::ZERO;
-    let axis = side / 2;
-    direction[axis] = if side % 2 == 0 { 1.0 } else { -1.0 };
-    direction[(axis + 1) % 3] = cell(u);
-    direction[(axis + 2) % 3] = cell(v);
-    direction
-}
-
-/// The cell of the cube map that a direction points into.
-fn compass_index(direction: DVec3) -> usize {
-    let axis = direction.abs().max_position();
-    let length = direction[axis].abs();
-    let cell = |x: f64| {
-        // NaN and 0/0 go to cell 0.
-        let share = 0.5 * (x / length + 1.0) * COMPASS_SIDE as f64;
-        (share as usize).min(COMPASS_SIDE - 1)
-    };
-    let side = 2 * axis + usize::from(direction[axis] < 0.0);
-    let (u, v) = (
-        cell(direction[(axis + 1) % 3]),
-        cell(direction[(axis + 2) % 3]),
-    );
-    (side * COMPASS_SIDE + v) * COMPASS_SIDE + u
 }
 
 #[cfg(test)]
@@ -577,13 +577,6 @@ mod tests {
             ));
         }
         assert!(ConvexHull::new(&cube()).is_ok());
-    }
-
-    #[test]
-    fn every_direction_lies_in_its_own_cell_of_the_compass() {
-        for index in 0..COMPASS {
-            assert_eq!(compass_index(compass_direction(index)), index);
-        }
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! Convex bodies: hulls of points, closed forms, rounding, support functions and what is made of them.
 
+mod compass;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod convex;
 mod convex_field;

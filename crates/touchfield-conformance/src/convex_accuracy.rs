@@ -1,0 +1,151 @@
+//! How far distances and depths of convex bodies are from the truth: the last table of docs/ACCURACY.md.
+//!
+//! Input: none; random hostile pairs from fixed seeds. Output: Markdown. Cost: seconds.
+//! Not for: proving anything; `tests/convex.rs` does that, on many more.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use touchfield::geom::Pose;
+use touchfield::narrow::convex::{ConvexCache, ConvexPair, VClipOutcome, v_clip};
+use touchfield::shape::convex::{Convex, ConvexHull};
+
+use crate::convex_random::{Hostile, KINDS, Kind, PLACEMENTS, Scale, place, posed};
+use crate::convex_truth::{Core, body_pair};
+use crate::random::Random;
+
+/// Pairs of each row.
+const PAIRS: usize = 3000;
+
+const INTRODUCTION: &str = "
+## Convex pairs
+
+Random bodies, 3,000 pairs a row, random, along the axes, in place, touching, nearly touching, deep and far apart: the worst error, as a share of the bodies' size or of their distance, whichever is more, against all pairs of features in `f64`
+(rounded bodies: of their cores). *Sharp* are clouds, needles, plates, flat and straight sets, boxes, prisms, triangles and slivers; *rounded* are balls, capsules, and boxes and clouds with a radius. *Given up* are answers without a proof. GJK and EPA search to a millionth; 10⁵ m from its origin a body's own coordinates are 4 mm apart, which is in the truth, too.
+";
+
+/// The library's body of the same numbers.
+pub fn convex(body: &Hostile) -> Convex {
+    let rounding = body.body.rounding as f32;
+    let made = match (&body.body.core, body.kind) {
+        (_, Kind::Ball) => Convex::sphere(rounding),
+        (Core::Polytope(segment), Kind::Capsule) => {
+            Convex::capsule(segment.points[1].z.abs() as f32, rounding)
+        }
+        (Core::Polytope(cuboid), Kind::Cuboid | Kind::RoundedCuboid) => {
+            Convex::cuboid(cuboid.points[0].abs().as_vec3()).and_then(|b| b.rounded(rounding))
+        }
+        (Core::Polytope(_), _) => Convex::hull(Arc::new(
+            ConvexHull::new(&body.points).expect("finite points"),
+        ))
+        .rounded(rounding),
+        (
+            &Core::Cylinder {
+                radius,
+                half_height,
+            },
+            _,
+        ) => Convex::cylinder(half_height as f32, radius as f32),
+        (
+            &Core::Cone {
+                radius,
+                half_height,
+            },
+            _,
+        ) => Convex::cone(half_height as f32, radius as f32),
+        (Core::Ellipsoid { radii }, _) => Convex::ellipsoid(radii.as_vec3()),
+    };
+    made.expect("sizes are finite and positive")
+}
+
+/// Worst of a row.
+#[derive(Default)]
+struct Worst {
+    distance: f64,
+    depth: f64,
+    v_clip: f64,
+    given_up: usize,
+}
+
+/// The section.
+pub fn section() -> Result<String, std::fmt::Error> {
+    let mut text = INTRODUCTION.to_owned();
+    text += "\n| model | size and place | GJK distance error | EPA depth error | V-Clip distance error | V-Clip given up |\n|---|---|---|---|---|---|\n";
+    let is_round = |kind: Kind| {
+        use Kind::{Ball, Capsule, RoundedCloud, RoundedCuboid};
+        matches!(kind, Ball | Capsule | RoundedCloud | RoundedCuboid)
+    };
+    let all = || KINDS.into_iter().filter(|kind| kind.has_features());
+    let sharp: Vec<Kind> = all().filter(|&kind| !is_round(kind)).collect();
+    let rounded: Vec<Kind> = all().filter(|&kind| is_round(kind)).collect();
+    for (name, kinds) in [("sharp", sharp), ("rounded", rounded)] {
+        for (place, scale) in [
+            ("1 m", Scale::Ordinary),
+            ("1 µm", Scale::Tiny),
+            ("1 m, 10⁵ m from its origin", Scale::Far),
+        ] {
+            let worst = measured(&kinds, scale);
+            let v_clip = match name {
+                "sharp" => [power(worst.v_clip), worst.given_up.to_string()],
+                _ => ["–".to_owned(), "–".to_owned()],
+            };
+            writeln!(
+                text,
+                "| {name} | {place} | {} | {} | {} | {} |",
+                power(worst.distance),
+                power(worst.depth),
+                v_clip[0],
+                v_clip[1]
+            )?;
+        }
+    }
+    Ok(text)
+}
+
+/// The power of ten that an error is below: its digits are the platform's.
+fn power(error: f64) -> String {
+    format!("1e{}", error.max(1e-16).log10().ceil())
+}
+
+fn measured(kinds: &[Kind], scale: Scale) -> Worst {
+    let mut random = Random::new(2611);
+    let mut worst = Worst::default();
+    for number in 0..PAIRS {
+        let kind = |random: &mut Random| kinds[random.below(kinds.len())];
+        let [a, b] = [0, 1].map(|_| Hostile::new(kind(&mut random), scale, &mut random));
+        let placement = PLACEMENTS[number % PLACEMENTS.len()];
+        let (rotation, translation) = place(&a, &b, placement, &mut random);
+        let truth = body_pair(&a.body, &posed(&b, rotation, translation)).signed();
+        let pose = Pose {
+            rotation,
+            translation,
+        };
+        let bodies = [convex(&a), convex(&b)];
+        let size = a.radius + b.radius;
+        // Single points have no size, but coordinates that `f32` resolves.
+        let scale = truth.abs().max(size).max(1e-7 * (a.reach() + b.reach()));
+        let error = |found: f64| (found - truth).abs() / scale;
+        let pair = ConvexPair::new(&bodies[0], &bodies[1], pose);
+        let touch = pair.touch(f64::INFINITY, &mut ConvexCache::default());
+        if truth > 0.0 {
+            worst.distance = worst.distance.max(error(touch.separation));
+        } else {
+            worst.depth = worst.depth.max(error(touch.separation));
+        }
+        let hulls = bodies
+            .each_ref()
+            .map(|body| body.as_hull().filter(|_| body.radius() == 0.0));
+        if let [Some(hull_a), Some(hull_b)] = hulls {
+            match v_clip(hull_a, hull_b, pose, &mut None).outcome {
+                VClipOutcome::Apart { distance, .. } => {
+                    worst.v_clip = worst.v_clip.max(error(distance));
+                }
+                VClipOutcome::Overlapping => {
+                    worst.v_clip = worst.v_clip.max(truth.max(0.0) / scale)
+                }
+                VClipOutcome::GaveUp => worst.given_up += 1,
+            }
+        }
+    }
+    worst
+}
