@@ -111,7 +111,10 @@ impl Simplex {
             3 => self.triangle([0, 1, 2]),
             _ => match self.tetrahedron() {
                 Some(part) => part,
-                None => return Origin::Inside,
+                None => {
+                    self.weights = self.weights_inside();
+                    return Origin::Inside;
+                }
             },
         };
         let mut kept = 0;
@@ -124,6 +127,20 @@ impl Simplex {
         }
         self.count = kept;
         Origin::Outside(part.nearest)
+    }
+
+    /// Of the origin in the tetrahedron: the share of the volume that is opposite each corner.
+    fn weights_inside(&self) -> [f64; 4] {
+        let volume =
+            |i: usize, j: usize, k: usize| (self.at(i).dot(self.at(j).cross(self.at(k)))).abs();
+        let volumes = [
+            volume(1, 2, 3),
+            volume(0, 2, 3),
+            volume(0, 1, 3),
+            volume(0, 1, 2),
+        ];
+        let all: f64 = volumes.iter().sum();
+        volumes.map(|volume| volume / all)
     }
 
     fn at(&self, index: usize) -> DVec3 {
