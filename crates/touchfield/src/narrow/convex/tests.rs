@@ -378,7 +378,8 @@ fn the_ends_of_an_edge_exchanged_their_ids_when_it_leaned_the_other_way() {
         .collect();
     for body in [cube, hull_of(&corners)] {
         let ids = [1e-4f32, -1e-4].map(|lean| {
-            let turn = Quat::from_rotation_y(lean) * Quat::from_rotation_x(0.785_398);
+            let turn =
+                Quat::from_rotation_y(lean) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_4);
             let (_, mut out) = contacts(&floor, &body, lifted(1.207, turn));
             out.sort_by(|p, q| p.point.x.total_cmp(&q.point.x));
             out.iter().map(|c| c.id).collect::<Vec<_>>()
