@@ -263,6 +263,17 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         ));
     }
     let mesh = mesh(path, Units::M, max_memory)?;
+    /// Bytes a vertex, at the most, while a hull is built.
+    const BUILDING: u64 = 700;
+    let needed = BUILDING * mesh.vertices.len() as u64;
+    if needed > max_memory {
+        return Err(Failure::Limit(format!(
+            "{}: the hull of {} vertices may take {}; raise --max-memory",
+            path.display(),
+            report::count_of(mesh.vertices.len()),
+            report::bytes(needed)
+        )));
+    }
     let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
     let hull = hull_of_mesh(&mesh).map_err(|error| failed(&error))?;
     let bytes = hull.bytes() as u64;

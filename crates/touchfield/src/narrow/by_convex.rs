@@ -100,9 +100,13 @@ pub(super) fn separation(
             point_on_b: touch.point_on_b.as_vec3(),
             normal: touch.normal.as_vec3().try_normalize().unwrap_or(Vec3::Z),
             boxes: 0,
-            outcome: match is_decided {
-                true => SeparationOutcome::Decided,
-                false => SeparationOutcome::Converged,
+            outcome: if is_decided {
+                SeparationOutcome::Decided
+            } else if upper_bound - lower_bound > settings.tolerance {
+                // Bodies so far apart that `f32` cannot tell.
+                SeparationOutcome::GaveUp
+            } else {
+                SeparationOutcome::Converged
             },
         }
     })

@@ -77,10 +77,16 @@ pub fn contact_region(
     tidy(corners_b, slack);
     let before = out.len();
     let (slope_a, slope_b) = (Slope::of(corners_a), Slope::of(corners_b));
-    let mut add = |place: DVec2, id: [u32; 3]| {
-        let (low, high) = (slope_a.at(place), slope_b.at(place));
-        let separation = high - low;
+    let mut least = f64::INFINITY;
+    let mut add = |[on_a, on_b]: [DVec2; 2], id: [u32; 3]| {
+        let (low, high) = (slope_a.at(on_a), slope_b.at(on_b));
+        // Between cores that are apart aside is the cathetus; overlapping ones are at most so much farther.
+        let between_cores = (high - low + radius_a + radius_b).max(0.0);
+        let farther = between_cores.hypot(on_a.distance(on_b)) - between_cores;
+        let separation = high - low + farther;
+        least = least.min(separation);
         if separation <= max_separation {
+            let place = 0.5 * (on_a + on_b);
             let point = middle + place.x * u + place.y * v + 0.5 * (low + high) * normal;
             out.push(Contact {
                 point: point.as_vec3(),
@@ -90,9 +96,13 @@ pub fn contact_region(
             });
         }
     };
-    intersect(corners_a, corners_b, slack, &mut add);
-    // A touch at a point, or a region that rounding lost.
-    if out.len() == before && touch.separation <= max_separation {
+    if !beside(corners_a, corners_b, slack, &mut add) {
+        intersect(corners_a, corners_b, slack, &mut add);
+    }
+    // A touch at a point, or one that the region misses: on a rim between the corners that stand for it, where edges cross at a small angle, on an edge of
+    // another face than the one that leans least. A millionth is what the touch itself is told to.
+    let is_missed = least > touch.separation + 1e-6 * sizes[0].max(sizes[1]);
+    if (is_missed || out.len() == before) && touch.separation <= max_separation {
         let numbers = [set_a[0].number, set_b[0].number];
         out.push(Contact {
             point: middle.as_vec3(),
@@ -153,7 +163,7 @@ fn size(corners: &[Corner]) -> f64 {
     corners.iter().map(largest).fold(0.0, f64::max)
 }
 
-/// Faces without width become edges, edges without length points.
+/// Faces without width become edges, edges without length points. Edges begin at the lower number, whichever end is nearer.
 fn tidy(corners: &mut Vec<Corner>, slack: f64) {
     let first = corners[0];
     let farthest = |from: Corner| {
@@ -174,28 +184,69 @@ fn tidy(corners: &mut Vec<Corner>, slack: f64) {
     } else {
         corners.dedup_by(|p, q| p.place.distance(q.place) <= slack);
     }
+    if corners.len() == 2 {
+        corners.sort_by_key(|corner| corner.number);
+    }
+}
+
+/// Two edges that lie along each other, but for [`LEAN`]: the ends of what they share, seen across them. Whether they do.
+///
+/// Exactly parallel edges would share them as figures; a turn by rounding leaves one crossing, and a log on a log would rock on it.
+fn beside(
+    a: &[Corner],
+    b: &[Corner],
+    slack: f64,
+    add: &mut impl FnMut([DVec2; 2], [u32; 3]),
+) -> bool {
+    let ([a0, a1], [b0, b1]) = (a, b) else {
+        return false;
+    };
+    let (along_a, along_b) = (a1.place - a0.place, b1.place - b0.place);
+    let lengths = along_a.length() * along_b.length();
+    if along_a.perp_dot(along_b).abs() > LEAN * lengths {
+        return false;
+    }
+    let way = along_a.normalize_or_zero();
+    let at = |[from, to]: [&Corner; 2], share: f64| {
+        let [low, high] = [from, to].map(|corner| way.dot(corner.place));
+        from.place + (share - low) / (high - low) * (to.place - from.place)
+    };
+    let end = |corner: &Corner, kind: u32| (way.dot(corner.place), [kind, corner.number, 0]);
+    let in_order =
+        |p: (f64, [u32; 3]), q: (f64, [u32; 3])| if p.0 <= q.0 { [p, q] } else { [q, p] };
+    let [low_a, high_a] = [end(a0, 2), end(a1, 2)];
+    let [low_b, high_b] = in_order(end(b0, 1), end(b1, 1));
+    let low = if low_b.0 >= low_a.0 { low_b } else { low_a };
+    let high = if high_b.0 <= high_a.0 { high_b } else { high_a };
+    if high.0 - low.0 <= slack {
+        return false;
+    }
+    for (share, id) in [low, high] {
+        add([at([a0, a1], share), at([b0, b1], share)], id);
+    }
+    true
 }
 
 /// The corners of what two convex figures of the plane share, each with what makes it: corners of one in the other, and crossings.
-fn intersect(a: &[Corner], b: &[Corner], slack: f64, add: &mut impl FnMut(DVec2, [u32; 3])) {
+fn intersect(a: &[Corner], b: &[Corner], slack: f64, add: &mut impl FnMut([DVec2; 2], [u32; 3])) {
     if a.len() < 2 || b.len() < 2 {
         return;
     }
     for corner in b {
         if holds(a, corner.place, slack) {
-            add(corner.place, [1, corner.number, 0]);
+            add([corner.place; 2], [1, corner.number, 0]);
         }
     }
     let is_of_b = |place: DVec2| b.iter().any(|corner| corner.place.distance(place) <= slack);
     for corner in a {
         if holds(b, corner.place, slack) && !is_of_b(corner.place) {
-            add(corner.place, [2, corner.number, 0]);
+            add([corner.place; 2], [2, corner.number, 0]);
         }
     }
     for (from, to) in sides(a) {
         for (low, high) in sides(b) {
             if let Some(place) = crossing([from.place, to.place], [low.place, high.place], slack) {
-                add(place, [3, from.number, low.number]);
+                add([place; 2], [3, from.number, low.number]);
             }
         }
     }

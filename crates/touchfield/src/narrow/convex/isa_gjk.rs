@@ -41,7 +41,8 @@ pub fn overlap<A: Support, B: Support>(
     let axis = std::mem::take(&mut cache.axis);
     if axis != DVec3::ZERO {
         let vertex = sets.support(-axis, &mut cache.search.hints);
-        if axis.dot(vertex.difference) > reach * axis.length() {
+        let margin = reach + sets.rounding(&vertex);
+        if axis.dot(vertex.difference) > margin * axis.length() {
             cache.axis = axis;
             return false;
         }
@@ -56,11 +57,12 @@ pub fn overlap<A: Support, B: Support>(
             return true;
         }
         let vertex = sets.support(-v, &mut cache.search.hints);
-        if v.dot(vertex.difference) > reach * length {
+        let margin = reach + sets.rounding(&vertex);
+        if v.dot(vertex.difference) > margin * length {
             cache.axis = v;
             return false;
         }
-        if length <= sets.rounding(&vertex) || cache.search.simplex.holds(vertex.difference) {
+        if length <= margin || cache.search.simplex.holds(vertex.difference) {
             return true;
         }
         match cache.search.simplex.advance(vertex, v) {

@@ -43,6 +43,19 @@ pub struct Touch {
     pub steps: u32,
 }
 
+impl Touch {
+    /// Of a pose that is none.
+    const UNKNOWN: Touch = Touch {
+        separation: 0.0,
+        lower_bound: f64::NEG_INFINITY,
+        upper_bound: f64::INFINITY,
+        normal: DVec3::Z,
+        point_on_a: DVec3::ZERO,
+        point_on_b: DVec3::ZERO,
+        steps: 0,
+    };
+}
+
 /// Where the last searches of a pair ended, and buffers. Of that pair only.
 #[derive(Debug, Default)]
 pub struct ConvexCache {
@@ -60,7 +73,7 @@ impl ConvexCache {
 }
 
 impl<'a> ConvexPair<'a> {
-    /// Of two bodies.
+    /// Of two bodies. Of a pose that is not finite, or whose rotation is none, nothing is known: bounds are then without end.
     pub fn new(a: &'a Convex, b: &'a Convex, a_from_b: Pose) -> ConvexPair<'a> {
         ConvexPair {
             a,
@@ -84,13 +97,16 @@ impl<'a> ConvexPair<'a> {
         self.come_within(0.0, cache)
     }
 
-    /// Whether the bodies come within `reach` of each other \[m\], to within rounding.
+    /// Whether the bodies come within `reach` of each other \[m\], to within rounding. Where nothing is known, they do.
     pub fn come_within(&self, reach: f64, cache: &mut ConvexCache) -> bool {
-        overlap(&self.a, &self.b, self.radii + reach, &mut cache.axis)
+        !self.b.is_finite() || overlap(&self.a, &self.b, self.radii + reach, &mut cache.axis)
     }
 
     /// How far apart they are, or how deep they overlap, to a millionth of it; coarser where they are proven to be farther apart than `enough` \[m\].
     pub fn touch(&self, enough: f64, cache: &mut ConvexCache) -> Touch {
+        if !self.b.is_finite() {
+            return Touch::UNKNOWN;
+        }
         let settings = GjkSettings {
             radii: self.radii,
             threshold: enough + self.radii,

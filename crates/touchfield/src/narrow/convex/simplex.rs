@@ -106,7 +106,7 @@ impl Simplex {
     /// Keeps the smallest part that holds the point nearest the origin. There is at least one point.
     pub(super) fn refine(&mut self) -> Origin {
         match self.nearest() {
-            None => Origin::Inside,
+            None => self.inside(),
             Some(part) => {
                 self.keep(&part);
                 Origin::Outside(part.nearest)
@@ -119,7 +119,7 @@ impl Simplex {
     pub(super) fn advance(&mut self, vertex: Vertex, v: DVec3) -> Option<Origin> {
         self.push(vertex);
         match self.nearest() {
-            None => Some(Origin::Inside),
+            None => Some(self.inside()),
             Some(part) if part.squared < v.length_squared() => {
                 self.keep(&part);
                 Some(Origin::Outside(part.nearest))
@@ -152,6 +152,21 @@ impl Simplex {
             }
         }
         self.count = kept;
+    }
+
+    /// The weights of the origin in the tetrahedron: the share of the volume that is opposite each corner.
+    fn inside(&mut self) -> Origin {
+        let volume =
+            |i: usize, j: usize, k: usize| (self.at(i).dot(self.at(j).cross(self.at(k)))).abs();
+        let volumes = [
+            volume(1, 2, 3),
+            volume(0, 2, 3),
+            volume(0, 1, 3),
+            volume(0, 1, 2),
+        ];
+        let all: f64 = volumes.iter().sum();
+        self.weights = volumes.map(|volume| volume / all);
+        Origin::Inside
     }
 
     fn at(&self, index: usize) -> DVec3 {

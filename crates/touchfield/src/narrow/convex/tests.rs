@@ -6,6 +6,7 @@ use glam::{DVec3, Quat, Vec3};
 use proptest::prelude::*;
 
 use super::*;
+use crate::contact::Contact;
 use crate::geom::Pose;
 use crate::shape::convex::{
     Convex, ConvexHull, MinkowskiDifference, MinkowskiSum, Posed, Support, Translated,
@@ -196,6 +197,35 @@ proptest! {
     }
 }
 
+#[test]
+fn poses_that_are_none_are_not_answered_with_confidence() {
+    let body = Convex::cuboid(Vec3::ONE).unwrap();
+    let good = Pose::from_translation(Vec3::splat(9.0));
+    let zero = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+    for pose in [
+        Pose {
+            translation: Vec3::NAN,
+            ..good
+        },
+        Pose {
+            translation: Vec3::INFINITY,
+            ..good
+        },
+        Pose {
+            rotation: zero,
+            ..good
+        },
+    ] {
+        let pair = ConvexPair::new(&body, &body, pose);
+        let found = pair.touch(0.0, &mut ConvexCache::default());
+        assert_eq!(
+            (found.lower_bound, found.upper_bound),
+            (f64::NEG_INFINITY, f64::INFINITY)
+        );
+        assert!(pair.overlaps(&mut ConvexCache::default()));
+    }
+}
+
 /// The corners of the region of a box on a box are those of the smaller face.
 #[test]
 fn a_box_on_a_floor_touches_at_its_four_corners() {
@@ -294,4 +324,96 @@ fn triangles_make_no_trouble() {
     let a = hull_of(&triangles[0]);
     let found = touch(&a, &a, Pose::from_translation(Vec3::new(0.1, 0.1, 0.0)));
     assert!(found.separation.abs() < 1e-12 && found.normal.z.abs() > 0.99);
+}
+
+/// Contacts of B on A that are at most 1 cm apart, and their touch.
+fn contacts(a: &Convex, b: &Convex, a_from_b: Pose) -> (Touch, Vec<Contact>) {
+    let pair = ConvexPair::new(a, b, a_from_b);
+    let touch = touch(a, b, a_from_b);
+    let mut out = Vec::new();
+    contact_region(&pair, &touch, 0.01, &mut RegionScratch::default(), &mut out);
+    (touch, out)
+}
+
+fn lifted(height: f32, rotation: Quat) -> Pose {
+    Pose {
+        rotation,
+        translation: Vec3::Z * height,
+    }
+}
+
+#[test]
+fn a_pair_that_stays_in_overlap_told_the_origin_for_its_points() {
+    let corner = |k: u8| Vec3::new((k & 1) as f32 + 9.5, (k >> 1 & 1) as f32, (k >> 2) as f32);
+    let a = hull_of(&(0..8).map(corner).collect::<Vec<_>>());
+    let b = Posed::new(&a, lifted(0.3, Quat::IDENTITY));
+    let mut cache = GjkCache::default();
+    for _ in 0..3 {
+        let found = distance(&a, &b, &GjkSettings::default(), &mut cache);
+        assert!(found.is_overlapping);
+        for (point, low) in [(found.point_on_a, 0.0), (found.point_on_b, 0.3)] {
+            let from = point - DVec3::new(9.5, 0.0, low);
+            assert!(
+                from.min_element() >= -1e-6 && from.max_element() <= 1.0 + 1e-6,
+                "{point} is in neither box"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cylinder_that_leans_towards_a_gap_of_its_rim_lost_its_deepest_contact() {
+    let floor = Convex::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
+    let cylinder = Convex::cylinder(0.5, 0.3).unwrap();
+    for k in 0..16 {
+        // Turned before it leans: the lowest point of the rim is now at a corner, now between two.
+        let turn = Quat::from_rotation_x(0.03) * Quat::from_rotation_z(k as f32 * 0.196);
+        let (touch, out) = contacts(&floor, &cylinder, lifted(1.0085, turn));
+        let least = out.iter().fold(f32::INFINITY, |s, c| s.min(c.separation));
+        assert!(touch.separation < -2e-4, "{touch:?}");
+        assert!(
+            f64::from(least) <= touch.separation + 1e-5,
+            "{least} {touch:?}"
+        );
+    }
+}
+
+#[test]
+fn parallel_capsules_rocked_on_one_point_once_rounding_turned_them() {
+    let capsule = Convex::capsule(0.5, 0.1).unwrap();
+    for turn in [0.0, 1e-7, -1e-6, 1e-4] {
+        let pose = Pose {
+            rotation: Quat::from_rotation_x(turn),
+            translation: Vec3::new(0.199, 0.0, 0.1),
+        };
+        let (_, out) = contacts(&capsule, &capsule, pose);
+        assert_eq!(out.len(), 2, "turned by {turn}: {out:?}");
+        for (contact, z) in out.iter().zip([-0.4, 0.5]) {
+            assert!((contact.point.z - z).abs() < 1e-4, "{contact:?}");
+            // Aside by half a length times the turn, of a fifth of a metre.
+            let aside = f64::from(0.5 * turn);
+            let expected = 0.2f64.hypot(aside) - 0.2 - 0.001;
+            assert!((f64::from(contact.separation) - expected).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_ends_of_an_edge_exchanged_their_ids_when_it_leaned_the_other_way() {
+    let floor = Convex::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
+    let cube = Convex::cuboid(Vec3::splat(0.5)).unwrap();
+    let corners: Vec<Vec3> = (0..8u8)
+        .map(|k| Vec3::new((k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32) - 0.5)
+        .collect();
+    for body in [cube, hull_of(&corners)] {
+        let ids = [1e-4f32, -1e-4].map(|lean| {
+            let turn =
+                Quat::from_rotation_y(lean) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_4);
+            let (_, mut out) = contacts(&floor, &body, lifted(1.207, turn));
+            out.sort_by(|p, q| p.point.x.total_cmp(&q.point.x));
+            out.iter().map(|c| c.id).collect::<Vec<_>>()
+        });
+        assert_eq!(ids[0].len(), 2);
+        assert_eq!(ids[0], ids[1]);
+    }
 }

@@ -225,32 +225,35 @@ impl Convex {
                 push(out, &[-end, end]);
             }
             Core::Cuboid { half_extents } => {
-                let half = half_extents.as_dvec3();
-                let corner = direction.map(sign) * half;
-                let flat: Vec<usize> = (0..3).filter(|&k| direction[k].abs() <= lean).collect();
-                match flat[..] {
-                    [u] => {
-                        let mut other = corner;
-                        other[u] = -corner[u];
-                        push(out, &[corner, other]);
-                    }
-                    [u, v] => {
+                // By its signs: a corner keeps its number whichever way the direction leans.
+                let point = |signs: DVec3| SetPoint {
+                    position: signs * half_extents.as_dvec3(),
+                    number: signs.is_negative_bitmask(),
+                };
+                let corner = direction.map(sign);
+                let mut flat = (0..3).filter(|&k| direction[k].abs() <= lean);
+                match (flat.next(), flat.next()) {
+                    (Some(u), Some(v)) => {
                         let axis = 3 - u - v;
                         // Cyclic for an upward face of its axis.
                         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
                         let at = |su: f64, sv: f64| {
-                            let mut p = corner;
-                            p[u] = su * half[u];
-                            p[v] = sv * half[v];
-                            p
+                            let mut signs = corner;
+                            (signs[u], signs[v]) = (su, sv);
+                            point(signs)
                         };
                         let mut face = [at(1.0, 1.0), at(-1.0, 1.0), at(-1.0, -1.0), at(1.0, -1.0)];
                         if direction[axis] < 0.0 {
                             face.reverse();
                         }
-                        push(out, &face);
+                        out.extend(face);
                     }
-                    _ => push(out, &[corner]),
+                    (Some(u), None) => {
+                        let mut other = corner;
+                        other[u] = -corner[u];
+                        out.extend([point(corner), point(other)]);
+                    }
+                    (None, _) => out.push(point(corner)),
                 }
             }
             Core::Cylinder {

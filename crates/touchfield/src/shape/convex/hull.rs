@@ -106,7 +106,7 @@ pub enum HullError {
     #[error("a hull needs at least one point")]
     Empty,
     /// A point is NaN, infinite, or beyond [`ConvexHull::LARGEST`].
-    #[error("point {point} is {value:?}; coordinates must be finite and within 1e15 m of 0")]
+    #[error("point {point} is at {:?}; coordinates must be finite and within 1e15 m of 0 (`inspect` lists such vertices, mesh::repair drops them)", .value.to_array())]
     BadPoint {
         /// Which one.
         point: usize,
@@ -476,13 +476,21 @@ impl ConvexHull {
 }
 
 /// Twice the area times the unit normal is the sum of the cross products of its corners.
+///
+/// Seen from one end of the shortest edge, and edges as they are: of corners that lie next to each other at 10⁻²⁰ m, far from the rest, the difference of two
+/// long sides would leave nothing.
 fn polygon_normal(corners: &[DVec3]) -> DVec3 {
-    let origin = corners[0];
-    let area: DVec3 = corners[1..]
-        .windows(2)
-        .map(|pair| (pair[0] - origin).cross(pair[1] - origin))
+    let count = corners.len();
+    let at = |k: usize| corners[k % count];
+    let squared = |k: usize| at(k).distance_squared(at(k + 1));
+    let first = (0..count)
+        .min_by(|&j, &k| squared(j).total_cmp(&squared(k)))
+        .unwrap_or(0);
+    let area: DVec3 = (first + 1..first + count - 1)
+        .map(|k| (at(k) - at(first)).cross(at(k + 1) - at(k)))
         .sum();
-    area.normalize_or_zero()
+    // Areas of the smallest are below what a square can tell.
+    (area / area.abs().max_element()).normalize_or_zero()
 }
 
 #[cfg(test)]
@@ -577,6 +585,19 @@ mod tests {
             ));
         }
         assert!(ConvexHull::new(&cube()).is_ok());
+    }
+
+    #[test]
+    fn faces_between_corners_that_all_but_coincide_had_no_normal() {
+        let points = [
+            Vec3::new(1.282771e-21, 5.788238e-20, -3.79478e-20),
+            Vec3::new(0.8059126, 0.18268925, -0.23225148),
+            Vec3::new(-6.606636e-20, 3.764946e-20, 1.06036574e-19),
+            Vec3::new(-4.2087185e-20, 9.571852e-20, 7.1688364e-20),
+        ];
+        let hull = ConvexHull::new(&points).unwrap();
+        assert_eq!(hull.faces().len(), 4);
+        check(&hull, &points);
     }
 
     proptest! {

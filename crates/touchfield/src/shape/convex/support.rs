@@ -89,6 +89,11 @@ impl<B> Posed<B> {
         }
     }
 
+    /// Whether the pose is one: finite, with a rotation.
+    pub fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+
     /// A point given in B, in A.
     #[inline]
     pub fn to_a(&self, point_in_b: DVec3) -> DVec3 {
