@@ -9,9 +9,7 @@
 
 use glam::Vec3;
 
-use super::pairs::{
-    BoxId, Boxes, BroadError, BroadPhase, endless_pairs, is_bounded, overlap, sorted,
-};
+use super::pairs::{BoxId, Boxes, BroadError, BroadPhase, endless_pairs, overlap, sorted};
 use crate::geom::Aabb;
 
 /// A tree of boxes with margins.
@@ -85,7 +83,7 @@ impl AabbTree {
         if !std::mem::replace(&mut self.is_stale[id.0 as usize], true) {
             self.stale.push(id);
         }
-        if is_bounded(bounds) {
+        if bounds.is_finite() {
             // At the end of `f32` there is no room for a margin.
             let everywhere = Aabb::new(Vec3::MIN, Vec3::MAX);
             let grown = bounds.grown(self.margin).intersection(everywhere);
@@ -325,7 +323,7 @@ impl BroadPhase for AabbTree {
             Some(leaf) => {
                 within(leaf) && surface(leaf.bounds) <= 8.0 * surface(bounds.grown(self.margin))
             }
-            None => !is_bounded(bounds),
+            None => !bounds.is_finite(),
         };
         if !stays {
             self.unfile(id);

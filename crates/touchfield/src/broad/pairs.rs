@@ -109,11 +109,6 @@ pub(super) fn overlap(a: Aabb, b: Aabb) -> bool {
     a.min.cmple(b.max).all() && b.min.cmple(a.max).all()
 }
 
-/// Whether a box has an end on every side.
-pub(super) fn is_bounded(bounds: Aabb) -> bool {
-    bounds.min.is_finite() && bounds.max.is_finite()
-}
-
 /// The pair, the smaller id first.
 pub(super) fn sorted(a: BoxId, b: BoxId) -> [BoxId; 2] {
     [a.min(b), a.max(b)]
@@ -127,7 +122,7 @@ pub(super) fn endless_pairs(boxes: &Boxes, endless: &[BoxId], out: &mut Vec<[Box
         };
         for (other, other_bounds) in boxes.iter() {
             // A pair of two endless ones is found by the smaller.
-            let by_other = other <= id && !is_bounded(other_bounds);
+            let by_other = other <= id && !other_bounds.is_finite();
             if !by_other && overlap(bounds, other_bounds) {
                 out.push(sorted(id, other));
             }

@@ -8,9 +8,7 @@
 
 use glam::DVec3;
 
-use super::pairs::{
-    BoxId, Boxes, BroadError, BroadPhase, endless_pairs, is_bounded, overlap, sorted,
-};
+use super::pairs::{BoxId, Boxes, BroadError, BroadPhase, endless_pairs, overlap, sorted};
 use crate::geom::Aabb;
 
 /// Boxes sorted along an axis.
@@ -47,7 +45,7 @@ impl SweepAndPrune {
 
     fn file(&mut self, id: BoxId, bounds: Aabb) {
         self.in_order.resize(self.boxes.id_count(), false);
-        if is_bounded(bounds) {
+        if bounds.is_finite() {
             if !std::mem::replace(&mut self.in_order[id.0 as usize], true) {
                 self.order.push(Entry { bounds, id });
             }
@@ -57,7 +55,7 @@ impl SweepAndPrune {
     }
 
     fn unfile(&mut self, id: BoxId, bounds: Aabb) {
-        if !is_bounded(bounds) {
+        if !bounds.is_finite() {
             self.endless.retain(|&endless| endless != id);
         }
         // Others leave the order at the next sweep.
@@ -67,7 +65,7 @@ impl SweepAndPrune {
     fn refresh(&mut self) {
         let (boxes, in_order) = (&self.boxes, &mut self.in_order);
         self.order.retain_mut(|entry| match boxes.get(entry.id) {
-            Some(bounds) if is_bounded(bounds) => {
+            Some(bounds) if bounds.is_finite() => {
                 entry.bounds = bounds;
                 true
             }
@@ -132,7 +130,7 @@ impl BroadPhase for SweepAndPrune {
 
     fn update(&mut self, id: BoxId, bounds: Aabb) -> Result<(), BroadError> {
         let before = self.boxes.update(id, bounds)?;
-        if is_bounded(before) != is_bounded(bounds) {
+        if before.is_finite() != bounds.is_finite() {
             self.unfile(id, before);
             self.file(id, bounds);
         }

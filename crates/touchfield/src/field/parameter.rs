@@ -1,5 +1,7 @@
 //! The one way in which building an analytic field can fail.
 
+use glam::Vec3;
+
 /// Largest size or coordinate of a shape \[m\].
 ///
 /// Squares of lengths up to here stay far from the largest `f32`, so no primitive overflows inside its bounds.
@@ -25,6 +27,14 @@ pub(crate) fn size(parameter: &'static str, value: f32) -> Result<f32, Parameter
         value,
         "a length from 0 to 1e15 m",
     )
+}
+
+/// Half sides or half axes if each is a [`size`] \[m\].
+pub(crate) fn half_extents(value: Vec3) -> Result<Vec3, ParameterError> {
+    size("half_extents.x", value.x)?;
+    size("half_extents.y", value.y)?;
+    size("half_extents.z", value.z)?;
+    Ok(value)
 }
 
 /// `value` if it is a coordinate \[m\].

@@ -4,9 +4,9 @@
 //! bodies the pose of one as the other sees it, and bounds of speed and bend of its points.
 //! Cost: a few dozen operations in `f64`. Not for: forces; motions that speed up, which are cut into pieces first.
 
-use glam::{DQuat, DVec3, Quat, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 
-use super::{Aabb, Pose};
+use super::{Aabb, Pose, unit_rotation};
 
 /// A body that moves from time 0 to time 1: one of its points goes straight, the rest turns about it at a constant rate.
 ///
@@ -69,7 +69,7 @@ impl Motion {
     }
 
     fn turned(&self, time: f32) -> Turned {
-        let start = dquat(self.start.rotation);
+        let start = unit_rotation(self.start.rotation);
         let center = self.center.as_dvec3();
         let rotation = if self.turn == Vec3::ZERO {
             start
@@ -85,7 +85,7 @@ impl Motion {
     /// Where the point that goes straight is at a time, in the outer frame \[m\].
     fn middle(&self, time: f32) -> DVec3 {
         self.start.translation.as_dvec3()
-            + dquat(self.start.rotation) * self.center.as_dvec3()
+            + unit_rotation(self.start.rotation) * self.center.as_dvec3()
             + f64::from(time) * self.translation.as_dvec3()
     }
 }
@@ -103,11 +103,6 @@ impl Turned {
             translation: self.translation.as_vec3(),
         }
     }
-}
-
-fn dquat(rotation: Quat) -> DQuat {
-    let [x, y, z, w] = rotation.to_array().map(f64::from);
-    DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
 /// Two moving bodies: how B moves as seen from A.
@@ -183,7 +178,7 @@ impl PairMotion {
             return 0.0;
         }
         // The axis of B stays where it is in B. Distances from a point and from a line are convex, so they are largest at corners.
-        let axis = dquat(self.b.start.rotation).conjugate() * turn_b.normalize_or_zero();
+        let axis = unit_rotation(self.b.start.rotation).conjugate() * turn_b.normalize_or_zero();
         let (mut length, mut from_axis) = (0f64, 0f64);
         for corner in box_in_b.corners() {
             let arm = corner.as_dvec3() - self.b.center.as_dvec3();
@@ -215,7 +210,8 @@ impl PairMotion {
         let apart = times.map(|time| self.b.middle(time) - self.a.middle(time));
         let relative = self.b.translation.as_dvec3() - self.a.translation.as_dvec3();
         let of_center = apart.map(|apart| (relative - turn_a.cross(apart)).length());
-        let arm = dquat(self.b.start.rotation) * (point_in_b.as_dvec3() - self.b.center.as_dvec3());
+        let arm = unit_rotation(self.b.start.rotation)
+            * (point_in_b.as_dvec3() - self.b.center.as_dvec3());
         // A point keeps its distance from its own axis, whatever the time.
         let from_axis_of_b = match turn_b.try_normalize() {
             Some(axis) => axis.cross(arm).length(),
@@ -255,6 +251,7 @@ fn round_up(value: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Quat;
     use proptest::prelude::*;
 
     fn vector(size: f32) -> impl Strategy<Value = Vec3> {

@@ -2,7 +2,7 @@
 
 use std::ops::Mul;
 
-use glam::{Quat, Vec3};
+use glam::{DQuat, Quat, Vec3};
 
 /// A rigid motion, named by the frames it joins: `a_from_b`.
 ///
@@ -75,6 +75,12 @@ impl Default for Pose {
     fn default() -> Pose {
         Pose::IDENTITY
     }
+}
+
+/// A rotation in `f64`, made unit there: in `f32` it is off by rounding.
+pub(crate) fn unit_rotation(rotation: Quat) -> DQuat {
+    let [x, y, z, w] = rotation.to_array().map(f64::from);
+    DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
 #[cfg(test)]

@@ -84,6 +84,14 @@ pub(crate) fn side_of_line(a: DVec2, b: DVec2, c: DVec2) -> i8 {
     sign(robust::orient2d(coord(a), coord(b), coord(c)))
 }
 
+/// Whether three points are in line: seen along every axis they are.
+pub(crate) fn are_in_line(a: DVec3, b: DVec3, c: DVec3) -> bool {
+    (0..3).all(|axis| {
+        let [a, b, c] = [a, b, c].map(|p| without_axis(p, axis));
+        side_of_line(a, b, c) == 0
+    })
+}
+
 /// Coordinates without those of `axis`, in cyclic order, so that orientation is kept seen along the axis.
 #[inline]
 pub(crate) fn without_axis(p: DVec3, axis: usize) -> DVec2 {

@@ -23,7 +23,7 @@ use super::narrow::check_tolerance;
 use super::separation::{
     Precision, SeparationScratch, SeparationSettings, rounding, separation_above, turned_box,
 };
-use super::travel::{MotionError, Travel, carried};
+use super::travel::{MAX_BOXES_A_STATE, MotionError, Travel, carried, search_tolerance};
 use super::{Pair, Separation};
 use crate::contact::Impact;
 use crate::geom::{PairMotion, Pose};
@@ -188,11 +188,6 @@ struct Walk<'a> {
 const PROOF_SHARE: f32 = 0.25;
 /// Share of the tolerance that the search for a separation may leave.
 const SEARCH_SHARE: f32 = 0.5;
-/// Share of the fields' error that it may leave as well. Tuned: with 0 a tolerance of a hundredth of a cell of a dense grid costs six times as much as one of a
-/// tenth, to know better what the field does not; an eighth saves nothing more.
-const ERROR_SHARE: f32 = 1.0 / 16.0;
-/// Bounds of boxes hold so many roundings of points; searches for less would open boxes without end.
-const RESOLVED: f32 = 12.0;
 /// Share of the gap that it may leave while the bodies are far apart. Tuned on the bunny: at 0.15 and 0.4 casts take a few percent longer.
 const GAP_SHARE: f32 = 0.25;
 /// Share of the smaller body's diagonal above which the gap between two boxes is enough to step by.
@@ -380,8 +375,6 @@ impl<'a> Walk<'a> {
         last: Option<&State>,
         enough: f32,
     ) -> Result<State, MotionError> {
-        /// For one state. A search that is cut short has a lower bound as well, and the walk takes a shorter step.
-        const MAX_BOXES: u64 = 1 << 17;
         let pair = Pair {
             a: self.a,
             b: self.b,
@@ -395,9 +388,7 @@ impl<'a> Walk<'a> {
         }
         let left = self.max_boxes.saturating_sub(self.boxes);
         let error = (self.a.field().error_bound()).max(self.b.field().error_bound());
-        let tolerance = (SEARCH_SHARE * self.tolerance)
-            .max(RESOLVED * rounding)
-            .max(ERROR_SHARE * error);
+        let tolerance = search_tolerance(SEARCH_SHARE * self.tolerance, rounding, error);
         let settings = SeparationSettings {
             tolerance,
             threshold: None,
@@ -405,7 +396,8 @@ impl<'a> Walk<'a> {
                 Some(last) => Some(carried(last.point, last.a_from_b, pair.a_from_b)),
                 None => self.start,
             },
-            max_boxes: left.clamp(1, MAX_BOXES) as u32,
+            // A search that is cut short has a lower bound as well, and the walk takes a shorter step.
+            max_boxes: left.clamp(1, MAX_BOXES_A_STATE) as u32,
         };
         let precision = Precision {
             level: self.target,

@@ -14,7 +14,7 @@ use super::narrow::check_tolerance;
 use super::separation::{
     Precision, SeparationScratch, SeparationSettings, rounding, separation_above,
 };
-use super::travel::{MotionError, Travel, carried};
+use super::travel::{MAX_BOXES_A_STATE, MotionError, Travel, carried, search_tolerance};
 use super::{Pair, Separation, SeparationOutcome};
 use crate::geom::{PairMotion, Pose};
 use crate::shape::Shape;
@@ -176,9 +176,6 @@ struct Search<'a> {
 const SEARCH_SHARE: f32 = 0.25;
 /// Share that it may leave of what it is above the least.
 const GAP_SHARE: f32 = 0.25;
-/// As in a cast: bounds of boxes hold so many roundings, and values are no better than a share of the fields' error.
-const RESOLVED: f32 = 12.0;
-const ERROR_SHARE: f32 = 1.0 / 16.0;
 
 impl Search<'_> {
     fn run(mut self, heap: &mut LeastFirst<Piece>) -> Result<Clearance, MotionError> {
@@ -282,8 +279,6 @@ impl Search<'_> {
         last: Option<(Vec3, Pose)>,
         best: Option<&State>,
     ) -> Result<State, MotionError> {
-        /// For one state. A search that is cut short has bounds as well.
-        const MAX_BOXES: u64 = 1 << 17;
         let pair = Pair {
             a: self.a,
             b: self.b,
@@ -293,12 +288,10 @@ impl Search<'_> {
         let error = (self.a.field().error_bound()).max(self.b.field().error_bound());
         let left = self.max_boxes.saturating_sub(self.boxes);
         let settings = SeparationSettings {
-            tolerance: (SEARCH_SHARE * self.tolerance)
-                .max(RESOLVED * rounding)
-                .max(ERROR_SHARE * error),
+            tolerance: search_tolerance(SEARCH_SHARE * self.tolerance, rounding, error),
             threshold: None,
             start: last.map(|(point, pose)| carried(point, pose, pair.a_from_b)),
-            max_boxes: left.clamp(1, MAX_BOXES) as u32,
+            max_boxes: left.clamp(1, MAX_BOXES_A_STATE) as u32,
         };
         let precision = Precision {
             level: best.map_or(0.0, |best| best.found.lower_bound),

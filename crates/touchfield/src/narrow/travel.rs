@@ -17,6 +17,19 @@ use super::CollideError;
 use crate::geom::{PairMotion, Pose};
 use crate::shape::Shape;
 
+/// Boxes that the search at one state may visit. One that is cut short has bounds as well.
+pub(super) const MAX_BOXES_A_STATE: u64 = 1 << 17;
+
+/// What the search at one state may leave: what is asked, and no less than rounding and the fields' error let it know \[m\].
+pub(super) fn search_tolerance(asked: f32, rounding: f32, error: f32) -> f32 {
+    /// Share of the fields' error that it may leave. Tuned: with 0 a tolerance of a hundredth of a cell of a dense grid costs six times as much as one of a
+    /// tenth, to know better what the field does not; an eighth saves nothing more.
+    const ERROR_SHARE: f32 = 1.0 / 16.0;
+    /// Bounds of boxes hold so many roundings of points; searches for less would open boxes without end.
+    const RESOLVED: f32 = 12.0;
+    asked.max(RESOLVED * rounding).max(ERROR_SHARE * error)
+}
+
 /// Why a motion cannot be followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {

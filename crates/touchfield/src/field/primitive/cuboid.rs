@@ -16,12 +16,7 @@ pub struct Cuboid {
 impl Cuboid {
     /// From half its sides \[m\].
     pub fn new(half_extents: Vec3) -> Result<Cuboid, ParameterError> {
-        for (name, value) in ["half_extents.x", "half_extents.y", "half_extents.z"]
-            .into_iter()
-            .zip(half_extents.to_array())
-        {
-            parameter::size(name, value)?;
-        }
+        let half_extents = parameter::half_extents(half_extents)?;
         Ok(Cuboid { half_extents })
     }
 

@@ -30,12 +30,7 @@ const LAST_STEP: f64 = 1e-9;
 impl Ellipsoid {
     /// From half its axes \[m\].
     pub fn new(half_extents: Vec3) -> Result<Ellipsoid, ParameterError> {
-        for (name, value) in ["half_extents.x", "half_extents.y", "half_extents.z"]
-            .into_iter()
-            .zip(half_extents.to_array())
-        {
-            parameter::size(name, value)?;
-        }
+        let half_extents = parameter::half_extents(half_extents)?;
         Ok(Ellipsoid { half_extents })
     }
 

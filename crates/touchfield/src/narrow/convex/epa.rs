@@ -18,7 +18,7 @@ use glam::DVec3;
 
 use super::gjk::{Difference, GjkCache};
 use super::simplex::Vertex;
-use crate::geom::predicates::{side_of_line, side_of_plane, without_axis};
+use crate::geom::predicates::{are_in_line, side_of_plane};
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
 
@@ -196,10 +196,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         match self.scratch.vertices.len() {
             0 => true,
             1 => at(0) != point,
-            2 => (0..3).any(|axis| {
-                let [a, b, c] = [at(0), at(1), point].map(|p| without_axis(p, axis));
-                side_of_line(a, b, c) != 0
-            }),
+            2 => !are_in_line(at(0), at(1), point),
             _ => side_of_plane(at(0), at(1), at(2), point) != 0,
         }
     }

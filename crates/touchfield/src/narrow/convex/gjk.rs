@@ -2,7 +2,7 @@
 //!
 //! Input: two sets as support functions, B posed in frame A; a tolerance; where the last search of this pair ended.
 //! Output: the two nearest points, and a bracket around their distance; or that the sets overlap, and a simplex that shows it.
-//! Cost: five to ten support points of each, fewer for a pair that moved a little; no allocation.
+//! Cost: some four to seven support points of each, fewer for a pair that moved a little; no allocation.
 //! Not for: depths (see `epa`).
 //!
 //! Proximity GJK of document 004 \[Gilbert1988, VanDenBergen1999\]. `v`, the point of the simplex nearest the origin, bounds the distance from

@@ -237,16 +237,7 @@ fn a_box_on_a_floor_touches_at_its_four_corners() {
             translation: Vec3::new(0.3, 0.2, 1.25 - 1e-3),
         };
         for (a, b, a_from_b) in [(&floor, &cuboid, pose), (&cuboid, &floor, pose.inverse())] {
-            let pair = ConvexPair::new(a, b, a_from_b);
-            let touch = pair.touch(0.0, &mut ConvexCache::default());
-            let mut contacts = Vec::new();
-            contact_region(
-                &pair,
-                &touch,
-                0.0,
-                &mut RegionScratch::default(),
-                &mut contacts,
-            );
+            let (_, contacts) = contacts_within(0.0, a, b, a_from_b);
             assert_eq!(contacts.len(), 4, "{turn}");
             for contact in contacts {
                 assert!((contact.separation + 1e-3).abs() < 1e-6);
@@ -266,16 +257,7 @@ fn a_capsule_lies_on_two_points_and_a_cylinder_on_its_side_too() {
             rotation: Quat::from_rotation_y(std::f32::consts::FRAC_PI_2),
             translation: Vec3::new(0.0, 0.0, 1.249),
         };
-        let pair = ConvexPair::new(&floor, &body, pose);
-        let touch = pair.touch(0.0, &mut ConvexCache::default());
-        let mut contacts = Vec::new();
-        contact_region(
-            &pair,
-            &touch,
-            0.0,
-            &mut RegionScratch::default(),
-            &mut contacts,
-        );
+        let (_, contacts) = contacts_within(0.0, &floor, &body, pose);
         let mut ends: Vec<f32> = contacts.iter().map(|contact| contact.point.x).collect();
         ends.sort_by(f32::total_cmp);
         assert_eq!(ends.len(), 2);
@@ -328,10 +310,21 @@ fn triangles_make_no_trouble() {
 
 /// Contacts of B on A that are at most 1 cm apart, and their touch.
 fn contacts(a: &Convex, b: &Convex, a_from_b: Pose) -> (Touch, Vec<Contact>) {
+    contacts_within(0.01, a, b, a_from_b)
+}
+
+/// Contacts of B on A that are at most so far apart \[m\], and their touch.
+fn contacts_within(reach: f64, a: &Convex, b: &Convex, a_from_b: Pose) -> (Touch, Vec<Contact>) {
     let pair = ConvexPair::new(a, b, a_from_b);
     let touch = touch(a, b, a_from_b);
     let mut out = Vec::new();
-    contact_region(&pair, &touch, 0.01, &mut RegionScratch::default(), &mut out);
+    contact_region(
+        &pair,
+        &touch,
+        reach,
+        &mut RegionScratch::default(),
+        &mut out,
+    );
     (touch, out)
 }
 

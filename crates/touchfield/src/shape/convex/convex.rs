@@ -13,7 +13,7 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::convex_field::{HullField, RoundedField};
 use super::{ConvexHull, Support};
-use crate::field::parameter::{ParameterError, size};
+use crate::field::parameter::{self, ParameterError, size};
 use crate::field::{Field, primitive};
 use crate::geom::Aabb;
 
@@ -100,7 +100,7 @@ impl Convex {
 
     /// A box, from half its sides \[m\].
     pub fn cuboid(half_extents: Vec3) -> Result<Convex, ParameterError> {
-        let half_extents = sizes(half_extents)?;
+        let half_extents = parameter::half_extents(half_extents)?;
         Ok(Convex::of(Core::Cuboid { half_extents }))
     }
 
@@ -122,7 +122,7 @@ impl Convex {
 
     /// An ellipsoid, from its half axes \[m\].
     pub fn ellipsoid(half_extents: Vec3) -> Result<Convex, ParameterError> {
-        let half_extents = sizes(half_extents)?;
+        let half_extents = parameter::half_extents(half_extents)?;
         Ok(Convex::of(Core::Ellipsoid { half_extents }))
     }
 
@@ -360,13 +360,6 @@ fn hull_support_set(
         (None, Some(end)) => out.extend([point(vertex), point(end)]),
         (None, None) => out.push(point(vertex)),
     }
-}
-
-fn sizes(half_extents: Vec3) -> Result<Vec3, ParameterError> {
-    size("half_extents.x", half_extents.x)?;
-    size("half_extents.y", half_extents.y)?;
-    size("half_extents.z", half_extents.z)?;
-    Ok(half_extents)
 }
 
 /// Hints count from 1, so that 0, the default, is none.

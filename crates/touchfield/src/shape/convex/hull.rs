@@ -120,7 +120,7 @@ pub enum HullError {
 
 /// Hulls of at most so many vertices are searched whole: as many as a mask of 32 bits tells apart.
 const SMALL: usize = 32;
-/// Vertices to an entry of the compass: a climb from one takes some three steps, whatever the size of the hull.
+/// Vertices to an entry of the compass: so that a climb from one passes few, whatever the size of the hull.
 const VERTICES_AN_ENTRY: usize = 16;
 
 impl ConvexHull {

@@ -9,7 +9,7 @@
 use glam::{DVec2, DVec3};
 
 use super::growing_hull::GrowingHull;
-use crate::geom::predicates::{side_of_line, without_axis};
+use crate::geom::predicates::{are_in_line, side_of_line, side_of_plane, without_axis};
 
 /// What the hull of points is made of. Numbers are those of the points.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,14 +95,6 @@ fn lexicographic(a: DVec3, b: DVec3) -> std::cmp::Ordering {
     (a.x.total_cmp(&b.x))
         .then(a.y.total_cmp(&b.y))
         .then(a.z.total_cmp(&b.z))
-}
-
-/// Exactly: seen along every axis they are.
-fn are_in_line(a: DVec3, b: DVec3, c: DVec3) -> bool {
-    (0..3).all(|axis| {
-        let [a, b, c] = [a, b, c].map(|p| without_axis(p, axis));
-        side_of_line(a, b, c) == 0
-    })
 }
 
 /// The corners of a flat set, seen along an axis that does not lie in its plane: Andrew's monotone chain \[Andrew1979\].
@@ -278,7 +270,5 @@ fn is_coplanar(hull: &GrowingHull, points: &[DVec3], facet: u32, other: u32) -> 
     theirs
         .iter()
         .filter(|corner| !corners.contains(corner))
-        .all(|&corner| {
-            crate::geom::predicates::side_of_plane(a, b, c, points[corner as usize]) == 0
-        })
+        .all(|&corner| side_of_plane(a, b, c, points[corner as usize]) == 0)
 }

@@ -6,9 +6,9 @@
 //! The lecture (document 004) takes the *least* along a direction; here it is the farthest, so that the support of a difference reads
 //! `support(A ⊖ B, d) = support(A, d) − support(B, −d)`.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
-use crate::geom::Pose;
+use crate::geom::{Pose, unit_rotation};
 
 /// A convex set, as the point of it that is farthest along a direction.
 pub trait Support {
@@ -81,10 +81,9 @@ pub struct Posed<B> {
 impl<B> Posed<B> {
     /// A set of frame B, in frame A. The rotation is that of the quaternion made unit in `f64`.
     pub fn new(set: B, a_from_b: Pose) -> Posed<B> {
-        let [x, y, z, w] = a_from_b.rotation.to_array().map(f64::from);
         Posed {
             set,
-            rotation: DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()),
+            rotation: DMat3::from_quat(unit_rotation(a_from_b.rotation)),
             translation: a_from_b.translation.as_dvec3(),
         }
     }
