@@ -77,6 +77,8 @@ pub(crate) enum MethodName {
     ShellTraversal,
     /// the deepest point of each of 16 segments of one surface
     ShellSegments,
+    /// the sphere tree of either shell against the other's field
+    BothShells,
     /// one contact, where the separation is
     Separation,
     /// boxes halved where both bodies may be
@@ -94,6 +96,7 @@ impl Search {
                 MethodName::Auto => Method::Auto,
                 MethodName::PointSamples => Method::PointSamples,
                 MethodName::ShellTraversal => Method::ShellTraversal,
+                MethodName::BothShells => Method::BothShells,
                 MethodName::ShellSegments => Method::ShellSegments(16),
                 MethodName::Separation => Method::Separation,
                 MethodName::OctreeSubdivision => Method::OctreeSubdivision(Subdivision::default()),

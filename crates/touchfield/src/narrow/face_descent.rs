@@ -14,10 +14,11 @@
 
 use glam::{Mat3, Vec3};
 
+use super::face_search::FaceSearch;
 use super::overlap::a_is_smaller;
 use super::{CollideError, CollideSettings, Contacts, Pair, Scratch};
 use crate::contact::{Contact, ContactId};
-use crate::field::{Field, Sample};
+use crate::field::Sample;
 use crate::geom::{Pose, Tolerance};
 use crate::shape::Surface;
 
@@ -68,13 +69,11 @@ struct Found {
 /// A surface and the field it is held against.
 struct Faces<'a> {
     surface: &'a Surface,
-    field: &'a dyn Field,
+    search: FaceSearch<'a>,
     field_from_surface: Mat3,
     translation: Vec3,
     a_from_field: Pose,
     surface_is_a: bool,
-    /// Residual at which a search may stop \[m\].
-    residual: f32,
 }
 
 /// Appends a contact for every face or edge whose deepest point is within `max_separation`.
@@ -94,7 +93,7 @@ pub(super) fn collide(
         match descent.features {
             Features::Faces => {
                 let (weights, point_in_field, sample) =
-                    faces.lowest_of_face(corners, descent.max_steps);
+                    (faces.search).lowest_of_face(corners, [1.0 / 3.0; 3], descent.max_steps);
                 found.push(Found {
                     between: between(vertices, weights),
                     triangle,
@@ -112,7 +111,7 @@ pub(super) fn collide(
                         (to, from)
                     };
                     let (t, point_in_field, sample) =
-                        faces.lowest_of_edge(corners[from], corners[to]);
+                        (faces.search).lowest_of_edge(corners[from], corners[to]);
                     let mut weights = [0.0; 3];
                     weights[from] = 1.0 - t;
                     weights[to] = t;
@@ -141,9 +140,6 @@ pub(super) fn collide(
     }
     Ok(())
 }
-
-/// One over the golden ratio.
-const SECTION: f32 = 0.618_034;
 
 /// A share of a corner under this is nothing: the point lies on the edge or corner that is left.
 const NO_SHARE: f32 = 1e-3;
@@ -185,12 +181,14 @@ impl<'a> Faces<'a> {
         let size = surface.nodes()[0].bounds.diagonal();
         Ok(Faces {
             surface,
-            field: other.field(),
+            search: FaceSearch {
+                field: other.field(),
+                residual: Tolerance::for_size(size).projection_residual(other.cell_size()),
+            },
             field_from_surface: Mat3::from_quat(field_from_surface.rotation),
             translation: field_from_surface.translation,
             a_from_field,
             surface_is_a,
-            residual: Tolerance::for_size(size).projection_residual(other.cell_size()),
         })
     }
 
@@ -204,9 +202,9 @@ impl<'a> Faces<'a> {
         let rounding = 8.0
             * f32::EPSILON
             * (self.translation.abs().max_element() + self.surface.nodes()[0].bounds.diagonal());
-        let reach = reach + self.field.error_bound() + rounding;
+        let reach = reach + self.search.field.error_bound() + rounding;
         let near = |center: Vec3, radius: f32| {
-            self.field.distance(self.to_field(center)) - radius <= reach
+            self.search.field.distance(self.to_field(center)) - radius <= reach
         };
         stack.clear();
         stack.push(0);
@@ -229,147 +227,6 @@ impl<'a> Faces<'a> {
                 }
             }
         }
-    }
-
-    /// Barycentric coordinates, place and sample of the lowest point of a triangle: Frank–Wolfe from its middle.
-    fn lowest_of_face(&self, corners: [Vec3; 3], max_steps: u32) -> ([f32; 3], Vec3, Sample) {
-        let [a, b, c] = corners;
-        let place = |weights: [f32; 3]| weights[0] * a + weights[1] * b + weights[2] * c;
-        let mut weights = [1.0 / 3.0; 3];
-        let mut point = place(weights);
-        let mut sample = self.field.sample(point);
-        let mut stuck = true;
-        for _ in 0..max_steps {
-            let slopes = corners.map(|corner| sample.gradient.dot(corner));
-            let towards = (0..3).fold(0, |best, corner| {
-                if slopes[corner] < slopes[best] {
-                    corner
-                } else {
-                    best
-                }
-            });
-            let gap = sample.gradient.dot(point) - slopes[towards];
-            if gap <= 0.1 * self.residual {
-                stuck = false;
-                break;
-            }
-            // Away from the worst corner, if that is steeper than towards the best: without it, steps along an edge never arrive.
-            let used = (0..3).filter(|&corner| weights[corner] > 0.0);
-            let from = used.fold(towards, |worst, corner| {
-                if slopes[corner] > slopes[worst] {
-                    corner
-                } else {
-                    worst
-                }
-            });
-            let away = slopes[from] - sample.gradient.dot(point);
-            let target = if away > gap && weights[from] < 1.0 {
-                // As far as the share of that corner lasts.
-                let rest = 1.0 - weights[from];
-                let mut without = weights.map(|weight| weight / rest);
-                without[from] = 0.0;
-                without
-            } else {
-                let mut corner = [0.0; 3];
-                corner[towards] = 1.0;
-                corner
-            };
-            let (t, moved, at_moved) = self.lowest_of_edge(point, place(target));
-            if at_moved.distance >= sample.distance {
-                break;
-            }
-            for corner in 0..3 {
-                weights[corner] += t * (target[corner] - weights[corner]);
-            }
-            (point, sample) = (moved, at_moved);
-        }
-        // On a ridge of the field the gradient knows one side only, and the search sticks there.
-        if stuck {
-            let nested = self.lowest_by_rows(corners);
-            if nested.2.distance < sample.distance {
-                return nested;
-            }
-        }
-        (weights, point, sample)
-    }
-
-    /// The same by golden sections of golden sections: slower, and right wherever the distance is convex, smooth or not. The lowest value of
-    /// a row parallel to a side is a convex function of the row.
-    fn lowest_by_rows(&self, [a, b, c]: [Vec3; 3]) -> ([f32; 3], Vec3, Sample) {
-        let row = |s: f32| {
-            let (t, point, sample) = self.lowest_of_edge(a + s * (b - a), a + s * (c - a));
-            ([1.0 - s, s * (1.0 - t), s * t], point, sample)
-        };
-        let lower = |one: ([f32; 3], Vec3, Sample), other: ([f32; 3], Vec3, Sample)| {
-            if other.2.distance < one.2.distance {
-                other
-            } else {
-                one
-            }
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        let (mut at_left, mut at_right) = (1.0 - SECTION, SECTION);
-        let (mut left, mut right) = (row(at_left), row(at_right));
-        let mut best = lower(lower(row(0.0), row(1.0)), lower(left, right));
-        let enough = self.enough((b - a).length().max((c - a).length()));
-        while high - low > enough && at_left < at_right {
-            if left.2.distance <= right.2.distance {
-                (high, at_right, right) = (at_right, at_left, left);
-                at_left = high - SECTION * (high - low);
-                left = row(at_left);
-            } else {
-                (low, at_left, left) = (at_left, at_right, right);
-                at_right = low + SECTION * (high - low);
-                right = row(at_right);
-            }
-            best = lower(best, lower(left, right));
-        }
-        best
-    }
-
-    /// The share of a length under which sections stop. Off by s along the edge, a distance that is smooth there is off by s² only; at a
-    /// kink it is off by s.
-    fn enough(&self, length: f32) -> f32 {
-        (0.5 * self.residual / length.max(f32::MIN_POSITIVE)).max(f32::EPSILON)
-    }
-
-    /// Share, place and sample of the lowest point between two ends: at an end that rises from there, else by golden sections.
-    fn lowest_of_edge(&self, start: Vec3, end: Vec3) -> (f32, Vec3, Sample) {
-        let along = end - start;
-        let at = |t: f32| {
-            let point = start + t * along;
-            (t, point, self.field.sample(point))
-        };
-        let [first, last] = [at(0.0), at(1.0)];
-        let lower = |a: (f32, Vec3, Sample), b: (f32, Vec3, Sample)| {
-            if b.2.distance < a.2.distance { b } else { a }
-        };
-        let rises = |end: (f32, Vec3, Sample), along: Vec3| end.2.gradient.dot(along) >= 0.0;
-        if rises(first, along) && first.2.distance <= last.2.distance {
-            return first;
-        }
-        if rises(last, -along) && last.2.distance <= first.2.distance {
-            return last;
-        }
-        let (mut low, mut high) = (0.0, 1.0);
-        let (mut left, mut right) = (at(1.0 - SECTION), at(SECTION));
-        let enough = self.enough(along.length());
-        while high - low > enough {
-            if left.2.distance <= right.2.distance {
-                high = right.0;
-                right = left;
-                left = at(high - SECTION * (high - low));
-            } else {
-                low = left.0;
-                left = right;
-                right = at(low + SECTION * (high - low));
-            }
-            // Rounding has brought the two together.
-            if left.0 >= right.0 {
-                break;
-            }
-        }
-        lower(lower(left, right), lower(first, last))
     }
 
     fn contact(&self, found: &Found) -> Contact {

@@ -1,6 +1,7 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
 mod auto;
+mod both_shells;
 mod boxes;
 mod by_convex;
 mod cast;
@@ -8,7 +9,9 @@ mod clearance;
 pub mod convex;
 mod exchange;
 mod face_descent;
+mod face_search;
 mod least_first;
+mod loose_triangles;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
@@ -20,6 +23,7 @@ mod point_samples;
 mod probe;
 mod projection_particles;
 mod separation;
+mod settle;
 mod shell_pairs;
 mod shell_segments;
 mod shell_traversal;
@@ -33,6 +37,7 @@ pub use clearance::{
     Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
 };
 pub use face_descent::{FaceDescent, Features};
+pub use loose_triangles::{TriangleScratch, collide_triangles};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
     find_contacts,
@@ -43,5 +48,6 @@ pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
     separation_many,
 };
+pub use settle::settle;
 pub use touching::touching;
 pub use travel::MotionError;

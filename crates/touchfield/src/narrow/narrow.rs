@@ -14,7 +14,7 @@ use super::octree_subdivision::{self, Subdivision};
 use super::overlap::OverlapBuffers;
 use super::projection_particles::{self, ParticleBuffers, Particles};
 use super::separation::{self, SeparationScratch};
-use super::{auto, point_samples, shell_segments, shell_traversal};
+use super::{auto, both_shells, point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
@@ -68,6 +68,8 @@ pub enum Method {
     ShellTraversal,
     /// The deepest point of each of about so many segments of a shell (document 003).
     ShellSegments(u32),
+    /// The sphere tree of either shell against the field of the other: for solvers, which must not miss a corner.
+    BothShells,
     /// The one contact where the separation is, as `separation` finds it.
     Separation,
     /// Boxes halved where both bodies may be (document 001).
@@ -88,6 +90,7 @@ impl Method {
             Method::PointSamples => "point-samples",
             Method::ShellTraversal => "shell-traversal",
             Method::ShellSegments(_) => "shell-segments",
+            Method::BothShells => "both-shells",
             Method::Separation => "separation",
             Method::OctreeSubdivision(_) => "octree-subdivision",
             Method::ProjectionParticles(_) => "projection-particles",
@@ -234,6 +237,8 @@ pub struct Scratch {
     pub(super) covered: Vec<(f32, u32)>,
     /// Children of a sphere with their distances.
     pub(super) children: Vec<(f32, u32)>,
+    /// Contacts of the shell that was walked first.
+    pub(super) contacts: Vec<Contact>,
     pub(super) separation: SeparationScratch,
     pub(super) overlap: OverlapBuffers,
     pub(super) boxes: Boxes,
@@ -290,6 +295,7 @@ pub fn find_contacts(
         Method::ShellSegments(segments) => {
             shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
+        Method::BothShells => both_shells::collide(pair, settings, scratch, out)?,
         Method::OctreeSubdivision(subdivision) => {
             octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?;
         }

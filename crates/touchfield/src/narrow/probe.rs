@@ -20,6 +20,11 @@ pub(super) enum Side {
 }
 
 impl Side {
+    /// Whose shell made a contact.
+    pub(super) fn of(id: ContactId) -> Side {
+        if id.0 & SIDE_A == 0 { Side::B } else { Side::A }
+    }
+
     /// The other one.
     pub(super) fn other(self) -> Side {
         match self {
@@ -95,9 +100,19 @@ impl<'a> Probe<'a> {
         self.rotation * point_in_shell + self.translation
     }
 
+    /// A direction of the shell's frame, in the frame of the field.
+    pub(super) fn vector_to_field(&self, vector_in_shell: Vec3) -> Vec3 {
+        self.rotation * vector_in_shell
+    }
+
+    /// A direction of the field's frame, in the frame of the shell.
+    pub(super) fn to_shell(&self, vector_in_field: Vec3) -> Vec3 {
+        self.rotation.transpose() * vector_in_field
+    }
+
     /// The inward normal of a shell point, in the frame of the field.
     fn inward(&self, index: u32) -> Vec3 {
-        -(self.rotation * self.shell.normals()[index as usize])
+        -self.vector_to_field(self.shell.normals()[index as usize])
     }
 
     /// The inward normal of a shell point, in frame A.

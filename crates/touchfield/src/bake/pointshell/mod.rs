@@ -144,6 +144,48 @@ pub fn shell_of_field(
     shell(&points, field, radius.unwrap_or(0.0), settings)
 }
 
+/// A shell of points and outward unit normals of your own. `covering_radius` is your promise that every place of the surface lies within it of
+/// one of them \[m\]; the points change their order.
+pub fn shell_of_points(
+    points: &[Vec3],
+    normals: &[Vec3],
+    covering_radius: f32,
+    settings: &ShellSettings,
+) -> Result<PointShell, ShellBakeError> {
+    settings.check()?;
+    if points.is_empty() {
+        return Err(ShellError::Empty.into());
+    }
+    if points.len() != normals.len() {
+        return Err(ShellError::WrongCount {
+            points: points.len(),
+            normals: normals.len(),
+        }
+        .into());
+    }
+    if let Some(index) = points.iter().position(|point| !point.is_finite()) {
+        return Err(ShellError::NotFinite { index }.into());
+    }
+    let built = build_tree(points, settings);
+    let sorted = |of: &[Vec3]| built.order.iter().map(|&old| of[old as usize]).collect();
+    let (points, normals) = (sorted(points), sorted(normals));
+    Ok(PointShell::new(
+        points,
+        normals,
+        covering_radius,
+        built.tree,
+    )?)
+}
+
+/// Clusters over clusters, as the settings say.
+fn build_tree(places: &[Vec3], settings: &ShellSettings) -> tree::Built {
+    let levels = match settings.tree {
+        TreeBuilder::Chain => cluster_chain::clusters(places, settings.cluster_size),
+        TreeBuilder::Spatial => cluster_spatial::clusters(places, settings.cluster_size),
+    };
+    tree::assemble(places, &levels)
+}
+
 /// The spacing, if `f32` tells such points apart and holds them at all.
 fn usable_spacing(mesh: &TriangleMesh, settings: &ShellSettings) -> Result<f64, ShellBakeError> {
     /// Differences and squares of such lengths stay finite in `f32` \[m\].
@@ -176,11 +218,7 @@ fn shell(
         return Err(ShellError::Empty.into());
     }
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
-    let levels = match settings.tree {
-        TreeBuilder::Chain => cluster_chain::clusters(&places, settings.cluster_size),
-        TreeBuilder::Spatial => cluster_spatial::clusters(&places, settings.cluster_size),
-    };
-    let built = tree::assemble(&places, &levels);
+    let built = build_tree(&places, settings);
     let sorted: Vec<SurfacePoint> = (built.order.iter())
         .map(|&old| points[old as usize])
         .collect();

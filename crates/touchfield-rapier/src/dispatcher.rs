@@ -1,0 +1,447 @@
+//! Rapier's questions about pairs with a field in them; all others go to Rapier's own answers.
+//!
+//! Input: two shapes and where the second is. Output: manifolds, distances, times of impact.
+//! Cost: that of the parts. Not for: pairs of shapes that are neither Rapier's nor ours, which are counted.
+//!
+//! It owns its fallback: with parry's `chain` the children of a compound would be handed to the default alone, and a field among them would touch nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rapier::math::{Pose as RapierPose, Real, Vector};
+use rapier::parry::query::details::ShapeCastOptions;
+use rapier::parry::query::{
+    ClosestPoints, Contact as RapierContact, ContactManifold, ContactManifoldsWorkspace,
+    DefaultQueryDispatcher, NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher,
+    ShapeCastHit, ShapeDistance, ShapeIntersection, TypedWorkspaceData, Unsupported, WorkspaceData,
+};
+use rapier::parry::query::details::NormalConstraints;
+use rapier::parry::shape::Shape as RapierShape;
+
+use crate::convert;
+use crate::counts::{Counts, Tally};
+use crate::manifolds::{self, Buffers, PairFrame};
+use crate::meet::{self, Colliders, Found};
+use crate::partner::{Part, PartKind, Solids, child, holds_field};
+use crate::query;
+use crate::sweep;
+
+/// How contacts are found and kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DispatcherSettings {
+    /// Contacts kept of a pair, at most; four of one normal.
+    pub max_contacts: usize,
+    /// Time that a pair may take before its contacts are those of a coarser surface; `None`: what it takes. With a budget, results depend on the clock.
+    pub budget: Option<Duration>,
+}
+
+impl Default for DispatcherSettings {
+    fn default() -> DispatcherSettings {
+        DispatcherSettings {
+            // A helix of a thread or the rim of a bowl is held by this many; a flat face needs four.
+            max_contacts: 12,
+            budget: None,
+        }
+    }
+}
+
+/// Answers for fields, and hands everything else to Rapier. Clones share their counts.
+#[derive(Clone, Default)]
+pub struct FieldDispatcher {
+    settings: DispatcherSettings,
+    solids: Arc<Solids>,
+    tally: Arc<Tally>,
+}
+
+impl FieldDispatcher {
+    /// With settings other than the usual.
+    pub fn new(settings: DispatcherSettings) -> FieldDispatcher {
+        FieldDispatcher {
+            settings,
+            ..Default::default()
+        }
+    }
+
+    /// What could not be handled since this was last asked, over all clones.
+    pub fn take_counts(&self) -> Counts {
+        self.tally.take()
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    pub(crate) fn solids(&self) -> &Solids {
+        &self.solids
+    }
+
+    fn count_unsupported<T>(&self, result: Result<T, Unsupported>) -> Result<T, Unsupported> {
+        if result.is_err() {
+            self.tally.unsupported("a shape of Rapier's", "another");
+        }
+        result
+    }
+}
+
+/// The parts of both colliders of a pair: what need not be found again at every step.
+#[derive(Clone)]
+struct PairParts {
+    first: Vec<Part>,
+    second: Vec<Part>,
+}
+
+impl WorkspaceData for PairParts {
+    fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
+        TypedWorkspaceData::Custom
+    }
+
+    fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
+        Box::new(self.clone())
+    }
+}
+
+/// Buffers of a call.
+#[derive(Default)]
+struct Gather {
+    found: Vec<Found>,
+    manifolds: Buffers,
+}
+
+thread_local! {
+    static GATHER: std::cell::RefCell<Gather> = std::cell::RefCell::default();
+}
+
+impl<M, C> PersistentQueryDispatcher<M, C> for FieldDispatcher
+where
+    M: Default + Clone + Send + Sync,
+    C: Default + Copy + Send + Sync,
+{
+    fn contact_manifolds(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+        prediction: Real,
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        workspace: &mut Option<ContactManifoldsWorkspace>,
+    ) -> Result<(), Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            let answer =
+                DefaultQueryDispatcher.contact_manifolds(pos12, g1, g2, prediction, manifolds, workspace);
+            return self.count_unsupported(answer);
+        }
+        let is_ours = |workspace: &ContactManifoldsWorkspace| workspace.0.is::<PairParts>();
+        // A pair that may have two normals must have a workspace, or Rapier loses track of its manifolds.
+        if !workspace.as_ref().is_some_and(is_ours) {
+            *workspace = Some(ContactManifoldsWorkspace(Box::new(PairParts {
+                first: self.solids.parts(g1),
+                second: self.solids.parts(g2),
+            })));
+        }
+        let Some(parts) = workspace.as_ref().and_then(|workspace| workspace.0.downcast_ref()) else {
+            return Err(Unsupported);
+        };
+        GATHER.with(|gather| match gather.try_borrow_mut() {
+            Ok(mut gather) => self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather),
+            Err(_) => {
+                let mut gather = Gather::default();
+                self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather)
+            }
+        })
+    }
+
+    fn contact_manifold_convex_convex(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+        normal_constraints1: Option<&dyn NormalConstraints>,
+        normal_constraints2: Option<&dyn NormalConstraints>,
+        prediction: Real,
+        manifold: &mut ContactManifold<M, C>,
+    ) -> Result<(), Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.contact_manifold_convex_convex(
+                pos12,
+                g1,
+                g2,
+                normal_constraints1,
+                normal_constraints2,
+                prediction,
+                manifold,
+            );
+        }
+        // One manifold only: that of the deepest contact.
+        let mut all = vec![manifold.take()];
+        self.contact_manifolds(pos12, g1, g2, prediction, &mut all, &mut None)?;
+        if let Some(deepest) = all.into_iter().next() {
+            *manifold = deepest;
+        }
+        Ok(())
+    }
+}
+
+impl FieldDispatcher {
+    fn manifolds<M, C>(
+        &self,
+        pos12: &RapierPose,
+        [g1, g2]: [&dyn RapierShape; 2],
+        prediction: Real,
+        parts: &PairParts,
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        gather: &mut Gather,
+    ) -> Result<(), Unsupported>
+    where
+        M: Default + Clone + Send + Sync,
+        C: Default + Copy + Send + Sync,
+    {
+        let colliders = Colliders {
+            first: g1,
+            second: g2,
+            first_from_second: convert::pose(pos12),
+            reach: convert::float(prediction).max(0.0),
+            budget: self.settings.budget,
+            tally: &self.tally,
+        };
+        gather.found.clear();
+        let mut plain = Vec::new();
+        meet::with_work(|work| {
+            for (i, a) in parts.first.iter().enumerate() {
+                for (j, b) in parts.second.iter().enumerate() {
+                    let numbers = [i as u32, j as u32];
+                    let found = &mut gather.found;
+                    let answer = match (a.solid(), b.solid()) {
+                        _ if !a.is_field() && !b.is_field() => {
+                            plain.push(numbers);
+                            Ok(())
+                        }
+                        (Some(shape_a), Some(shape_b)) => meet::solids(
+                            [a, b],
+                            [shape_a, shape_b],
+                            numbers,
+                            &colliders,
+                            work,
+                            found,
+                        ),
+                        (Some(shape), None) if matches!(b.kind, PartKind::Triangles) => {
+                            meet::triangles((a, shape), b, numbers, true, &colliders, work, found)
+                        }
+                        (None, Some(shape)) if matches!(a.kind, PartKind::Triangles) => {
+                            meet::triangles((b, shape), a, numbers, false, &colliders, work, found)
+                        }
+                        _ => {
+                            self.tally.unsupported(meet::name_of(a), meet::name_of(b));
+                            Ok(())
+                        }
+                    };
+                    if let Err(error) = answer {
+                        self.tally.refused(&error);
+                    }
+                }
+            }
+        });
+        for found in &gather.found {
+            let [i, j] = found.parts;
+            self.look_for_depth(&parts.first[i as usize], found);
+            self.look_for_depth(&parts.second[j as usize], found);
+        }
+        let sizes = parts.first.iter().chain(&parts.second).filter_map(Part::solid);
+        let sizes = sizes.map(|shape| shape.solid().diagonal());
+        let frame = PairFrame {
+            first_from_second: colliders.first_from_second,
+            size: sizes.filter(|size| size.is_finite()).fold(f32::INFINITY, f32::min),
+            max_contacts: self.settings.max_contacts,
+        };
+        let settle = |found: &Found| {
+            let [i, j] = found.parts;
+            let pair = [&parts.first[i as usize], &parts.second[j as usize]];
+            match meet::settled(pair, colliders.first_from_second, found.contact) {
+                Some(contact) => Found { contact, ..*found },
+                None => *found,
+            }
+        };
+        let subshape = |[i, j]: [u32; 2]| {
+            [
+                parts.first[i as usize].subshape,
+                parts.second[j as usize].subshape,
+            ]
+        };
+        let plain_before = take_plain(manifolds);
+        let rebuilt = manifolds::rebuild(
+            &gather.found,
+            &frame,
+            settle,
+            subshape,
+            manifolds,
+            &mut gather.manifolds,
+        );
+        if let Err(error) = rebuilt {
+            self.tally.refused(&error);
+            manifolds.clear();
+        }
+        for numbers in plain {
+            self.plain_manifold(parts, numbers, [g1, g2], pos12, prediction, &plain_before, manifolds);
+        }
+        Ok(())
+    }
+
+    /// Counts a contact that is deeper than a field knows.
+    fn look_for_depth(&self, part: &Part, found: &Found) {
+        if let PartKind::Field(field) = &part.kind
+            && let Some(band) = field.band()
+            && -found.contact.separation >= band
+        {
+            self.tally.beyond_band();
+        }
+    }
+
+    /// Appends the manifold of two children that Rapier knows itself.
+    #[allow(clippy::too_many_arguments, reason = "two children, and what Rapier asks of each")]
+    fn plain_manifold<M, C>(
+        &self,
+        parts: &PairParts,
+        [i, j]: [u32; 2],
+        [g1, g2]: [&dyn RapierShape; 2],
+        pos12: &RapierPose,
+        prediction: Real,
+        before: &[ContactManifold<M, C>],
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+    ) where
+        M: Default + Clone + Send + Sync,
+        C: Default + Copy + Send + Sync,
+    {
+        let (a, b) = (&parts.first[i as usize], &parts.second[j as usize]);
+        let (shape1, shape2) = (child(g1, a.subshape), child(g2, b.subshape));
+        let (pose1, pose2) = (child_pose(g1, a.subshape), child_pose(g2, b.subshape));
+        let known = before
+            .iter()
+            .find(|old| old.subshape1 == a.subshape && old.subshape2 == b.subshape);
+        let mut all: Vec<ContactManifold<M, C>> = known.cloned().into_iter().collect();
+        let relative = pose1.inverse() * *pos12 * pose2;
+        let answer = DefaultQueryDispatcher.contact_manifolds(
+            &relative, shape1, shape2, prediction, &mut all, &mut None,
+        );
+        if answer.is_err() {
+            self.tally.unsupported(meet::name_of(a), meet::name_of(b));
+            return;
+        }
+        for mut manifold in all {
+            manifold.subshape1 = a.subshape;
+            manifold.subshape2 = b.subshape;
+            manifold.set_subshape_pos1(Some(pose1));
+            manifold.set_subshape_pos2(Some(pose2));
+            manifolds.push(manifold);
+        }
+    }
+}
+
+/// Takes out the manifolds that Rapier made for children of its own; ours have no poses of subshapes.
+fn take_plain<M, C>(manifolds: &mut Vec<ContactManifold<M, C>>) -> Vec<ContactManifold<M, C>> {
+    if manifolds.iter().all(|manifold| manifold.subshape_poses.is_none()) {
+        return Vec::new();
+    }
+    let (plain, ours) = std::mem::take(manifolds)
+        .into_iter()
+        .partition(|manifold| manifold.subshape_poses.is_some());
+    *manifolds = ours;
+    plain
+}
+
+/// Where a child of a compound is.
+pub(crate) fn child_pose(shape: &dyn RapierShape, subshape: u32) -> RapierPose {
+    match shape.as_shape::<rapier::parry::shape::Compound>() {
+        Some(compound) => compound.shapes()[subshape as usize].0,
+        None => RapierPose::IDENTITY,
+    }
+}
+
+impl QueryDispatcher for FieldDispatcher {
+    fn intersection_test(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+    ) -> Result<ShapeIntersection, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.intersection_test(pos12, g1, g2);
+        }
+        query::intersection(self, pos12, g1, g2)
+    }
+
+    fn distance(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+    ) -> Result<ShapeDistance, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.distance(pos12, g1, g2);
+        }
+        query::distance(self, pos12, g1, g2)
+    }
+
+    fn contact(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+        prediction: Real,
+    ) -> Result<Option<RapierContact>, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.contact(pos12, g1, g2, prediction);
+        }
+        query::contact(self, pos12, g1, g2, prediction)
+    }
+
+    fn closest_points(
+        &self,
+        pos12: &RapierPose,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+        max_dist: Real,
+    ) -> Result<ClosestPoints, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.closest_points(pos12, g1, g2, max_dist);
+        }
+        query::closest_points(self, pos12, g1, g2, max_dist)
+    }
+
+    fn cast_shapes(
+        &self,
+        pos12: &RapierPose,
+        local_vel12: Vector,
+        g1: &dyn RapierShape,
+        g2: &dyn RapierShape,
+        options: ShapeCastOptions,
+    ) -> Result<Option<ShapeCastHit>, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.cast_shapes(pos12, local_vel12, g1, g2, options);
+        }
+        sweep::straight(self, pos12, local_vel12, g1, g2, options)
+    }
+
+    fn cast_shapes_nonlinear(
+        &self,
+        motion1: &NonlinearRigidMotion,
+        g1: &dyn RapierShape,
+        motion2: &NonlinearRigidMotion,
+        g2: &dyn RapierShape,
+        start_time: Real,
+        end_time: Real,
+        stop_at_penetration: bool,
+    ) -> Result<Option<ShapeCastHit>, Unsupported> {
+        if !holds_field(g1) && !holds_field(g2) {
+            return DefaultQueryDispatcher.cast_shapes_nonlinear(
+                motion1,
+                g1,
+                motion2,
+                g2,
+                start_time,
+                end_time,
+                stop_at_penetration,
+            );
+        }
+        let times = [start_time, end_time];
+        sweep::turning(self, [motion1, motion2], [g1, g2], times, stop_at_penetration)
+    }
+}

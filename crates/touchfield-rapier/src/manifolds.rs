@@ -1,0 +1,216 @@
+//! From all contacts of a pair to Rapier's manifolds: few, spread, one for each normal, known again from step to step.
+//!
+//! Input: the contacts of a step, the manifolds of the last one. Output: the manifolds of this one, impulses carried over.
+//! Cost: O(contacts × kept). Not for: contacts of Rapier's own pairs, which it keeps itself.
+//!
+//! All memory is in the manifolds themselves, which Rapier keeps, copies and saves: a pair needs nothing beside them to go on.
+//! A contact is the same as one of the last step if it is near it as seen from either body, as in `touchfield::manifold`.
+
+use glam::Vec3;
+use rapier::parry::query::{ContactManifold, TrackedContact};
+use rapier::parry::shape::PackedFeatureId;
+use touchfield::contact::Contact;
+use touchfield::geom::{Pose, Tolerance};
+use touchfield::manifold::{ManifoldError, ReduceScratch, ReduceSettings, Reduced, reduce};
+
+use crate::convert;
+use crate::meet::Found;
+
+/// Buffers that are reused.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    contacts: Vec<Contact>,
+    preferred: Vec<bool>,
+    reduce: ReduceScratch,
+    reduced: Reduced,
+    old: Vec<Old>,
+    kept: Vec<Found>,
+}
+
+/// A contact of the last step, in the frames of both colliders.
+#[derive(Clone, Copy)]
+struct Old {
+    on_first: Vec3,
+    on_second: Vec3,
+    manifold: usize,
+    point: usize,
+    id: u32,
+    is_taken: bool,
+}
+
+/// What a pair is like.
+#[derive(Clone, Copy)]
+pub(crate) struct PairFrame {
+    pub(crate) first_from_second: Pose,
+    /// Diagonal of the smaller body \[m\].
+    pub(crate) size: f32,
+    pub(crate) max_contacts: usize,
+}
+
+/// A share of the smaller body within which a contact is the same as before, as seen from one of the two. Tuned: half of it loses the contacts of
+/// balls that roll at 1 m/s, twice of it confuses the corners of thin plates.
+const SAME_SHARE: f32 = 0.03;
+
+/// Contacts nearer to each other than this share are one.
+const TWIN_SHARE: f32 = 0.002;
+
+/// Replaces the manifolds by those of `found`. `settle` moves a contact that is kept to where it belongs; `subshape` names a part.
+pub(crate) fn rebuild<M, C>(
+    found: &[Found],
+    frame: &PairFrame,
+    settle: impl Fn(&Found) -> Found,
+    subshape: impl Fn([u32; 2]) -> [u32; 2],
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+    buffers: &mut Buffers,
+) -> Result<(), ManifoldError>
+where
+    M: Default + Clone,
+    C: Default + Copy,
+{
+    let mut last = std::mem::take(manifolds);
+    if found.is_empty() {
+        // Buffers for when they meet again.
+        last.truncate(1);
+        if let Some(first) = last.first_mut() {
+            first.clear();
+        }
+        *manifolds = last;
+        return Ok(());
+    }
+    let second_from_first = frame.first_from_second.inverse();
+    let Buffers {
+        contacts,
+        preferred,
+        reduce: scratch,
+        reduced,
+        old,
+        kept,
+    } = buffers;
+    old.clear();
+    for (manifold, points) in last.iter().enumerate() {
+        for (point, tracked) in points.points.iter().enumerate() {
+            old.push(Old {
+                on_first: convert::vec3(tracked.local_p1),
+                on_second: convert::vec3(tracked.local_p2),
+                manifold,
+                point,
+                id: tracked.fid1.0 & ID_BITS,
+                is_taken: false,
+            });
+        }
+    }
+    contacts.clear();
+    contacts.extend(found.iter().map(|found| found.contact));
+    let same = SAME_SHARE * frame.size;
+    preferred.clear();
+    preferred.extend(contacts.iter().map(|contact| {
+        let places = places(contact, second_from_first);
+        old.iter().any(|old| old.apart(places) <= same * same)
+    }));
+    let settings = ReduceSettings {
+        max_contacts: frame.max_contacts,
+        tolerance: Tolerance::for_size(frame.size),
+        ..Default::default()
+    };
+    reduce(contacts, preferred, &settings, scratch, reduced)?;
+    for (place, group) in reduced.groups.iter().enumerate() {
+        let members = &reduced.kept[group.first as usize..][..group.count as usize];
+        kept.clear();
+        let twin = TWIN_SHARE * frame.size;
+        for &index in members {
+            let settled = settle(&found[index as usize]);
+            let is_new = (kept.iter()).all(|other: &Found| {
+                other.contact.point.distance_squared(settled.contact.point) > twin * twin
+            });
+            if is_new {
+                kept.push(settled);
+            }
+        }
+        let Some(deepest) = (kept.iter()).min_by(|a, b| a.contact.separation.total_cmp(&b.contact.separation)) else {
+            continue;
+        };
+        let normal = deepest.contact.normal;
+        let [subshape1, subshape2] = subshape(deepest.parts);
+        let mut manifold = last.get_mut(place).map_or_else(ContactManifold::new, |last| ContactManifold {
+            points: Vec::with_capacity(4),
+            local_n1: last.local_n1,
+            local_n2: last.local_n2,
+            subshape1: 0,
+            subshape2: 0,
+            subshape_poses: None,
+            data: std::mem::take(&mut last.data),
+        });
+        manifold.points.clear();
+        manifold.local_n1 = convert::vector(normal);
+        manifold.local_n2 = convert::vector(second_from_first.transform_vector(-normal));
+        (manifold.subshape1, manifold.subshape2) = (subshape1, subshape2);
+        for found in kept.iter() {
+            let places = places(&found.contact, second_from_first);
+            let nearest = (old.iter_mut().filter(|old| !old.is_taken))
+                .map(|old| (old.apart(places), old))
+                .filter(|(apart, _)| *apart <= same * same)
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
+            let (data, id) = match nearest {
+                Some((_, old)) => {
+                    old.is_taken = true;
+                    (last[old.manifold].points[old.point].data, Some(old.id))
+                }
+                None => (C::default(), None),
+            };
+            manifold.points.push(TrackedContact {
+                local_p1: convert::vector(places[0]),
+                local_p2: convert::vector(places[1]),
+                dist: convert::real(found.contact.separation),
+                fid1: PackedFeatureId::vertex(id.unwrap_or(NO_ID)),
+                fid2: PackedFeatureId::vertex(id.unwrap_or(NO_ID)),
+                data,
+            });
+        }
+        manifolds.push(manifold);
+    }
+    name_new(manifolds);
+    Ok(())
+}
+
+/// The bits of a feature that are its number.
+const ID_BITS: u32 = (1 << 30) - 1;
+
+/// Of a contact that has no name yet.
+const NO_ID: u32 = ID_BITS;
+
+/// Gives new contacts the smallest numbers that are free.
+fn name_new<M, C>(manifolds: &mut [ContactManifold<M, C>]) {
+    let points = || manifolds.iter().flat_map(|manifold| &manifold.points);
+    let mut used: Vec<u32> = points().map(|point| point.fid1.0 & ID_BITS).collect();
+    let mut next = 0;
+    for manifold in manifolds.iter_mut() {
+        for point in &mut manifold.points {
+            if point.fid1.0 & ID_BITS != NO_ID {
+                continue;
+            }
+            while used.contains(&next) {
+                next += 1;
+            }
+            used.push(next);
+            point.fid1 = PackedFeatureId::vertex(next);
+            point.fid2 = PackedFeatureId::vertex(next);
+        }
+    }
+}
+
+/// Where a contact lies on the first collider and on the second, each in its own frame.
+fn places(contact: &Contact, second_from_first: Pose) -> [Vec3; 2] {
+    [
+        contact.point_on_a(),
+        second_from_first.transform_point(contact.point_on_b()),
+    ]
+}
+
+impl Old {
+    /// Square of how far a contact is from this one, as seen from the body where that is less \[m²\].
+    fn apart(&self, [on_first, on_second]: [Vec3; 2]) -> f32 {
+        let on_first = self.on_first.distance_squared(on_first);
+        let on_second = self.on_second.distance_squared(on_second);
+        on_first.min(on_second)
+    }
+}

@@ -1,0 +1,224 @@
+//! The contacts of two colliders' parts, in the frame of the first collider.
+//!
+//! Input: two parts, where the second collider is, how far to look. Output: contacts, each with the parts that made it.
+//! Cost: a walk down the shells of both. Not for: choosing among the contacts (see `manifolds`).
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use glam::Vec3;
+use rapier::parry::shape::Shape as RapierShape;
+use touchfield::contact::Contact;
+use touchfield::geom::Pose;
+use touchfield::narrow::{
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, TriangleScratch,
+    collide_triangles, find_contacts, settle,
+};
+use touchfield::shape::Shape;
+
+use crate::counts::Tally;
+use crate::partner::{Part, PartKind, child, triangles_in};
+use crate::query::moved_box;
+
+/// Two colliders and where the second one is.
+#[derive(Clone, Copy)]
+pub(crate) struct Colliders<'a> {
+    pub(crate) first: &'a dyn RapierShape,
+    pub(crate) second: &'a dyn RapierShape,
+    pub(crate) first_from_second: Pose,
+    /// Contacts up to this far apart are wanted \[m\].
+    pub(crate) reach: f32,
+    /// Time that a pair of parts may take.
+    pub(crate) budget: Option<Duration>,
+    pub(crate) tally: &'a Tally,
+}
+
+/// A contact in the frame of the first collider, and the numbers of the parts that made it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) contact: Contact,
+    pub(crate) parts: [u32; 2],
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+pub(crate) struct Work {
+    scratch: Scratch,
+    contacts: Contacts,
+    triangles: TriangleScratch,
+    numbered: Vec<(u32, [Vec3; 3])>,
+    corners: Vec<[Vec3; 3]>,
+    loose: Vec<Contact>,
+}
+
+thread_local! {
+    /// One for each thread: Rapier asks from many, and has no place to keep buffers.
+    static WORK: RefCell<Work> = RefCell::default();
+}
+
+/// Lends the buffers of this thread.
+pub(crate) fn with_work<R>(use_it: impl FnOnce(&mut Work) -> R) -> R {
+    WORK.with(|work| match work.try_borrow_mut() {
+        Ok(mut work) => use_it(&mut work),
+        // A callback of the user's that asks again.
+        Err(_) => use_it(&mut Work::default()),
+    })
+}
+
+/// Where part B is as part A sees it.
+pub(crate) fn a_from_b(a: &Part, b: &Part, first_from_second: Pose) -> Pose {
+    a.collider_from_part.inverse() * first_from_second * b.collider_from_part
+}
+
+/// A share of a body's size within which one point in contact may stand for others. Tuned: a resting bunny loses no contact that
+/// its manifold keeps, and half of the time.
+const DETAIL_SHARE: f32 = 0.02;
+
+/// Appends the contacts of two solids.
+pub(crate) fn solids(
+    [a, b]: [&Part; 2],
+    [shape_a, shape_b]: [&Shape; 2],
+    numbers: [u32; 2],
+    colliders: &Colliders<'_>,
+    work: &mut Work,
+    out: &mut Vec<Found>,
+) -> Result<(), CollideError> {
+    let pair = Pair {
+        a: shape_a,
+        b: shape_b,
+        a_from_b: a_from_b(a, b, colliders.first_from_second),
+    };
+    if !boxes_meet(&pair, colliders.reach) {
+        return Ok(());
+    }
+    let are_convex = shape_a.as_convex().is_some() && shape_b.as_convex().is_some();
+    let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
+    let settings = CollideSettings {
+        method: if are_convex {
+            Method::Convex
+        } else {
+            Method::BothShells
+        },
+        max_separation: colliders.reach,
+        detail: DETAIL_SHARE * size,
+        budget: colliders.budget,
+    };
+    find_contacts(&pair, &settings, &mut work.scratch, &mut work.contacts)?;
+    if work.contacts.outcome != Outcome::Complete {
+        colliders.tally.out_of_time();
+    }
+    out.extend(work.contacts.contacts.iter().map(|&contact| Found {
+        contact: seen_from(a.collider_from_part, contact),
+        parts: numbers,
+    }));
+    Ok(())
+}
+
+/// A contact of a part, in the frame of its collider.
+fn seen_from(collider_from_part: Pose, contact: Contact) -> Contact {
+    Contact {
+        point: collider_from_part.transform_point(contact.point),
+        normal: collider_from_part.transform_vector(contact.normal),
+        ..contact
+    }
+}
+
+/// Whether the boxes of two solids come within reach of each other.
+fn boxes_meet(pair: &Pair<'_>, reach: f32) -> bool {
+    let b_in_a = moved_box(pair.a_from_b, pair.b.solid());
+    !pair.a.solid().intersection(b_in_a.grown(reach)).is_empty()
+}
+
+/// Moves a contact of two solids to where their surfaces are nearest, as far as a shell may have missed it.
+pub(crate) fn settled(
+    [a, b]: [&Part; 2],
+    first_from_second: Pose,
+    contact: Contact,
+) -> Option<Contact> {
+    let (shape_a, shape_b) = (a.solid()?, b.solid()?);
+    if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
+        return None;
+    }
+    let pair = Pair {
+        a: shape_a,
+        b: shape_b,
+        a_from_b: a_from_b(a, b, first_from_second),
+    };
+    let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
+    // About a spacing, or what one point stood for.
+    let reach = [shape_a, shape_b].into_iter().filter_map(|shape| {
+        let shell = shape.shell()?;
+        Some(shell.covering_radius().min(3.0 * DETAIL_SHARE * size))
+    });
+    let reach = reach.fold(DETAIL_SHARE * size, f32::max);
+    let part_from_collider = a.collider_from_part.inverse();
+    let settled = settle(&pair, seen_from(part_from_collider, contact), reach);
+    Some(seen_from(a.collider_from_part, settled))
+}
+
+/// Appends the contacts of a solid with a surface of triangles; `is_first` if the solid is of the first collider.
+pub(crate) fn triangles(
+    solid: (&Part, &Shape),
+    surface: &Part,
+    numbers: [u32; 2],
+    is_first: bool,
+    colliders: &Colliders<'_>,
+    work: &mut Work,
+    out: &mut Vec<Found>,
+) -> Result<(), CollideError> {
+    let (part, shape) = solid;
+    let solid_from_surface = if is_first {
+        a_from_b(part, surface, colliders.first_from_second)
+    } else {
+        a_from_b(surface, part, colliders.first_from_second).inverse()
+    };
+    let with_surface = if is_first {
+        child(colliders.second, surface.subshape)
+    } else {
+        child(colliders.first, surface.subshape)
+    };
+    let bounds = shape.solid().grown(colliders.reach);
+    let in_surface = moved_box(solid_from_surface.inverse(), bounds);
+    triangles_in(with_surface, in_surface, &mut work.numbered);
+    work.corners.clear();
+    for (_, corners) in &work.numbered {
+        let corners = corners.map(|corner| solid_from_surface.transform_point(corner));
+        work.corners.push(corners);
+    }
+    if shape.shell().is_none() {
+        colliders.tally.unsupported("half-space", "triangles");
+        return Ok(());
+    }
+    work.loose.clear();
+    collide_triangles(
+        shape,
+        &work.corners,
+        colliders.reach,
+        &mut work.triangles,
+        &mut work.loose,
+    )?;
+    let first_from_solid = if is_first {
+        part.collider_from_part
+    } else {
+        colliders.first_from_second * part.collider_from_part
+    };
+    for &contact in &work.loose {
+        // From the triangles to the solid; from the first collider to the second if the triangles are of the first.
+        let contact = if is_first { contact.flipped() } else { contact };
+        out.push(Found {
+            contact: seen_from(first_from_solid, contact),
+            parts: numbers,
+        });
+    }
+    Ok(())
+}
+
+/// Names for people.
+pub(crate) fn name_of(part: &Part) -> &'static str {
+    match part.kind {
+        PartKind::Field(_) => "field",
+        PartKind::Solid(_) => "solid",
+        PartKind::Triangles => "triangles",
+        PartKind::Unknown => "a shape that nobody knows",
+    }
+}

@@ -1,0 +1,172 @@
+//! A [`FieldShape`] as Rapier knows shapes: boxes, mass, rays and nearest points.
+//!
+//! Input: questions in the frame of the shape. Output: answers of its field. Cost: a few dozen field values a ray or point.
+//! Not for: pairs, which are the dispatcher's.
+
+use glam::Vec3;
+use rapier::math::{Real, Vector};
+use rapier::parry::bounding_volume::{Aabb, BoundingSphere};
+use rapier::parry::mass_properties::MassProperties;
+use rapier::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
+use rapier::parry::shape::{FeatureId, Shape, ShapeType, TypedShape};
+use touchfield::field::Sample;
+
+use crate::convert;
+use crate::shape::FieldShape;
+
+impl Shape for FieldShape {
+    fn compute_local_aabb(&self) -> Aabb {
+        convert::rapier_aabb(self.shape().solid())
+    }
+
+    fn compute_local_bounding_sphere(&self) -> BoundingSphere {
+        self.compute_local_aabb().bounding_sphere()
+    }
+
+    fn clone_dyn(&self) -> Box<dyn Shape> {
+        Box::new(self.clone())
+    }
+
+    fn scale_dyn(&self, scale: Vector, _subdivisions: u32) -> Option<Box<dyn Shape>> {
+        let scale = convert::vec3(scale);
+        // Scale that differs between axes keeps no distance.
+        let is_uniform = scale.max_element() - scale.min_element() <= 1e-6 * scale.abs().max_element();
+        if !is_uniform {
+            tracing::warn!(?scale, "a field cannot be scaled by different factors along different axes");
+            return None;
+        }
+        let scaled = self.scaled(scale.x).inspect_err(|error| tracing::warn!(%error, "a field was not scaled"));
+        scaled.ok().map(|scaled| Box::new(scaled) as Box<dyn Shape>)
+    }
+
+    fn mass_properties(&self, density: Real) -> MassProperties {
+        let mass = self.mass();
+        #[allow(clippy::useless_conversion, reason = "the same source is compiled for f32 and for f64")]
+        let density = f64::from(density);
+        MassProperties::with_inertia_matrix(
+            convert::vector_of_double(mass.center),
+            (density * mass.volume) as Real,
+            convert::matrix(density * mass.inertia),
+        )
+    }
+
+    fn shape_type(&self) -> ShapeType {
+        ShapeType::Custom
+    }
+
+    fn as_typed_shape(&self) -> TypedShape<'_> {
+        TypedShape::Custom(self)
+    }
+
+    fn ccd_thickness(&self) -> Real {
+        convert::real(self.thickness())
+    }
+
+    fn ccd_angular_thickness(&self) -> Real {
+        // A body with edges meets others at another place after less than an eighth of a turn.
+        convert::real(std::f32::consts::FRAC_PI_4)
+    }
+}
+
+/// Share of the body's size at which a point lies on its surface.
+const ON_SURFACE: f32 = 1e-5;
+
+/// Steps along a ray or towards a surface; each at least halves what is left where the field is a distance.
+const MOST_STEPS: u32 = 512;
+
+impl FieldShape {
+    fn size(&self) -> f32 {
+        self.shape().solid().diagonal()
+    }
+
+    /// The nearest point of the surface, as far as the field leads there, and whether a point is inside.
+    fn nearest(&self, point: Vec3) -> (Vec3, bool) {
+        let field = self.shape().field();
+        let enough = ON_SURFACE * self.size();
+        // Beyond its box a field knows lower bounds only: from the box on it knows more.
+        let mut at = point;
+        let mut sample = field.sample(at);
+        let is_inside = sample.distance <= 0.0;
+        for _ in 0..MOST_STEPS {
+            let Sample { distance, gradient } = sample;
+            let Some(outward) = gradient.try_normalize() else {
+                break;
+            };
+            if distance.abs() <= enough {
+                break;
+            }
+            at -= distance * outward;
+            sample = field.sample(at);
+        }
+        (at, is_inside)
+    }
+
+    /// How far along a unit direction the surface is.
+    fn trace(&self, from: Vec3, along: Vec3, farthest: f32) -> Option<f32> {
+        let field = self.shape().field();
+        let enough = ON_SURFACE * self.size();
+        let start = field.distance(from);
+        let side = if start <= 0.0 { -1.0 } else { 1.0 };
+        let mut gone = 0.0;
+        for _ in 0..MOST_STEPS {
+            let distance = side * field.distance(from + gone * along);
+            if distance <= enough {
+                return Some(gone);
+            }
+            gone += distance;
+            if gone > farthest {
+                return None;
+            }
+        }
+        // Along the surface for hundreds of steps: where it has come to.
+        Some(gone)
+    }
+}
+
+impl PointQuery for FieldShape {
+    fn project_local_point(&self, pt: Vector, solid: bool) -> PointProjection {
+        let point = convert::vec3(pt);
+        let (nearest, is_inside) = self.nearest(point);
+        if is_inside && solid {
+            return PointProjection::new(true, pt);
+        }
+        PointProjection::new(is_inside, convert::vector(nearest))
+    }
+
+    fn project_local_point_and_get_feature(&self, pt: Vector) -> (PointProjection, FeatureId) {
+        (self.project_local_point(pt, false), FeatureId::Unknown)
+    }
+
+    fn contains_local_point(&self, pt: Vector) -> bool {
+        self.shape().field().distance(convert::vec3(pt)) <= 0.0
+    }
+}
+
+impl RayCast for FieldShape {
+    fn cast_local_ray_and_get_normal(
+        &self,
+        ray: &Ray,
+        max_time_of_impact: Real,
+        solid: bool,
+    ) -> Option<RayIntersection> {
+        let speed = convert::float(ray.dir.length());
+        let from = convert::vec3(ray.origin);
+        let along = convert::vec3(ray.dir).try_normalize()?;
+        if solid && self.shape().field().distance(from) <= 0.0 {
+            return Some(RayIntersection::new(0.0, Vector::ZERO, FeatureId::Unknown));
+        }
+        // Nothing lies beyond the far side of the box.
+        let beyond = from.distance(self.shape().solid().center()) + self.size();
+        let farthest = (convert::float(max_time_of_impact) * speed).min(beyond);
+        let gone = self.trace(from, along, farthest)?;
+        let gradient = self.shape().field().sample(from + gone * along).gradient;
+        let outward = gradient.normalize_or(-along);
+        // The side that the ray comes from.
+        let normal = if outward.dot(along) > 0.0 { -outward } else { outward };
+        Some(RayIntersection::new(
+            convert::real(gone / speed),
+            convert::vector(normal),
+            FeatureId::Unknown,
+        ))
+    }
+}

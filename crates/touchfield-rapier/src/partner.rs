@@ -1,0 +1,374 @@
+//! Whatever a collider may be, as parts that fields can meet.
+//!
+//! Input: any of Rapier's shapes. Output: its [`Part`]s: solids of ours, surfaces of triangles, or what only Rapier knows.
+//! Cost: once for a pair of colliders; solids of one size are shared by all. Not for: shapes of other people's, which nobody knows.
+//!
+//! Solids: ball, cuboid, capsule, cylinder, cone, hull, segment, their rounded forms, half-space, [`FieldShape`]. Triangles: triangle, mesh, height field, and
+//! the free faces of voxels. A compound is its children. A polyline has no surface and is left to Rapier, which has no answer either.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::{DVec3, Quat, Vec3, Vec3Swizzles};
+use rapier::parry::shape::{
+    AxisMask, Compound, HeightField, Shape as RapierShape, TriMesh, TypedShape, Voxels,
+};
+use touchfield::field::primitive::HalfSpace;
+use touchfield::geom::{Aabb, Pose};
+use touchfield::shape::convex::{Core, Support};
+use touchfield::shape::{Convex, ConvexHull, Shape};
+
+use crate::convert;
+use crate::shape::{FieldShape, convex_shell};
+
+/// One piece of a collider.
+#[derive(Clone)]
+pub(crate) struct Part {
+    /// Which child of a compound it is.
+    pub(crate) subshape: u32,
+    /// Where it is.
+    pub(crate) collider_from_part: Pose,
+    pub(crate) kind: PartKind,
+}
+
+/// What a piece is.
+#[derive(Clone)]
+pub(crate) enum PartKind {
+    /// A body made of a field.
+    Field(FieldShape),
+    /// One of Rapier's own solids, as we know it.
+    Solid(Arc<Shape>),
+    /// A surface of triangles, looked up where it is needed.
+    Triangles,
+    /// What fields cannot meet.
+    Unknown,
+}
+
+impl Part {
+    /// The solid, if it is one.
+    pub(crate) fn solid(&self) -> Option<&Shape> {
+        match &self.kind {
+            PartKind::Field(field) => Some(field.shape()),
+            PartKind::Solid(shape) => Some(shape),
+            PartKind::Triangles | PartKind::Unknown => None,
+        }
+    }
+
+    pub(crate) fn is_field(&self) -> bool {
+        matches!(self.kind, PartKind::Field(_))
+    }
+}
+
+/// Solids by their measures, shared by all pairs.
+#[derive(Debug, Default)]
+pub(crate) struct Solids(Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>);
+
+/// Solids that are remembered; those of worlds with more are made anew for each pair.
+const MOST_SOLIDS: usize = 4096;
+
+/// Whether a shape is, or holds, a field.
+pub(crate) fn holds_field(shape: &dyn RapierShape) -> bool {
+    shape.as_shape::<FieldShape>().is_some()
+        || (shape.as_shape::<Compound>()).is_some_and(|compound| {
+            let mut children = compound.shapes().iter();
+            children.any(|(_, child)| child.as_shape::<FieldShape>().is_some())
+        })
+}
+
+/// The child of a compound, or the shape itself.
+pub(crate) fn child(shape: &dyn RapierShape, subshape: u32) -> &dyn RapierShape {
+    match shape.as_shape::<Compound>() {
+        Some(compound) => &*compound.shapes()[subshape as usize].1,
+        None => shape,
+    }
+}
+
+impl Solids {
+    /// The parts of a collider's shape.
+    pub(crate) fn parts(&self, shape: &dyn RapierShape) -> Vec<Part> {
+        match shape.as_shape::<Compound>() {
+            Some(compound) => (compound.shapes().iter().enumerate())
+                .map(|(index, (child_pose, child))| {
+                    let part = self.part(&**child);
+                    Part {
+                        subshape: index as u32,
+                        collider_from_part: convert::pose(child_pose) * part.collider_from_part,
+                        ..part
+                    }
+                })
+                .collect(),
+            None => vec![self.part(shape)],
+        }
+    }
+
+    fn part(&self, shape: &dyn RapierShape) -> Part {
+        let part = |collider_from_part, kind| Part {
+            subshape: 0,
+            collider_from_part,
+            kind,
+        };
+        if let Some(field) = shape.as_shape::<FieldShape>() {
+            return part(Pose::IDENTITY, PartKind::Field(field.clone()));
+        }
+        match shape.as_typed_shape() {
+            TypedShape::TriMesh(_)
+            | TypedShape::HeightField(_)
+            | TypedShape::Voxels(_)
+            | TypedShape::Triangle(_) => part(Pose::IDENTITY, PartKind::Triangles),
+            typed => match self.solid(typed) {
+                Some((pose, solid)) => part(pose, PartKind::Solid(solid)),
+                None => part(Pose::IDENTITY, PartKind::Unknown),
+            },
+        }
+    }
+
+    /// One of Rapier's solids, and where it lies in the frame of the collider.
+    fn solid(&self, typed: TypedShape<'_>) -> Option<(Pose, Arc<Shape>)> {
+        if let TypedShape::HalfSpace(half_space) = typed {
+            let normal = convert::vec3(half_space.normal).try_normalize()?;
+            let key = key_of(0, &normal.to_array());
+            let shape = self.made(key, || Some(Shape::new(HalfSpace::new(normal, 0.0).ok()?)))?;
+            return Some((Pose::IDENTITY, shape));
+        }
+        let (rounding, inner) = match typed {
+            TypedShape::RoundCuboid(round) => (round.border_radius, TypedShape::Cuboid(&round.inner_shape)),
+            TypedShape::RoundCylinder(round) => (round.border_radius, TypedShape::Cylinder(&round.inner_shape)),
+            TypedShape::RoundCone(round) => (round.border_radius, TypedShape::Cone(&round.inner_shape)),
+            TypedShape::RoundTriangle(round) => (round.border_radius, TypedShape::Triangle(&round.inner_shape)),
+            TypedShape::RoundConvexPolyhedron(round) => (
+                round.border_radius,
+                TypedShape::ConvexPolyhedron(&round.inner_shape),
+            ),
+            other => (0.0, other),
+        };
+        let rounding = convert::float(rounding);
+        // Rapier's stand along y, ours along z.
+        let y_from_z = Pose {
+            rotation: Quat::from_rotation_arc(Vec3::Z, Vec3::Y),
+            translation: Vec3::ZERO,
+        };
+        let (pose, kind, measures): (Pose, u32, Vec<f32>) = match inner {
+            TypedShape::Ball(ball) => (Pose::IDENTITY, 1, vec![convert::float(ball.radius)]),
+            TypedShape::Cuboid(cuboid) => (
+                Pose::IDENTITY,
+                2,
+                convert::vec3(cuboid.half_extents).to_array().to_vec(),
+            ),
+            TypedShape::Capsule(capsule) => {
+                let (a, b) = (convert::vec3(capsule.segment.a), convert::vec3(capsule.segment.b));
+                let pose = Pose {
+                    rotation: (b - a).try_normalize().map_or(Quat::IDENTITY, |along| {
+                        Quat::from_rotation_arc(Vec3::Z, along)
+                    }),
+                    translation: 0.5 * (a + b),
+                };
+                (pose, 3, vec![0.5 * a.distance(b), convert::float(capsule.radius)])
+            }
+            TypedShape::Cylinder(cylinder) => (
+                y_from_z,
+                4,
+                vec![convert::float(cylinder.half_height), convert::float(cylinder.radius)],
+            ),
+            TypedShape::Cone(cone) => (
+                y_from_z,
+                5,
+                vec![convert::float(cone.half_height), convert::float(cone.radius)],
+            ),
+            TypedShape::ConvexPolyhedron(hull) => {
+                (Pose::IDENTITY, 6, coordinates(hull.points().iter().copied()))
+            }
+            TypedShape::Triangle(triangle) => {
+                (Pose::IDENTITY, 6, coordinates([triangle.a, triangle.b, triangle.c]))
+            }
+            TypedShape::Segment(segment) => (Pose::IDENTITY, 6, coordinates([segment.a, segment.b])),
+            _ => return None,
+        };
+        let mut key = key_of(kind, &measures);
+        key.push(rounding.to_bits());
+        let shape = self.made(key, || {
+            let convex = convex_of(kind, &measures)?;
+            let convex = if rounding > 0.0 { convex.rounded(rounding).ok()? } else { convex };
+            let shape = Shape::convex(convex).ok()?;
+            let shell = convex_shell(&shape).ok()?;
+            Some(shape.with_shell(Arc::new(shell)))
+        })?;
+        Some((pose, shape))
+    }
+
+    /// The solid of these measures, made if there is none yet.
+    fn made(&self, key: Vec<u32>, make: impl FnOnce() -> Option<Shape>) -> Option<Arc<Shape>> {
+        let known = |solids: &Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>| {
+            let solids = solids.lock().unwrap_or_else(PoisonError::into_inner);
+            solids.get(&key).cloned()
+        };
+        if let Some(shape) = known(&self.0) {
+            return Some(shape);
+        }
+        let shape = Arc::new(make()?);
+        let mut solids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if solids.len() < MOST_SOLIDS {
+            solids.insert(key, Arc::clone(&shape));
+        }
+        Some(shape)
+    }
+}
+
+fn key_of(kind: u32, measures: &[f32]) -> Vec<u32> {
+    let bits = measures.iter().map(|measure| measure.to_bits());
+    std::iter::once(kind).chain(bits).collect()
+}
+
+fn coordinates(points: impl IntoIterator<Item = rapier::math::Vector>) -> Vec<f32> {
+    let points = points.into_iter().map(convert::vec3);
+    points.flat_map(|point| point.to_array()).collect()
+}
+
+fn convex_of(kind: u32, measures: &[f32]) -> Option<Convex> {
+    match (kind, measures) {
+        (1, &[radius]) => Convex::sphere(radius).ok(),
+        (2, &[x, y, z]) => Convex::cuboid(Vec3::new(x, y, z)).ok(),
+        (3, &[half_length, radius]) => Convex::capsule(half_length, radius).ok(),
+        (4, &[half_height, radius]) => Convex::cylinder(half_height, radius).ok(),
+        (5, &[half_height, radius]) => Convex::cone(half_height, radius).ok(),
+        (_, coordinates) => {
+            let points: Vec<Vec3> = coordinates.chunks_exact(3).map(Vec3::from_slice).collect();
+            Some(Convex::hull(Arc::new(ConvexHull::new(&points).ok()?)))
+        }
+    }
+}
+
+/// Directions in which a convex body is asked for its farthest points.
+const DIRECTIONS: usize = 128;
+
+/// Points along a straight edge, its ends not counted.
+const ALONG_EDGE: usize = 3;
+
+/// Points of a convex body at its corners, along its edges and over its round parts, with the directions in which they lie farthest.
+pub(crate) fn support_points(shape: &Shape) -> (Vec<Vec3>, Vec<Vec3>) {
+    let Some(convex) = shape.as_convex() else {
+        // A field without points of its own is asked by those of the others.
+        return (vec![shape.solid().center()], vec![Vec3::Z]);
+    };
+    let (mut points, mut normals) = (Vec::new(), Vec::new());
+    let mut push = |point: Vec3, normal: Vec3| {
+        points.push(point);
+        normals.push(normal);
+    };
+    for direction in fibonacci(DIRECTIONS) {
+        let mut hint = 0;
+        let core = convex.support(direction.as_dvec3(), &mut hint).as_vec3();
+        push(core + convex.radius() * direction, direction);
+    }
+    for [from, to] in straight_edges(convex) {
+        for step in 0..=ALONG_EDGE + 1 {
+            let at = from.lerp(to, step as f32 / (ALONG_EDGE + 1) as f32);
+            let outward = (at - shape.solid().center()).normalize_or(Vec3::Z);
+            push(at + convex.radius() * outward, outward);
+        }
+    }
+    (points, normals)
+}
+
+/// The straight edges of the core.
+fn straight_edges(convex: &Convex) -> Vec<[Vec3; 2]> {
+    /// Hulls with more edges have corners enough.
+    const MOST_EDGES: usize = 512;
+    match convex.core() {
+        Core::Cuboid { half_extents } => {
+            let corner = |bits: usize| {
+                let sign = |bit: usize| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
+                *half_extents * Vec3::new(sign(0), sign(1), sign(2))
+            };
+            let edges = (0..8).flat_map(|bits: usize| (0..3).map(move |bit| (bits, bits | 1 << bit)));
+            let edges = edges.filter(|(from, to)| from != to);
+            edges.map(|(from, to)| [corner(from), corner(to)]).collect()
+        }
+        Core::Hull(hull) => {
+            let vertices = hull.vertices();
+            let edges = (0..vertices.len() as u32).flat_map(|from| {
+                let above = hull.neighbours(from).iter().filter(move |&&to| to > from);
+                above.map(move |&to| [vertices[from as usize], vertices[to as usize]])
+            });
+            edges.take(MOST_EDGES).collect()
+        }
+        Core::Segment { half_length } => {
+            let end = *half_length * Vec3::Z;
+            vec![[-end, end]]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Directions spread evenly over the sphere.
+fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
+    let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
+    (0..count).map(move |index| {
+        let z = 1.0 - (2.0 * index as f64 + 1.0) / count as f64;
+        let radius = (1.0 - z * z).sqrt();
+        let angle = golden * index as f64;
+        DVec3::new(radius * angle.cos(), radius * angle.sin(), z).as_vec3()
+    })
+}
+
+/// The triangles of a surface that meet a box, in the frame of its collider: their numbers and corners.
+pub(crate) fn triangles_in(
+    shape: &dyn RapierShape,
+    bounds: Aabb,
+    out: &mut Vec<(u32, [Vec3; 3])>,
+) {
+    out.clear();
+    let bounds = convert::rapier_aabb(bounds);
+    let corners = |triangle: &rapier::parry::shape::Triangle| {
+        [triangle.a, triangle.b, triangle.c].map(convert::vec3)
+    };
+    if let Some(mesh) = shape.as_shape::<TriMesh>() {
+        for index in mesh.bvh().intersect_aabb(&bounds) {
+            out.push((index, corners(&mesh.triangle(index))));
+        }
+        // The tree's order is that of its building; numbers are the same on every run.
+        out.sort_unstable_by_key(|&(index, _)| index);
+    } else if let Some(heights) = shape.as_shape::<HeightField>() {
+        heights.map_elements_in_local_aabb(&bounds, &mut |index, triangle| {
+            out.push((index, corners(triangle)));
+        });
+    } else if let Some(voxels) = shape.as_shape::<Voxels>() {
+        free_faces(voxels, &bounds, out);
+    } else if let Some(triangle) = shape.as_triangle() {
+        out.push((0, corners(triangle)));
+    }
+}
+
+/// Two triangles for each face of a voxel that no other covers.
+fn free_faces(
+    voxels: &Voxels,
+    bounds: &rapier::parry::bounding_volume::Aabb,
+    out: &mut Vec<(u32, [Vec3; 3])>,
+) {
+    let half = 0.5 * convert::vec3(voxels.voxel_size());
+    let faces = [
+        (AxisMask::X_POS, Vec3::X),
+        (AxisMask::X_NEG, Vec3::NEG_X),
+        (AxisMask::Y_POS, Vec3::Y),
+        (AxisMask::Y_NEG, Vec3::NEG_Y),
+        (AxisMask::Z_POS, Vec3::Z),
+        (AxisMask::Z_NEG, Vec3::NEG_Z),
+    ];
+    for voxel in voxels.voxels_intersecting_local_aabb(bounds) {
+        if voxel.state.is_empty() {
+            continue;
+        }
+        let free = voxel.state.free_faces();
+        let center = convert::vec3(voxel.center);
+        for (mask, normal) in faces {
+            if !free.contains(mask) {
+                continue;
+            }
+            let (u, v) = (normal.yzx(), normal.zxy());
+            let corner = |su: f32, sv: f32| center + half * (normal + su * u.abs() + sv * v.abs());
+            let index = out.len() as u32;
+            let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+            out.push((index, [a, b, c]));
+            out.push((index + 1, [a, c, d]));
+        }
+    }
+}

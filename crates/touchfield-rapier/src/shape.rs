@@ -1,0 +1,312 @@
+//! A collider's shape made of a field.
+//!
+//! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap to clone, for `ColliderBuilder::new`.
+//! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for: solids without end, which are half-spaces.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rapier::geometry::SharedShape;
+use touchfield::bake::pointshell::{
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
+    shell_of_points,
+};
+use touchfield::bake::{BakeError, BakeSettings, Resolution, bake};
+use touchfield::field::file::{FileError, read_file};
+use touchfield::field::{Field, ParameterError, StoredField, Transformed};
+use touchfield::geom::Pose;
+use touchfield::mass::{MassError, MassProperties};
+use touchfield::mesh::TriangleMesh;
+use touchfield::pointshell::PointShell;
+use touchfield::shape::{Convex, Shape};
+
+use crate::thickness::{self, Thickness};
+
+/// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Nodes of the grid along the longest side of a mesh. A cell should be no larger than the smallest gap that counts.
+    pub resolution: u32,
+    /// Points on the surface, about: what a body touches with.
+    pub points: u32,
+    /// A bake that would take more is refused \[bytes\].
+    pub max_memory: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            resolution: 96,
+            points: 4_000,
+            max_memory: 2 << 30,
+        }
+    }
+}
+
+/// Why there is no shape.
+#[derive(Debug, thiserror::Error)]
+pub enum FieldShapeError {
+    /// The mesh cannot be baked.
+    #[error("the mesh cannot be baked: {0}")]
+    Bake(#[from] BakeError),
+    /// There are no points on its surface.
+    #[error("no points can be put on the surface: {0}")]
+    Shell(#[from] ShellBakeError),
+    /// It has no mass.
+    #[error("the solid has no mass: {0}")]
+    Mass(#[from] MassError),
+    /// The file cannot be read.
+    #[error("the baked file cannot be read: {0}")]
+    File(#[from] FileError),
+    /// A number that is not usable.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A solid without end, or without an inside.
+    #[error(
+        "the solid lies in a box from {:?} to {:?}; a collider needs a finite one (Rapier's half-space is a plane without end)",
+        .0.min.to_array(), .0.max.to_array()
+    )]
+    Unbounded(touchfield::geom::Aabb),
+}
+
+/// The shape of a collider: a signed distance field with points on its surface. Clones share all of it.
+///
+/// ```
+/// use touchfield::mesh::generate;
+/// use touchfield_rapier::rapier::prelude::*;
+/// use touchfield_rapier::{FieldShape, Settings};
+///
+/// let ring = generate::torus(generate::Torus { ring_radius: 0.4, tube_radius: 0.1, ..Default::default() })?;
+/// let ring = FieldShape::from_mesh(&ring, Settings { resolution: 32, ..Default::default() })?;
+/// let collider = ColliderBuilder::new(ring.shared()).density(1000.0).build();
+/// assert!((collider.mass() / 78.9 - 1.0).abs() < 0.05, "2 π² R r² is 0.0790 m³");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct FieldShape {
+    pub(crate) body: Arc<Body>,
+}
+
+/// What clones share.
+pub(crate) struct Body {
+    pub(crate) shape: Shape,
+    /// For a density of one.
+    pub(crate) mass: MassProperties,
+    pub(crate) thickness: Thickness,
+}
+
+impl FieldShape {
+    /// From a triangle mesh: baked, with points on its faces, its corners among them where it has few.
+    pub fn from_mesh(mesh: &TriangleMesh, settings: Settings) -> Result<Self, FieldShapeError> {
+        let bake_settings = BakeSettings {
+            resolution: Resolution::Nodes(settings.resolution),
+            max_memory: settings.max_memory,
+            ..Default::default()
+        };
+        let baked = bake(mesh, &bake_settings, &|_| ControlFlow::Continue(()))?;
+        let field = Arc::new(StoredField::Dense(baked.grid));
+        let shell = shell_of_mesh(mesh, &*field, &shell_settings(mesh, &settings))?;
+        // Exact where the surface closes; else by the field, which has an inside anyway.
+        let mass = match MassProperties::of_triangles(mesh.triangles()) {
+            Ok(mass) => mass,
+            Err(_) => mass_of_field(&*field)?,
+        };
+        FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
+    }
+
+    /// From a baked file.
+    pub fn from_tfs(path: &Path, settings: Settings) -> Result<Self, FieldShapeError> {
+        let stored = read_file(path, settings.max_memory)?;
+        FieldShape::from_stored(Arc::new(stored.field), settings)
+    }
+
+    /// From a baked field in memory.
+    pub fn from_stored(field: Arc<StoredField>, settings: Settings) -> Result<Self, FieldShapeError> {
+        let cell_size = field.finest_cell_size();
+        let shell = shell_of_field(&*field, cell_size, &points_of(&settings))?;
+        let mass = mass_of_field(&*field)?;
+        FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
+    }
+
+    /// From a closed form, CSG, or a closure of yours.
+    pub fn from_field(
+        field: impl Field + 'static,
+        settings: Settings,
+    ) -> Result<Self, FieldShapeError> {
+        let bounds = field.bounds();
+        if !bounds.is_finite() || bounds.is_empty() {
+            return Err(FieldShapeError::Unbounded(bounds));
+        }
+        let cell_size = bounds.extents().max_element() / settings.resolution.max(1) as f32;
+        let shell = shell_of_field(&field, cell_size, &points_of(&settings))?;
+        let mass = mass_of_field(&field)?;
+        FieldShape::from_parts(Shape::new(field), Arc::new(shell), mass)
+    }
+
+    /// From a convex body: contacts with others of its kind, Rapier's own among them, are exact.
+    pub fn from_convex(convex: Convex) -> Result<Self, FieldShapeError> {
+        let shape = Shape::convex(convex)?;
+        let mass = mass_of_field(shape.field())?;
+        let shell = Arc::new(convex_shell(&shape)?);
+        FieldShape::from_parts(shape, shell, mass)
+    }
+
+    /// From a shape of ours with points on its surface, and its mass for a density of one.
+    pub fn from_parts(
+        shape: Shape,
+        shell: Arc<PointShell>,
+        mass: MassProperties,
+    ) -> Result<Self, FieldShapeError> {
+        let solid = shape.solid();
+        if !solid.is_finite() || solid.is_empty() {
+            return Err(FieldShapeError::Unbounded(solid));
+        }
+        let thickness = thickness::of_shell(shape.field(), &shell);
+        Ok(FieldShape {
+            body: Arc::new(Body {
+                shape: shape.with_shell(shell),
+                mass,
+                thickness,
+            }),
+        })
+    }
+
+    /// The same solid, larger or smaller, about the origin of its frame.
+    pub fn scaled(&self, scale: f32) -> Result<Self, FieldShapeError> {
+        let shape = &self.body.shape;
+        let field = SharedField(shape.clone());
+        let field = Transformed::new(field, Pose::IDENTITY, scale)?;
+        let scaled = Shape::new(field);
+        let shell = match shape.shell() {
+            Some(shell) => scaled_shell(shell, scale)?,
+            None => convex_shell(&scaled)?,
+        };
+        let factor = f64::from(scale);
+        let mass = MassProperties {
+            volume: self.body.mass.volume * factor.powi(3),
+            center: self.body.mass.center * factor,
+            inertia: self.body.mass.inertia * factor.powi(5),
+        };
+        FieldShape::from_parts(scaled, Arc::new(shell), mass)
+    }
+
+    /// For `ColliderBuilder::new`.
+    pub fn shared(&self) -> SharedShape {
+        SharedShape::new(self.clone())
+    }
+
+    /// What contact queries know of it.
+    pub fn shape(&self) -> &Shape {
+        &self.body.shape
+    }
+
+    /// Volume, centre and inertia for a density of one.
+    pub fn mass(&self) -> &MassProperties {
+        &self.body.mass
+    }
+
+    /// How deep inside its field knows distances, if that is not everywhere \[m\]: sparse fields end at a band.
+    pub fn band(&self) -> Option<f32> {
+        match self.body.shape.as_stored()? {
+            StoredField::Sparse(_) => Some(self.body.thickness.depth),
+            _ => None,
+        }
+    }
+
+    /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
+    pub fn thickness(&self) -> f32 {
+        self.body.thickness.thin
+    }
+}
+
+impl std::fmt::Debug for FieldShape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FieldShape")
+            .field("shape", &self.body.shape)
+            .field("thickness", &self.body.thickness)
+            .finish()
+    }
+}
+
+impl From<FieldShape> for SharedShape {
+    fn from(shape: FieldShape) -> SharedShape {
+        shape.shared()
+    }
+}
+
+/// The field of a shape, kept alive by it.
+struct SharedField(Shape);
+
+impl Field for SharedField {
+    fn bounds(&self) -> touchfield::geom::Aabb {
+        self.0.field().bounds()
+    }
+    fn error_bound(&self) -> f32 {
+        self.0.field().error_bound()
+    }
+    fn meaning(&self) -> touchfield::field::Meaning {
+        self.0.field().meaning()
+    }
+    fn distance(&self, point: glam::Vec3) -> f32 {
+        self.0.field().distance(point)
+    }
+    fn sample(&self, point: glam::Vec3) -> touchfield::field::Sample {
+        self.0.field().sample(point)
+    }
+    fn distance_many(&self, points: &[glam::Vec3], out: &mut Vec<f32>) {
+        self.0.field().distance_many(points, out)
+    }
+    fn sample_many(&self, points: &[glam::Vec3], out: &mut Vec<touchfield::field::Sample>) {
+        self.0.field().sample_many(points, out)
+    }
+    fn interval(&self, cell: touchfield::geom::Aabb) -> touchfield::geom::Interval {
+        self.0.field().interval(cell)
+    }
+    fn lower_plane(&self, cell: touchfield::geom::Aabb) -> Option<touchfield::field::LowerPlane> {
+        self.0.field().lower_plane(cell)
+    }
+}
+
+/// Cells along the longest side from which a field's mass is summed: to about a thousandth.
+const MASS_CELLS: u32 = 64;
+
+fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
+    MassProperties::of_field(field, MASS_CELLS)
+}
+
+fn points_of(settings: &Settings) -> ShellSettings {
+    ShellSettings {
+        density: ShellDensity::Points(settings.points),
+        ..Default::default()
+    }
+}
+
+/// Corners and edges touch first: meshes with few vertices lend all of them.
+fn shell_settings(mesh: &TriangleMesh, settings: &Settings) -> ShellSettings {
+    let sampling = if mesh.vertices.len() <= 2 * settings.points as usize {
+        ShellSampling::Vertices
+    } else {
+        ShellSampling::PoissonDisk
+    };
+    ShellSettings {
+        sampling,
+        ..points_of(settings)
+    }
+}
+
+/// Points of a convex body that lie farthest along many directions, and some along its straight edges: its corners, edges and round parts. Flat
+/// faces are left to the points of whatever touches them.
+pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> {
+    let (points, normals) = crate::partner::support_points(shape);
+    // Promised for the whole body: what lies between is left to the other one's points.
+    let radius = shape.solid().diagonal();
+    shell_of_points(&points, &normals, radius, &ShellSettings::default())
+}
+
+/// A shell grown with its solid.
+fn scaled_shell(shell: &PointShell, scale: f32) -> Result<PointShell, ShellBakeError> {
+    let points: Vec<_> = shell.points().iter().map(|&point| scale * point).collect();
+    let radius = scale * shell.covering_radius();
+    shell_of_points(&points, shell.normals(), radius, &ShellSettings::default())
+}

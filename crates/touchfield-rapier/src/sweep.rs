@@ -1,0 +1,310 @@
+//! Times of impact for pairs with a field in them: what Rapier's continuous collision detection asks.
+//!
+//! Input: how two shapes move. Output: a time until which they do not overlap deeper than their fields can tell, turning included.
+//! Cost: some separations for each pair of parts. Not for: bodies that are at rest on each other, which the solver holds.
+//!
+//! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
+//! For them the time is that at which they have gone deeper by a share of the thinner one's thickness: less than it takes to come out on the wrong side.
+
+use glam::Vec3;
+use rapier::math::{Pose as RapierPose, Real, Vector};
+use rapier::parry::query::details::ShapeCastOptions;
+use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
+use rapier::parry::shape::Shape as RapierShape;
+use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
+use touchfield::narrow::{
+    Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast,
+};
+use touchfield::shape::Shape;
+
+use crate::convert;
+use crate::dispatcher::FieldDispatcher;
+use crate::meet::name_of;
+use crate::partner::{Part, PartKind, child};
+use crate::query::{each_pair, moved_box, thin_bodies};
+
+/// Share of the smaller body to which a touch is found. Tuned: finer costs steps, coarser leaves bodies hovering.
+const PRECISION: f32 = 2e-3;
+
+/// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
+const DEEPER_SHARE: f32 = 0.25;
+
+/// States and boxes that a sweep may look at: some milliseconds.
+const MAX_STEPS: u32 = 1_000;
+const MAX_BOXES: u64 = 1 << 18;
+
+/// What a sweep is asked.
+#[derive(Clone, Copy)]
+struct Question {
+    target: f32,
+    /// Whether a touch at the start is the answer.
+    stops_at_start: bool,
+}
+
+/// A first touch, as a share of the motion.
+#[derive(Clone, Copy)]
+struct Hit {
+    time: f32,
+    point: Vec3,
+    normal: Vec3,
+    separation: f32,
+    is_at_start: bool,
+    subshapes: [u32; 2],
+    /// Of the first collider at the start and of the part that the point is told in.
+    collider_from_a: Pose,
+}
+
+/// A sweep of shapes that turn.
+pub(crate) fn turning(
+    dispatcher: &FieldDispatcher,
+    motions: [&NonlinearRigidMotion; 2],
+    shapes: [&dyn RapierShape; 2],
+    [start, end]: [Real; 2],
+    stop_at_penetration: bool,
+) -> Result<Option<ShapeCastHit>, Unsupported> {
+    if end <= start {
+        return Ok(None);
+    }
+    let origin = motions[0].position_at_time(start).translation;
+    let colliders = motions.map(|motion| convert::motion(motion, [start, end], origin));
+    let question = Question {
+        target: 0.0,
+        stops_at_start: stop_at_penetration,
+    };
+    let hit = first_hit(dispatcher, colliders, shapes, question)?;
+    Ok(hit.map(|hit| told(&hit, colliders, start, end - start)))
+}
+
+/// A sweep along a straight line.
+pub(crate) fn straight(
+    dispatcher: &FieldDispatcher,
+    pos12: &RapierPose,
+    local_vel12: Vector,
+    g1: &dyn RapierShape,
+    g2: &dyn RapierShape,
+    options: ShapeCastOptions,
+) -> Result<Option<ShapeCastHit>, Unsupported> {
+    // Without an end: as far as the boxes can be apart, and across both.
+    let speed = local_vel12.length();
+    if speed == 0.0 {
+        return Ok(None);
+    }
+    let boxes = [g1.compute_local_aabb(), g2.compute_aabb(pos12)];
+    let reach = boxes[0].extents().length() + boxes[1].extents().length()
+        + (boxes[0].center() - boxes[1].center()).length();
+    let most = reach / speed;
+    let duration = if most.is_finite() {
+        options.max_time_of_impact.min(most)
+    } else {
+        options.max_time_of_impact
+    };
+    if !(duration.is_finite() && duration > 0.0) {
+        return Ok(None);
+    }
+    let second = Motion::straight(convert::pose(pos12), convert::vec3(local_vel12 * duration));
+    let colliders = [Motion::still(Pose::IDENTITY), second];
+    let question = Question {
+        target: convert::float(options.target_distance),
+        stops_at_start: options.stop_at_penetration,
+    };
+    let hit = first_hit(dispatcher, colliders, [g1, g2], question)?;
+    Ok(hit.map(|hit| told(&hit, colliders, 0.0, duration)))
+}
+
+/// A hit in Rapier's words.
+fn told(hit: &Hit, colliders: [Motion; 2], start: Real, duration: Real) -> ShapeCastHit {
+    let first_from_second = PairMotion::new(colliders[0], colliders[1]).at(hit.time);
+    let second_from_first = first_from_second.inverse();
+    let point = hit.collider_from_a.transform_point(hit.point);
+    let normal = hit.collider_from_a.transform_vector(hit.normal);
+    let half_gap = 0.5 * hit.separation * normal;
+    let on_second = second_from_first.transform_point(point + half_gap);
+    ShapeCastHit {
+        time_of_impact: start + convert::real(hit.time) * duration,
+        witness1: convert::vector(point - half_gap),
+        witness2: convert::vector(on_second),
+        normal1: convert::vector(normal),
+        normal2: convert::vector(second_from_first.transform_vector(-normal)),
+        status: if hit.is_at_start {
+            ShapeCastStatus::PenetratingOrWithinTargetDist
+        } else {
+            ShapeCastStatus::Converged
+        },
+        subshape1: hit.subshapes[0],
+        subshape2: hit.subshapes[1],
+    }
+}
+
+/// The first touch over all pairs of parts.
+fn first_hit(
+    dispatcher: &FieldDispatcher,
+    colliders: [Motion; 2],
+    [g1, g2]: [&dyn RapierShape; 2],
+    question: Question,
+) -> Result<Option<Hit>, Unsupported> {
+    let mut first: Option<Hit> = None;
+    let is_answered = std::cell::Cell::new(false);
+    let mut sweep = Sweep {
+        dispatcher,
+        question,
+        scratch: CastScratch::default(),
+    };
+    each_pair(
+        dispatcher,
+        [g1, g2],
+        |a, b| {
+            let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
+            let mut take = |shapes: [&Shape; 2], sweep: &mut Sweep<'_>| {
+                let Some(hit) = sweep.of_solids(shapes, motions) else {
+                    return;
+                };
+                if first.is_none_or(|first| hit.time < first.time) {
+                    first = Some(Hit {
+                        subshapes: [a.subshape, b.subshape],
+                        collider_from_a: a.collider_from_part,
+                        ..hit
+                    });
+                }
+            };
+            match (a.solid(), b.solid()) {
+                (Some(shape_a), Some(shape_b)) => {
+                    is_answered.set(true);
+                    take([shape_a, shape_b], &mut sweep);
+                }
+                (Some(shape), None) if matches!(b.kind, PartKind::Triangles) => {
+                    is_answered.set(true);
+                    let near = swept_box([motions[1], motions[0]], shape.solid());
+                    for body in thin_bodies(child(g2, b.subshape), near) {
+                        take([shape, &body], &mut sweep);
+                    }
+                }
+                (None, Some(shape)) if matches!(a.kind, PartKind::Triangles) => {
+                    is_answered.set(true);
+                    let near = swept_box(motions, shape.solid());
+                    for body in thin_bodies(child(g1, a.subshape), near) {
+                        take([&body, shape], &mut sweep);
+                    }
+                }
+                _ => dispatcher.tally().unsupported(name_of(a), name_of(b)),
+            }
+        },
+        // Of a compound with a field in it, the children that Rapier knows are left to its own sweeps.
+        |_, _| is_answered.set(true),
+    );
+    if !is_answered.get() {
+        return Err(Unsupported);
+    }
+    Ok(first)
+}
+
+/// The motion of a part of a collider.
+fn part_motion(collider: Motion, part: &Part) -> Motion {
+    Motion {
+        start: collider.start * part.collider_from_part,
+        center: (part.collider_from_part.inverse()).transform_point(collider.center),
+        ..collider
+    }
+}
+
+/// A box, in the frame of a surface, around all that a moving solid may reach.
+fn swept_box([surface, solid]: [Motion; 2], bounds: Aabb) -> Aabb {
+    /// Poses between which a body that turns is boxed; between two of them it bulges by less than its size times the turn.
+    const POSES: u32 = 8;
+    let motion = PairMotion::new(surface, solid);
+    let turn = (solid.turn - surface.turn).length();
+    let bulge = bounds.diagonal() * (turn / POSES as f32).min(1.0);
+    let poses = (0..=POSES).map(|step| motion.at(step as f32 / POSES as f32));
+    let boxes = poses.map(|surface_from_solid| moved_box(surface_from_solid, bounds));
+    boxes.fold(Aabb::EMPTY, Aabb::union).grown(bulge)
+}
+
+/// Sweeps of one call.
+struct Sweep<'a> {
+    dispatcher: &'a FieldDispatcher,
+    question: Question,
+    scratch: CastScratch,
+}
+
+impl Sweep<'_> {
+    /// The first touch of two solids.
+    fn of_solids(&mut self, [a, b]: [&Shape; 2], motions: [Motion; 2]) -> Option<Hit> {
+        let motion = PairMotion::new(motions[0], motions[1]);
+        let size = f32::min(size_of(a), size_of(b));
+        let mut settings = CastSettings {
+            target: self.question.target,
+            tolerance: PRECISION * size,
+            max_steps: MAX_STEPS,
+            max_boxes: MAX_BOXES,
+            start: None,
+        };
+        let found = self.cast(a, b, &motion, &settings)?;
+        let stays = matches!(
+            found.start,
+            Some(StartingContact::Sliding | StartingContact::Deepening)
+        );
+        if !stays {
+            return self.hit(found);
+        }
+        if self.question.stops_at_start {
+            return Some(Hit {
+                time: 0.0,
+                is_at_start: true,
+                ..hit_of(&found)
+            });
+        }
+        let thinner = f32::min(thickness_of(a), thickness_of(b));
+        settings.target = found.separation.min(0.0) - DEEPER_SHARE * thinner;
+        let deeper = self.cast(a, b, &motion, &settings)?;
+        self.hit(deeper)
+    }
+
+    fn cast(
+        &mut self,
+        a: &Shape,
+        b: &Shape,
+        motion: &PairMotion,
+        settings: &CastSettings,
+    ) -> Option<Cast> {
+        let found = cast(a, b, motion, settings, &mut self.scratch);
+        found
+            .inspect_err(|error| self.dispatcher.tally().refused(error))
+            .ok()
+    }
+
+    /// A touch, or the place where the search was given up: a body stops too early rather than too late.
+    fn hit(&self, found: Cast) -> Option<Hit> {
+        match found.outcome {
+            CastOutcome::Hit => Some(hit_of(&found)),
+            CastOutcome::GaveUp => {
+                self.dispatcher.tally().sweep_given_up();
+                Some(hit_of(&found))
+            }
+            CastOutcome::Free | CastOutcome::Unproven => None,
+        }
+    }
+}
+
+fn hit_of(found: &Cast) -> Hit {
+    Hit {
+        time: found.impact.time,
+        point: found.impact.point,
+        normal: found.impact.normal,
+        separation: found.separation,
+        is_at_start: false,
+        subshapes: [0; 2],
+        collider_from_a: Pose::IDENTITY,
+    }
+}
+
+fn size_of(shape: &Shape) -> f32 {
+    let size = shape.solid().diagonal();
+    if size.is_finite() { size } else { f32::MAX }
+}
+
+/// About how thin a solid is: the least side of its box.
+fn thickness_of(shape: &Shape) -> f32 {
+    match shape.solid().is_finite() {
+        true => shape.solid().extents().min_element().max(1e-3 * size_of(shape)),
+        false => f32::MAX,
+    }
+}
