@@ -251,6 +251,7 @@ impl FieldDispatcher {
             first_from_second: colliders.first_from_second,
             size: sizes.filter(|size| size.is_finite()).fold(f32::INFINITY, f32::min),
             max_contacts: self.settings.max_contacts,
+            reach: colliders.reach,
         };
         let settle = |found: &Found| {
             let [i, j] = found.parts;

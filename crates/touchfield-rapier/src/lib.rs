@@ -32,6 +32,7 @@
 mod convert;
 mod counts;
 mod dispatcher;
+mod extremes;
 mod manifolds;
 mod meet;
 mod parry_shape;
@@ -46,4 +47,4 @@ pub use counts::Counts;
 pub use dispatcher::{DispatcherSettings, FieldDispatcher};
 pub use rapier;
 pub use shape::{FieldShape, FieldShapeError, Settings};
-pub use world::{configure, install};
+pub use world::{configure, install, steps_per_second};

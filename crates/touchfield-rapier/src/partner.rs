@@ -300,7 +300,7 @@ fn straight_edges(convex: &Convex) -> Vec<[Vec3; 2]> {
 }
 
 /// Directions spread evenly over the sphere.
-fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
+pub(crate) fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
     let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
     (0..count).map(move |index| {
         let z = 1.0 - (2.0 * index as f64 + 1.0) / count as f64;

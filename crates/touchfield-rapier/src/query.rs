@@ -5,13 +5,16 @@
 //!
 //! Distances are those of `touchfield::narrow::separation`, to within a ten-thousandth of the smaller body and what the fields can tell.
 
-use glam::Vec3;
+use std::sync::Arc;
+
+use glam::{Mat3, Vec3};
 use rapier::math::{Pose as RapierPose, Real};
 use rapier::parry::query::{
     ClosestPoints, Contact as RapierContact, DefaultQueryDispatcher, QueryDispatcher,
     ShapeDistance, ShapeIntersection, Unsupported,
 };
 use rapier::parry::shape::Shape as RapierShape;
+use touchfield::geom::{Aabb, Pose, turned_half_extents};
 use touchfield::narrow::{
     Pair, Scratch, SeparationScratch, SeparationSettings, separation, touching,
 };
@@ -55,12 +58,32 @@ pub(crate) fn each_pair(
 }
 
 /// The triangles of a surface near a solid, as thin convex bodies in the frame of the surface's collider.
-pub(crate) fn thin_bodies(surface: &dyn RapierShape, within: touchfield::geom::Aabb) -> Vec<Shape> {
+pub(crate) fn thin_bodies(surface: &dyn RapierShape, within: Aabb) -> Vec<Shape> {
     let mut triangles = Vec::new();
     triangles_in(surface, within, &mut triangles);
     let bodies = triangles.iter().filter_map(|(_, corners)| {
         let hull = ConvexHull::new(corners).ok()?;
-        Shape::convex(Convex::hull(std::sync::Arc::new(hull))).ok()
+        Shape::convex(Convex::hull(Arc::new(hull))).ok()
+    });
+    bodies.collect()
+}
+
+/// The same with a thickness behind, as seen from a point: bodies that a sweep can tell to be over or under, and how deep.
+pub(crate) fn thick_bodies(
+    surface: &dyn RapierShape,
+    within: Aabb,
+    seen_from: Vec3,
+    thickness: f32,
+) -> Vec<Shape> {
+    let mut triangles = Vec::new();
+    triangles_in(surface, within, &mut triangles);
+    let bodies = triangles.iter().filter_map(|(_, corners)| {
+        let [a, b, c] = *corners;
+        let normal = (b - a).cross(c - a).try_normalize()?;
+        let side = (seen_from - a).dot(normal).signum();
+        let behind = corners.map(|corner| corner - side * thickness * normal);
+        let hull = ConvexHull::new(&[corners.as_slice(), &behind].concat()).ok()?;
+        Shape::convex(Convex::hull(Arc::new(hull))).ok()
     });
     bodies.collect()
 }
@@ -166,16 +189,13 @@ fn nearest(
 }
 
 /// A box around a box that is turned and moved.
-pub(crate) fn moved_box(
-    a_from_b: touchfield::geom::Pose,
-    bounds: touchfield::geom::Aabb,
-) -> touchfield::geom::Aabb {
+pub(crate) fn moved_box(a_from_b: Pose, bounds: Aabb) -> Aabb {
     if !bounds.is_finite() {
-        return touchfield::geom::Aabb::EVERYTHING;
+        return Aabb::EVERYTHING;
     }
-    let rotation = glam::Mat3::from_quat(a_from_b.rotation);
-    let half = touchfield::geom::turned_half_extents(rotation, bounds.half_extents());
-    touchfield::geom::Aabb::from_center(a_from_b.transform_point(bounds.center()), half)
+    let rotation = Mat3::from_quat(a_from_b.rotation);
+    let half = turned_half_extents(rotation, bounds.half_extents());
+    Aabb::from_center(a_from_b.transform_point(bounds.center()), half)
 }
 
 /// Whether two shapes meet.

@@ -21,6 +21,7 @@ use touchfield::mesh::TriangleMesh;
 use touchfield::pointshell::PointShell;
 use touchfield::shape::{Convex, Shape};
 
+use crate::extremes::extreme_points;
 use crate::thickness::{self, Thickness};
 
 /// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
@@ -124,7 +125,7 @@ impl FieldShape {
     /// From a baked field in memory.
     pub fn from_stored(field: Arc<StoredField>, settings: Settings) -> Result<Self, FieldShapeError> {
         let cell_size = field.finest_cell_size();
-        let shell = shell_of_field(&*field, cell_size, &points_of(&settings))?;
+        let shell = field_shell(&*field, cell_size, &settings)?;
         let mass = mass_of_field(&*field)?;
         FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
     }
@@ -139,7 +140,7 @@ impl FieldShape {
             return Err(FieldShapeError::Unbounded(bounds));
         }
         let cell_size = bounds.extents().max_element() / settings.resolution.max(1) as f32;
-        let shell = shell_of_field(&field, cell_size, &points_of(&settings))?;
+        let shell = field_shell(&field, cell_size, &settings)?;
         let mass = mass_of_field(&field)?;
         FieldShape::from_parts(Shape::new(field), Arc::new(shell), mass)
     }
@@ -280,6 +281,20 @@ fn points_of(settings: &Settings) -> ShellSettings {
         density: ShellDensity::Points(settings.points),
         ..Default::default()
     }
+}
+
+/// Points spread over the surface of a field, and those farthest out.
+fn field_shell(
+    field: &dyn Field,
+    cell_size: f32,
+    settings: &Settings,
+) -> Result<PointShell, ShellBakeError> {
+    let spread = shell_of_field(field, cell_size, &points_of(settings))?;
+    let (mut points, mut normals) = extreme_points(field, &spread);
+    points.extend_from_slice(spread.points());
+    normals.extend_from_slice(spread.normals());
+    let radius = spread.covering_radius();
+    shell_of_points(&points, &normals, radius, &ShellSettings::default())
 }
 
 /// Corners and edges touch first: meshes with few vertices lend all of them.

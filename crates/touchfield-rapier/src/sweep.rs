@@ -21,7 +21,7 @@ use crate::convert;
 use crate::dispatcher::FieldDispatcher;
 use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
-use crate::query::{each_pair, moved_box, thin_bodies};
+use crate::query::{each_pair, moved_box, thick_bodies};
 
 /// Share of the smaller body to which a touch is found. Tuned: finer costs steps, coarser leaves bodies hovering.
 const PRECISION: f32 = 2e-3;
@@ -173,15 +173,14 @@ fn first_hit(
                 }
                 (Some(shape), None) if matches!(b.kind, PartKind::Triangles) => {
                     is_answered.set(true);
-                    let near = swept_box([motions[1], motions[0]], shape.solid());
-                    for body in thin_bodies(child(g2, b.subshape), near) {
+                    let seen = [motions[1], motions[0]];
+                    for body in surface_near(child(g2, b.subshape), shape, seen) {
                         take([shape, &body], &mut sweep);
                     }
                 }
                 (None, Some(shape)) if matches!(a.kind, PartKind::Triangles) => {
                     is_answered.set(true);
-                    let near = swept_box(motions, shape.solid());
-                    for body in thin_bodies(child(g1, a.subshape), near) {
+                    for body in surface_near(child(g1, a.subshape), shape, motions) {
                         take([&body, shape], &mut sweep);
                     }
                 }
@@ -204,6 +203,14 @@ fn part_motion(collider: Motion, part: &Part) -> Motion {
         center: (part.collider_from_part.inverse()).transform_point(collider.center),
         ..collider
     }
+}
+
+/// The triangles that a moving solid may meet, as thick as the solid is behind.
+fn surface_near(surface: &dyn RapierShape, solid: &Shape, motions: [Motion; 2]) -> Vec<Shape> {
+    let near = swept_box(motions, solid.solid());
+    let surface_from_solid = PairMotion::new(motions[0], motions[1]).at(0.0);
+    let middle = surface_from_solid.transform_point(solid.solid().center());
+    thick_bodies(surface, near, middle, thickness_of(solid))
 }
 
 /// A box, in the frame of a surface, around all that a moving solid may reach.
@@ -276,6 +283,7 @@ impl Sweep<'_> {
         match found.outcome {
             CastOutcome::Hit => Some(hit_of(&found)),
             CastOutcome::GaveUp => {
+                if std::env::var("ZZ").is_ok() { eprintln!("GAVEUP {found:?}"); }
                 self.dispatcher.tally().sweep_given_up();
                 Some(hit_of(&found))
             }

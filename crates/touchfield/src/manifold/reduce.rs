@@ -34,6 +34,10 @@ pub struct ReduceSettings {
     ///
     /// On a face that rests flat, which one is deepest is rounding; without a slop it would change at every step.
     pub tolerance: Tolerance,
+    /// A contact this much less deep than the deepest counts for half, one farther away for ever less \[m\]; infinite: all count alike.
+    ///
+    /// Solvers that are handed contacts before bodies touch want it: of a ball above a floor, the rim of what is near reaches farthest and holds nothing.
+    pub fade: f32,
 }
 
 impl Default for ReduceSettings {
@@ -44,6 +48,7 @@ impl Default for ReduceSettings {
             normal_angle: 15.0 * std::f32::consts::PI / 180.0,
             keep_deepest: true,
             tolerance: Tolerance::default(),
+            fade: f32::INFINITY,
         }
     }
 }
@@ -158,7 +163,7 @@ pub fn reduce(
         return Ok(());
     }
     group_by_normal(contacts, settings.normal_angle, scratch);
-    let to_wrench = ToWrench::of(contacts);
+    let to_wrench = ToWrench::of(contacts, settings.fade);
     find_candidates(contacts, preferred, &to_wrench, scratch);
     choose(contacts, settings, scratch, out);
     arrange(contacts, scratch, out);
@@ -171,6 +176,7 @@ fn check(contacts: &[Contact], settings: &ReduceSettings) -> Result<(), Manifold
         max_per_normal,
         normal_angle,
         tolerance,
+        fade,
         ..
     } = settings;
     if max_contacts == 0 || max_per_normal == 0 {
@@ -182,6 +188,7 @@ fn check(contacts: &[Contact], settings: &ReduceSettings) -> Result<(), Manifold
     for (name, value) in [
         ("normal_angle", normal_angle),
         ("tolerance.slop", tolerance.slop),
+        ("fade", fade),
     ] {
         if value.is_nan() || value < 0.0 {
             return Err(ManifoldError::BadSetting { name, value });
@@ -231,10 +238,12 @@ fn group_by_normal(contacts: &[Contact], angle: f32, scratch: &mut ReduceScratch
 struct ToWrench {
     center: DVec3,
     per_length: f64,
+    deepest: f32,
+    per_fade: f32,
 }
 
 impl ToWrench {
-    fn of(contacts: &[Contact]) -> ToWrench {
+    fn of(contacts: &[Contact], fade: f32) -> ToWrench {
         let count = contacts.len() as f64;
         let points = || contacts.iter().map(|contact| contact.point.as_dvec3());
         let center = points().sum::<DVec3>() / count;
@@ -242,12 +251,21 @@ impl ToWrench {
         let length = squared.fold(0.0, f64::max).sqrt();
         // All in one place: there is no torque to tell them apart.
         let per_length = if length > 0.0 { 1.0 / length } else { 0.0 };
-        ToWrench { center, per_length }
+        let deepest = contacts.iter().map(|contact| contact.separation);
+        ToWrench {
+            center,
+            per_length,
+            deepest: deepest.fold(f32::INFINITY, f32::min),
+            // Of nothing at all, only the deepest would be left.
+            per_fade: 1.0 / fade.max(f32::MIN_POSITIVE),
+        }
     }
 
     fn wrench(&self, contact: &Contact) -> [f32; 6] {
         let arm = ((contact.point.as_dvec3() - self.center) * self.per_length).as_vec3();
-        let (force, torque) = (contact.normal, arm.cross(contact.normal));
+        let higher = (contact.separation - self.deepest) * self.per_fade;
+        let force = contact.normal / (1.0 + higher * higher);
+        let torque = arm.cross(force);
         [force.x, force.y, force.z, torque.x, torque.y, torque.z]
     }
 }
@@ -481,7 +499,7 @@ mod tests {
     #[test]
     fn looking_again_only_at_the_best_finds_what_looking_at_all_does() {
         let contacts = contacts(100);
-        let to_wrench = ToWrench::of(&contacts);
+        let to_wrench = ToWrench::of(&contacts, f32::INFINITY);
         let all: Vec<PerLine> = contacts
             .iter()
             .map(|c| reaches(&to_wrench.wrench(c)))

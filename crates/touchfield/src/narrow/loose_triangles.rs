@@ -110,9 +110,9 @@ pub fn collide_triangles(
                 let at = shell.points()[point as usize];
                 let outward = shell.normals()[point as usize];
                 let limits = [max_separation, depth];
-                let reach = shell.covering_radius();
+                let slide = [shell.covering_radius(), tolerance.slop];
                 if let Some(contact) =
-                    point_contact(shape, corners, low.normal, at, outward, limits, reach)
+                    point_contact(shape, corners, low.normal, at, outward, limits, slide)
                 {
                     let id = ContactId(point);
                     out.push(Contact { id, ..contact });
@@ -188,7 +188,8 @@ fn is_over([a, b, c]: [Vec3; 3], normal: Vec3, center: Vec3, radius: f32) -> boo
     })
 }
 
-/// The contact of a shell point with the triangle that it lies over or under; `limits` are how far over, how deep under.
+/// The contact of a shell point with the triangle that it lies over or under; `limits` are how far over, how deep under; it may slide downhill so
+/// far, and beyond the border by a slop: on a seam it belongs to both triangles.
 fn point_contact(
     shape: &Shape,
     corners: [Vec3; 3],
@@ -196,9 +197,9 @@ fn point_contact(
     at: Vec3,
     outward: Vec3,
     [over, under]: [f32; 2],
-    reach: f32,
+    [reach, slop]: [f32; 2],
 ) -> Option<Contact> {
-    if !is_over(corners, normal, at, 0.0) {
+    if !is_over(corners, normal, at, slop) {
         return None;
     }
     let height = (at - corners[0]).dot(normal);
@@ -224,7 +225,7 @@ fn point_contact(
         gradient: up,
     };
     let (lowest, sample) = lowest_near(shape.field(), plane, at, reach);
-    let (at, height) = if sample.distance < height && is_over(corners, normal, lowest, 0.0) {
+    let (at, height) = if sample.distance < height && is_over(corners, normal, lowest, slop) {
         (lowest, sample.distance)
     } else {
         (at, height)

@@ -1,0 +1,89 @@
+//! The outermost points of a body, told by its field: its corners and rims, which touch first.
+//!
+//! Input: a field and points on its surface. Output: points that lie farthest along many directions, no two alike.
+//! Cost: some dozens of samples a direction, once. Not for: corners in hollows, which no direction finds.
+
+use glam::Vec3;
+use touchfield::field::{Field, Sample};
+use touchfield::pointshell::PointShell;
+
+use crate::partner::fibonacci;
+
+/// Directions that are asked. A box has eight corners; a rim is round enough with some dozens.
+const DIRECTIONS: usize = 256;
+
+/// Steps uphill; the last are a millionth of the first.
+const STEPS: u32 = 64;
+
+/// Share of the size within which two points are one.
+const ALIKE: f32 = 1e-3;
+
+/// Points of the surface that are farthest along some direction, with outward normals.
+pub(crate) fn extreme_points(field: &dyn Field, shell: &PointShell) -> (Vec<Vec3>, Vec<Vec3>) {
+    let size = field.bounds().diagonal();
+    let (mut points, mut normals): (Vec<Vec3>, Vec<Vec3>) = (Vec::new(), Vec::new());
+    for direction in fibonacci(DIRECTIONS) {
+        let along = |point: &&Vec3| point.dot(direction);
+        let start = (shell.points().iter()).max_by(|a, b| along(a).total_cmp(&along(b)));
+        let Some(&start) = start else { continue };
+        let point = climb(field, start, direction, shell.covering_radius());
+        let is_new = (points.iter()).all(|other| other.distance(point) > ALIKE * size);
+        if is_new && field.distance(point).abs() < ALIKE * size {
+            points.push(point);
+            normals.push(direction);
+        }
+    }
+    (points, normals)
+}
+
+/// Up the surface along a direction, by steps that halve where they no longer lead higher.
+fn climb(field: &dyn Field, from: Vec3, direction: Vec3, reach: f32) -> Vec3 {
+    let mut at = from;
+    let mut step = reach;
+    for _ in 0..STEPS {
+        let normal = field.sample(at).gradient.normalize_or_zero();
+        let uphill = direction.reject_from_normalized(normal).normalize_or_zero();
+        let next = onto(field, at + step * uphill);
+        if next.dot(direction) > at.dot(direction) {
+            at = next;
+        } else {
+            step *= 0.6;
+        }
+    }
+    at
+}
+
+/// Back onto the surface; twice, for edges.
+fn onto(field: &dyn Field, mut point: Vec3) -> Vec3 {
+    for _ in 0..2 {
+        let Sample { distance, gradient } = field.sample(point);
+        point -= distance * gradient.normalize_or_zero();
+    }
+    point
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+    use touchfield::field::primitive::Cuboid;
+
+    #[test]
+    fn the_corners_of_a_box_are_found() {
+        let half = Vec3::new(0.5, 0.3, 0.4);
+        let field = Cuboid::new(half).expect("a box");
+        let settings = ShellSettings {
+            density: ShellDensity::Points(2000),
+            ..Default::default()
+        };
+        let shell = shell_of_field(&field, 0.02, &settings).expect("a shell");
+        let (points, _) = extreme_points(&field, &shell);
+        for corner in 0..8 {
+            let sign = |bit: u32| if corner >> bit & 1 == 0 { -1.0 } else { 1.0 };
+            let corner = half * Vec3::new(sign(0), sign(1), sign(2));
+            let nearest = points.iter().map(|point| point.distance(corner));
+            let nearest = nearest.fold(f32::INFINITY, f32::min);
+            assert!(nearest < 2e-3, "{corner} is {nearest} from the nearest of {}", points.len());
+        }
+    }
+}
