@@ -796,13 +796,16 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         .faces
         .iter()
         .flat_map(|face| (2..face.len()).map(|k| [face[0], face[k - 1], face[k]]))
-        .filter_map(|t| triangle(points, t))
+        .map(|t| triangle(points, t))
         .collect();
     let mut lower = upper;
     for _ in 0..corners {
         let Some(&(_, normal, depth)) = triangles.iter().min_by(|s, t| s.2.total_cmp(&t.2)) else {
             break;
         };
+        if depth == f64::INFINITY {
+            break;
+        }
         lower = (normal, depth);
         let point = corner(normal);
         let reach = normal.dot(point);
@@ -824,18 +827,22 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         });
         for &[i, j] in &horizon {
             if !horizon.contains(&[j, i]) {
-                triangles.extend(triangle(points, [i, j, new]));
+                triangles.push(triangle(points, [i, j, new]));
             }
         }
     }
     [lower, upper]
 }
 
-fn triangle(points: &[DVec3], corners: [usize; 3]) -> Option<([usize; 3], DVec3, f64)> {
+/// One so thin that it has no normal stays, never the nearest: without it the surface would be torn, and what is seen through
+/// the tear grows without end.
+fn triangle(points: &[DVec3], corners: [usize; 3]) -> ([usize; 3], DVec3, f64) {
     let [p, q, r] = corners.map(|c| points[c]);
     let area = (q - p).cross(r - p);
-    let normal = (area / area.abs().max_element()).try_normalize()?;
-    Some((corners, normal, normal.dot(p)))
+    match (area / area.abs().max_element()).try_normalize() {
+        Some(normal) => (corners, normal, normal.dot(p)),
+        None => (corners, DVec3::X, f64::INFINITY),
+    }
 }
 
 #[cfg(test)]

@@ -58,6 +58,14 @@ pub struct GjkCache<HintA = u32, HintB = u32> {
     pub(super) hints: (HintA, HintB),
 }
 
+impl<HintA: Default, HintB: Default> GjkCache<HintA, HintB> {
+    /// Forgets the pair.
+    pub(super) fn clear(&mut self) {
+        self.simplex.clear();
+        self.hints = Default::default();
+    }
+}
+
 /// What a search found. Everything is in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proximity {
@@ -110,18 +118,16 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
 
     /// The simplex of a cache in the pose of now, or one point to begin with.
     pub(super) fn restart(&self, cache: &mut GjkCache<A::Hint, B::Hint>) -> Origin {
-        let mut simplex = Simplex::default();
-        for vertex in cache.simplex.vertices() {
-            simplex.push(self.vertex(vertex.on_a, vertex.on_b));
+        let GjkCache { simplex, hints } = cache;
+        for vertex in simplex.vertices_mut() {
+            *vertex = self.vertex(vertex.on_a, vertex.on_b);
         }
         if simplex.vertices().is_empty() {
             // From the middle of B to the middle of A would be better; this costs nothing, and a step more.
             let towards = self.b.to_a(DVec3::ZERO);
-            simplex.push(self.support(towards, &mut cache.hints));
+            simplex.push(self.support(towards, hints));
         }
-        let origin = simplex.refine();
-        cache.simplex = simplex;
-        origin
+        simplex.refine()
     }
 }
 

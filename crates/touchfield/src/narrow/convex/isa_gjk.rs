@@ -27,6 +27,14 @@ impl<HintA, HintB> AxisCache<HintA, HintB> {
     }
 }
 
+impl<HintA: Default, HintB: Default> AxisCache<HintA, HintB> {
+    /// Forgets the pair.
+    pub(super) fn clear(&mut self) {
+        self.search.clear();
+        self.axis = DVec3::ZERO;
+    }
+}
+
 /// Most support points of a search. Sets that are apart by more than rounding are told apart long before.
 const MAX_STEPS: u32 = 256;
 

@@ -80,6 +80,15 @@ impl Simplex {
         &self.vertices[..self.count]
     }
 
+    pub(super) fn vertices_mut(&mut self) -> &mut [Vertex] {
+        &mut self.vertices[..self.count]
+    }
+
+    /// Forgets all points.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// Adds a point; there is room after every [`Self::refine`] that found the origin outside.
     pub(super) fn push(&mut self, vertex: Vertex) {
         if self.count < 4 {

@@ -329,7 +329,7 @@ fn hull_support_set(
     hint: &mut u32,
     out: &mut Vec<SetPoint>,
 ) {
-    let vertex = hull.farthest(direction, climb_hint(*hint));
+    let (vertex, _) = hull.farthest(direction, climb_hint(*hint));
     *hint = vertex + 1;
     let point = |number: u32| SetPoint {
         position: hull.vertex(number),
@@ -377,9 +377,9 @@ impl Support for Convex {
     fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match &self.core {
             Core::Hull(hull) => {
-                let vertex = hull.farthest(direction, climb_hint(*hint));
+                let (vertex, position) = hull.farthest(direction, climb_hint(*hint));
                 *hint = vertex + 1;
-                hull.vertex(vertex)
+                position
             }
             closed => closed.support(direction),
         }

@@ -8,7 +8,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::geom::{Pose, unit_rotation};
+use crate::geom::{Pose, rotation_matrix};
 
 /// A convex set, as the point of it that is farthest along a direction.
 pub trait Support {
@@ -83,7 +83,7 @@ impl<B> Posed<B> {
     pub fn new(set: B, a_from_b: Pose) -> Posed<B> {
         Posed {
             set,
-            rotation: DMat3::from_quat(unit_rotation(a_from_b.rotation)),
+            rotation: rotation_matrix(a_from_b.rotation),
             translation: a_from_b.translation.as_dvec3(),
         }
     }
