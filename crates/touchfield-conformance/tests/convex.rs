@@ -1,6 +1,6 @@
 //! Convex pairs against the truth: every kind with every kind, hostile on purpose, in every placement.
 //!
-//! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. Truth is `convex_truth`: features of hulls by exact
+//! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. Truth is `convex_truth` and `polytope_truth`: features of hulls by exact
 //! predicates in `f64`, and brackets for smooth bodies.
 
 #![expect(
@@ -25,8 +25,9 @@ use touchfield_conformance::convex_accuracy::convex;
 use touchfield_conformance::convex_random::{
     Hostile, KINDS, Kind, PLACEMENTS, Placement, Scale, place, posed,
 };
-use touchfield_conformance::convex_truth::{Body, Core, PairTruth, Polytope, body_pair};
+use touchfield_conformance::convex_truth::{Body, Core, body_pair};
 use touchfield_conformance::meshes::is_long;
+use touchfield_conformance::polytope_truth::{PairTruth, Polytope};
 use touchfield_conformance::random::Random;
 
 const SCALES: [Scale; 3] = [Scale::Ordinary, Scale::Far, Scale::Tiny];

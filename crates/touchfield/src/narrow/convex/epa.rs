@@ -113,11 +113,11 @@ pub fn penetration<A: Support, B: Support>(
     let is_nearest = cache.simplex.vertices().len() < 4;
     let witnesses = is_nearest.then(|| cache.simplex.witnesses());
     let mut search = Search {
+        rounding: sets.rounding(),
         sets,
         hints: &mut cache.hints,
         scratch,
         steps: 0,
-        rounding: 0.0,
         extent: 0.0,
     };
     match search.widened() {
@@ -140,9 +140,7 @@ struct Search<'a, A: Support, B: Support> {
 impl<A: Support, B: Support> Search<'_, A, B> {
     fn support(&mut self, direction: DVec3) -> Vertex {
         self.steps += 1;
-        let vertex = self.sets.support(direction, self.hints);
-        self.rounding = self.rounding.max(self.sets.rounding(&vertex));
-        vertex
+        self.sets.support(direction, self.hints)
     }
 
     /// Adds support points until four do not lie in a plane, and starts the polytope with them. A direction across the difference if it is flat.
@@ -150,10 +148,6 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         if self.scratch.vertices.is_empty() {
             let vertex = self.support(DVec3::X);
             self.scratch.vertices.push(vertex);
-        }
-        for index in 0..self.scratch.vertices.len() {
-            let rounding = self.sets.rounding(&self.scratch.vertices[index]);
-            self.rounding = self.rounding.max(rounding);
         }
         self.drop_dependent();
         loop {
@@ -223,7 +217,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             hull,
             planes,
             heap,
-        } = self.scratch;
+        } = &mut *self.scratch;
         points.clear();
         points.extend(vertices.iter().map(|vertex| vertex.difference));
         heap.clear();
@@ -274,11 +268,9 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             let distance = (plane.offset / length).max(0.0);
             // The surface grows: what is nearest now bounds the depth from below.
             lower_bound = lower_bound.max(distance.min(least_given_up));
-            if let Some(best) = best
-                && distance >= least_given_up
-                && best.height - distance <= width(best.height, self.rounding)
-            {
-                return self.answer(best, lower_bound, witnesses);
+            if best.is_some_and(|best| distance > best.height + width(best.height, self.rounding)) {
+                // Of a facet that was given up, and none better is left.
+                break;
             }
             let is_last = self.steps >= settings.max_steps;
             let vertex = self.support(normal);

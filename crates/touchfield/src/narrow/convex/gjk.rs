@@ -93,7 +93,7 @@ pub(super) struct Difference<'a, A, B> {
 
 impl<A: Support, B: Support> Difference<'_, A, B> {
     /// The point of A ⊖ B farthest along a direction.
-    #[inline]
+    #[inline(always)]
     pub(super) fn support(&self, direction: DVec3, hints: &mut (A::Hint, B::Hint)) -> Vertex {
         let on_a = self.a.support(direction, &mut hints.0);
         let on_b = (self.b.set).support(-self.b.direction_to_b(direction), &mut hints.1);
@@ -101,6 +101,7 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     }
 
     /// A point of A less a point of B, each in its own frame.
+    #[inline(always)]
     pub(super) fn vertex(&self, on_a: DVec3, on_b: DVec3) -> Vertex {
         Vertex {
             difference: on_a - self.b.to_a(on_b),
@@ -110,10 +111,9 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     }
 
     /// What a point of the difference may be off \[m\].
-    pub(super) fn rounding(&self, vertex: &Vertex) -> f64 {
+    pub(super) fn rounding(&self) -> f64 {
         // Of on_a the subtraction, of on_b three products and sums and the rotation's own roundings.
-        let largest = vertex.on_a.abs() + (vertex.on_a - vertex.difference).abs();
-        8.0 * f64::EPSILON * (largest.max_element() + vertex.on_b.abs().max_element())
+        8.0 * f64::EPSILON * (self.a.extent() + self.b.extent() + self.b.set.extent())
     }
 
     /// The simplex of a cache in the pose of now, or one point to begin with.
@@ -140,10 +140,7 @@ pub fn distance<A: Support, B: Support>(
 ) -> Proximity {
     let sets = Difference { a, b };
     let mut origin = sets.restart(cache);
-    let mut rounding = 0f64;
-    for vertex in cache.simplex.vertices() {
-        rounding = rounding.max(sets.rounding(vertex));
-    }
+    let rounding = sets.rounding();
     let mut lower_bound = 0f64;
     let mut steps = 0;
     loop {
@@ -159,7 +156,6 @@ pub fn distance<A: Support, B: Support>(
         }
         let vertex = sets.support(-v, &mut cache.hints);
         steps += 1;
-        rounding = rounding.max(sets.rounding(&vertex));
         lower_bound = lower_bound.max(v.dot(vertex.difference) / length);
         // Without a plane between them the sets may overlap, however near nought the bracket is.
         let is_close = lower_bound > rounding && length - lower_bound <= settings.width(length);

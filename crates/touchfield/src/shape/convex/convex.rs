@@ -384,6 +384,27 @@ impl Support for Convex {
             closed => closed.support(direction),
         }
     }
+
+    #[inline]
+    fn extent(&self) -> f64 {
+        let most = match &self.core {
+            Core::Hull(hull) => hull.extent(),
+            Core::Point => 0.0,
+            Core::Segment { half_length } => *half_length,
+            Core::Cuboid { half_extents } | Core::Ellipsoid { half_extents } => {
+                half_extents.max_element()
+            }
+            Core::Cylinder {
+                half_height,
+                radius: wide,
+            }
+            | Core::Cone {
+                half_height,
+                base_radius: wide,
+            } => half_height.max(*wide),
+        };
+        f64::from(most)
+    }
 }
 
 impl Core {

@@ -58,6 +58,8 @@ pub struct ConvexHull {
     compass: Compass,
     /// All vertices of a small hull.
     blocks: Vec<CornerBlock>,
+    /// The largest coordinate, without its sign \[m\].
+    extent: f32,
 }
 
 /// How far a climb came.
@@ -164,6 +166,7 @@ impl ConvexHull {
             outgoing,
             compass: Compass::default(),
             blocks: blocks_of(&vertices),
+            extent: largest_coordinate(&vertices),
             vertices,
         }
     }
@@ -223,6 +226,7 @@ impl ConvexHull {
         let is_small = vertices.len() <= SMALL;
         let mut hull = ConvexHull {
             blocks: blocks_of(if is_small { &vertices } else { &[] }),
+            extent: largest_coordinate(&vertices),
             vertices,
             half_edges,
             faces,
@@ -360,6 +364,12 @@ impl ConvexHull {
         triangles
     }
 
+    /// The largest coordinate of a corner, without its sign \[m\].
+    #[inline]
+    pub fn extent(&self) -> f32 {
+        self.extent
+    }
+
     /// A box around it \[m\].
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.vertices.iter().copied())
@@ -486,6 +496,10 @@ impl ConvexHull {
         }
         vertex
     }
+}
+
+fn largest_coordinate(vertices: &[Vec3]) -> f32 {
+    (vertices.iter()).fold(0.0, |most, vertex| most.max(vertex.abs().max_element()))
 }
 
 fn blocks_of(vertices: &[Vec3]) -> Vec<CornerBlock> {
