@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::gjk::{Difference, GjkCache};
-use super::simplex::Vertex;
+use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
@@ -96,6 +96,8 @@ pub struct EpaScratch {
     /// Of every facet that ever was.
     planes: Vec<FacetPlane>,
     heap: BinaryHeap<Waiting>,
+    /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
+    given_up: Vec<(u32, f64)>,
 }
 
 /// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
@@ -217,7 +219,9 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             hull,
             planes,
             heap,
+            given_up,
         } = &mut *self.scratch;
+        given_up.clear();
         points.clear();
         points.extend(vertices.iter().map(|vertex| vertex.difference));
         heap.clear();
@@ -256,8 +260,6 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         // The one of least height.
         let mut best: Option<Tried> = None;
         let mut lower_bound = 0f64;
-        // Distance of the nearest facet that no point was found above though its plane is not that of the difference: nothing is proven beyond.
-        let mut least_given_up = f64::INFINITY;
         let width = |height: f64, rounding: f64| {
             f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
         };
@@ -267,7 +269,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             let normal = plane.normal / length;
             let distance = (plane.offset / length).max(0.0);
             // The surface grows: what is nearest now bounds the depth from below.
-            lower_bound = lower_bound.max(distance.min(least_given_up));
+            lower_bound = lower_bound.max(self.proven(distance));
             if best.is_some_and(|best| distance > best.height + width(best.height, self.rounding)) {
                 // Of a facet that was given up, and none better is left.
                 break;
@@ -292,7 +294,11 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             }
             if !self.is_above(nearest, vertex.difference) {
                 // Too thin for its normal to be told: what was found along it is as good as it gets there.
-                least_given_up = least_given_up.min(distance);
+                let near = match self.as_simplex(nearest).refine() {
+                    Origin::Outside(point) => point.length(),
+                    Origin::Inside => 0.0,
+                };
+                self.scratch.given_up.push((nearest, near));
                 continue;
             }
             let point = vertex.difference;
@@ -320,6 +326,14 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             Some(best) => self.answer(best, lower_bound, witnesses),
             None => self.flat(DVec3::Z, witnesses),
         }
+    }
+
+    /// How deep the origin is surely, if no facet that waits is nearer than `distance` \[m\]: of those given up the triangles themselves count.
+    fn proven(&self, distance: f64) -> f64 {
+        let EpaScratch { hull, given_up, .. } = &*self.scratch;
+        let alive = |facet: u32| !hull.facets()[facet as usize].is_gone;
+        (given_up.iter().filter(|(facet, _)| alive(*facet)))
+            .fold(distance, |least, &(_, near)| least.min(near))
     }
 
     /// Whether a point of the difference is strictly above a facet.
@@ -380,19 +394,21 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         corners.map(|corner| self.scratch.points[corner as usize])
     }
 
-    /// The points of A and B that make the point of a facet nearest the origin.
-    fn foot(&self, facet: u32) -> [DVec3; 2] {
-        let corners = self.scratch.hull.facets()[facet as usize].corners;
-        let vertices = corners.map(|corner| self.scratch.vertices[corner as usize]);
-        // Kept inside: the foot of a facet that only touches the nearest place may lie beyond it.
-        let weights = weights_of_foot(self.corners(facet)).map(|weight| weight.max(0.0));
-        let sum: f64 = weights.iter().sum();
-        let mut on = [DVec3::ZERO; 2];
-        for (vertex, weight) in vertices.iter().zip(weights) {
-            on[0] += weight / sum * vertex.on_a;
-            on[1] += weight / sum * self.sets.b.to_a(vertex.on_b);
+    /// A facet as a simplex.
+    fn as_simplex(&self, facet: u32) -> Simplex {
+        let mut simplex = Simplex::default();
+        for corner in self.scratch.hull.facets()[facet as usize].corners {
+            simplex.push(self.scratch.vertices[corner as usize]);
         }
-        on
+        simplex
+    }
+
+    /// The points of A and B that make the point of a facet nearest the origin; thin facets included.
+    fn foot(&self, facet: u32) -> [DVec3; 2] {
+        let mut simplex = self.as_simplex(facet);
+        simplex.refine();
+        let (on_a, on_b) = simplex.witnesses();
+        [on_a, self.sets.b.to_a(on_b)]
     }
 
     fn answer(

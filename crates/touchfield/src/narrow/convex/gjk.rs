@@ -138,6 +138,8 @@ pub fn distance<A: Support, B: Support>(
     settings: &GjkSettings,
     cache: &mut GjkCache<A::Hint, B::Hint>,
 ) -> Proximity {
+    /// The angle by which a direction is turned to choose between points that are as far: more than rounding, less than what is asked of a distance.
+    const NUDGE: f64 = 1e-8;
     let sets = Difference { a, b };
     let mut origin = sets.restart(cache);
     let rounding = sets.rounding();
@@ -163,10 +165,17 @@ pub fn distance<A: Support, B: Support>(
         if is_close || is_enough {
             return apart(&sets, cache, v, lower_bound, rounding, steps);
         }
-        let next = match cache.simplex.holds(vertex.difference) {
+        let GjkCache { simplex, hints } = &mut *cache;
+        let mut advanced = |vertex: Vertex| match simplex.holds(vertex.difference) {
             true => None,
-            false => cache.simplex.advance(vertex, v),
+            false => simplex.advance(vertex, v),
         };
+        let next = advanced(vertex).or_else(|| {
+            // Of points as far along −v, such as the ends of an edge across it, the one beside the origin may lead on where another does not.
+            let beside = vertex.difference.reject_from(v).normalize_or_zero();
+            steps += 1;
+            advanced(sets.support(-v - NUDGE * length * beside, hints))
+        });
         match next {
             Some(next) => origin = next,
             // As near as rounding lets it come. If no plane was found between the sets by then, there is none.

@@ -1,8 +1,8 @@
 //! Convex hulls: corners, edges and faces, each knowing its neighbours.
 //!
 //! Input: points of any number and position. Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the
-//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and a table of
-//! directions of a quarter byte a corner. Not for: rounded bodies (see [`Convex`](super::Convex)).
+//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and some 80 a corner for a
+//! map of directions, at the most 260. Not for: rounded bodies (see [`Convex`](super::Convex)).
 
 use glam::{DVec3, Vec3};
 
