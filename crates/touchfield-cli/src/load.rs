@@ -264,7 +264,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
     }
     let mesh = mesh(path, Units::M, max_memory)?;
     /// Bytes a vertex, at the most, while a hull is built.
-    const BUILDING: u64 = 700;
+    const BUILDING: u64 = 1000;
     let needed = BUILDING * mesh.vertices.len() as u64;
     if needed > max_memory {
         return Err(Failure::Limit(format!(

@@ -5,7 +5,8 @@
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
-use crate::convex_truth::{Body, Core, Polytope, body_pair, corner_signs};
+use crate::convex_truth::{Body, Core, body_pair};
+use crate::polytope_truth::{Polytope, corner_signs};
 use crate::random::Random;
 
 /// What a body is made of.

@@ -18,6 +18,7 @@ pub mod mesh_truth;
 pub mod meshes;
 pub mod patches;
 pub mod plot;
+pub mod polytope_truth;
 pub mod random;
 pub mod random_fields;
 pub mod representations;

@@ -26,7 +26,7 @@ pub use interval::Interval;
 pub use motion::{Motion, PairMotion};
 pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
-pub(crate) use pose::unit_rotation;
+pub(crate) use pose::{rotation_matrix, unit_rotation};
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;
 pub use triangle::{ClosestPoint, Feature, Triangle};

@@ -2,7 +2,7 @@
 
 use std::ops::Mul;
 
-use glam::{DQuat, Quat, Vec3};
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
 /// A rigid motion, named by the frames it joins: `a_from_b`.
 ///
@@ -83,6 +83,22 @@ pub(crate) fn unit_rotation(rotation: Quat) -> DQuat {
     DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
+/// [`unit_rotation`] as a matrix, without a root: every product in it is of two parts of the quaternion, so that its squared length is taken off at once.
+#[inline]
+pub(crate) fn rotation_matrix(rotation: Quat) -> DMat3 {
+    let [x, y, z, w] = rotation.to_array().map(f64::from);
+    let scale = 2.0 / (x * x + y * y + z * z + w * w);
+    let (sx, sy, sz) = (scale * x, scale * y, scale * z);
+    let (xx, yy, zz) = (sx * x, sy * y, sz * z);
+    let (xy, xz, yz) = (sx * y, sx * z, sy * z);
+    let (wx, wy, wz) = (sx * w, sy * w, sz * w);
+    DMat3::from_cols(
+        DVec3::new(1.0 - (yy + zz), xy + wz, xz - wy),
+        DVec3::new(xy - wz, 1.0 - (xx + zz), yz + wx),
+        DVec3::new(xz + wy, yz - wx, 1.0 - (xx + yy)),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +119,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_matrix_is_that_of_the_unit_quaternion(q in prop::array::uniform4(-1.0f32..1.0), scale in -20i32..20) {
+            let q = Quat::from_array(q) * 10f32.powi(scale);
+            prop_assume!(q.length_squared() > 0.0);
+            let expected = DMat3::from_quat(unit_rotation(q));
+            prop_assert!(rotation_matrix(q).abs_diff_eq(expected, 1e-15), "{} {expected}", rotation_matrix(q));
+        }
+
         #[test]
         fn inverse_undoes_and_composition_chains(a in pose(), b in pose(), p in prop::array::uniform3(-5.0f32..5.0)) {
             let p = Vec3::from(p);

@@ -11,13 +11,13 @@
 //!
 //! Every direction tried bounds the depth from above by the support along it; the facet nearest the origin bounds it from below.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
 use super::gjk::{Difference, GjkCache};
-use super::simplex::Vertex;
+use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
@@ -60,32 +60,31 @@ pub struct Penetration {
     pub steps: u32,
 }
 
-/// A facet that waits to be looked at.
+/// A facet that waits to be looked at: the bits of the square of its distance, which order as the numbers do, and its number. The nearest first; of
+/// equals the oldest.
+type Waiting = Reverse<(u64, u32)>;
+
+/// The plane of a facet.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    distance: f64,
+struct FacetPlane {
+    /// Outward, of any length but 0.
+    normal: DVec3,
+    /// Of the normal, squared.
+    squared: f64,
+    /// The plane is `normal · x = offset`.
+    offset: f64,
+    /// What `normal · x − offset` may be off, a metre of `|x|`.
+    blur: f64,
+}
+
+/// A facet that was looked at.
+#[derive(Clone, Copy)]
+struct Tried {
     facet: u32,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Waiting) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    /// The nearest is the greatest; of equals the oldest.
-    fn cmp(&self, other: &Waiting) -> Ordering {
-        (other.distance.total_cmp(&self.distance)).then(other.facet.cmp(&self.facet))
-    }
+    /// Unit.
+    normal: DVec3,
+    /// Of the difference along the normal: the depth is no more \[m\].
+    height: f64,
 }
 
 /// Buffers that are reused from call to call.
@@ -94,9 +93,11 @@ pub struct EpaScratch {
     vertices: Vec<Vertex>,
     points: Vec<DVec3>,
     hull: GrowingHull,
-    /// Unit, outward, of every facet that ever was.
-    normals: Vec<DVec3>,
+    /// Of every facet that ever was.
+    planes: Vec<FacetPlane>,
     heap: BinaryHeap<Waiting>,
+    /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
+    given_up: Vec<(u32, f64)>,
 }
 
 /// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
@@ -114,11 +115,12 @@ pub fn penetration<A: Support, B: Support>(
     let is_nearest = cache.simplex.vertices().len() < 4;
     let witnesses = is_nearest.then(|| cache.simplex.witnesses());
     let mut search = Search {
+        rounding: sets.rounding(),
         sets,
         hints: &mut cache.hints,
         scratch,
         steps: 0,
-        rounding: 0.0,
+        extent: 0.0,
     };
     match search.widened() {
         Some(across) => search.flat(across, witnesses),
@@ -133,14 +135,14 @@ struct Search<'a, A: Support, B: Support> {
     steps: u32,
     /// Of points of the difference \[m\].
     rounding: f64,
+    /// No point of the polytope is farther from the origin \[m\].
+    extent: f64,
 }
 
 impl<A: Support, B: Support> Search<'_, A, B> {
     fn support(&mut self, direction: DVec3) -> Vertex {
         self.steps += 1;
-        let vertex = self.sets.support(direction, self.hints);
-        self.rounding = self.rounding.max(self.sets.rounding(&vertex));
-        vertex
+        self.sets.support(direction, self.hints)
     }
 
     /// Adds support points until four do not lie in a plane, and starts the polytope with them. A direction across the difference if it is flat.
@@ -148,10 +150,6 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         if self.scratch.vertices.is_empty() {
             let vertex = self.support(DVec3::X);
             self.scratch.vertices.push(vertex);
-        }
-        for index in 0..self.scratch.vertices.len() {
-            let rounding = self.sets.rounding(&self.scratch.vertices[index]);
-            self.rounding = self.rounding.max(rounding);
         }
         self.drop_dependent();
         loop {
@@ -219,103 +217,148 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             vertices,
             points,
             hull,
-            normals,
+            planes,
             heap,
-        } = self.scratch;
+            given_up,
+        } = &mut *self.scratch;
+        given_up.clear();
         points.clear();
         points.extend(vertices.iter().map(|vertex| vertex.difference));
         heap.clear();
-        normals.clear();
+        planes.clear();
+        let extent = |most: f64, point: &DVec3| most.max(point.abs().element_sum());
+        self.extent = points.iter().fold(0.0, extent);
         // Four independent points always start it.
         if hull.start(points, [0, 1, 2, 3]).is_some() {
-            self.wait(0);
+            self.wait(0, f64::INFINITY);
         }
     }
 
-    /// Puts all facets from one on in line.
-    fn wait(&mut self, first: u32) {
+    /// Puts all facets from one on in line; those farther than `enough` are known to be far \[m\].
+    fn wait(&mut self, first: u32, enough: f64) {
         let EpaScratch {
             points,
             hull,
-            normals,
+            planes,
             heap,
             ..
         } = &mut *self.scratch;
+        let enough = enough * enough;
         for (facet, own) in (first..).zip(&hull.facets()[first as usize..]) {
-            let corners = own.corners.map(|corner| points[corner as usize]);
-            let normal = best_normal(corners);
-            normals.push(normal);
+            let plane = FacetPlane::new(own.corners.map(|corner| points[corner as usize]));
+            planes.push(plane);
             // Rounding may put the origin a little outside.
-            let distance = normal.dot(corners[0]).max(0.0);
-            heap.push(Waiting { distance, facet });
+            let offset = plane.offset.max(0.0);
+            let distance = offset * offset / plane.squared;
+            if distance <= enough {
+                heap.push(Reverse((distance.to_bits(), facet)));
+            }
         }
     }
 
     fn run(mut self, settings: &EpaSettings, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
-        // Least support of all directions tried, the direction, and the point there.
-        let mut best: Option<(f64, DVec3, Vertex)> = None;
+        // The one of least height.
+        let mut best: Option<Tried> = None;
         let mut lower_bound = 0f64;
+        let width = |height: f64, rounding: f64| {
+            f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
+        };
         while let Some(nearest) = self.nearest() {
+            let plane = self.scratch.planes[nearest as usize];
+            let length = plane.squared.sqrt();
+            let normal = plane.normal / length;
+            let distance = (plane.offset / length).max(0.0);
             // The surface grows: what is nearest now bounds the depth from below.
-            lower_bound = lower_bound.max(nearest.distance);
+            lower_bound = lower_bound.max(self.proven(distance));
+            if best.is_some_and(|best| distance > best.height + width(best.height, self.rounding)) {
+                // Of a facet that was given up, and none better is left.
+                break;
+            }
             let is_last = self.steps >= settings.max_steps;
-            let normal = self.scratch.normals[nearest.facet as usize];
             let vertex = self.support(normal);
-            let height = normal.dot(vertex.difference);
-            if best.is_none_or(|(upper, ..)| height < upper) {
-                best = Some((height, normal, vertex));
+            let tried = Tried {
+                facet: nearest,
+                normal,
+                height: normal.dot(vertex.difference),
+            };
+            if best.is_none_or(|best| tried.height < best.height) {
+                best = Some(tried);
             }
-            let width = f64::max(settings.relative * height, settings.absolute);
-            if is_last || height - nearest.distance <= width.max(4.0 * self.rounding) {
-                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left. Or as far as steps went.
-                let facet = self.with_foot(nearest);
-                let [mut on_a, mut on_b] = self.foot(facet);
-                // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
-                if let Some((a, b)) = witnesses {
-                    let b = self.sets.b.to_a(b);
-                    let aside = |p: DVec3| p.reject_from_normalized(normal);
-                    if aside(a - b).length_squared() < aside(on_a - on_b).length_squared() {
-                        (on_a, on_b) = (a, b);
-                    }
-                }
-                // From the facet out to the surface.
-                let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
-                let points = [on_a + out, on_b - out];
-                return self.answer([lower_bound, height], normal, points);
+            if tried.height - distance <= width(tried.height, self.rounding) {
+                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left.
+                let facet = self.with_foot(nearest, distance, normal);
+                return self.answer(Tried { facet, ..tried }, lower_bound, witnesses);
             }
+            if is_last {
+                break;
+            }
+            if !self.is_above(nearest, vertex.difference) {
+                // Too thin for its normal to be told: what was found along it is as good as it gets there.
+                let near = match self.as_simplex(nearest).refine() {
+                    Origin::Outside(point) => point.length(),
+                    Origin::Inside => 0.0,
+                };
+                self.scratch.given_up.push((nearest, near));
+                continue;
+            }
+            let point = vertex.difference;
+            self.extent = self.extent.max(point.abs().element_sum());
             let EpaScratch {
                 vertices,
                 points,
                 hull,
+                planes,
                 ..
             } = &mut *self.scratch;
-            if !hull.is_above(points, nearest.facet, vertex.difference) {
-                // Too thin for its normal to be told: its neighbours are as near, but for its own width.
-                continue;
-            }
             vertices.push(vertex);
-            points.push(vertex.difference);
-            let first = hull.add(points, points.len() as u32 - 1, nearest.facet);
-            self.wait(first);
+            points.push(point);
+            let extent = self.extent;
+            let first = hull.add(points.len() as u32 - 1, nearest, |corners, facet| {
+                planes[facet as usize].is_below(corners, points, point, extent)
+            });
+            // Facets that are farther than the depth is are never asked for; coplanar ones a little farther are.
+            let enough = best.map_or(f64::INFINITY, |best| {
+                best.height + 2.0 * width(best.height, self.rounding)
+            });
+            self.wait(first, enough);
         }
         match best {
-            // Facets are still on their way there: the points that part last along the normal are what is known of it.
-            Some((upper, normal, vertex)) => {
-                let points = [vertex.on_a, self.sets.b.to_a(vertex.on_b)];
-                self.answer([lower_bound, upper], normal, points)
-            }
+            Some(best) => self.answer(best, lower_bound, witnesses),
             None => self.flat(DVec3::Z, witnesses),
         }
     }
 
+    /// How deep the origin is surely, if no facet that waits is nearer than `distance` \[m\]: of those given up the triangles themselves count.
+    fn proven(&self, distance: f64) -> f64 {
+        let EpaScratch { hull, given_up, .. } = &*self.scratch;
+        let alive = |facet: u32| !hull.facets()[facet as usize].is_gone;
+        (given_up.iter().filter(|(facet, _)| alive(*facet)))
+            .fold(distance, |least, &(_, near)| least.min(near))
+    }
+
+    /// Whether a point of the difference is strictly above a facet.
+    fn is_above(&self, facet: u32, point: DVec3) -> bool {
+        let extent = self.extent.max(point.abs().element_sum());
+        let EpaScratch {
+            points,
+            hull,
+            planes,
+            ..
+        } = &*self.scratch;
+        let corners = hull.facets()[facet as usize].corners;
+        planes[facet as usize].is_below(corners, points, point, extent)
+    }
+
     /// The facet nearest the origin.
-    fn nearest(&mut self) -> Option<Waiting> {
+    fn nearest(&mut self) -> Option<u32> {
         let EpaScratch { hull, heap, .. } = &mut *self.scratch;
-        std::iter::from_fn(|| heap.pop()).find(|w| !hull.facets()[w.facet as usize].is_gone)
+        std::iter::from_fn(|| heap.pop())
+            .map(|Reverse((_, facet))| facet)
+            .find(|&facet| !hull.facets()[facet as usize].is_gone)
     }
 
     /// Of the facets as near as the nearest, the one over which the origin is: coplanar ones share a face of the difference.
-    fn with_foot(&mut self, nearest: Waiting) -> u32 {
+    fn with_foot(&mut self, nearest: u32, distance: f64, normal: DVec3) -> u32 {
         /// Facets that are looked at: a face of the difference has few.
         const MOST: usize = 32;
         /// Cosine of the angle, a millionth, up to which facets are coplanar: others are as near where the sets hardly overlap, and lead elsewhere.
@@ -324,25 +367,26 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             let weights = weights_of_foot(search.corners(facet));
             weights.into_iter().fold(f64::INFINITY, f64::min)
         };
-        let mut best = (inside(self, nearest.facet), nearest);
+        let mut best = (inside(self, nearest), nearest);
         for _ in 0..MOST {
             if best.0 >= 0.0 {
                 break;
             }
             let Some(next) = self.nearest() else { break };
-            if next.distance - nearest.distance > 1e-6 * nearest.distance + 4.0 * self.rounding {
+            let plane = self.scratch.planes[next as usize];
+            let length = plane.squared.sqrt();
+            if plane.offset / length - distance > 1e-6 * distance + 4.0 * self.rounding {
                 break;
             }
-            let normal = |waiting: Waiting| self.scratch.normals[waiting.facet as usize];
-            if normal(next).dot(normal(nearest)) < COPLANAR {
+            if plane.normal.dot(normal) < COPLANAR * length {
                 continue;
             }
-            let own = inside(self, next.facet);
+            let own = inside(self, next);
             if own > best.0 {
                 best = (own, next);
             }
         }
-        best.1.facet
+        best.1
     }
 
     fn corners(&self, facet: u32) -> [DVec3; 3] {
@@ -350,34 +394,52 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         corners.map(|corner| self.scratch.points[corner as usize])
     }
 
-    /// The points of A and B that make the point of a facet nearest the origin.
-    fn foot(&self, facet: u32) -> [DVec3; 2] {
-        let corners = self.scratch.hull.facets()[facet as usize].corners;
-        let vertices = corners.map(|corner| self.scratch.vertices[corner as usize]);
-        // Kept inside: the foot of a facet that only touches the nearest place may lie beyond it.
-        let weights = weights_of_foot(self.corners(facet)).map(|weight| weight.max(0.0));
-        let sum: f64 = weights.iter().sum();
-        let mut on = [DVec3::ZERO; 2];
-        for (vertex, weight) in vertices.iter().zip(weights) {
-            on[0] += weight / sum * vertex.on_a;
-            on[1] += weight / sum * self.sets.b.to_a(vertex.on_b);
+    /// A facet as a simplex.
+    fn as_simplex(&self, facet: u32) -> Simplex {
+        let mut simplex = Simplex::default();
+        for corner in self.scratch.hull.facets()[facet as usize].corners {
+            simplex.push(self.scratch.vertices[corner as usize]);
         }
-        on
+        simplex
+    }
+
+    /// The points of A and B that make the point of a facet nearest the origin; thin facets included.
+    fn foot(&self, facet: u32) -> [DVec3; 2] {
+        let mut simplex = self.as_simplex(facet);
+        simplex.refine();
+        let (on_a, on_b) = simplex.witnesses();
+        [on_a, self.sets.b.to_a(on_b)]
     }
 
     fn answer(
         &self,
-        [lower_bound, depth]: [f64; 2],
-        normal: DVec3,
-        [point_on_a, point_on_b]: [DVec3; 2],
+        tried: Tried,
+        lower_bound: f64,
+        witnesses: Option<(DVec3, DVec3)>,
     ) -> Penetration {
-        let depth = depth.max(0.0);
+        let Tried {
+            facet,
+            normal,
+            height,
+        } = tried;
+        let [mut on_a, mut on_b] = self.foot(facet);
+        // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
+        if let Some((a, b)) = witnesses {
+            let b = self.sets.b.to_a(b);
+            let aside = |p: DVec3| p.reject_from_normalized(normal);
+            if aside(a - b).length_squared() < aside(on_a - on_b).length_squared() {
+                (on_a, on_b) = (a, b);
+            }
+        }
+        // From the facet out to the surface.
+        let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
+        let depth = height.max(0.0);
         Penetration {
             depth: depth + self.rounding,
             lower_bound: (lower_bound - self.rounding).clamp(0.0, depth),
             normal,
-            point_on_a,
-            point_on_b,
+            point_on_a: on_a + out,
+            point_on_b: on_b - out,
             steps: self.steps,
         }
     }
@@ -394,6 +456,44 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             point_on_b: self.sets.b.to_a(on_b),
             steps: self.steps,
         }
+    }
+}
+
+impl FacetPlane {
+    fn new([a, b, c]: [DVec3; 3]) -> FacetPlane {
+        /// The square of the sine of an angle, a twelfth of a right one, from which on any two edges tell the normal as well.
+        const WIDE: f64 = 0.02;
+        let (e1, e2) = (b - a, c - a);
+        let (squared_1, squared_2) = (e1.length_squared(), e2.length_squared());
+        let mut normal = e1.cross(e2);
+        let mut squared = normal.length_squared();
+        // NaN of what has no size at all is not wide either.
+        let is_wide = squared > WIDE * squared_1 * squared_2;
+        if !is_wide {
+            normal = best_normal([a, b, c]);
+            squared = normal.length_squared();
+        }
+        // Every product of the normal goes through a few roundings, and the two with the point through a few more.
+        let blur = 32.0 * f64::EPSILON * (squared_1 + squared_2);
+        FacetPlane {
+            normal,
+            squared,
+            offset: normal.dot(a),
+            blur: if is_wide { blur } else { f64::INFINITY },
+        }
+    }
+
+    /// Whether a point is strictly above the plane: by the normal where rounding cannot matter, else exactly. No point is farther from the origin than `extent`.
+    #[inline]
+    fn is_below(&self, corners: [u32; 3], points: &[DVec3], point: DVec3, extent: f64) -> bool {
+        /// Products this small may have lost digits to underflow.
+        const TINY: f64 = 1e-290;
+        let height = self.normal.dot(point) - self.offset;
+        if height.abs() > self.blur * extent + TINY {
+            return height > 0.0;
+        }
+        let [a, b, c] = corners.map(|corner| points[corner as usize]);
+        side_of_plane(a, b, c, point) > 0
     }
 }
 

@@ -58,6 +58,14 @@ pub struct GjkCache<HintA = u32, HintB = u32> {
     pub(super) hints: (HintA, HintB),
 }
 
+impl<HintA: Default, HintB: Default> GjkCache<HintA, HintB> {
+    /// Forgets the pair.
+    pub(super) fn clear(&mut self) {
+        self.simplex.clear();
+        self.hints = Default::default();
+    }
+}
+
 /// What a search found. Everything is in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proximity {
@@ -85,7 +93,7 @@ pub(super) struct Difference<'a, A, B> {
 
 impl<A: Support, B: Support> Difference<'_, A, B> {
     /// The point of A ⊖ B farthest along a direction.
-    #[inline]
+    #[inline(always)]
     pub(super) fn support(&self, direction: DVec3, hints: &mut (A::Hint, B::Hint)) -> Vertex {
         let on_a = self.a.support(direction, &mut hints.0);
         let on_b = (self.b.set).support(-self.b.direction_to_b(direction), &mut hints.1);
@@ -93,6 +101,7 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     }
 
     /// A point of A less a point of B, each in its own frame.
+    #[inline(always)]
     pub(super) fn vertex(&self, on_a: DVec3, on_b: DVec3) -> Vertex {
         Vertex {
             difference: on_a - self.b.to_a(on_b),
@@ -102,26 +111,23 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     }
 
     /// What a point of the difference may be off \[m\].
-    pub(super) fn rounding(&self, vertex: &Vertex) -> f64 {
+    pub(super) fn rounding(&self) -> f64 {
         // Of on_a the subtraction, of on_b three products and sums and the rotation's own roundings.
-        let largest = vertex.on_a.abs() + (vertex.on_a - vertex.difference).abs();
-        8.0 * f64::EPSILON * (largest.max_element() + vertex.on_b.abs().max_element())
+        8.0 * f64::EPSILON * (self.a.extent() + self.b.extent() + self.b.set.extent())
     }
 
     /// The simplex of a cache in the pose of now, or one point to begin with.
     pub(super) fn restart(&self, cache: &mut GjkCache<A::Hint, B::Hint>) -> Origin {
-        let mut simplex = Simplex::default();
-        for vertex in cache.simplex.vertices() {
-            simplex.push(self.vertex(vertex.on_a, vertex.on_b));
+        let GjkCache { simplex, hints } = cache;
+        for vertex in simplex.vertices_mut() {
+            *vertex = self.vertex(vertex.on_a, vertex.on_b);
         }
         if simplex.vertices().is_empty() {
             // From the middle of B to the middle of A would be better; this costs nothing, and a step more.
             let towards = self.b.to_a(DVec3::ZERO);
-            simplex.push(self.support(towards, &mut cache.hints));
+            simplex.push(self.support(towards, hints));
         }
-        let origin = simplex.refine();
-        cache.simplex = simplex;
-        origin
+        simplex.refine()
     }
 }
 
@@ -132,12 +138,11 @@ pub fn distance<A: Support, B: Support>(
     settings: &GjkSettings,
     cache: &mut GjkCache<A::Hint, B::Hint>,
 ) -> Proximity {
+    /// The angle by which a direction is turned to choose between points that are as far: more than rounding, less than what is asked of a distance.
+    const NUDGE: f64 = 1e-8;
     let sets = Difference { a, b };
     let mut origin = sets.restart(cache);
-    let mut rounding = 0f64;
-    for vertex in cache.simplex.vertices() {
-        rounding = rounding.max(sets.rounding(vertex));
-    }
+    let rounding = sets.rounding();
     let mut lower_bound = 0f64;
     let mut steps = 0;
     loop {
@@ -153,7 +158,6 @@ pub fn distance<A: Support, B: Support>(
         }
         let vertex = sets.support(-v, &mut cache.hints);
         steps += 1;
-        rounding = rounding.max(sets.rounding(&vertex));
         lower_bound = lower_bound.max(v.dot(vertex.difference) / length);
         // Without a plane between them the sets may overlap, however near nought the bracket is.
         let is_close = lower_bound > rounding && length - lower_bound <= settings.width(length);
@@ -161,10 +165,17 @@ pub fn distance<A: Support, B: Support>(
         if is_close || is_enough {
             return apart(&sets, cache, v, lower_bound, rounding, steps);
         }
-        let next = match cache.simplex.holds(vertex.difference) {
+        let GjkCache { simplex, hints } = &mut *cache;
+        let mut advanced = |vertex: Vertex| match simplex.holds(vertex.difference) {
             true => None,
-            false => cache.simplex.advance(vertex, v),
+            false => simplex.advance(vertex, v),
         };
+        let next = advanced(vertex).or_else(|| {
+            // Of points as far along −v, such as the ends of an edge across it, the one beside the origin may lead on where another does not.
+            let beside = vertex.difference.reject_from(v).normalize_or_zero();
+            steps += 1;
+            advanced(sets.support(-v - NUDGE * length * beside, hints))
+        });
         match next {
             Some(next) => origin = next,
             // As near as rounding lets it come. If no plane was found between the sets by then, there is none.

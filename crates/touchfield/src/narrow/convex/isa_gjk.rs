@@ -27,6 +27,14 @@ impl<HintA, HintB> AxisCache<HintA, HintB> {
     }
 }
 
+impl<HintA: Default, HintB: Default> AxisCache<HintA, HintB> {
+    /// Forgets the pair.
+    pub(super) fn clear(&mut self) {
+        self.search.clear();
+        self.axis = DVec3::ZERO;
+    }
+}
+
 /// Most support points of a search. Sets that are apart by more than rounding are told apart long before.
 const MAX_STEPS: u32 = 256;
 
@@ -38,10 +46,10 @@ pub fn overlap<A: Support, B: Support>(
     cache: &mut AxisCache<A::Hint, B::Hint>,
 ) -> bool {
     let sets = Difference { a, b };
+    let margin = reach + sets.rounding();
     let axis = std::mem::take(&mut cache.axis);
     if axis != DVec3::ZERO {
         let vertex = sets.support(-axis, &mut cache.search.hints);
-        let margin = reach + sets.rounding(&vertex);
         if axis.dot(vertex.difference) > margin * axis.length() {
             cache.axis = axis;
             return false;
@@ -57,7 +65,6 @@ pub fn overlap<A: Support, B: Support>(
             return true;
         }
         let vertex = sets.support(-v, &mut cache.search.hints);
-        let margin = reach + sets.rounding(&vertex);
         if v.dot(vertex.difference) > margin * length {
             cache.axis = v;
             return false;

@@ -67,8 +67,8 @@ pub struct ConvexCache {
 impl ConvexCache {
     /// Forgets the pair and keeps the buffers.
     pub fn clear(&mut self) {
-        self.gjk = GjkCache::default();
-        self.axis = AxisCache::default();
+        self.gjk.clear();
+        self.axis.clear();
     }
 }
 

@@ -80,6 +80,15 @@ impl Simplex {
         &self.vertices[..self.count]
     }
 
+    pub(super) fn vertices_mut(&mut self) -> &mut [Vertex] {
+        &mut self.vertices[..self.count]
+    }
+
+    /// Forgets all points.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// Adds a point; there is room after every [`Self::refine`] that found the origin outside.
     pub(super) fn push(&mut self, vertex: Vertex) {
         if self.count < 4 {
@@ -178,9 +187,12 @@ impl Simplex {
     }
 
     fn edge(&self, i: usize, j: usize) -> Part {
+        /// Of the squares of foot and edge, from which on the edge is long.
+        const LONG: f64 = 1e-4;
         let (from, to) = (self.at(i), self.at(j));
         let along = to - from;
-        let share = -from.dot(along) / along.length_squared();
+        let squared = along.length_squared();
+        let share = -from.dot(along) / squared;
         // NaN of an edge without length.
         let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
         let mut weights = [0.0; 4];
@@ -191,9 +203,9 @@ impl Simplex {
         } else {
             to
         };
-        if share > 0.0 && share < 1.0 {
+        if foot.length_squared() < LONG * squared && share > 0.0 && share < 1.0 {
             // At right angles once more: what rounding left along a long edge would turn a short foot.
-            foot -= foot.dot(along) / along.length_squared() * along;
+            foot -= foot.dot(along) / squared * along;
         }
         Part::new(foot, weights)
     }
@@ -208,12 +220,14 @@ impl Simplex {
                 .nearer(self.edge(j, k))
                 .nearer(self.edge(k, i));
         }
-        let along_1 = e2.cross(w).dot(normal) / squared;
-        let along_2 = w.cross(e1).dot(normal) / squared;
-        let rest = 1.0 - along_1 - along_2;
+        // Shares, times `squared`.
+        let along_1 = e2.cross(w).dot(normal);
+        let along_2 = w.cross(e1).dot(normal);
+        let rest = squared - along_1 - along_2;
         if along_1 > 0.0 && along_2 > 0.0 && rest > 0.0 {
             let mut weights = [0.0; 4];
-            (weights[i], weights[j], weights[k]) = (rest, along_1, along_2);
+            (weights[i], weights[j], weights[k]) =
+                (rest / squared, along_1 / squared, along_2 / squared);
             // From the corner nearest the origin, of which the least is lost.
             let corner = [i, j, k].map(|index| self.at(index)).into_iter();
             let corner = corner.fold(w, |near, corner| {

@@ -410,3 +410,22 @@ fn the_ends_of_an_edge_exchanged_their_ids_when_it_leaned_the_other_way() {
         assert_eq!(ids[0], ids[1]);
     }
 }
+
+#[test]
+fn the_far_end_of_an_edge_across_the_way_ended_the_search_too_soon() {
+    // A point level with the rim of a cylinder and all but on it: both ends of the side there are as far, and the other one leads nowhere.
+    let cylinder = Convex::cylinder(0.868_794_5, 0.112_405_29).unwrap();
+    let point = Vec3::new(-0.131_571_26, 0.605_680_5, -0.784_754_8);
+    let point = Convex::hull(Arc::new(ConvexHull::new(&[point]).unwrap()));
+    let pose = Pose {
+        rotation: Quat::from_xyzw(0.707_106_77, 0.0, 0.0, -0.707_106_77),
+        translation: Vec3::new(0.208_627_54, 0.866_591_75, 1.474_475),
+    };
+    let touch =
+        ConvexPair::new(&cylinder, &point, pose).touch(f64::INFINITY, &mut ConvexCache::default());
+    let away = touch.point_on_b.truncate().length() - f64::from(0.112_405_29f32);
+    assert!(
+        (touch.separation - away).abs() < 1e-12,
+        "{touch:?}, {away:e}"
+    );
+}

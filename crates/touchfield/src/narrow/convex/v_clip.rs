@@ -568,7 +568,9 @@ impl Body<'_> {
     }
 
     fn farthest(&self, direction: DVec3) -> u32 {
-        (self.0.set).farthest(self.0.direction_to_b(direction), None)
+        (self.0.set)
+            .farthest(self.0.direction_to_b(direction), None)
+            .0
     }
 
     #[inline]

@@ -1,43 +1,128 @@
-//! A coarse map of directions: where to begin when nothing is known.
+//! A map of directions: for each of many cells, the corners that are farthest along some direction in it.
 //!
-//! Input: how many entries a side of a cube, and what each direction leads to. Output: the entry of the cell that a direction points into.
-//! Cost: a division and a few comparisons. Not for: answers; it is where a search for them begins.
+//! Input: how many cells a side of a cube, and what each leads to. Output: the few corners that a direction's cell knows, or a corner to begin a climb at.
+//! Cost: a division and a few comparisons. Not for: finding those corners, which `hull` does once.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
-/// Entries over the six sides of a cube around the origin.
+use super::corner_block::CornerBlock;
+
+/// Cells over the six sides of a cube around the origin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Compass {
     side: usize,
-    entries: Vec<u32>,
+    /// The blocks of cell `c` are from `first[c]` to `first[c + 1]`; none where they would be too many.
+    first: Vec<u32>,
+    blocks: Vec<CornerBlock>,
+    /// A corner that is farthest along the middle of each cell.
+    middles: Vec<u32>,
+}
+
+/// All directions that go through a square on a side of the cube.
+pub(super) struct Cell {
+    pub(super) middle: DVec3,
+    /// Unit normals, inward, of the four planes through the origin that enclose it.
+    sides: [DVec3; 4],
+}
+
+impl Cell {
+    fn new(side: usize, index: usize) -> Cell {
+        let half = 1.0 / side as f64;
+        let axis = index / (side * side) / 2;
+        let middle = middle(side, index);
+        let enclosing = |along: usize, sign: f64| {
+            // Through the origin and the edge of the square that lies this way: in the plane of the two axes, at right angles to it.
+            let edge = middle[along] + sign * half;
+            let mut inward = DVec3::ZERO;
+            inward[along] = -sign;
+            inward[axis] = sign * edge * middle[axis];
+            inward.normalize_or_zero()
+        };
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        Cell {
+            middle,
+            sides: [
+                enclosing(u, -1.0),
+                enclosing(u, 1.0),
+                enclosing(v, -1.0),
+                enclosing(v, 1.0),
+            ],
+        }
+    }
+
+    /// Whether a direction of the cell lies between two directions, to within `margin`, the sine of an angle.
+    pub(super) fn meets(&self, from: DVec3, to: DVec3, margin: f64) -> bool {
+        let (mut low, mut high) = (0f64, 1f64);
+        for side in self.sides {
+            let (at_from, at_to) = (side.dot(from) + margin, side.dot(to) + margin);
+            match (at_from < 0.0, at_to < 0.0) {
+                (true, true) => return false,
+                (true, false) => low = low.max(at_from / (at_from - at_to)),
+                (false, true) => high = high.min(at_from / (at_from - at_to)),
+                (false, false) => {}
+            }
+        }
+        low <= high
+    }
 }
 
 impl Compass {
-    /// With `side` by `side` cells on each side of the cube; `find` is given the middle of a cell and the entry before it.
-    pub(super) fn new(side: usize, mut find: impl FnMut(DVec3, Option<u32>) -> u32) -> Compass {
-        let mut entries = Vec::with_capacity(6 * side * side);
-        for index in 0..6 * side * side {
-            let found = find(middle(side, index), entries.last().copied());
-            entries.push(found);
+    /// With `side` by `side` cells on each side of the cube; `find` is given a cell and the middle corner of the one before it, returns the middle
+    /// corner of this one, and fills in all corners of it, none if they are too many.
+    pub(super) fn new(
+        side: usize,
+        corners: &[Vec3],
+        mut find: impl FnMut(&Cell, Option<u32>, &mut Vec<u32>) -> u32,
+    ) -> Compass {
+        let cells = 6 * side * side;
+        let mut compass = Compass {
+            side,
+            first: Vec::with_capacity(cells + 1),
+            blocks: Vec::new(),
+            middles: Vec::with_capacity(cells),
+        };
+        let mut numbers = Vec::new();
+        for index in 0..cells {
+            numbers.clear();
+            compass.first.push(compass.blocks.len() as u32);
+            let before = compass.middles.last().copied();
+            let found = find(&Cell::new(side, index), before, &mut numbers);
+            compass.middles.push(found);
+            numbers.sort_unstable();
+            compass.blocks.extend(numbers.chunks(4).map(|four| {
+                let at = |k: usize| four[k.min(four.len() - 1)];
+                CornerBlock::of(&[0, 1, 2, 3].map(|k| (at(k), corners[at(k) as usize])))
+            }));
         }
-        Compass { side, entries }
+        compass.first.push(compass.blocks.len() as u32);
+        compass.blocks.shrink_to_fit();
+        compass
     }
 
-    /// Whether there is nothing to begin at.
+    /// Whether it knows nothing.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.side == 0
     }
 
-    /// The entry for a direction of any length; of one that is not finite, any.
+    /// The corners of the cell of a direction of any length, none where they are too many; of one that is not finite, those of any.
+    #[inline(always)]
+    pub(super) fn corners(&self, direction: DVec3) -> &[CornerBlock] {
+        let cell = cell(self.side, direction);
+        &self.blocks[self.first[cell] as usize..self.first[cell + 1] as usize]
+    }
+
+    /// A corner near the farthest along a direction of any length.
     #[inline]
-    pub(super) fn entry(&self, direction: DVec3) -> u32 {
-        self.entries[cell(self.side, direction)]
+    pub(super) fn middle(&self, direction: DVec3) -> u32 {
+        self.middles[cell(self.side, direction)]
     }
 
     /// Bytes that it keeps.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.entries.as_slice())
+        size_of_val(self.blocks.as_slice())
+            + size_of_val(self.first.as_slice())
+            + size_of_val(self.middles.as_slice())
     }
 }
 
@@ -54,21 +139,21 @@ fn middle(side: usize, index: usize) -> DVec3 {
 }
 
 /// The cell that a direction points into.
-#[inline]
+#[inline(always)]
 fn cell(side: usize, direction: DVec3) -> usize {
-    let axis = direction.abs().max_position();
-    let scale = 0.5 * side as f64 / direction[axis].abs();
-    let along = |x: f64| {
-        // NaN goes to cell 0, as does what rounding puts below it.
-        let share = x * scale + 0.5 * side as f64;
-        (share as usize).min(side - 1)
-    };
-    let face = 2 * axis + usize::from(direction[axis] < 0.0);
-    let (u, v) = (
-        along(direction[(axis + 1) % 3]),
-        along(direction[(axis + 2) % 3]),
-    );
-    (face * side + v) * side + u
+    // No branch: which axis is longest is anyone's guess.
+    let [x, y, z] = direction.to_array();
+    let is_y = y.abs() > x.abs();
+    let is_z = z.abs() > if is_y { y.abs() } else { x.abs() };
+    let axis = [0, 1, 2, 2][usize::from(is_y) | usize::from(is_z) << 1];
+    let turned = [x, y, z, x, y];
+    let (w, u, v) = (turned[axis], turned[axis + 1], turned[axis + 2]);
+    let half = 0.5 * side as f64;
+    let scale = half / w.abs();
+    // NaN goes to cell 0, as does what rounding puts below it.
+    let along = |x: f64| ((x * scale + half) as i32).clamp(0, side as i32 - 1) as usize;
+    let face = 2 * axis + usize::from(w < 0.0);
+    (face * side + along(v)) * side + along(u)
 }
 
 #[cfg(test)]
@@ -85,11 +170,34 @@ mod tests {
     }
 
     #[test]
+    fn cells_meet_what_goes_through_them() {
+        for side in [1, 2, 5] {
+            for index in 0..6 * side * side {
+                let own = Cell::new(side, index);
+                for other in 0..6 * side * side {
+                    let towards = middle(side, other).normalize();
+                    assert_eq!(own.meets(towards, towards, 1e-9), index == other);
+                    // From its middle to anywhere, and past it.
+                    let from = own.middle.normalize();
+                    assert!(own.meets(from, towards, 0.0));
+                    let (past, back) = (from + 0.1 * towards, from - 0.1 * towards);
+                    assert!(own.meets(past, back, 0.0));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn directions_without_a_direction_have_a_cell_too() {
-        let compass = Compass::new(3, |_, before| before.map_or(0, |n| n + 1));
+        let compass = Compass::new(3, &[Vec3::X], |_, _, out| {
+            out.push(0);
+            0
+        });
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0] {
-            assert!(compass.entry(DVec3::splat(bad)) < 54);
-            assert!(compass.entry(DVec3::new(1.0, bad, 0.0)) < 54);
+            for direction in [DVec3::splat(bad), DVec3::new(1.0, bad, 0.0)] {
+                assert_eq!(compass.middle(direction), 0);
+                assert_eq!(compass.corners(direction).len(), 1);
+            }
         }
     }
 }

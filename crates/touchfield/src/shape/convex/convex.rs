@@ -329,7 +329,7 @@ fn hull_support_set(
     hint: &mut u32,
     out: &mut Vec<SetPoint>,
 ) {
-    let vertex = hull.farthest(direction, climb_hint(*hint));
+    let (vertex, _) = hull.farthest(direction, climb_hint(*hint));
     *hint = vertex + 1;
     let point = |number: u32| SetPoint {
         position: hull.vertex(number),
@@ -377,12 +377,33 @@ impl Support for Convex {
     fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match &self.core {
             Core::Hull(hull) => {
-                let vertex = hull.farthest(direction, climb_hint(*hint));
+                let (vertex, position) = hull.farthest(direction, climb_hint(*hint));
                 *hint = vertex + 1;
-                hull.vertex(vertex)
+                position
             }
             closed => closed.support(direction),
         }
+    }
+
+    #[inline]
+    fn extent(&self) -> f64 {
+        let most = match &self.core {
+            Core::Hull(hull) => hull.extent(),
+            Core::Point => 0.0,
+            Core::Segment { half_length } => *half_length,
+            Core::Cuboid { half_extents } | Core::Ellipsoid { half_extents } => {
+                half_extents.max_element()
+            }
+            Core::Cylinder {
+                half_height,
+                radius: wide,
+            }
+            | Core::Cone {
+                half_height,
+                base_radius: wide,
+            } => half_height.max(*wide),
+        };
+        f64::from(most)
     }
 }
 

@@ -81,15 +81,19 @@ impl GrowingHull {
 
     /// Whether a point is strictly above a facet.
     pub(crate) fn is_above(&self, points: &[DVec3], facet: u32, point: DVec3) -> bool {
-        let [a, b, c] = self.facets[facet as usize]
-            .corners
-            .map(|corner| points[corner as usize]);
-        side_of_plane(a, b, c, point) > 0
+        is_above(points, self.facets[facet as usize].corners, point)
     }
 
-    /// Adds a point that is strictly above the facet `seen`; returns the number of the first new facet, the rest follow.
-    pub(crate) fn add(&mut self, points: &[DVec3], point: u32, seen: u32) -> u32 {
-        self.find_border(points, points[point as usize], seen);
+    /// Adds a point that is strictly above the facet `seen`; returns the number of the first new facet, the rest follow. `is_seen` says, exactly, whether it
+    /// is strictly above the facet with these corners and this number.
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        point: u32,
+        seen: u32,
+        is_seen: impl FnMut([u32; 3], u32) -> bool,
+    ) -> u32 {
+        self.find_border(seen, is_seen);
         let first = self.facets.len() as u32;
         let count = self.border.len() as u32;
         for (index, edge) in (0..).zip(&self.border) {
@@ -109,7 +113,8 @@ impl GrowingHull {
     }
 
     /// Walks what the point sees, always turning the same way, so that the border comes in order.
-    fn find_border(&mut self, points: &[DVec3], point: DVec3, seen: u32) {
+    #[inline]
+    fn find_border(&mut self, seen: u32, mut is_seen: impl FnMut([u32; 3], u32) -> bool) {
         self.border.clear();
         self.gone.clear();
         self.walk.clear();
@@ -134,9 +139,13 @@ impl GrowingHull {
                 continue;
             }
             // Two facets of a solid share one edge at most.
-            let back = self.facets[outer as usize].neighbours;
+            let Facet {
+                corners: outer_corners,
+                neighbours: back,
+                ..
+            } = self.facets[outer as usize];
             let outer_edge = back.iter().position(|&n| n == facet).unwrap_or(0) as u8;
-            if self.is_above(points, outer, point) {
+            if is_seen(outer_corners, outer) {
                 self.facets[outer as usize].is_gone = true;
                 self.gone.push(outer);
                 self.walk.push((outer, (outer_edge + 1) % 3, 2));
@@ -150,6 +159,12 @@ impl GrowingHull {
             }
         }
     }
+}
+
+/// Whether a point is strictly above the plane of three.
+pub(crate) fn is_above(points: &[DVec3], corners: [u32; 3], point: DVec3) -> bool {
+    let [a, b, c] = corners.map(|corner| points[corner as usize]);
+    side_of_plane(a, b, c, point) > 0
 }
 
 #[cfg(test)]
@@ -188,7 +203,7 @@ mod tests {
             let seen = (0..hull.facets().len() as u32)
                 .find(|&f| !hull.facets()[f as usize].is_gone && hull.is_above(points, f, point));
             if let Some(seen) = seen {
-                hull.add(points, index, seen);
+                hull.add(index, seen, |corners, _| is_above(points, corners, point));
             }
         }
         Some(hull)

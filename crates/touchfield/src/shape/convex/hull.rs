@@ -1,12 +1,13 @@
 //! Convex hulls: corners, edges and faces, each knowing its neighbours.
 //!
 //! Input: points of any number and position. Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the
-//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and a table of
-//! directions of a quarter byte a corner. Not for: rounded bodies (see [`Convex`](super::Convex)).
+//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and some 80 a corner for a
+//! map of directions, at the most 260. Not for: rounded bodies (see [`Convex`](super::Convex)).
 
 use glam::{DVec3, Vec3};
 
-use super::compass::Compass;
+use super::compass::{Cell, Compass};
+use super::corner_block::{self, CornerBlock};
 use super::hull_build::{HullFaces, hull_faces};
 use crate::geom::Aabb;
 
@@ -53,40 +54,12 @@ pub struct ConvexHull {
     neighbours: Vec<u32>,
     /// One half-edge that leaves each vertex; of a single point none.
     outgoing: Vec<u32>,
-    /// Farthest vertices along some directions; empty of small hulls.
+    /// Which vertices can be farthest along a direction; empty of small hulls.
     compass: Compass,
-    /// All vertices, four by four; empty of large hulls, which are climbed.
-    blocks: Vec<Block>,
-}
-
-/// Four vertices in `f64` \[m\], coordinate by coordinate, so that four are looked at at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Block {
-    x: [f64; 4],
-    y: [f64; 4],
-    z: [f64; 4],
-}
-
-impl Block {
-    /// Of up to four; the last stands for those that lack.
-    fn of(vertices: &[Vec3]) -> Block {
-        let at = |k: usize| vertices[k.min(vertices.len() - 1)].as_dvec3();
-        let four = [at(0), at(1), at(2), at(3)];
-        Block {
-            x: four.map(|v| v.x),
-            y: four.map(|v| v.y),
-            z: four.map(|v| v.z),
-        }
-    }
-
-    /// How far each lies along a direction.
-    #[inline(always)]
-    fn along(&self, direction: DVec3) -> [f64; 4] {
-        let at = |lane: usize| {
-            direction.x * self.x[lane] + direction.y * self.y[lane] + direction.z * self.z[lane]
-        };
-        [at(0), at(1), at(2), at(3)]
-    }
+    /// All vertices of a small hull.
+    blocks: Vec<CornerBlock>,
+    /// The largest coordinate, without its sign \[m\].
+    extent: f32,
 }
 
 /// How far a climb came.
@@ -118,10 +91,12 @@ pub enum HullError {
     TooMany(usize),
 }
 
-/// Hulls of at most so many vertices are searched whole: as many as a mask of 32 bits tells apart.
-const SMALL: usize = 32;
-/// Vertices to an entry of the compass: so that a climb from one passes few, whatever the size of the hull.
-const VERTICES_AN_ENTRY: usize = 16;
+/// Hulls of at most so many vertices are searched whole. Tuned: a cell of the compass costs about as much as these.
+const SMALL: usize = 16;
+/// Vertices to a cell of the compass. Tuned: with fewer the compass outgrows the caches, with more its cells hold more than a few vertices.
+const VERTICES_A_CELL: usize = 2;
+/// Most vertices of a cell; where more meet, such as at the end of a needle, the hull is climbed.
+const MOST_IN_A_CELL: usize = 32;
 
 impl ConvexHull {
     /// Most points that a hull is made of.
@@ -190,7 +165,8 @@ impl ConvexHull {
             neighbours,
             outgoing,
             compass: Compass::default(),
-            blocks: vec![Block::of(&vertices)],
+            blocks: blocks_of(&vertices),
+            extent: largest_coordinate(&vertices),
             vertices,
         }
     }
@@ -248,13 +224,9 @@ impl ConvexHull {
             .map(|&first| sides[first as usize].2)
             .collect();
         let is_small = vertices.len() <= SMALL;
-        let blocks = vertices
-            .chunks(4)
-            .filter(|_| is_small)
-            .map(Block::of)
-            .collect();
         let mut hull = ConvexHull {
-            blocks,
+            blocks: blocks_of(if is_small { &vertices } else { &[] }),
+            extent: largest_coordinate(&vertices),
             vertices,
             half_edges,
             faces,
@@ -264,17 +236,71 @@ impl ConvexHull {
             compass: Compass::default(),
         };
         if !is_small {
-            let side = (hull.vertices.len() / (6 * VERTICES_AN_ENTRY))
-                .isqrt()
-                .max(2);
-            hull.compass = Compass::new(side, |direction, before| {
-                hull.escaped(
-                    direction,
-                    hull.climbed(direction, before.unwrap_or(0), u32::MAX),
-                )
+            let cells = hull.vertices.len() / VERTICES_A_CELL;
+            let side = (cells / 6).isqrt().max(2);
+            let blurs: Vec<f64> = (0..hull.faces.len() as u32).map(|f| hull.blur(f)).collect();
+            hull.compass = Compass::new(side, &hull.vertices, |cell, before, out| {
+                hull.vertices_of(cell, before, &blurs, out)
             });
         }
         hull
+    }
+
+    /// All vertices that are farthest along some direction of a cell, none if they are too many; returns the one of its middle.
+    ///
+    /// The directions of a vertex are bordered by those of its edges, and those of an edge lie between the normals of its two faces: from the vertex
+    /// of the middle on, over every edge whose directions meet the cell, all are reached.
+    fn vertices_of(
+        &self,
+        cell: &Cell,
+        before: Option<u32>,
+        blurs: &[f64],
+        out: &mut Vec<u32>,
+    ) -> u32 {
+        /// What else may be off, by far: directions at the border of a cell, by rounding.
+        const MARGIN: f64 = 1e-9;
+        let climb = self.climbed(cell.middle, before.unwrap_or(0), u32::MAX);
+        let start = self.escaped(cell.middle, climb);
+        out.push(start);
+        let mut looked_at = 0;
+        while looked_at < out.len() {
+            for own in self.outgoing(out[looked_at]) {
+                let edge = self.half_edges[own as usize];
+                let twin = self.half_edges[edge.twin as usize];
+                let faces = [edge.face, twin.face].map(|face| face as usize);
+                let [left, right] = faces.map(|face| self.faces[face].normal);
+                // Half way, also of faces back to back: one sum vanishes where the other is longest.
+                let between = (left + right + edge.outward + twin.outward).normalize_or_zero();
+                let margin = MARGIN + blurs[faces[0]] + blurs[faces[1]];
+                let meets = cell.meets(left, between, margin) || cell.meets(between, right, margin);
+                if !meets || out.contains(&twin.origin) {
+                    continue;
+                }
+                if out.len() == MOST_IN_A_CELL {
+                    out.clear();
+                    return start;
+                }
+                out.push(twin.origin);
+            }
+            looked_at += 1;
+        }
+        start
+    }
+
+    /// The angle by which the normal of a face may be off: rounding, over how thin it is.
+    fn blur(&self, face: u32) -> f64 {
+        let corner = |edge: u32| self.vertex(self.half_edges[edge as usize].origin);
+        let edges = self.around(face);
+        let (first, count) = (corner(edges.start), f64::from(edges.end - edges.start));
+        let (mut area, mut squared) = (DVec3::ZERO, 0f64);
+        for edge in edges.start + 1..edges.end - 1 {
+            let (u, v) = (corner(edge) - first, corner(edge + 1) - first);
+            area += u.cross(v);
+            squared = squared.max(u.length_squared()).max(v.length_squared());
+        }
+        let share = 16.0 * f64::EPSILON * count * squared / area.length();
+        // Of a face whose area is below what squares can tell, anything.
+        if share < 1.0 { share } else { 1.0 }
     }
 
     /// Corners \[m\]: no point in the middle of an edge or a face.
@@ -338,6 +364,12 @@ impl ConvexHull {
         triangles
     }
 
+    /// The largest coordinate of a corner, without its sign \[m\].
+    #[inline]
+    pub fn extent(&self) -> f32 {
+        self.extent
+    }
+
     /// A box around it \[m\].
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.vertices.iter().copied())
@@ -366,44 +398,30 @@ impl ConvexHull {
         best.0
     }
 
-    /// [`Self::farthest_of_all`] of a small hull, without a branch that depends on what it finds: first how far, then which.
+    /// The vertex farthest along a direction, and where it is \[m\]. Of a direction's cell only the few vertices are looked at that can be farthest along it; where
+    /// they are too many, the hull is climbed from `hint`.
+    ///
+    /// The cost hardly depends on the number of vertices where they spread over all directions; on rims, such as of a disc, a cold climb may pass a share of them.
     #[inline(always)]
-    fn farthest_of_few(&self, direction: DVec3) -> u32 {
-        let larger = |p: f64, q: f64| if p > q { p } else { q };
-        let mut all = [[0.0; 4]; SMALL / 4];
-        let mut most = [f64::NEG_INFINITY; 4];
-        for (block, along) in self.blocks.iter().zip(&mut all) {
-            *along = block.along(direction);
-            for lane in 0..4 {
-                most[lane] = larger(along[lane], most[lane]);
+    pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> (u32, DVec3) {
+        let few = match self.compass.is_empty() {
+            true => self.blocks.as_slice(),
+            false => self.compass.corners(direction),
+        };
+        match few.is_empty() {
+            false => corner_block::farthest(few, direction),
+            true => {
+                let vertex = self.farthest_by_climbing(direction, hint);
+                (vertex, self.vertex(vertex))
             }
         }
-        let most = larger(larger(most[0], most[1]), larger(most[2], most[3]));
-        let mut found = 0u32;
-        for (number, along) in all.iter().take(self.blocks.len()).enumerate() {
-            for (lane, &value) in along.iter().enumerate() {
-                found |= u32::from(value == most) << (4 * number + lane);
-            }
-        }
-        // The last block may stand for fewer; of directions that are not finite none is farthest.
-        found.trailing_zeros().min(self.vertices.len() as u32 - 1)
     }
 
     /// The vertex farthest along a direction, by climbing from a vertex near it, or from `hint` if that is a vertex.
     ///
     /// On a convex surface a vertex without a higher neighbour is the highest. In `f64` a step may be lost to rounding where the direction is at right angles
     /// to an edge: so a climb that ends looks over the plateau it stands on, neighbours as high but for rounding, for a way on.
-    ///
-    /// The cost hardly depends on the number of vertices where they spread over all directions; on rims, such as of a disc, a cold climb may pass a share of them.
-    #[inline]
-    pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> u32 {
-        match self.compass.is_empty() {
-            true => self.farthest_of_few(direction),
-            false => self.farthest_by_climbing(direction, hint),
-        }
-    }
-
-    fn farthest_by_climbing(&self, direction: DVec3, hint: Option<u32>) -> u32 {
+    pub fn farthest_by_climbing(&self, direction: DVec3, hint: Option<u32>) -> u32 {
         /// Steps from a hint after which it was a bad one, if the compass knows a better.
         const NEAR: u32 = 3;
         let hint = hint.filter(|&vertex| (vertex as usize) < self.vertices.len());
@@ -411,7 +429,10 @@ impl ConvexHull {
         let climb = match from_hint {
             Some(climb) if climb.is_top => climb,
             _ => {
-                let other = self.compass.entry(direction);
+                let other = match self.compass.is_empty() {
+                    true => 0,
+                    false => self.compass.middle(direction),
+                };
                 let is_higher = |climb: &Climb| climb.height >= direction.dot(self.vertex(other));
                 let start = from_hint
                     .filter(is_higher)
@@ -475,6 +496,15 @@ impl ConvexHull {
         }
         vertex
     }
+}
+
+fn largest_coordinate(vertices: &[Vec3]) -> f32 {
+    (vertices.iter()).fold(0.0, |most, vertex| most.max(vertex.abs().max_element()))
+}
+
+fn blocks_of(vertices: &[Vec3]) -> Vec<CornerBlock> {
+    let numbered: Vec<(u32, Vec3)> = (0..).zip(vertices.iter().copied()).collect();
+    numbered.chunks(4).map(CornerBlock::of).collect()
 }
 
 /// Twice the area times the unit normal is the sum of the cross products of its corners.
@@ -634,8 +664,12 @@ mod tests {
             for direction in directions.into_iter().map(DVec3::from).chain([DVec3::X, DVec3::NEG_Y, DVec3::Z, DVec3::ZERO]) {
                 let best = hull.vertex(hull.farthest_of_all(direction)).dot(direction);
                 for hint in [None, Some(hint)] {
-                    let found = hull.vertex(hull.farthest(direction, hint)).dot(direction);
-                    prop_assert!(best - found <= 1e-12, "{best} {found}");
+                    let (vertex, position) = hull.farthest(direction, hint);
+                    prop_assert_eq!(position, hull.vertex(vertex));
+                    let climbed = hull.vertex(hull.farthest_by_climbing(direction, hint));
+                    for found in [position.dot(direction), climbed.dot(direction)] {
+                        prop_assert!(best - found <= 1e-12, "{best} {found}");
+                    }
                 }
             }
         }

@@ -8,7 +8,7 @@
 
 use glam::{DVec2, DVec3};
 
-use super::growing_hull::GrowingHull;
+use super::growing_hull::{GrowingHull, is_above};
 use crate::geom::predicates::{are_in_line, side_of_line, side_of_plane, without_axis};
 
 /// What the hull of points is made of. Numbers are those of the points.
@@ -169,7 +169,9 @@ fn grow(hull: &mut GrowingHull, points: &[DVec3]) {
         waiting.extend(kept);
         let height = |n: u32| normal.dot(points[n as usize] - a);
         let apex = farthest(waiting.iter().copied(), height);
-        let from = hull.add(points, apex, facet);
+        let from = hull.add(apex, facet, |corners, _| {
+            is_above(points, corners, points[apex as usize])
+        });
         for &gone in hull.gone() {
             if gone == facet {
                 continue;

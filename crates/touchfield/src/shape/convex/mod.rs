@@ -4,6 +4,7 @@ mod compass;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod convex;
 mod convex_field;
+mod corner_block;
 pub(crate) mod growing_hull;
 mod hull;
 mod hull_build;

@@ -8,7 +8,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::geom::{Pose, unit_rotation};
+use crate::geom::{Pose, rotation_matrix};
 
 /// A convex set, as the point of it that is farthest along a direction.
 pub trait Support {
@@ -17,6 +17,9 @@ pub trait Support {
 
     /// A point that is farthest along `direction`, which may have any length; any point for 0 \[m\].
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3;
+
+    /// No coordinate of a point of it is larger \[m\].
+    fn extent(&self) -> f64;
 }
 
 impl<S: Support + ?Sized> Support for &S {
@@ -25,6 +28,11 @@ impl<S: Support + ?Sized> Support for &S {
     #[inline(always)]
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         (**self).support(direction, hint)
+    }
+
+    #[inline(always)]
+    fn extent(&self) -> f64 {
+        (**self).extent()
     }
 }
 
@@ -38,6 +46,10 @@ impl<A: Support, B: Support> Support for MinkowskiSum<A, B> {
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         self.0.support(direction, &mut hint.0) + self.1.support(direction, &mut hint.1)
     }
+
+    fn extent(&self) -> f64 {
+        self.0.extent() + self.1.extent()
+    }
 }
 
 /// `A ⊖ B`: every difference of a point of A and a point of B. It holds the origin if they have a point in common.
@@ -49,6 +61,10 @@ impl<A: Support, B: Support> Support for MinkowskiDifference<A, B> {
 
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         self.0.support(direction, &mut hint.0) - self.1.support(-direction, &mut hint.1)
+    }
+
+    fn extent(&self) -> f64 {
+        self.0.extent() + self.1.extent()
     }
 }
 
@@ -67,6 +83,10 @@ impl<A: Support> Support for Translated<A> {
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         self.set.support(direction, hint) + self.by
     }
+
+    fn extent(&self) -> f64 {
+        self.set.extent() + self.by.abs().max_element()
+    }
 }
 
 /// A set seen from another frame.
@@ -83,7 +103,7 @@ impl<B> Posed<B> {
     pub fn new(set: B, a_from_b: Pose) -> Posed<B> {
         Posed {
             set,
-            rotation: DMat3::from_quat(unit_rotation(a_from_b.rotation)),
+            rotation: rotation_matrix(a_from_b.rotation),
             translation: a_from_b.translation.as_dvec3(),
         }
     }
@@ -133,5 +153,11 @@ impl<B: Support> Support for Posed<B> {
     #[inline]
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         self.to_a(self.set.support(self.direction_to_b(direction), hint))
+    }
+
+    #[inline]
+    fn extent(&self) -> f64 {
+        // A cube, turned, reaches as far as its corners.
+        3f64.sqrt() * self.set.extent() + self.translation.abs().max_element()
     }
 }
