@@ -39,7 +39,11 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn unsupported(&self, first: &str, second: &str) {
-        tracing::warn!(first, second, "no contact: this pair of shapes is not supported");
+        tracing::warn!(
+            first,
+            second,
+            "no contact: this pair of shapes is not supported"
+        );
         self.unsupported.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rapier::math::{Pose as RapierPose, Real, Vector};
+use rapier::parry::query::details::NormalConstraints;
 use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{
     ClosestPoints, Contact as RapierContact, ContactManifold, ContactManifoldsWorkspace,
     DefaultQueryDispatcher, NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher,
     ShapeCastHit, ShapeDistance, ShapeIntersection, TypedWorkspaceData, Unsupported, WorkspaceData,
 };
-use rapier::parry::query::details::NormalConstraints;
 use rapier::parry::shape::Shape as RapierShape;
 
 use crate::convert;
@@ -126,8 +126,8 @@ where
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
         if !holds_field(g1) && !holds_field(g2) {
-            let answer =
-                DefaultQueryDispatcher.contact_manifolds(pos12, g1, g2, prediction, manifolds, workspace);
+            let answer = DefaultQueryDispatcher
+                .contact_manifolds(pos12, g1, g2, prediction, manifolds, workspace);
             return self.count_unsupported(answer);
         }
         let is_ours = |workspace: &ContactManifoldsWorkspace| workspace.0.is::<PairParts>();
@@ -138,11 +138,16 @@ where
                 second: self.solids.parts(g2),
             })));
         }
-        let Some(parts) = workspace.as_ref().and_then(|workspace| workspace.0.downcast_ref()) else {
+        let Some(parts) = workspace
+            .as_ref()
+            .and_then(|workspace| workspace.0.downcast_ref())
+        else {
             return Err(Unsupported);
         };
         GATHER.with(|gather| match gather.try_borrow_mut() {
-            Ok(mut gather) => self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather),
+            Ok(mut gather) => {
+                self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather)
+            }
             Err(_) => {
                 let mut gather = Gather::default();
                 self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather)
@@ -245,11 +250,17 @@ impl FieldDispatcher {
             self.look_for_depth(&parts.first[i as usize], found);
             self.look_for_depth(&parts.second[j as usize], found);
         }
-        let sizes = parts.first.iter().chain(&parts.second).filter_map(Part::solid);
+        let sizes = parts
+            .first
+            .iter()
+            .chain(&parts.second)
+            .filter_map(Part::solid);
         let sizes = sizes.map(|shape| shape.solid().diagonal());
         let frame = PairFrame {
             first_from_second: colliders.first_from_second,
-            size: sizes.filter(|size| size.is_finite()).fold(f32::INFINITY, f32::min),
+            size: sizes
+                .filter(|size| size.is_finite())
+                .fold(f32::INFINITY, f32::min),
             max_contacts: self.settings.max_contacts,
             reach: colliders.reach,
         };
@@ -281,7 +292,15 @@ impl FieldDispatcher {
             manifolds.clear();
         }
         for numbers in plain {
-            self.plain_manifold(parts, numbers, [g1, g2], pos12, prediction, &plain_before, manifolds);
+            self.plain_manifold(
+                parts,
+                numbers,
+                [g1, g2],
+                pos12,
+                prediction,
+                &plain_before,
+                manifolds,
+            );
         }
         Ok(())
     }
@@ -297,7 +316,10 @@ impl FieldDispatcher {
     }
 
     /// Appends the manifold of two children that Rapier knows itself.
-    #[allow(clippy::too_many_arguments, reason = "two children, and what Rapier asks of each")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "two children, and what Rapier asks of each"
+    )]
     fn plain_manifold<M, C>(
         &self,
         parts: &PairParts,
@@ -319,9 +341,8 @@ impl FieldDispatcher {
             .find(|old| old.subshape1 == a.subshape && old.subshape2 == b.subshape);
         let mut all: Vec<ContactManifold<M, C>> = known.cloned().into_iter().collect();
         let relative = pose1.inverse() * *pos12 * pose2;
-        let answer = DefaultQueryDispatcher.contact_manifolds(
-            &relative, shape1, shape2, prediction, &mut all, &mut None,
-        );
+        let answer = DefaultQueryDispatcher
+            .contact_manifolds(&relative, shape1, shape2, prediction, &mut all, &mut None);
         if answer.is_err() {
             self.tally.unsupported(meet::name_of(a), meet::name_of(b));
             return;
@@ -338,7 +359,10 @@ impl FieldDispatcher {
 
 /// Takes out the manifolds that Rapier made for children of its own; ours have no poses of subshapes.
 fn take_plain<M, C>(manifolds: &mut Vec<ContactManifold<M, C>>) -> Vec<ContactManifold<M, C>> {
-    if manifolds.iter().all(|manifold| manifold.subshape_poses.is_none()) {
+    if manifolds
+        .iter()
+        .all(|manifold| manifold.subshape_poses.is_none())
+    {
         return Vec::new();
     }
     let (plain, ours) = std::mem::take(manifolds)
@@ -443,6 +467,12 @@ impl QueryDispatcher for FieldDispatcher {
             );
         }
         let times = [start_time, end_time];
-        sweep::turning(self, [motion1, motion2], [g1, g2], times, stop_at_penetration)
+        sweep::turning(
+            self,
+            [motion1, motion2],
+            [g1, g2],
+            times,
+            stop_at_penetration,
+        )
     }
 }

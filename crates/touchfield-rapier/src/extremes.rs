@@ -83,7 +83,11 @@ mod tests {
             let corner = half * Vec3::new(sign(0), sign(1), sign(2));
             let nearest = points.iter().map(|point| point.distance(corner));
             let nearest = nearest.fold(f32::INFINITY, f32::min);
-            assert!(nearest < 2e-3, "{corner} is {nearest} from the nearest of {}", points.len());
+            assert!(
+                nearest < 2e-3,
+                "{corner} is {nearest} from the nearest of {}",
+                points.len()
+            );
         }
     }
 }

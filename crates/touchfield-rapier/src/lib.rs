@@ -47,4 +47,4 @@ pub use counts::Counts;
 pub use dispatcher::{DispatcherSettings, FieldDispatcher};
 pub use rapier;
 pub use shape::{FieldShape, FieldShapeError, Settings};
-pub use world::{configure, install, steps_per_second};
+pub use world::{activation, configure, install, steps_per_second};

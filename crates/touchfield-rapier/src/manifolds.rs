@@ -158,20 +158,24 @@ where
         let members = &reduced.kept[group.first as usize..][..group.count as usize];
         kept.clear();
         kept.extend(members.iter().map(|&index| settled[index as usize]));
-        let Some(deepest) = (kept.iter()).min_by(|a, b| a.contact.separation.total_cmp(&b.contact.separation)) else {
+        let Some(deepest) =
+            (kept.iter()).min_by(|a, b| a.contact.separation.total_cmp(&b.contact.separation))
+        else {
             continue;
         };
         let normal = deepest.contact.normal;
         let [subshape1, subshape2] = subshape(deepest.parts);
-        let mut manifold = last.get_mut(place).map_or_else(ContactManifold::new, |last| ContactManifold {
-            points: Vec::with_capacity(4),
-            local_n1: last.local_n1,
-            local_n2: last.local_n2,
-            subshape1: 0,
-            subshape2: 0,
-            subshape_poses: None,
-            data: std::mem::take(&mut last.data),
-        });
+        let mut manifold = last
+            .get_mut(place)
+            .map_or_else(ContactManifold::new, |last| ContactManifold {
+                points: Vec::with_capacity(4),
+                local_n1: last.local_n1,
+                local_n2: last.local_n2,
+                subshape1: 0,
+                subshape2: 0,
+                subshape_poses: None,
+                data: std::mem::take(&mut last.data),
+            });
         manifold.points.clear();
         manifold.local_n1 = convert::vector(normal);
         manifold.local_n2 = convert::vector(second_from_first.transform_vector(-normal));

@@ -30,18 +30,27 @@ impl Shape for FieldShape {
     fn scale_dyn(&self, scale: Vector, _subdivisions: u32) -> Option<Box<dyn Shape>> {
         let scale = convert::vec3(scale);
         // Scale that differs between axes keeps no distance.
-        let is_uniform = scale.max_element() - scale.min_element() <= 1e-6 * scale.abs().max_element();
+        let is_uniform =
+            scale.max_element() - scale.min_element() <= 1e-6 * scale.abs().max_element();
         if !is_uniform {
-            tracing::warn!(?scale, "a field cannot be scaled by different factors along different axes");
+            tracing::warn!(
+                ?scale,
+                "a field cannot be scaled by different factors along different axes"
+            );
             return None;
         }
-        let scaled = self.scaled(scale.x).inspect_err(|error| tracing::warn!(%error, "a field was not scaled"));
+        let scaled = self
+            .scaled(scale.x)
+            .inspect_err(|error| tracing::warn!(%error, "a field was not scaled"));
         scaled.ok().map(|scaled| Box::new(scaled) as Box<dyn Shape>)
     }
 
     fn mass_properties(&self, density: Real) -> MassProperties {
         let mass = self.mass();
-        #[allow(clippy::useless_conversion, reason = "the same source is compiled for f32 and for f64")]
+        #[allow(
+            clippy::useless_conversion,
+            reason = "the same source is compiled for f32 and for f64"
+        )]
         let density = f64::from(density);
         MassProperties::with_inertia_matrix(
             convert::vector_of_double(mass.center),
@@ -162,7 +171,11 @@ impl RayCast for FieldShape {
         let gradient = self.shape().field().sample(from + gone * along).gradient;
         let outward = gradient.normalize_or(-along);
         // The side that the ray comes from.
-        let normal = if outward.dot(along) > 0.0 { -outward } else { outward };
+        let normal = if outward.dot(along) > 0.0 {
+            -outward
+        } else {
+            outward
+        };
         Some(RayIntersection::new(
             convert::real(gone / speed),
             convert::vector(normal),

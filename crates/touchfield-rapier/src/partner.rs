@@ -131,10 +131,20 @@ impl Solids {
             return Some((Pose::IDENTITY, shape));
         }
         let (rounding, inner) = match typed {
-            TypedShape::RoundCuboid(round) => (round.border_radius, TypedShape::Cuboid(&round.inner_shape)),
-            TypedShape::RoundCylinder(round) => (round.border_radius, TypedShape::Cylinder(&round.inner_shape)),
-            TypedShape::RoundCone(round) => (round.border_radius, TypedShape::Cone(&round.inner_shape)),
-            TypedShape::RoundTriangle(round) => (round.border_radius, TypedShape::Triangle(&round.inner_shape)),
+            TypedShape::RoundCuboid(round) => {
+                (round.border_radius, TypedShape::Cuboid(&round.inner_shape))
+            }
+            TypedShape::RoundCylinder(round) => (
+                round.border_radius,
+                TypedShape::Cylinder(&round.inner_shape),
+            ),
+            TypedShape::RoundCone(round) => {
+                (round.border_radius, TypedShape::Cone(&round.inner_shape))
+            }
+            TypedShape::RoundTriangle(round) => (
+                round.border_radius,
+                TypedShape::Triangle(&round.inner_shape),
+            ),
             TypedShape::RoundConvexPolyhedron(round) => (
                 round.border_radius,
                 TypedShape::ConvexPolyhedron(&round.inner_shape),
@@ -155,39 +165,62 @@ impl Solids {
                 convert::vec3(cuboid.half_extents).to_array().to_vec(),
             ),
             TypedShape::Capsule(capsule) => {
-                let (a, b) = (convert::vec3(capsule.segment.a), convert::vec3(capsule.segment.b));
+                let (a, b) = (
+                    convert::vec3(capsule.segment.a),
+                    convert::vec3(capsule.segment.b),
+                );
                 let pose = Pose {
                     rotation: (b - a).try_normalize().map_or(Quat::IDENTITY, |along| {
                         Quat::from_rotation_arc(Vec3::Z, along)
                     }),
                     translation: 0.5 * (a + b),
                 };
-                (pose, 3, vec![0.5 * a.distance(b), convert::float(capsule.radius)])
+                (
+                    pose,
+                    3,
+                    vec![0.5 * a.distance(b), convert::float(capsule.radius)],
+                )
             }
             TypedShape::Cylinder(cylinder) => (
                 y_from_z,
                 4,
-                vec![convert::float(cylinder.half_height), convert::float(cylinder.radius)],
+                vec![
+                    convert::float(cylinder.half_height),
+                    convert::float(cylinder.radius),
+                ],
             ),
             TypedShape::Cone(cone) => (
                 y_from_z,
                 5,
-                vec![convert::float(cone.half_height), convert::float(cone.radius)],
+                vec![
+                    convert::float(cone.half_height),
+                    convert::float(cone.radius),
+                ],
             ),
-            TypedShape::ConvexPolyhedron(hull) => {
-                (Pose::IDENTITY, 6, coordinates(hull.points().iter().copied()))
+            TypedShape::ConvexPolyhedron(hull) => (
+                Pose::IDENTITY,
+                6,
+                coordinates(hull.points().iter().copied()),
+            ),
+            TypedShape::Triangle(triangle) => (
+                Pose::IDENTITY,
+                6,
+                coordinates([triangle.a, triangle.b, triangle.c]),
+            ),
+            TypedShape::Segment(segment) => {
+                (Pose::IDENTITY, 6, coordinates([segment.a, segment.b]))
             }
-            TypedShape::Triangle(triangle) => {
-                (Pose::IDENTITY, 6, coordinates([triangle.a, triangle.b, triangle.c]))
-            }
-            TypedShape::Segment(segment) => (Pose::IDENTITY, 6, coordinates([segment.a, segment.b])),
             _ => return None,
         };
         let mut key = key_of(kind, &measures);
         key.push(rounding.to_bits());
         let shape = self.made(key, || {
             let convex = convex_of(kind, &measures)?;
-            let convex = if rounding > 0.0 { convex.rounded(rounding).ok()? } else { convex };
+            let convex = if rounding > 0.0 {
+                convex.rounded(rounding).ok()?
+            } else {
+                convex
+            };
             let shape = Shape::convex(convex).ok()?;
             let shell = convex_shell(&shape).ok()?;
             Some(shape.with_shell(Arc::new(shell)))
@@ -279,7 +312,8 @@ fn straight_edges(convex: &Convex) -> Vec<[Vec3; 2]> {
                 let sign = |bit: usize| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
                 *half_extents * Vec3::new(sign(0), sign(1), sign(2))
             };
-            let edges = (0..8).flat_map(|bits: usize| (0..3).map(move |bit| (bits, bits | 1 << bit)));
+            let edges =
+                (0..8).flat_map(|bits: usize| (0..3).map(move |bit| (bits, bits | 1 << bit)));
             let edges = edges.filter(|(from, to)| from != to);
             edges.map(|(from, to)| [corner(from), corner(to)]).collect()
         }
@@ -311,11 +345,7 @@ pub(crate) fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
 }
 
 /// The triangles of a surface that meet a box, in the frame of its collider: their numbers and corners.
-pub(crate) fn triangles_in(
-    shape: &dyn RapierShape,
-    bounds: Aabb,
-    out: &mut Vec<(u32, [Vec3; 3])>,
-) {
+pub(crate) fn triangles_in(shape: &dyn RapierShape, bounds: Aabb, out: &mut Vec<(u32, [Vec3; 3])>) {
     out.clear();
     let bounds = convert::rapier_aabb(bounds);
     let corners = |triangle: &rapier::parry::shape::Triangle| {
@@ -366,7 +396,12 @@ fn free_faces(
             let (u, v) = (normal.yzx(), normal.zxy());
             let corner = |su: f32, sv: f32| center + half * (normal + su * u.abs() + sv * v.abs());
             let index = out.len() as u32;
-            let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+            let [a, b, c, d] = [
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+            ];
             out.push((index, [a, b, c]));
             out.push((index + 1, [a, c, d]));
         }

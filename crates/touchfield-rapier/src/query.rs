@@ -137,7 +137,12 @@ fn nearest(
         [g1, g2],
         |a, b| match (a.solid(), b.solid()) {
             (Some(shape_a), Some(shape_b)) => {
-                take(nearest_of_solids([a, b], [shape_a, shape_b], pos12, dispatcher));
+                take(nearest_of_solids(
+                    [a, b],
+                    [shape_a, shape_b],
+                    pos12,
+                    dispatcher,
+                ));
             }
             (Some(shape), None) if matches!(b.kind, PartKind::Triangles) => {
                 let from_solid = a_from_b(a, b, convert::pose(pos12)).inverse();
@@ -258,7 +263,8 @@ pub(crate) fn intersection(
             crate::dispatcher::child_pose(g2, j),
         );
         let relative = pose1.inverse() * *pos12 * pose2;
-        let answer = DefaultQueryDispatcher.intersection_test(&relative, child(g1, i), child(g2, j));
+        let answer =
+            DefaultQueryDispatcher.intersection_test(&relative, child(g1, i), child(g2, j));
         if answer.is_ok_and(|answer| answer.intersecting) {
             hit = hit.or(Some([i, j]));
         }

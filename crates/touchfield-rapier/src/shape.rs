@@ -123,7 +123,10 @@ impl FieldShape {
     }
 
     /// From a baked field in memory.
-    pub fn from_stored(field: Arc<StoredField>, settings: Settings) -> Result<Self, FieldShapeError> {
+    pub fn from_stored(
+        field: Arc<StoredField>,
+        settings: Settings,
+    ) -> Result<Self, FieldShapeError> {
         let cell_size = field.finest_cell_size();
         let shell = field_shell(&*field, cell_size, &settings)?;
         let mass = mass_of_field(&*field)?;

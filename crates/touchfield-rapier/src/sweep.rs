@@ -12,9 +12,7 @@ use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
 use rapier::parry::shape::Shape as RapierShape;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
-use touchfield::narrow::{
-    Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast,
-};
+use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
 use touchfield::shape::Shape;
 
 use crate::convert;
@@ -90,7 +88,8 @@ pub(crate) fn straight(
         return Ok(None);
     }
     let boxes = [g1.compute_local_aabb(), g2.compute_aabb(pos12)];
-    let reach = boxes[0].extents().length() + boxes[1].extents().length()
+    let reach = boxes[0].extents().length()
+        + boxes[1].extents().length()
         + (boxes[0].center() - boxes[1].center()).length();
     let most = reach / speed;
     let duration = if most.is_finite() {
@@ -283,7 +282,6 @@ impl Sweep<'_> {
         match found.outcome {
             CastOutcome::Hit => Some(hit_of(&found)),
             CastOutcome::GaveUp => {
-                if std::env::var("ZZ").is_ok() { eprintln!("GAVEUP {found:?}"); }
                 self.dispatcher.tally().sweep_given_up();
                 Some(hit_of(&found))
             }
@@ -312,7 +310,11 @@ fn size_of(shape: &Shape) -> f32 {
 /// About how thin a solid is: the least side of its box.
 fn thickness_of(shape: &Shape) -> f32 {
     match shape.solid().is_finite() {
-        true => shape.solid().extents().min_element().max(1e-3 * size_of(shape)),
+        true => shape
+            .solid()
+            .extents()
+            .min_element()
+            .max(1e-3 * size_of(shape)),
         false => f32::MAX,
     }
 }

@@ -3,7 +3,7 @@
 //! Input: a world, and how large its bodies are. Output: the dispatcher that it now asks, to read its counts.
 //! Cost: none. Not for: worlds with bodies of very different sizes: take the size of the smallest that must be right.
 
-use rapier::dynamics::IntegrationParameters;
+use rapier::dynamics::{IntegrationParameters, RigidBodyActivation};
 use rapier::math::Real;
 use rapier::pipeline::PhysicsWorld;
 
@@ -21,6 +21,18 @@ pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
 /// its own height ten times sooner.
 pub fn steps_per_second(size: Real) -> Real {
     60.0 / size.sqrt()
+}
+
+/// When a body of about `size` \[m\] may sleep: as slow, for its size, as Rapier's defaults are for a metre, and after as many steps. To be set with
+/// `RigidBody::activation_mut`.
+pub fn activation(size: Real) -> RigidBodyActivation {
+    let time = size.sqrt();
+    let mut activation = RigidBodyActivation::active();
+    // Times the length unit that [`configure`] sets.
+    activation.normalized_linear_threshold /= time;
+    activation.angular_threshold /= time;
+    activation.time_until_sleep *= time;
+    activation
 }
 
 /// Sets the lengths of a world for bodies of about `size` \[m\]: what [`install`] does for those who hold the parts of a world themselves.

@@ -3,7 +3,7 @@
 
 use touchfield::field::primitive;
 use touchfield_rapier::rapier::prelude::*;
-use touchfield_rapier::{FieldShape, Settings, install, steps_per_second};
+use touchfield_rapier::{FieldShape, Settings, activation, install, steps_per_second};
 
 /// A body, as a field and as Rapier has it; where there is none, its rest height instead.
 struct Kind {
@@ -16,12 +16,13 @@ struct Kind {
 
 fn kinds(scale: f32) -> Vec<Kind> {
     let settings = Settings::default();
-    let s = Real::from(scale);
+    let s = scale;
     // Fields stand along z, Rapier's along y: both lie here as they are let go, see `turned`.
     vec![
         Kind {
             name: "sphere",
-            field: FieldShape::from_field(primitive::Sphere::new(0.5 * scale).unwrap(), settings).unwrap(),
+            field: FieldShape::from_field(primitive::Sphere::new(0.5 * scale).unwrap(), settings)
+                .unwrap(),
             own: Some(SharedShape::ball(0.5 * s)),
             height: 0.5,
         },
@@ -37,19 +38,31 @@ fn kinds(scale: f32) -> Vec<Kind> {
         },
         Kind {
             name: "capsule",
-            field: FieldShape::from_field(primitive::Capsule::new(0.4 * scale, 0.25 * scale).unwrap(), settings).unwrap(),
+            field: FieldShape::from_field(
+                primitive::Capsule::new(0.4 * scale, 0.25 * scale).unwrap(),
+                settings,
+            )
+            .unwrap(),
             own: Some(SharedShape::capsule_z(0.4 * s, 0.25 * s)),
             height: 0.25,
         },
         Kind {
             name: "cylinder",
-            field: FieldShape::from_field(primitive::Cylinder::new(0.4 * scale, 0.3 * scale).unwrap(), settings).unwrap(),
+            field: FieldShape::from_field(
+                primitive::Cylinder::new(0.4 * scale, 0.3 * scale).unwrap(),
+                settings,
+            )
+            .unwrap(),
             own: None,
             height: 0.3,
         },
         Kind {
             name: "torus",
-            field: FieldShape::from_field(primitive::Torus::new(0.4 * scale, 0.12 * scale).unwrap(), settings).unwrap(),
+            field: FieldShape::from_field(
+                primitive::Torus::new(0.4 * scale, 0.12 * scale).unwrap(),
+                settings,
+            )
+            .unwrap(),
             own: None,
             height: 0.12,
         },
@@ -57,17 +70,30 @@ fn kinds(scale: f32) -> Vec<Kind> {
 }
 
 fn floors(scale: f32) -> Vec<(&'static str, SharedShape, Vector)> {
-    let s = Real::from(scale);
+    let s = scale;
     let slab = primitive::Cuboid::new(glam::Vec3::new(4.0, 0.5, 4.0) * scale).unwrap();
     let slab = FieldShape::from_field(slab, Settings::default()).unwrap();
     let corner = |x: Real, z: Real| Vector::new(x * s, 0.0, z * s);
-    let vertices = vec![corner(-4.0, -4.0), corner(-4.0, 4.0), corner(4.0, 4.0), corner(4.0, -4.0)];
+    let vertices = vec![
+        corner(-4.0, -4.0),
+        corner(-4.0, 4.0),
+        corner(4.0, 4.0),
+        corner(4.0, -4.0),
+    ];
     let mesh = SharedShape::trimesh(vertices, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
     let heights = rapier_heights(9);
     vec![
         ("field", slab.shared(), Vector::new(0.0, -0.5 * s, 0.0)),
-        ("half-space", SharedShape::halfspace(Vector::Y), Vector::ZERO),
-        ("cuboid", SharedShape::cuboid(4.0 * s, 0.5 * s, 4.0 * s), Vector::new(0.0, -0.5 * s, 0.0)),
+        (
+            "half-space",
+            SharedShape::halfspace(Vector::Y),
+            Vector::ZERO,
+        ),
+        (
+            "cuboid",
+            SharedShape::cuboid(4.0 * s, 0.5 * s, 4.0 * s),
+            Vector::new(0.0, -0.5 * s, 0.0),
+        ),
         ("trimesh", mesh, Vector::ZERO),
         (
             "height field",
@@ -82,20 +108,31 @@ fn rapier_heights(count: usize) -> touchfield_rapier::rapier::parry::utils::Arra
 }
 
 /// Where the body is after it was let go a little above the floor: at three times, and whether it sleeps.
-fn settle(shape: SharedShape, floor: (SharedShape, Vector), height: Real, scale: f32, turn: Vector, seconds: u32) -> ([Vector; 2], bool) {
-    let s = Real::from(scale);
+fn settle(
+    shape: SharedShape,
+    floor: (SharedShape, Vector),
+    height: Real,
+    scale: f32,
+    turn: Vector,
+    seconds: u32,
+) -> ([Vector; 2], bool) {
+    let s = scale;
     let mut world = PhysicsWorld::new();
     let fields = install(&mut world, s);
     // What is smaller falls a larger part of itself in a step: steps as docs/RAPIER.md advises.
     let rate = steps_per_second(s);
     world.integration_parameters.dt = 1.0 / rate;
-    world.insert(RigidBodyBuilder::fixed().translation(floor.1), ColliderBuilder::new(floor.0));
+    world.insert(
+        RigidBodyBuilder::fixed().translation(floor.1),
+        ColliderBuilder::new(floor.0),
+    );
     let (body, _) = world.insert(
         RigidBodyBuilder::dynamic()
             .translation(Vector::new(0.11 * s, (height + 0.05) * s, 0.07 * s))
             .rotation(turn),
         ColliderBuilder::new(shape).density(1000.0),
     );
+    *world.bodies[body].activation_mut() = activation(s);
     for _ in 0..rate as u32 * 4 {
         world.step();
     }
@@ -110,25 +147,39 @@ fn settle(shape: SharedShape, floor: (SharedShape, Vector), height: Real, scale:
 }
 
 fn rests_like_rapier(scale: f32, seconds: u32) {
-    let s = Real::from(scale);
+    let s = scale;
     let mut failures = Vec::new();
     for kind in kinds(scale) {
         let turn = match kind.name {
             // Axes along z lie down as they are; a torus lies flat about y.
-            "torus" => Vector::X * std::f32::consts::FRAC_PI_2 as Real,
+            "torus" => Vector::X * std::f32::consts::FRAC_PI_2,
             _ => Vector::ZERO,
         };
         let expected = kind.own.clone().map(|own| {
-            let floor = (SharedShape::cuboid(4.0 * s, 0.5 * s, 4.0 * s), Vector::new(0.0, -0.5 * s, 0.0));
+            let floor = (
+                SharedShape::cuboid(4.0 * s, 0.5 * s, 4.0 * s),
+                Vector::new(0.0, -0.5 * s, 0.0),
+            );
             settle(own, floor, kind.height, scale, turn, seconds).0[1].y
         });
+        // Rapier's own capsule of a millimetre rolls off the floor.
+        let expected = expected.filter(|rest| (rest / s - kind.height).abs() < 0.02);
         for (floor_name, floor, at) in floors(scale) {
-            let ([first, last], sleeps) = settle(kind.field.shared(), (floor, at), kind.height, scale, turn, seconds);
+            let ([first, last], sleeps) = settle(
+                kind.field.shared(),
+                (floor, at),
+                kind.height,
+                scale,
+                turn,
+                seconds,
+            );
             let rest = expected.unwrap_or(kind.height * s);
             let (off, drift) = ((last.y - rest) / s, (last - first).length() / s);
             let line = format!(
                 "{:10} on {floor_name:12} at {scale}: rests {:+.2} mm off, drifts {:.2} mm, sleeps {sleeps} (per metre)",
-                kind.name, 1e3 * off, 1e3 * drift
+                kind.name,
+                1e3 * off,
+                1e3 * drift
             );
             println!("{line}");
             // Rapier's own may rest up to its allowed error deep; those without one of its own are measured from the ideal.

@@ -23,7 +23,12 @@ const SECTION: f32 = 0.618_034;
 impl FaceSearch<'_> {
     /// Barycentric coordinates, place and sample of the lowest point of a triangle: Frank–Wolfe from a start in
     /// barycentric coordinates.
-    pub(super) fn lowest_of_face(&self, corners: [Vec3; 3], start: [f32; 3], max_steps: u32) -> ([f32; 3], Vec3, Sample) {
+    pub(super) fn lowest_of_face(
+        &self,
+        corners: [Vec3; 3],
+        start: [f32; 3],
+        max_steps: u32,
+    ) -> ([f32; 3], Vec3, Sample) {
         let [a, b, c] = corners;
         let place = |weights: [f32; 3]| weights[0] * a + weights[1] * b + weights[2] * c;
         let mut weights = start;

@@ -82,7 +82,11 @@ pub fn collide_triangles(
         if low.on_border {
             let is_lowest_around = lows.iter().all(|other| {
                 other.sample.distance >= low.sample.distance - tolerance.slop
-                    || !touches(triangles[other.triangle as usize], low.point, tolerance.slop)
+                    || !touches(
+                        triangles[other.triangle as usize],
+                        low.point,
+                        tolerance.slop,
+                    )
             });
             if is_lowest_around && let Some(contact) = border_contact(low) {
                 out.push(contact);
@@ -111,9 +115,24 @@ pub fn collide_triangles(
                 let outward = shell.normals()[point as usize];
                 let limits = [max_separation, depth];
                 let slide = [shell.covering_radius(), tolerance.slop];
-                if let Some(contact) =
-                    point_contact(shape, corners, low.normal, at, outward, limits, slide)
-                {
+                let is_elsewhere = |place: Vec3| {
+                    lows.iter().any(|other| {
+                        let corners = triangles[other.triangle as usize];
+                        other.normal.dot(low.normal).abs() > ALIKE
+                            && is_over(corners, other.normal, place, tolerance.slop)
+                    })
+                };
+                let of_point = point_contact(
+                    shape,
+                    corners,
+                    low.normal,
+                    at,
+                    outward,
+                    limits,
+                    slide,
+                    is_elsewhere,
+                );
+                if let Some(contact) = of_point {
                     let id = ContactId(point);
                     out.push(Contact { id, ..contact });
                 }
@@ -190,6 +209,10 @@ fn is_over([a, b, c]: [Vec3; 3], normal: Vec3, center: Vec3, radius: f32) -> boo
 
 /// The contact of a shell point with the triangle that it lies over or under; `limits` are how far over, how deep under; it may slide downhill so
 /// far, and beyond the border by a slop: on a seam it belongs to both triangles.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one point, one triangle, and what limits them"
+)]
 fn point_contact(
     shape: &Shape,
     corners: [Vec3; 3],
@@ -198,6 +221,7 @@ fn point_contact(
     outward: Vec3,
     [over, under]: [f32; 2],
     [reach, slop]: [f32; 2],
+    is_elsewhere: impl Fn(Vec3) -> bool,
 ) -> Option<Contact> {
     if !is_over(corners, normal, at, slop) {
         return None;
@@ -225,8 +249,13 @@ fn point_contact(
         gradient: up,
     };
     let (lowest, sample) = lowest_near(shape.field(), plane, at, reach);
-    let (at, height) = if sample.distance < height && is_over(corners, normal, lowest, slop) {
+    let (at, height) = if sample.distance >= height {
+        (at, height)
+    } else if is_over(corners, normal, lowest, slop) {
         (lowest, sample.distance)
+    } else if is_elsewhere(lowest) {
+        // The points over the neighbour tell of that place.
+        return None;
     } else {
         (at, height)
     };

@@ -156,6 +156,9 @@ mod tests {
         let aside = 0.15f32;
         let from = Vec3::new(1.0 + 0.25 * aside.sin(), 0.0, -0.25 * aside.cos());
         let (lowest, _) = lowest_near(&torus, plane(Vec3::Z), from, 0.08);
-        assert!(lowest.distance(Vec3::new(1.0, 0.0, -0.25)) < 1e-3, "{lowest}");
+        assert!(
+            lowest.distance(Vec3::new(1.0, 0.0, -0.25)) < 1e-3,
+            "{lowest}"
+        );
     }
 }
