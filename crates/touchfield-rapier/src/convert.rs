@@ -57,6 +57,16 @@ pub(crate) fn real(value: f32) -> Real {
     value as Real
 }
 
+/// A number of Rapier's, from one in `f64`.
+pub(crate) fn real_of_double(value: f64) -> Real {
+    value as Real
+}
+
+/// A number of ours in `f64`.
+pub(crate) fn double(value: Real) -> f64 {
+    value as f64
+}
+
 /// A number of ours.
 pub(crate) fn float(value: Real) -> f32 {
     value as f32

@@ -47,4 +47,6 @@ pub use counts::Counts;
 pub use dispatcher::{DispatcherSettings, FieldDispatcher};
 pub use rapier;
 pub use shape::{FieldShape, FieldShapeError, Settings};
-pub use world::{activation, configure, install, steps_per_second};
+pub use world::{
+    MOST_CUTS, activation, configure, install, step, step_with_events, steps_per_second,
+};

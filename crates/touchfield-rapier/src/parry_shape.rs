@@ -47,14 +47,10 @@ impl Shape for FieldShape {
 
     fn mass_properties(&self, density: Real) -> MassProperties {
         let mass = self.mass();
-        #[allow(
-            clippy::useless_conversion,
-            reason = "the same source is compiled for f32 and for f64"
-        )]
-        let density = f64::from(density);
+        let density = convert::double(density);
         MassProperties::with_inertia_matrix(
             convert::vector_of_double(mass.center),
-            (density * mass.volume) as Real,
+            convert::real_of_double(density * mass.volume),
             convert::matrix(density * mass.inertia),
         )
     }

@@ -218,6 +218,22 @@ impl FieldShape {
         }
     }
 
+    /// The same, swept wherever it moves farther than this in a step \[m\]: for bodies that may meet thinner ones than they are themselves.
+    pub fn with_thickness(&self, thickness: f32) -> FieldShape {
+        let body = &*self.body;
+        let thin = thickness.clamp(1e-6 * body.shape.solid().diagonal(), f32::MAX);
+        FieldShape {
+            body: Arc::new(Body {
+                shape: body.shape.clone(),
+                mass: body.mass,
+                thickness: Thickness {
+                    thin,
+                    ..body.thickness
+                },
+            }),
+        }
+    }
+
     /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
     pub fn thickness(&self) -> f32 {
         self.body.thickness.thin

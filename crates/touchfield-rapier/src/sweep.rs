@@ -4,7 +4,8 @@
 //! Cost: some separations for each pair of parts. Not for: bodies that are at rest on each other, which the solver holds.
 //!
 //! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
-//! For them the time is that at which they have gone deeper by a share of the thinner one's thickness: less than it takes to come out on the wrong side.
+//! For them the time is that at which they have gone deeper by a share of the thinner one's thickness, and in all by no more than half of it: less than it takes to come
+//! out on the wrong side.
 
 use glam::Vec3;
 use rapier::math::{Pose as RapierPose, Real, Vector};
@@ -24,8 +25,17 @@ use crate::query::{each_pair, moved_box, thick_bodies};
 /// Share of the smaller body to which a touch is found. Tuned: finer costs steps, coarser leaves bodies hovering.
 const PRECISION: f32 = 2e-3;
 
+/// Share of the thinner body's thickness to which it is found at least.
+const THIN_SHARE: f32 = 0.05;
+
 /// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
 const DEEPER_SHARE: f32 = 0.25;
+
+/// Share of it beyond which they stop where they are.
+const DEEPEST_SHARE: f32 = 0.5;
+
+/// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
+const AT_ONCE: f32 = 1e-4;
 
 /// States and boxes that a sweep may look at: some milliseconds.
 const MAX_STEPS: u32 = 1_000;
@@ -236,32 +246,53 @@ impl Sweep<'_> {
     fn of_solids(&mut self, [a, b]: [&Shape; 2], motions: [Motion; 2]) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
         let size = f32::min(size_of(a), size_of(b));
+        let thinner = f32::min(thickness_of(a), thickness_of(b));
         let mut settings = CastSettings {
             target: self.question.target,
-            tolerance: PRECISION * size,
+            tolerance: (PRECISION * size).min(THIN_SHARE * thinner),
             max_steps: MAX_STEPS,
             max_boxes: MAX_BOXES,
             start: None,
         };
         let found = self.cast(a, b, &motion, &settings)?;
-        let stays = matches!(
-            found.start,
-            Some(StartingContact::Sliding | StartingContact::Deepening)
-        );
-        if !stays {
+        let Some(start) = found.start else {
             return self.hit(found);
-        }
-        if self.question.stops_at_start {
+        };
+        let is_parting = start == StartingContact::Separating;
+        if self.question.stops_at_start && !is_parting {
             return Some(Hit {
                 time: 0.0,
                 is_at_start: true,
                 ..hit_of(&found)
             });
         }
-        let thinner = f32::min(thickness_of(a), thickness_of(b));
-        settings.target = found.separation.min(0.0) - DEEPER_SHARE * thinner;
+        // A thin body holds no overlap deeper than itself: beyond half of it, depth tells nothing, and the body goes no farther before it is pushed out.
+        let deepest = -DEEPEST_SHARE * thinner;
+        if found.separation <= deepest && !is_parting {
+            return Some(Hit {
+                time: AT_ONCE,
+                ..hit_of(&found)
+            });
+        }
+        let deeper = found.separation.min(0.0) - DEEPER_SHARE * thinner;
+        settings.target = deeper.max(deepest.min(found.separation - settings.tolerance));
         let deeper = self.cast(a, b, &motion, &settings)?;
-        self.hit(deeper)
+        // As deep already, to within tolerance: no farther.
+        let deeper = self.hit(deeper).map(|hit| Hit {
+            time: hit.time.max(AT_ONCE),
+            ..hit
+        });
+        // What parts at one corner may come down with another, before or after it is free.
+        let again = if is_parting && found.outcome == CastOutcome::Hit {
+            Some(hit_of(&found))
+        } else {
+            None
+        };
+        match (deeper, again) {
+            (Some(deeper), Some(again)) if again.time < deeper.time => Some(again),
+            (Some(deeper), _) => Some(deeper),
+            (None, again) => again,
+        }
     }
 
     fn cast(
@@ -314,7 +345,7 @@ fn thickness_of(shape: &Shape) -> f32 {
             .solid()
             .extents()
             .min_element()
-            .max(1e-3 * size_of(shape)),
+            .max(1e-6 * size_of(shape)),
         false => f32::MAX,
     }
 }

@@ -181,7 +181,7 @@ fn rests_like_rapier(scale: f32, seconds: u32) {
                 1e3 * off,
                 1e3 * drift
             );
-            println!("{line}");
+            eprintln!("{line}");
             // Rapier's own may rest up to its allowed error deep; those without one of its own are measured from the ideal.
             let slack = if expected.is_some() { 0.001 } else { 0.006 };
             if !(off.abs() <= slack && drift <= 0.001 && sleeps) {
