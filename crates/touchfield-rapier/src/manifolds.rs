@@ -58,6 +58,10 @@ const SAME_SHARE: f32 = 0.03;
 const TWIN_SHARE: f32 = 0.002;
 const ALIKE: f32 = 0.99;
 
+/// Contacts of one manifold have its normal: those whose own is off by more than this have another \[rad\]. The lead of a thread is three degrees: a nut whose normals are off by as
+/// much does not turn.
+const ONE_NORMAL: f32 = 0.02;
+
 /// Contacts that are settled, at most. Tuned: with half as many a resting torus loses contacts from step to step.
 const MOST_SETTLED: usize = 32;
 
@@ -149,6 +153,7 @@ where
     }));
     let few = ReduceSettings {
         max_contacts: frame.max_contacts,
+        normal_angle: ONE_NORMAL,
         tolerance,
         fade: frame.reach,
         ..Default::default()

@@ -88,6 +88,13 @@ pub(crate) fn solids(
         b: shape_b,
         a_from_b: a_from_b(a, b, colliders.first_from_second),
     };
+    let Pose {
+        rotation,
+        translation,
+    } = pair.a_from_b;
+    if !(rotation.is_finite() && translation.is_finite()) {
+        return Err(CollideError::BadPose(pair.a_from_b));
+    }
     if !boxes_meet(&pair, colliders.reach) {
         return Ok(());
     }

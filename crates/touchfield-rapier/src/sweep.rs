@@ -163,8 +163,11 @@ fn first_hit(
         [g1, g2],
         |a, b| {
             let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
+            let thickness = [thickness_of(a), thickness_of(b)];
+            // Triangles are as thick as what meets them.
+            let thinner = thickness[0].min(thickness[1]);
             let mut take = |shapes: [&Shape; 2], sweep: &mut Sweep<'_>| {
-                let Some(hit) = sweep.of_solids(shapes, motions) else {
+                let Some(hit) = sweep.of_solids(shapes, motions, thinner) else {
                     return;
                 };
                 if first.is_none_or(|first| hit.time < first.time) {
@@ -219,7 +222,8 @@ fn surface_near(surface: &dyn RapierShape, solid: &Shape, motions: [Motion; 2]) 
     let near = swept_box(motions, solid.solid());
     let surface_from_solid = PairMotion::new(motions[0], motions[1]).at(0.0);
     let middle = surface_from_solid.transform_point(solid.solid().center());
-    thick_bodies(surface, near, middle, thickness_of(solid))
+    let thickness = solid.solid().extents().min_element();
+    thick_bodies(surface, near, middle, thickness)
 }
 
 /// A box, in the frame of a surface, around all that a moving solid may reach.
@@ -243,10 +247,14 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// The first touch of two solids.
-    fn of_solids(&mut self, [a, b]: [&Shape; 2], motions: [Motion; 2]) -> Option<Hit> {
+    fn of_solids(
+        &mut self,
+        [a, b]: [&Shape; 2],
+        motions: [Motion; 2],
+        thinner: f32,
+    ) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
         let size = f32::min(size_of(a), size_of(b));
-        let thinner = f32::min(thickness_of(a), thickness_of(b));
         let mut settings = CastSettings {
             target: self.question.target,
             tolerance: (PRECISION * size).min(THIN_SHARE * thinner),
@@ -338,14 +346,17 @@ fn size_of(shape: &Shape) -> f32 {
     if size.is_finite() { size } else { f32::MAX }
 }
 
-/// About how thin a solid is: the least side of its box.
-fn thickness_of(shape: &Shape) -> f32 {
-    match shape.solid().is_finite() {
-        true => shape
-            .solid()
-            .extents()
-            .min_element()
-            .max(1e-6 * size_of(shape)),
-        false => f32::MAX,
+/// About how thin a part is: a field by its thinner parts, a solid of Rapier's by the least side of its box.
+fn thickness_of(part: &Part) -> f32 {
+    match &part.kind {
+        PartKind::Field(field) => {
+            let extents = field.shape().solid().extents();
+            field.thickness().min(extents.min_element())
+        }
+        PartKind::Solid(shape) if shape.solid().is_finite() => {
+            let extents = shape.solid().extents();
+            extents.min_element().max(1e-6 * size_of(shape))
+        }
+        PartKind::Solid(_) | PartKind::Triangles | PartKind::Unknown => f32::MAX,
     }
 }
