@@ -24,6 +24,8 @@ pub(crate) struct Buffers {
     reduce: ReduceScratch,
     reduced: Reduced,
     old: Vec<Old>,
+    order: Vec<u32>,
+    feet: Vec<Found>,
     settled: Vec<Found>,
     kept: Vec<Found>,
 }
@@ -65,6 +67,39 @@ const ONE_NORMAL: f32 = 0.02;
 /// Contacts that are settled, at most. Tuned: with half as many a resting torus loses contacts from step to step.
 const MOST_SETTLED: usize = 32;
 
+/// A contact is on the flank of another's foot if it is nearer to it than this share of the smaller body, its normal no farther off than by this cosine, and
+/// it is higher by more than this slope: settled, it would arrive where the other does. Tuned: a flatter slope loses corners of boxes that are about to
+/// lie flat, a steeper one settles most of a ring's tube for nothing.
+const FOOT_SHARE: f32 = 0.1;
+const FOOT_COSINE: f32 = 0.8;
+const STEEP: f32 = 0.05;
+
+/// Feet among which flanks are told apart: a flat face has none, and nothing but feet.
+const MOST_FEET: usize = 128;
+
+/// Replaces `feet` by the contacts that are on no other's flank, the deepest first.
+fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<u32>, feet: &mut Vec<Found>) {
+    order.clear();
+    order.extend(0..found.len() as u32);
+    let separation = |index: u32| found[index as usize].contact.separation;
+    order.sort_unstable_by(|&a, &b| separation(a).total_cmp(&separation(b)).then(a.cmp(&b)));
+    feet.clear();
+    for &index in order.iter() {
+        let one = &found[index as usize].contact;
+        let is_flank = |other: &Found| {
+            let other = &other.contact;
+            let apart = one.point.distance_squared(other.point);
+            let higher = one.separation - other.separation;
+            apart <= foot * foot
+                && higher * higher > STEEP * STEEP * apart
+                && one.normal.dot(other.normal) > FOOT_COSINE
+        };
+        if feet.len() >= MOST_FEET || !feet.iter().any(is_flank) {
+            feet.push(found[index as usize]);
+        }
+    }
+}
+
 /// Replaces the manifolds by those of `found`. `settle` moves a contact to where it belongs; `subshape` names a part.
 pub(crate) fn rebuild<M, C>(
     found: &[Found],
@@ -95,6 +130,8 @@ where
         reduce: scratch,
         reduced,
         old,
+        order,
+        feet,
         settled,
         kept,
     } = buffers;
@@ -112,9 +149,10 @@ where
         }
     }
     let tolerance = Tolerance::for_size(frame.size);
-    // Settling costs samples: of many contacts, those that reach farthest.
+    // Settling costs samples: of a foot its lowest points, and of many contacts those that reach farthest.
+    without_flanks(found, FOOT_SHARE * frame.size, order, feet);
     contacts.clear();
-    contacts.extend(found.iter().map(|found| found.contact));
+    contacts.extend(feet.iter().map(|found| found.contact));
     let thinned = ReduceSettings {
         max_contacts: MOST_SETTLED,
         max_per_normal: MOST_SETTLED / 2,
@@ -123,16 +161,16 @@ where
         ..Default::default()
     };
     reduced.kept.clear();
-    if found.len() > MOST_SETTLED {
+    if feet.len() > MOST_SETTLED {
         reduce(contacts, &[], &thinned, scratch, reduced)?;
     } else {
-        reduced.kept.extend(0..found.len() as u32);
+        reduced.kept.extend(0..feet.len() as u32);
     }
     // Points of a round foot arrive at one place: they are one.
     let twin = TWIN_SHARE * frame.size;
     settled.clear();
     for &index in &reduced.kept {
-        let moved = settle(&found[index as usize]);
+        let moved = settle(&feet[index as usize]);
         let other = settled.iter_mut().find(|other: &&mut Found| {
             let apart = other.contact.point.distance_squared(moved.contact.point);
             apart <= twin * twin && other.contact.normal.dot(moved.contact.normal) > ALIKE
@@ -253,5 +291,48 @@ impl Old {
         let on_first = self.on_first.distance_squared(on_first);
         let on_second = self.on_second.distance_squared(on_second);
         on_first.min(on_second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchfield::contact::ContactId;
+
+    /// Contacts along x, as high as `height` says.
+    fn contacts(height: impl Fn(f32) -> f32) -> Vec<Found> {
+        let places = (-10i16..=10).map(|step| 0.01 * f32::from(step));
+        let contact = |x: f32| Contact {
+            point: Vec3::new(x, 0.0, 0.0),
+            normal: Vec3::Z,
+            separation: height(x),
+            id: ContactId(0),
+        };
+        let found = places.map(|x| Found {
+            contact: contact(x),
+            parts: [0; 2],
+        });
+        found.collect()
+    }
+
+    fn feet_of(found: &[Found]) -> Vec<f32> {
+        let (mut order, mut feet) = (Vec::new(), Vec::new());
+        without_flanks(found, 0.3, &mut order, &mut feet);
+        feet.iter().map(|found| found.contact.point.x).collect()
+    }
+
+    #[test]
+    fn of_a_round_foot_only_the_lowest_points_are_left() {
+        // A ball of 5 cm, whose middle is 3 mm beside a point.
+        let feet = feet_of(&contacts(|x| 10.0 * (x - 0.003) * (x - 0.003)));
+        assert_eq!(feet, [0.0, 0.01], "the two beside the foot");
+    }
+
+    #[test]
+    fn a_face_that_is_nearly_flat_keeps_its_corners() {
+        let feet = feet_of(&contacts(|x| 0.02 * x));
+        assert_eq!(feet.len(), 21);
+        let feet = feet_of(&contacts(|x| 0.2 * x));
+        assert_eq!(feet.len(), 1, "and a steep one does not");
     }
 }

@@ -14,6 +14,7 @@ use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, 
 use rapier::parry::shape::Shape as RapierShape;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
+use touchfield::pointshell::PointShell;
 use touchfield::shape::Shape;
 
 use crate::convert;
@@ -254,6 +255,20 @@ impl Sweep<'_> {
         thinner: f32,
     ) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
+        let back = motion.flipped();
+        let stays =
+            |target: f32| stays_beyond(a, b, &motion, target) || stays_beyond(b, a, &back, target);
+        // Those that touch may go deeper by a share: from where the points of their shells are, which the surfaces are no higher than.
+        let lowest = f32::min(lowest_at_start(a, b, &motion), lowest_at_start(b, a, &back));
+        let target = self.question.target;
+        if stays(target)
+            || (lowest < 0.0 && !self.question.stops_at_start)
+                // In a thin body no point is deeper than half of it, before or behind: deeper than half of that, depth tells nothing.
+                && lowest > -0.5 * DEEPEST_SHARE * thinner
+                && stays((lowest - DEEPER_SHARE * thinner).max(-0.5 * DEEPEST_SHARE * thinner))
+        {
+            return None;
+        }
         let size = f32::min(size_of(a), size_of(b));
         let mut settings = CastSettings {
             target: self.question.target,
@@ -329,6 +344,67 @@ impl Sweep<'_> {
     }
 }
 
+/// Whether B provably stays farther from A than `target` all the time: Rapier sweeps every fast body against every floor, however high above it that is, and
+/// most of those that lie on it go nowhere.
+///
+/// No surface of B is farther from a point of its shell than the covering radius, and no point is farther from where it is at one of some times than it
+/// goes in half of the time between two. Without a shell, B is a ball.
+fn stays_beyond(a: &Shape, b: &Shape, motion: &PairMotion, target: f32) -> bool {
+    /// Times that are looked at. Tuned: with fewer, bodies that slide are swept; more cost more than the sweeps that they save.
+    const TIMES: u32 = 4;
+    let bounds = b.solid();
+    if !bounds.is_finite() {
+        return false;
+    }
+    let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
+    let travel = motion.speed_bound(center, radius, [0.0, 1.0]);
+    let least = target + a.field().error_bound() + b.field().error_bound();
+    let at_start = motion.at(0.0).transform_point(center);
+    if a.field().distance(at_start) - radius > least + travel {
+        return true;
+    }
+    let Some(shell) = b.shell() else {
+        return false;
+    };
+    let part = 0.5 / TIMES as f32;
+    let least = least + part * travel + shell.covering_radius();
+    (0..TIMES).all(|step| {
+        let a_from_b = motion.at((2 * step + 1) as f32 * part);
+        lowest_of_shell(a, shell, a_from_b, least) > least
+    })
+}
+
+/// How far the nearest point of B's shell begins from A, infinite without one.
+fn lowest_at_start(a: &Shape, b: &Shape, motion: &PairMotion) -> f32 {
+    (b.shell()).map_or(f32::INFINITY, |shell| {
+        lowest_of_shell(a, shell, motion.at(0.0), f32::NEG_INFINITY)
+    })
+}
+
+/// The least distance of a shell's points from A, or any that is no more than `enough`.
+fn lowest_of_shell(a: &Shape, shell: &PointShell, a_from_shell: Pose, enough: f32) -> f32 {
+    let distance = |point: Vec3| a.field().distance(a_from_shell.transform_point(point));
+    let nodes = shell.tree().nodes();
+    let mut lowest = f32::INFINITY;
+    let mut open = vec![0u32];
+    while let Some(index) = open.pop() {
+        let node = &nodes[index as usize];
+        if lowest <= enough {
+            break;
+        }
+        if distance(node.center) - node.radius - a.field().error_bound() >= lowest {
+            continue;
+        }
+        if node.child_count > 0 {
+            open.extend(node.children());
+            continue;
+        }
+        let points = node.points().map(|point| shell.points()[point as usize]);
+        lowest = points.map(distance).fold(lowest, f32::min);
+    }
+    lowest
+}
+
 fn hit_of(found: &Cast) -> Hit {
     Hit {
         time: found.impact.time,
@@ -358,5 +434,60 @@ fn thickness_of(part: &Part) -> f32 {
             extents.min_element().max(1e-6 * size_of(shape))
         }
         PartKind::Solid(_) | PartKind::Triangles | PartKind::Unknown => f32::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+    use crate::shape::{FieldShape, Settings};
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+    use touchfield::field::primitive::{HalfSpace, Torus};
+
+    static RING: LazyLock<FieldShape> = LazyLock::new(|| {
+        FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default()).unwrap()
+    });
+
+    /// How far a ring about z is above the floor z = 0: a closed form.
+    fn height(pose: Pose) -> f32 {
+        let axis = pose.transform_vector(Vec3::Z);
+        pose.translation.z - 0.4 * (1.0 - axis.z * axis.z).max(0.0).sqrt() - 0.1
+    }
+
+    proptest! {
+        /// What is said to stay above a height does, at every time.
+        #[test]
+        fn what_stays_beyond_does(
+            turned in prop::array::uniform3(-3.0f32..3.0),
+            turn in prop::array::uniform3(-2.0f32..2.0),
+            moved in prop::array::uniform3(-0.4f32..0.4),
+            above in 0.0f32..0.7,
+            target in -0.2f32..0.2,
+        ) {
+            let floor = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
+            let motion = Motion {
+                start: Pose {
+                    rotation: glam::Quat::from_scaled_axis(turned.into()),
+                    translation: Vec3::new(0.0, 0.0, above),
+                },
+                center: Vec3::ZERO,
+                translation: moved.into(),
+                turn: turn.into(),
+            };
+            let motion = PairMotion::new(Motion::still(Pose::IDENTITY), motion);
+            let lowest = (0..=200u8)
+                .map(|step| height(motion.at(f32::from(step) / 200.0)))
+                .fold(f32::INFINITY, f32::min);
+            if stays_beyond(&floor, RING.shape(), &motion, target) {
+                prop_assert!(lowest >= target, "{lowest} is below {target}");
+            } else {
+                let travel = motion.speed_bound(Vec3::ZERO, 0.8, [0.0, 1.0]);
+                // Not for nothing: it is near what the times between and the covering radius leave open.
+                prop_assert!(lowest < target + 0.3 * travel + 0.1, "{lowest} is far above {target}");
+            }
+        }
     }
 }

@@ -167,15 +167,20 @@ pub fn activation(size: Real) -> RigidBodyActivation {
     activation
 }
 
+/// A pair that moved by less than this share of its size keeps its contacts. Tuned on a heap of 100 tori: without, a step at rest takes 1.7 times as long; at 0.005 half, and at 0.01
+/// bodies are 3.2 mm deep in each other rather than 1.3. At 0.05, Rapier's own, concave bodies sink into each other's bumps.
+const RECYCLE_SHARE: Real = 0.002;
+
 /// Sets the lengths of a world for bodies of about `size` \[m\]: what [`install`] does for those who hold the parts of a world themselves.
 ///
 /// Rapier's lengths (how far contacts are foreseen, how deep bodies may rest in each other) are for bodies of a metre. Its recycling of contacts keeps
-/// old ones while a pair moves by less than 5 % of that: over the flat faces of boxes it may, over the bumps of concave bodies they would be wrong. Its clustering of manifolds takes normals that differ
-/// by five degrees for one, which stops a nut on its thread. Its contacts are springs of 30 Hz, in which
+/// old ones while a pair moves by less than 5 % of that: over the flat faces of boxes it may, over the bumps of concave bodies they would be wrong, and a fifth of a percent is
+/// left. Its clustering of manifolds takes normals that differ by five degrees for one, which stops a nut on its thread. Its contacts are springs of 30 Hz, in which
 /// a body sinks by 0.3 mm whatever its size: of those of small parts the frequency is raised, as that of the steps should be ([`steps_per_second`]).
 pub fn configure(parameters: &mut IntegrationParameters, size: Real) {
     parameters.length_unit = size;
-    parameters.contact_recycling = false;
+    parameters.contact_recycling = true;
+    parameters.normalized_contact_recycle_distance = RECYCLE_SHARE;
     parameters.contact_clustering = false;
     let stiffer = 1.0 / size.min(1.0).sqrt();
     let defaults = IntegrationParameters::default();

@@ -315,12 +315,14 @@ fn farthest_of_bins(contacts: &[Contact], to_wrench: &ToWrench, winners: &mut Ve
         let reaches = reaches(&to_wrench.wrench(contact));
         for line in 0..LINES {
             let reach = reaches[line];
-            // Choices rather than branches: the compiler makes vectors of them.
-            let (more, less) = (reach > most[line], reach < least[line]);
-            most[line] = if more { reach } else { most[line] };
-            most_of[line] = if more { index as u32 } else { most_of[line] };
-            least[line] = if less { reach } else { least[line] };
-            least_of[line] = if less { index as u32 } else { least_of[line] };
+            // Masks rather than branches: the compiler makes vectors of them.
+            let more = u32::from(reach > most[line]).wrapping_neg();
+            let less = u32::from(reach < least[line]).wrapping_neg();
+            let pick = |mask: u32, new: u32, old: u32| (new & mask) | (old & !mask);
+            most[line] = f32::from_bits(pick(more, reach.to_bits(), most[line].to_bits()));
+            most_of[line] = pick(more, index as u32, most_of[line]);
+            least[line] = f32::from_bits(pick(less, reach.to_bits(), least[line].to_bits()));
+            least_of[line] = pick(less, index as u32, least_of[line]);
         }
     }
     winners.extend(most_of.iter().chain(&least_of));
