@@ -97,17 +97,27 @@ impl Picture {
             write::write_file(&folder.join(format!("{}_{name}.ply", self.name)), mesh)?;
         }
         let [azimuth, elevation] = self.view;
-        let mut script = format!(
-            "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit 1\nexec \"${{TOUCHFIELD:-touchfield}}\" render -o {}.png --azimuth={azimuth} --elevation={elevation}",
+        let mut script = "#!/bin/sh\nset -e\ncd \"$(dirname \"$0\")\"\n".to_owned();
+        script.push_str("touchfield=\"${TOUCHFIELD:-touchfield}\"\n");
+        for (name, _) in &self.meshes {
+            let file = format!("{}_{name}", self.name);
+            writeln!(
+                script,
+                "\"$touchfield\" bake {file}.ply -o {file}.tfs --resolution 256"
+            )?;
+        }
+        write!(
+            script,
+            "\"$touchfield\" render -o {}.png --azimuth={azimuth} --elevation={elevation}",
             self.name
-        );
+        )?;
         for drawn in &self.bodies {
             let pose = world.bodies[drawn.body].position();
             let ([x, y, z], [i, j, k, w]) = (pose.translation.to_array(), pose.rotation.to_array());
             let mesh = &self.meshes[drawn.mesh].0;
             write!(
                 script,
-                " \\\n  {}_{mesh}.ply@{x},{y},{z},{i},{j},{k},{w}",
+                " \\\n  {}_{mesh}.tfs@{x},{y},{z},{i},{j},{k},{w}",
                 self.name
             )?;
         }
