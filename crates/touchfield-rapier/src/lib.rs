@@ -10,7 +10,7 @@
 //!
 //! let bowl = generate::bowl(generate::Bowl::default())?;
 //! let bowl = FieldShape::from_mesh(&bowl, Settings { resolution: 48, ..Default::default() })?;
-//! world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::halfspace(Vector::Y));
+//! world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(SharedShape::halfspace(Vector::Y)));
 //! world.insert(
 //!     RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.3, 0.0)),
 //!     ColliderBuilder::new(bowl.shared()).density(2400.0),
