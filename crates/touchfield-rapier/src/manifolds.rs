@@ -193,7 +193,7 @@ where
         max_contacts: frame.max_contacts,
         normal_angle: ONE_NORMAL,
         tolerance,
-        fade: frame.reach,
+        fade: NEAR_SHARE * frame.reach,
         ..Default::default()
     };
     reduce(contacts, preferred, &few, scratch, reduced)?;
@@ -250,6 +250,10 @@ where
     name_new(manifolds);
     Ok(())
 }
+
+/// Share of the reach by which a contact may be less deep than the deepest and still count for half. Tuned: with all of it, a foot that carries gives way to a place
+/// half a millimetre above the floor that reaches farther, every third step, and a knot or a bunny never stops rocking.
+const NEAR_SHARE: f32 = 0.1;
 
 /// The bits of a feature that are its number.
 const ID_BITS: u32 = (1 << 30) - 1;

@@ -78,7 +78,7 @@ pub enum FieldShapeError {
 /// use touchfield_rapier::rapier::prelude::*;
 /// use touchfield_rapier::{FieldShape, Settings};
 ///
-/// let ring = generate::torus(generate::Torus { ring_radius: 0.4, tube_radius: 0.1, ..Default::default() })?;
+/// let ring = generate::torus(generate::Torus { major_radius: 0.4, minor_radius: 0.1, ..Default::default() })?;
 /// let ring = FieldShape::from_mesh(&ring, Settings { resolution: 32, ..Default::default() })?;
 /// let collider = ColliderBuilder::new(ring.shared()).density(1000.0).build();
 /// assert!((collider.mass() / 78.9 - 1.0).abs() < 0.05, "2 π² R r² is 0.0790 m³");

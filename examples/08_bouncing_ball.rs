@@ -1,0 +1,113 @@
+//! A bouncing ball, after [Sagardia2014] §4.1: radius 0.5 m, 1 kg, dropped from 1 m onto a plane, 200 steps a second, g = 10 m/s².
+//! How deep it gets at most, beside their figures and those they measured of Bullet. We let it fall 1 m, not to 0.5 m: that is harder.
+//!
+//! `cargo run -p touchfield-rapier --example 08_bouncing_ball [-- --out FOLDER]` (heights over time as a table)
+#![allow(clippy::print_stdout, reason = "an example talks")]
+
+use std::error::Error;
+use std::fmt::Write;
+
+use glam::Vec3;
+use touchfield::field::primitive::Cuboid;
+use touchfield::mesh::TriangleMesh;
+use touchfield::mesh::generate::{Icosphere, cuboid, icosphere};
+use touchfield_rapier::rapier::prelude::*;
+use touchfield_rapier::{FieldShape, Settings, install};
+
+mod scene;
+
+/// Restitution, then their figures \[mm\]: 275 points, 25,880 points, Bullet.
+const THEIRS: [[Real; 4]; 3] = [
+    [0.1, 6.8, 3.5, 42.5],
+    [0.5, 9.5, 4.0, 42.5],
+    [0.9, 20.1, 19.2, 42.5],
+];
+
+/// Heights of the middle of the ball, step by step \[m\]; and the picture of the end.
+fn drop(
+    ball: &FieldShape,
+    restitution: Real,
+    mesh: Option<&TriangleMesh>,
+) -> Result<Vec<Real>, Box<dyn Error>> {
+    let mut world = PhysicsWorld::new();
+    let fields = install(&mut world, 1.0);
+    world.gravity = Vector::new(0.0, 0.0, -10.0);
+    world.integration_parameters.dt = 1.0 / 200.0;
+    let floor =
+        FieldShape::from_field(Cuboid::new(Vec3::new(2.0, 2.0, 0.25))?, Settings::default())?;
+    let below = RigidBodyBuilder::fixed().translation(Vector::new(0.0, 0.0, -0.25));
+    let (floor, _) = world.insert(
+        below,
+        ColliderBuilder::new(floor.shared()).restitution(restitution),
+    );
+    let (ball, _) = world.insert(
+        RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.0, 1.5)),
+        ColliderBuilder::new(ball.shared())
+            .mass(1.0)
+            .restitution(restitution),
+    );
+    let mut heights = Vec::new();
+    for _ in 0..1000 {
+        world.step();
+        heights.push(world.bodies[ball].translation().z);
+    }
+    assert!(fields.take_counts().is_clean());
+    if let Some(mesh) = mesh {
+        let mut picture = scene::Picture::new("08_bouncing_ball");
+        let slab = touchfield::mesh::generate::Cuboid {
+            half_extents: glam::DVec3::new(2.0, 2.0, 0.25),
+            ..Default::default()
+        };
+        picture.add("floor", &cuboid(slab)?, floor);
+        picture.add("ball", mesh, ball);
+        picture.write(&world)?;
+    }
+    Ok(heights)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mesh = icosphere(Icosphere {
+        radius: 0.5,
+        level: 5,
+    })?;
+    let settings = |points| Settings {
+        resolution: 64,
+        points,
+        ..Default::default()
+    };
+    let coarse = FieldShape::from_mesh(&mesh, settings(275))?;
+    let fine = FieldShape::from_mesh(&mesh, settings(25_880))?;
+
+    println!("greatest depth [mm], theirs in brackets");
+    println!("restitution     275 points       25,880 points  Bullet  rises to");
+    let mut rows = "seconds,restitution,points,height\n".to_owned();
+    for [restitution, low, high, bullet] in THEIRS {
+        let (mut deepest, mut tops) = ([0.0; 2], [0.0; 2]);
+        for (i, (ball, points)) in [(&coarse, 275), (&fine, 25_880)].into_iter().enumerate() {
+            let is_drawn = points == 275 && restitution == 0.1;
+            let heights = drop(ball, restitution, is_drawn.then_some(&mesh))?;
+            let depths = heights.iter().map(|height| 1e3 * (0.5 - height));
+            deepest[i] = depths.fold(0.0, Real::max);
+            let bounce = heights.windows(2).position(|pair| pair[1] > pair[0]);
+            let after = &heights[bounce.ok_or("it never bounced")?..];
+            tops[i] = after.iter().copied().fold(0.0, Real::max) - 0.5;
+            for (step, height) in heights.iter().enumerate() {
+                let seconds = (step + 1) as Real / 200.0;
+                writeln!(rows, "{seconds:.3},{restitution},{points},{height}")?;
+            }
+        }
+        println!(
+            "{restitution:11}  {:9.2} ({low:4.1})  {:13.2} ({high:4.1})  ({bullet:4.1})  {:7.3}, {:.3} m of {:.3} m",
+            deepest[0],
+            deepest[1],
+            tops[0],
+            tops[1],
+            restitution * restitution
+        );
+        assert!(deepest[0] < low && deepest[1] < high, "{deepest:?}");
+        // To c² of the metre, within what the 22 mm of a step before the floor can take or give.
+        let off = tops.map(|top| (top - restitution * restitution).abs());
+        assert!(off[0] < 0.025 && off[1] < 0.025, "{tops:?}");
+    }
+    scene::table("08_bouncing_ball.csv", &rows)
+}

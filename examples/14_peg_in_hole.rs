@@ -1,0 +1,103 @@
+//! A peg of 19.9 mm in a hole of 20 mm: it slides down by its weight, turns at most as far as the play lets it, and stands on the ground.
+//!
+//! `cargo run -p touchfield-rapier --example 14_peg_in_hole [-- --out FOLDER]`
+#![allow(clippy::print_stdout, reason = "an example talks")]
+
+use std::error::Error;
+
+use glam::Vec3;
+use touchfield::field::Difference;
+use touchfield::field::primitive::{Cuboid, Cylinder};
+use touchfield::mesh::generate::{self, WindingPipe, winding_pipe};
+use touchfield_rapier::rapier::prelude::*;
+use touchfield_rapier::{FieldShape, Settings};
+
+mod scene;
+
+/// Radius of the hole, and how much less that of the peg is \[m\].
+const HOLE: f32 = 0.010;
+const PLAY: f32 = 0.000_05;
+/// Half of the block's height, and of the peg's.
+const HALF: f32 = 0.02;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Closed forms: no grid would have to be as fine as the play.
+    let block = Difference {
+        first: Cuboid::new(Vec3::new(0.02, 0.02, HALF))?,
+        second: Cylinder::new(2.0 * HALF, HOLE)?,
+    };
+    let block = FieldShape::from_field(block, Settings::default())?;
+    let peg = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
+
+    let (mut world, fields) = scene::world(0.02);
+    let floor = SharedShape::halfspace(Vector::Z);
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
+    let standing = RigidBodyBuilder::fixed().translation(Vector::Z * HALF);
+    let (block, _) = world.insert(standing, ColliderBuilder::new(block.shared()).friction(0.1));
+    // Its tip is 5 mm in the hole, aside by half of the play and as askew as fits there.
+    let start = Vector::new(0.5 * PLAY, 0.0, 3.0 * HALF - 0.005);
+    let peg_at = RigidBodyBuilder::dynamic()
+        .translation(start)
+        .rotation(Vector::Y * 0.001);
+    let (peg, _) = world.insert(
+        peg_at,
+        ColliderBuilder::new(peg.shared())
+            .density(7800.0)
+            .friction(0.1),
+    );
+
+    let (begin, mut deepest, mut aside, mut askew) = (std::time::Instant::now(), 0.0, 0.0, 0.0);
+    let steps = scene::steps(&world, 0.5);
+    let mut arrived = None;
+    for step in 0..steps {
+        world.step();
+        let at = world.bodies[peg].position();
+        deepest = Real::max(deepest, scene::deepest(&world));
+        let axis = at.rotation * Vector::Z;
+        // Once it is halfway in.
+        if at.translation.z < 2.0 * HALF {
+            askew = Real::max(askew, axis.x.hypot(axis.y));
+            aside = Real::max(aside, at.translation.x.hypot(at.translation.y));
+        }
+        if arrived.is_none() && at.translation.z < HALF + 0.0001 {
+            arrived = Some(step);
+        }
+    }
+    let height = world.bodies[peg].translation().z;
+    println!(
+        "{steps} steps, {:.2} ms each: arrives after {:?} steps, stands {:+.3} mm off the ground; at most {:.3} mm deep, {:.3} mm aside (play 0.05), {:.4} rad askew",
+        1e3 * begin.elapsed().as_secs_f64() / steps as f64,
+        arrived,
+        1e3 * (height - HALF),
+        1e3 * deepest,
+        1e3 * aside,
+        askew
+    );
+    assert!((height - HALF).abs() < 0.000_1, "it stands on the ground");
+    assert!(aside < 2.0 * PLAY, "it never leaves the hole sideways");
+    assert!(askew < 0.02, "nor jams");
+    assert!(fields.take_counts().is_clean());
+
+    // A straight pipe looks like the block would if it were round.
+    let looks = WindingPipe {
+        length: f64::from(2.0 * HALF),
+        amplitude: 0.0,
+        radius: 0.02,
+        wall: 0.01,
+        ..Default::default()
+    };
+    let mut block_mesh = winding_pipe(looks)?;
+    for vertex in &mut block_mesh.vertices {
+        *vertex = glam::DVec3::new(-vertex.z, vertex.y, vertex.x);
+    }
+    let cylinder = generate::Cylinder {
+        bottom_radius: f64::from(HOLE - PLAY),
+        top_radius: f64::from(HOLE - PLAY),
+        height: f64::from(2.0 * HALF),
+        ..Default::default()
+    };
+    let mut picture = scene::Picture::new("14_peg_in_hole").seen_from(-60, 45);
+    picture.add("block", &block_mesh, block);
+    picture.add("peg", &generate::cylinder(cylinder)?, peg);
+    picture.write(&world)
+}
