@@ -52,8 +52,8 @@ pub(crate) struct PairFrame {
     pub(crate) reach: f32,
 }
 
-/// A share of the smaller body within which a contact is the same as before, as seen from one of the two. Tuned: half of it loses the contacts of
-/// balls that roll at 1 m/s, twice of it confuses the corners of thin plates.
+/// A share of the smaller body within which a contact is the same as before, as seen from one of the two: a guess, about what
+/// a body rolls in a step.
 const SAME_SHARE: f32 = 0.03;
 
 /// Contacts nearer to each other than this share, with normals whose cosine is more than [`ALIKE`], are one.
@@ -64,11 +64,11 @@ const ALIKE: f32 = 0.99;
 /// much does not turn.
 const ONE_NORMAL: f32 = 0.02;
 
-/// Contacts that are settled, at most. Tuned: with half as many a resting torus loses contacts from step to step.
+/// Contacts that are settled, at most: a guess between time and spread, not tuned.
 const MOST_SETTLED: usize = 32;
 
 /// A contact is on the flank of another's foot if it is nearer to it than this share of the smaller body, its normal no farther off than by this cosine, and
-/// it is higher by more than this slope: settled, it would arrive where the other does. Tuned: a flatter slope loses corners of boxes that are about to
+/// it is higher by more than this slope: settled, it would arrive where the other does. Guesses that the tests of rest pass with: a flatter slope loses corners of boxes that are about to
 /// lie flat, a steeper one settles most of a ring's tube for nothing.
 const FOOT_SHARE: f32 = 0.1;
 const FOOT_COSINE: f32 = 0.8;

@@ -23,7 +23,7 @@ use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
 
-/// Share of the smaller body to which a touch is found. Tuned: finer costs steps, coarser leaves bodies hovering.
+/// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
 const PRECISION: f32 = 2e-3;
 
 /// Share of the thinner body's thickness to which it is found at least.
@@ -350,7 +350,7 @@ impl Sweep<'_> {
 /// No surface of B is farther from a point of its shell than the covering radius, and no point is farther from where it is at one of some times than it
 /// goes in half of the time between two. Without a shell, B is a ball.
 fn stays_beyond(a: &Shape, b: &Shape, motion: &PairMotion, target: f32) -> bool {
-    /// Times that are looked at. Tuned: with fewer, bodies that slide are swept; more cost more than the sweeps that they save.
+    /// Times that are looked at: a guess, not tuned. With fewer, bodies that slide are swept; more cost more than the sweeps that they save.
     const TIMES: u32 = 4;
     let bounds = b.solid();
     if !bounds.is_finite() {
