@@ -17,11 +17,14 @@ pub(crate) struct Thickness {
     pub(crate) depth: f32,
 }
 
+/// Share of the way inward that depth grows by at least until the other side is nearer: at the edge of a right angle it is 0.7, on the crest of a thread 0.5.
+const STILL_DEEPER: f32 = 0.4;
+
 /// Points that are asked.
 const MOST_POINTS: usize = 512;
 
 /// Share of the points at which the body may be thinner: a body is thin at all of its edges.
-const THINNER_SHARE: f32 = 0.1;
+const THINNER_SHARE: f32 = 0.25;
 
 /// Thickness at points spread over the surface.
 pub(crate) fn of_shell(field: &dyn Field, shell: &PointShell) -> Thickness {
@@ -52,7 +55,7 @@ fn depth_below(depth_at: impl Fn(f32) -> f32, size: f32) -> f32 {
     let mut deepest = 0.0f32;
     for _ in 0..32 {
         let depth = depth_at(gone);
-        if depth < 0.85 * gone {
+        if depth < STILL_DEEPER * gone {
             break;
         }
         deepest = deepest.max(depth);
@@ -62,4 +65,36 @@ fn depth_below(depth_at: impl Fn(f32) -> f32, size: f32) -> f32 {
         }
     }
     deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+    use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+    use touchfield::field::primitive::{Cuboid, Torus};
+
+    fn thin(field: &dyn Field) -> f32 {
+        let settings = ShellSettings {
+            density: ShellDensity::Points(1000),
+            ..Default::default()
+        };
+        let shell = shell_of_field(field, 0.02, &settings).expect("a shell");
+        of_shell(field, &shell).thin
+    }
+
+    /// To within the steps by which it is looked for.
+    #[test]
+    fn plates_and_rings_are_as_thick_as_they_are() {
+        let plate = Cuboid::new(Vec3::new(0.5, 0.5, 0.05)).expect("a plate");
+        let ring = Torus::new(0.5, 0.1).expect("a ring");
+        let cube = Cuboid::new(Vec3::splat(0.5)).expect("a cube");
+        for (field, truth) in [(&plate as &dyn Field, 0.1), (&ring, 0.2), (&cube, 1.0)] {
+            let thin = thin(field);
+            assert!(
+                (0.5 * truth..=1.05 * truth).contains(&thin),
+                "{thin} for {truth}"
+            );
+        }
+    }
 }
