@@ -3,7 +3,7 @@
 //! Input: a field and points on its surface. Output: the thickness of its thinner parts, and how deep its inside goes.
 //! Cost: some field values for each of a few hundred points. Not for: proofs.
 //!
-//! From a point of the surface inward, the field falls as fast as one goes until the other side is as near: there the body is twice as thick as one has gone.
+//! From a point of the surface straight inward: the length until the surface is met again is how thick the body is there.
 
 use touchfield::field::Field;
 use touchfield::pointshell::PointShell;
@@ -17,54 +17,53 @@ pub(crate) struct Thickness {
     pub(crate) depth: f32,
 }
 
-/// Share of the way inward that depth grows by at least until the other side is nearer: at the edge of a right angle it is 0.7, on the crest of a thread 0.5.
-const STILL_DEEPER: f32 = 0.4;
+/// Share of the size by which a chord goes on at least, and steps that it has at most.
+const LEAST_STEP: f32 = 2e-3;
+const MOST_STEPS: u32 = 128;
 
 /// Points that are asked.
 const MOST_POINTS: usize = 512;
 
 /// Share of the points at which the body may be thinner: a body is thin at all of its edges.
-const THINNER_SHARE: f32 = 0.25;
+const THINNER_SHARE: f32 = 0.1;
 
 /// Thickness at points spread over the surface.
 pub(crate) fn of_shell(field: &dyn Field, shell: &PointShell) -> Thickness {
     let count = shell.points().len();
     let stride = count.div_ceil(MOST_POINTS);
     let size = field.bounds().diagonal();
-    let mut depths: Vec<f32> = (0..count)
-        .step_by(stride)
-        .map(|index| {
-            let (from, outward) = (shell.points()[index], shell.normals()[index]);
-            depth_below(|gone| -field.distance(from - gone * outward), size)
-        })
-        .collect();
-    depths.sort_unstable_by(f32::total_cmp);
-    let thin = depths[(THINNER_SHARE * depths.len() as f32) as usize];
-    let depth = depths[depths.len() - 1];
+    let mut chords: Vec<f32> = Vec::new();
+    let mut depth = 0.0f32;
+    for index in (0..count).step_by(stride) {
+        let (from, outward) = (shell.points()[index], shell.normals()[index]);
+        let [length, deepest] = chord(|gone| -field.distance(from - gone * outward), size);
+        chords.push(length);
+        depth = depth.max(deepest);
+    }
+    chords.sort_unstable_by(f32::total_cmp);
+    let thin = chords[(THINNER_SHARE * chords.len() as f32) as usize];
     // Never nothing: a body that is swept at every step costs time, one of no thickness never stops.
     let least = 1e-4 * size;
     Thickness {
-        thin: (2.0 * thin).max(least),
+        thin: thin.max(least),
         depth: depth.max(0.5 * least),
     }
 }
 
-/// How far one goes inward until the depth no longer grows as fast.
-fn depth_below(depth_at: impl Fn(f32) -> f32, size: f32) -> f32 {
-    let mut gone = 0.002 * size;
+/// How far one goes inward until the surface is met again, and how deep inside that leads \[m\].
+fn chord(depth_at: impl Fn(f32) -> f32, size: f32) -> [f32; 2] {
+    let least = LEAST_STEP * size;
+    let mut gone = least;
     let mut deepest = 0.0f32;
-    for _ in 0..32 {
+    for _ in 0..MOST_STEPS {
         let depth = depth_at(gone);
-        if depth < STILL_DEEPER * gone {
+        if depth <= 0.25 * least || gone > size {
             break;
         }
         deepest = deepest.max(depth);
-        gone *= 1.25;
-        if gone > size {
-            break;
-        }
+        gone += depth.max(least);
     }
-    deepest
+    [gone, deepest]
 }
 
 #[cfg(test)]
@@ -92,7 +91,7 @@ mod tests {
         for (field, truth) in [(&plate as &dyn Field, 0.1), (&ring, 0.2), (&cube, 1.0)] {
             let thin = thin(field);
             assert!(
-                (0.5 * truth..=1.05 * truth).contains(&thin),
+                (0.9 * truth..=1.1 * truth).contains(&thin),
                 "{thin} for {truth}"
             );
         }
