@@ -18,14 +18,14 @@ use super::offset::OffsetWidth;
 use super::patches::Patches;
 use super::rebake::{Kept, Rebaked};
 use super::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
-use super::sign::{Sign, SignChoice, SignPlan, Signs, by_winding};
+use super::sign::{Sign, SignChoice, SignPlan, Signs};
 use super::{
     bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, offset, scan_conversion,
     vector_distance,
 };
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
 use crate::geom::DAabb;
-use crate::mesh::{Bvh, TriangleMesh, Winding, WindingNumber};
+use crate::mesh::{Bvh, TriangleMesh};
 use crate::threads;
 
 /// A field and where it comes from.
@@ -707,31 +707,13 @@ fn fill_open_signs(
     match &plan.signs {
         Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {}
         Signs::OpenWinding => {
-            let winding = plan.winding();
-            // Whether all of a ball has one sign; inside ends at the box of the mesh.
-            let sure = |center: DVec3, radius: f64, within: Winding| {
-                let margin = within.change + 2.0 * WindingNumber::ACCURACY;
-                let ball = DAabb::from_center(center, DVec3::splat(radius));
-                let in_box = plan.bounds.contains(ball.min) && plan.bounds.contains(ball.max);
-                (within.number - 0.5).abs() > margin && (in_box || within.number < 0.5)
-            };
-            let block = |center, radius| {
-                let within = winding.within(center, radius);
-                sure(center, radius, within).then(|| by_winding(within.number))
-            };
-            // Around a node, its cells: none of them can be settled when the surface passes through the ball.
             let around = 3f64.sqrt() * f64::from(layout.cell_size);
-            let node = |point, distance| {
-                if !plan.bounds.contains(point) || distance <= around {
-                    return (plan.by_winding(point), false);
-                }
-                let within = winding.within(point, around);
-                (by_winding(within.number), sure(point, around, within))
-            };
+            let block = |center, radius| plan.by_winding_within(center, radius);
+            let node = |point| plan.by_winding_around(point, around);
             fill_signs(layout, values, progress, block, node, doubts)?;
         }
         Signs::Parity(parity) => {
-            let node = |point, _| (plan.by_parity(parity, point), false);
+            let node = |point| (plan.by_parity(parity, point), false);
             fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
             // Votes prove nothing about the points between.
             doubts.certainty = None;
@@ -747,7 +729,7 @@ fn fill_signs(
     values: &mut [f32],
     progress: Progress<'_>,
     block_sign: impl Fn(DVec3, f64) -> Option<Sign> + Sync,
-    node_sign: impl Fn(DVec3, f64) -> (Sign, bool) + Sync,
+    node_sign: impl Fn(DVec3) -> (Sign, bool) + Sync,
     doubts: &mut Doubts,
 ) -> Result<(), BakeError> {
     let around = 3f64.sqrt() * f64::from(layout.cell_size);
@@ -760,7 +742,7 @@ fn fill_signs(
                 let value = &mut layer.values[layer.slot(node)];
                 let (sign, is_certain) = match whole {
                     Some(sign) => (sign, true),
-                    None => node_sign(layout.node_position(node), f64::from(*value)),
+                    None => node_sign(layout.node_position(node)),
                 };
                 if is_certain {
                     certain_nodes |= node_bit(node);

@@ -26,14 +26,6 @@ pub(super) struct Patches {
 /// The nearest face does not tell.
 const ASK: i8 = i8::MIN;
 
-/// Whether as many faces run along every edge one way as the other: then the winding number is whole off the surface.
-pub(super) fn is_balanced(topology: &Topology) -> bool {
-    topology.edges().all(|edge| {
-        let forward = edge.uses.iter().filter(|side| side.forward).count();
-        2 * forward == edge.uses.len()
-    })
-}
-
 /// Whether an even number of faces meets at every edge: then the parity of crossings is one number off the surface.
 pub(super) fn is_even(topology: &Topology) -> bool {
     topology

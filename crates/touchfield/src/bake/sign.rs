@@ -12,12 +12,13 @@ use glam::DVec3;
 use super::bake::BakeError;
 use super::mend::mend;
 use super::offset::OffsetWidth;
-use super::patches::{Patches, is_balanced, is_even};
+use super::patches::{Patches, is_even};
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{
-    Bvh, Defect, Examination, Nearest, Parity, SelfIntersectionCheck, SelfIntersections,
-    TriangleMesh, ValidateSettings, Validation, WindingNumber, crossing_faces, examine,
+    BorderEdge, Bvh, Defect, Examination, Nearest, Parity, SelfIntersectionCheck,
+    SelfIntersections, TriangleMesh, ValidateSettings, Validation, Winding, WindingNumber, border,
+    crossing_faces, examine,
 };
 use crate::threads;
 
@@ -123,6 +124,51 @@ impl SignPlan {
         by_winding(self.winding().at(point))
     }
 
+    /// [`Self::by_winding`] for a whole ball, if all of it has one sign.
+    pub(super) fn by_winding_within(&self, center: DVec3, radius: f64) -> Option<Sign> {
+        let within = self.winding().within(center, radius);
+        let margin = within.change + 2.0 * WindingNumber::ACCURACY;
+        let is_one =
+            (within.number - 0.5).abs() > margin && self.ends_at_box(center, radius, &within);
+        is_one.then(|| by_winding(within.number))
+    }
+
+    /// [`Self::by_winding`], and whether within `radius` the sign changes only across the surface.
+    pub(super) fn by_winding_around(&self, center: DVec3, radius: f64) -> (Sign, bool) {
+        let within = self.winding().within(center, radius);
+        let sign = if self.bounds.contains(center) {
+            by_winding(within.number)
+        } else {
+            Sign::sure(false)
+        };
+        // How far from a whole number it can get; at one half it would change sides.
+        let off = (within.number - within.number.round()).abs() + within.drift;
+        let follows = off + 2.0 * WindingNumber::ACCURACY < 0.5;
+        (sign, follows && self.ends_at_box(center, radius, &within))
+    }
+
+    /// Whether the number is below one half wherever the ball reaches out of the box of the mesh, so that no inside is cut off there. The
+    /// number is known to pass one half in the ball only across the surface.
+    fn ends_at_box(&self, center: DVec3, radius: f64, within: &Winding) -> bool {
+        let sides = DVec3::AXES.map(|axis| [axis, -axis]);
+        sides.as_flattened().iter().all(|&outward| {
+            let face = if outward.element_sum() > 0.0 {
+                self.bounds.max
+            } else {
+                self.bounds.min
+            };
+            let beyond = (center - face).dot(outward);
+            // What is beyond one side is in one piece, and no face is there: one point tells for all.
+            if beyond + radius <= 0.0 {
+                true
+            } else if beyond > 0.0 || within.change.is_finite() {
+                within.number < 0.5
+            } else {
+                self.winding().at(center + radius * outward) < 0.5
+            }
+        })
+    }
+
     /// By rays; beyond the box of the mesh there is no inside.
     pub(super) fn by_parity(&self, parity: &Parity, point: DVec3) -> Sign {
         if !self.bounds.contains(point) {
@@ -163,21 +209,23 @@ pub(super) struct SignPlan {
 /// Faces to ask about inside and outside.
 pub(super) struct SignFaces {
     pub(super) bvh: Arc<Bvh>,
+    border: Vec<BorderEdge>,
     /// Built when first asked: clean meshes never need it.
     winding: OnceLock<WindingNumber>,
 }
 
 impl SignFaces {
-    fn new(bvh: Arc<Bvh>) -> SignFaces {
+    fn new(bvh: Arc<Bvh>, border: Vec<BorderEdge>) -> SignFaces {
         SignFaces {
             bvh,
+            border,
             winding: OnceLock::new(),
         }
     }
 
     fn winding(&self) -> &WindingNumber {
         self.winding
-            .get_or_init(|| WindingNumber::of(Arc::clone(&self.bvh)))
+            .get_or_init(|| WindingNumber::of(Arc::clone(&self.bvh), self.border.clone()))
     }
 }
 
@@ -209,12 +257,13 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     let mut notes = describe(&examination.validation);
     let (mut mended, validation) = mend(mesh, examination, &mut notes);
     let cancelled = mended.cancelled;
-    let mut sign_faces = SignFaces::new(if mended.changed {
+    let bvh_for_sign = if mended.changed {
         Arc::new(Bvh::build(&mended.mesh))
     } else {
         Arc::clone(&bvh)
-    });
-    let closed = is_balanced(&mended.topology);
+    };
+    let mut sign_faces = SignFaces::new(bvh_for_sign, border(&mended.mesh, &mended.topology));
+    let closed = sign_faces.border.is_empty();
     let even = is_even(&mended.topology);
     let look_for_crossings = match choice {
         SignChoice::Always(SignMethod::Parity) => false,
@@ -265,7 +314,8 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     if !closed && method == SignMethod::Winding && is_inside_out(&mended.mesh, sign_faces.winding())
     {
         mended.mesh.flip();
-        sign_faces = SignFaces::new(Arc::new(Bvh::build(&mended.mesh)));
+        // Turned around, the border stays where it is.
+        sign_faces = SignFaces::new(Arc::new(Bvh::build(&mended.mesh)), sign_faces.border);
         notes.push(
             "inside_out: the open surface faces inward; for the sign, all faces were turned around"
                 .to_owned(),

@@ -39,4 +39,4 @@ pub use validate::{
 };
 pub(crate) use validate::{Examination, examine, is_degenerate};
 pub use weld::{WeldReport, first_at_same_position, weld};
-pub use winding_number::{Winding, WindingNumber, winding_number_brute_force};
+pub use winding_number::{BorderEdge, Winding, WindingNumber, border, winding_number_brute_force};

@@ -7,16 +7,20 @@
 //!
 //! After [Barill2018] (docs/BIBLIOGRAPHY.md): the solid angle of a far cluster of triangles by its moments up to second order, in
 //! `f64`, that of near triangles exactly [VanOosterom1983]. We differ in adding up near solid angles as a product of complex numbers,
-//! one arctangent for eight triangles; and in a proven bound of the change within a ball, which settles whole blocks of a
+//! one arctangent for eight triangles; and in proven bounds of the change within a ball, which settle whole blocks of a
 //! grid at once.
+//!
+//! The gradient of a solid angle depends on the border of a surface alone: it is the field of a current along it, by the law of Biot and
+//! Savart. So a surface with a small hole has a number that is nearly whole everywhere but beside the hole, and across the
+//! surface it jumps by a whole one. A bound from the border ([`Winding::drift`]) says where the number can pass one half without a jump.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::Bvh;
 use super::bvh::{LEAF_FLAG, NO_CHILD};
+use super::{Bvh, Topology, TriangleMesh};
 use crate::geom::Triangle;
 use crate::geom::lanes::LANES;
 
@@ -28,6 +32,53 @@ const FAR: f64 = 2.3;
 pub struct WindingNumber {
     bvh: Arc<Bvh>,
     clusters: Vec<[Cluster; LANES]>,
+    /// In the order of their faces.
+    border: Vec<BorderEdge>,
+}
+
+/// An edge along which more faces run one way than the other: a piece of the border of the surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BorderEdge {
+    /// One of the faces that use it.
+    pub face: u32,
+    /// Its ends.
+    pub ends: [DVec3; 2],
+    /// By how many the faces that run one way outnumber the others.
+    pub surplus: u32,
+}
+
+/// The border of a surface, in the order of its faces; empty where as many faces run along every edge one way as the other: then the
+/// winding number is whole off the surface.
+pub fn border(mesh: &TriangleMesh, topology: &Topology) -> Vec<BorderEdge> {
+    let mut border: Vec<BorderEdge> = (topology.edges())
+        .filter_map(|edge| {
+            let forward = edge.uses.iter().filter(|side| side.forward).count();
+            let surplus = forward.abs_diff(edge.uses.len() - forward);
+            (surplus > 0).then(|| BorderEdge {
+                face: edge.uses[0].face,
+                ends: edge.vertices.map(|v| mesh.vertices[v as usize]),
+                surplus: surplus as u32,
+            })
+        })
+        .collect();
+    border.sort_by_key(|edge| edge.face);
+    border
+}
+
+impl BorderEdge {
+    /// Length, as often as it counts \[m\].
+    fn weight(&self) -> f64 {
+        f64::from(self.surplus) * self.ends[0].distance(self.ends[1])
+    }
+
+    fn distance(&self, point: DVec3) -> f64 {
+        let [start, end] = self.ends;
+        let along = end - start;
+        let share = (point - start).dot(along) / along.length_squared();
+        // NaN for an edge without length, which either end stands for.
+        let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
+        point.distance(start + share * along)
+    }
 }
 
 /// Moments of a patch of surface about its area centre.
@@ -37,6 +88,8 @@ struct Cluster {
     /// No part is farther from the centre.
     radius: f64,
     area: f64,
+    /// Length of the border along its faces.
+    border: f64,
     /// N = Σ n a.
     normal: DVec3,
     /// Symmetric part of Σ n a ⊗ m, as xx, yy, zz, xy, xz, yz, with m from the centre.
@@ -55,14 +108,17 @@ pub struct Winding {
     pub number: f64,
     /// Within the ball asked for, the number differs from `number` by at most this. Infinite when the ball may touch the mesh.
     pub change: f64,
+    /// Within the ball asked for, the number differs from `number` by at most this and a whole number, which changes only across the surface.
+    /// Infinite when the ball may touch the border.
+    pub drift: f64,
 }
 
 impl WindingNumber {
     /// Largest error of the approximation that was seen, rounded up; the tests enforce it.
     pub const ACCURACY: f64 = 0.01;
 
-    /// Moments over the clusters of `bvh`.
-    pub fn of(bvh: Arc<Bvh>) -> WindingNumber {
+    /// Moments over the clusters of `bvh`. `border` is that of the faces, as [`border`] finds it.
+    pub fn of(bvh: Arc<Bvh>, border: Vec<BorderEdge>) -> WindingNumber {
         let mut clusters = vec![[Cluster::default(); LANES]; bvh.node_count()];
         let triangles = |leaf: u32| {
             let faces = bvh.leaf_faces(leaf);
@@ -84,6 +140,10 @@ impl WindingNumber {
                     let leaf = child & !LEAF_FLAG;
                     below = leaf..leaf + 1;
                     cluster = Cluster::of_triangles(|| triangles(leaf));
+                    cluster.border = (bvh.leaf_faces(leaf))
+                        .flat_map(|face| edges_of(&border, face))
+                        .map(BorderEdge::weight)
+                        .sum();
                 } else {
                     below = leaves_below[child as usize].clone();
                     cluster = Cluster::of_clusters(&clusters[child as usize]);
@@ -98,7 +158,11 @@ impl WindingNumber {
             }
             leaves_below[node] = first..last;
         }
-        WindingNumber { bvh, clusters }
+        WindingNumber {
+            bvh,
+            clusters,
+            border,
+        }
     }
 
     /// The winding number of `point`.
@@ -106,11 +170,12 @@ impl WindingNumber {
         self.within(point, 0.0).number
     }
 
-    /// The winding number of `center` and a bound of its change within `radius` \[m\] of it.
+    /// The winding number of `center` and bounds of its change within `radius` \[m\] of it.
     pub fn within(&self, center: DVec3, radius: f64) -> Winding {
         let mut sum = Winding {
             number: 0.0,
             change: 0.0,
+            drift: 0.0,
         };
         if self.clusters.is_empty() {
             return sum;
@@ -128,6 +193,7 @@ impl WindingNumber {
                 if distance > FAR * cluster.radius && (radius == 0.0 || clear > 0.0) {
                     sum.number += cluster.solid_angle(off, distance);
                     sum.change += largest_slope(cluster.area, clear) * radius;
+                    sum.drift += border_slope(cluster.border, clear) * radius;
                 } else if child & LEAF_FLAG != 0 {
                     self.add_leaf(child & !LEAF_FLAG, center, radius, &mut sum);
                 } else {
@@ -135,9 +201,16 @@ impl WindingNumber {
                 }
             }
         }
+        let change = if sum.change.is_finite() {
+            // Nothing to jump across.
+            sum.change.min(sum.drift)
+        } else {
+            sum.change
+        };
         Winding {
             number: sum.number / (4.0 * PI),
-            change: sum.change / (4.0 * PI),
+            change: change / (4.0 * PI),
+            drift: sum.drift / (4.0 * PI),
         }
     }
 
@@ -149,6 +222,10 @@ impl WindingNumber {
             if radius > 0.0 {
                 let clear = triangle.closest_point(center).point.distance(center) - radius;
                 sum.change += largest_slope(triangle.area(), clear) * radius;
+                for edge in edges_of(&self.border, face) {
+                    let clear = edge.distance(center) - radius;
+                    sum.drift += border_slope(edge.weight(), clear) * radius;
+                }
             }
         }
         sum.number += 2.0 * angles.total();
@@ -163,6 +240,27 @@ fn largest_slope(area: f64, distance: f64) -> f64 {
     } else {
         f64::INFINITY
     }
+}
+
+/// Largest gradient of the solid angle of a surface whose border is that long, no part of it nearer than `distance`.
+fn border_slope(length: f64, distance: f64) -> f64 {
+    if length == 0.0 {
+        0.0
+    } else if distance > 0.0 {
+        length / (distance * distance)
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The part of a border that is said to be of a face.
+fn edges_of(border: &[BorderEdge], face: u32) -> &[BorderEdge] {
+    if border.is_empty() {
+        return &[];
+    }
+    let first = border.partition_point(|edge| edge.face < face);
+    let count = border[first..].iter().take_while(|edge| edge.face == face);
+    &border[first..first + count.count()]
 }
 
 impl Cluster {
@@ -204,6 +302,7 @@ impl Cluster {
     /// The moments of `part` about this centre instead of its own, `d` away: with m + d for m in the sums, every moment gains
     /// products of d with those of lower order.
     fn add_cluster(&mut self, part: &Cluster) {
+        self.border += part.border;
         let d = part.center - self.center;
         let n = part.normal;
         let f = &part.first;
@@ -405,6 +504,11 @@ mod tests {
         mesh
     }
 
+    fn winding_of(mesh: &TriangleMesh) -> WindingNumber {
+        let topology = Topology::new(mesh.vertices.len(), &mesh.faces);
+        WindingNumber::of(Arc::new(Bvh::build(mesh)), border(mesh, &topology))
+    }
+
     /// A lattice of points through and around the mesh.
     fn lattice(mesh: &TriangleMesh, side: u32) -> impl Iterator<Item = DVec3> {
         let bounds = mesh.bounds();
@@ -422,7 +526,7 @@ mod tests {
     #[test]
     fn moments_agree_with_the_sum_over_all_triangles() {
         for mesh in [torus(Torus::default()).unwrap(), knot_with_holes()] {
-            let winding = WindingNumber::of(Arc::new(Bvh::build(&mesh)));
+            let winding = winding_of(&mesh);
             for point in lattice(&mesh, 9) {
                 let exact = winding_number_brute_force(mesh.triangles(), point);
                 let found = winding.at(point);
@@ -437,7 +541,7 @@ mod tests {
     #[test]
     fn the_number_changes_within_a_ball_by_no_more_than_said() {
         let mesh = knot_with_holes();
-        let winding = WindingNumber::of(Arc::new(Bvh::build(&mesh)));
+        let winding = winding_of(&mesh);
         let mut settled = 0;
         for center in lattice(&mesh, 7) {
             for radius in [0.002, 0.01, 0.05].map(|share| share * mesh.bounds().diagonal()) {
@@ -458,6 +562,54 @@ mod tests {
             settled > 300,
             "bounds that settle nothing are no use: {settled}"
         );
+    }
+
+    /// A torus without a few faces in one place.
+    fn torus_with_a_hole() -> TriangleMesh {
+        let mut mesh = torus(Torus::default()).unwrap();
+        mesh.faces.drain(..6);
+        mesh
+    }
+
+    #[test]
+    fn off_the_border_the_number_drifts_by_no_more_than_said_and_jumps_by_whole_ones() {
+        for (mesh, least) in [(knot_with_holes(), 5), (torus_with_a_hole(), 300)] {
+            let winding = winding_of(&mesh);
+            let size = mesh.bounds().diagonal();
+            let (mut settled, mut jumps) = (0, 0);
+            for center in lattice(&mesh, 5) {
+                for radius in [0.002, 0.01, 0.05, 0.2].map(|share| share * size) {
+                    let within = winding.within(center, radius);
+                    settled += u32::from(within.drift < 0.2);
+                    for direction in [DVec3::X, DVec3::NEG_Y, DVec3::ONE.normalize()] {
+                        let point = center + radius * direction;
+                        let exact = winding_number_brute_force(mesh.triangles(), point);
+                        let off = exact - within.number;
+                        jumps += u32::from(within.drift < 0.2 && off.abs() > 0.5);
+                        assert!(
+                            (off - off.round()).abs() <= within.drift + WindingNumber::ACCURACY,
+                            "{off} at {point}: {within:?}"
+                        );
+                    }
+                }
+            }
+            assert!(settled > least, "settles {settled} of 500");
+            assert!(least < 100 || jumps > 10, "{jumps} balls with a jump");
+        }
+    }
+
+    #[test]
+    fn a_closed_surface_has_no_border_and_a_missing_face_has_three_edges() {
+        let mut mesh = torus(Torus::default()).unwrap();
+        let border_of = |mesh: &TriangleMesh| {
+            border(mesh, &Topology::new(mesh.vertices.len(), &mesh.faces)).len()
+        };
+        assert_eq!(border_of(&mesh), 0);
+        mesh.faces.swap_remove(11);
+        assert_eq!(border_of(&mesh), 3);
+        // Turned around, the face beside it has the surface on one side twice.
+        mesh.faces[5].swap(0, 1);
+        assert_eq!(border_of(&mesh), 6);
     }
 
     #[test]
