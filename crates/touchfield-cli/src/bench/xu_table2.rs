@@ -12,16 +12,14 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::Vec3;
 use serde_json::{Value, json};
-use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::narrow::swept_points::{SegmentSettings, Span, SweptField, Wanted, cross_segment};
 
 use super::clock::{self, Part};
-use super::model::{Kind, Model};
+use super::model::{Kind, Kept, Model};
 use super::random::Random;
 use crate::args::{Common, Units};
 use crate::failure::Failure;
-use crate::load;
 use crate::report::{self, Answer};
 use crate::{output, terminal};
 
@@ -59,6 +57,8 @@ pub(super) struct Arguments {
     /// Write the rows to this file too
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    kept: Kept,
 }
 
 /// A row of the table as it is printed: seconds for a million segments.
@@ -129,18 +129,11 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
         for &kind in &arguments.field {
-            let settings = BakeSettings {
-                // As in Table 1: a node more than cells.
-                resolution: Resolution::Nodes(cells + 1),
-                max_memory,
-                ..BakeSettings::default()
+            let measured = match model.field(cells, kind, &arguments.kept, max_memory) {
+                Ok(field) => Ok(measure(&model, &field, arguments)?),
+                Err(Failure::Limit(why)) => Err(why),
+                Err(failure) => return Err(failure),
             };
-            let measured =
-                match load::bake_mesh(&model.path, &model.mesh, &settings, &kind.storage()) {
-                    Ok(baked) => Ok(measure(&model, &baked.field, arguments)?),
-                    Err(Failure::Limit(why)) => Err(why),
-                    Err(failure) => return Err(failure),
-                };
             rows.push(Row {
                 cells,
                 kind: kind.name(),

@@ -259,6 +259,28 @@ impl MinMaxOctree {
         UVec3::new(place(cell.x), place(cell.y), place(cell.z))
     }
 
+    /// Number of the block around a cell that is so many levels above the leaves.
+    #[inline(always)]
+    pub(crate) fn index_around(&self, height: usize, cell: UVec3) -> usize {
+        self.index(height, self.node_around(height, cell))
+    }
+
+    /// Number of a node among those of all levels.
+    #[inline(always)]
+    pub(super) fn index(&self, level: usize, node: UVec3) -> usize {
+        self.levels[level].index(node)
+    }
+
+    /// Nodes of a level along x, y and z.
+    pub(super) fn size(&self, level: usize) -> UVec3 {
+        self.levels[level].size
+    }
+
+    /// Of all levels.
+    pub(super) fn node_count(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Levels above the leaves.
     pub(crate) fn height(&self) -> usize {
         self.levels.len() - 1
@@ -266,11 +288,11 @@ impl MinMaxOctree {
 
     #[inline(always)]
     pub(super) fn node_range(&self, level: usize, node: UVec3) -> Interval {
-        self.ranges[self.levels[level].index(node)]
+        self.ranges[self.index(level, node)]
     }
 
     /// The up to eight nodes of the level below that a node covers.
-    fn children(&self, level: usize, node: UVec3) -> impl Iterator<Item = UVec3> + use<> {
+    pub(super) fn children(&self, level: usize, node: UVec3) -> impl Iterator<Item = UVec3> + use<> {
         let first = 2 * node;
         let last = (first + UVec3::ONE).min(self.levels[level - 1].size - UVec3::ONE);
         Cells { first, last }.iter()
@@ -278,7 +300,7 @@ impl MinMaxOctree {
 
     /// The cells that a node covers.
     #[inline(always)]
-    fn cells_of(&self, level: usize, node: UVec3) -> Cells {
+    pub(super) fn cells_of(&self, level: usize, node: UVec3) -> Cells {
         let side = u64::from(self.leaf_side) << level;
         let cells = self.layout.cells();
         let first = |n: u32| (u64::from(n) * side) as u32;

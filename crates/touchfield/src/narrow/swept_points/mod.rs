@@ -23,6 +23,7 @@
 //! ```
 
 mod by_bisection;
+mod over_cells;
 mod polynomial;
 mod segment;
 mod shell;

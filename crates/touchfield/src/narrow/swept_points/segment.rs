@@ -6,13 +6,14 @@
 
 use std::ops::ControlFlow;
 
-use glam::{DVec3, UVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 use super::by_bisection::Path;
+use super::over_cells::{cross_cells, cross_planes};
 use super::spans::{Collector, Roots, Span, Wanted};
-use crate::field::line::{Line, Times, Walker, walk_cells};
-use crate::field::pieces::{LinePieces, Piece, SparseLine};
-use crate::field::{Field, FieldOctree, GridLayout, MinMaxOctree, StoredField};
+use crate::field::line::{Line, Times};
+use crate::field::pieces::SparseLine;
+use crate::field::{Field, FieldOctree, GridLayout, StoredField};
 use crate::shape::Shape;
 
 /// What is asked of a moving point.
@@ -237,7 +238,10 @@ fn cross_inside(
 ) -> ControlFlow<()> {
     let octree = octree.map(|octree| (octree, field.error_bound()));
     match field {
-        StoredField::Dense(grid) => cross_cells(grid, octree, line, times, out),
+        StoredField::Dense(grid) => match octree.map(|(octree, _)| (octree, octree.planes())) {
+            Some((octree, Some(planes))) => cross_planes(grid, octree, planes, line, times, out),
+            _ => cross_cells(grid, octree, line, times, out),
+        },
         StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, out),
         StoredField::Voxmap(map) => cross_cells(map, octree, line, times, out),
         StoredField::Sparse(blocks) => {
@@ -248,106 +252,4 @@ fn cross_inside(
             cross_cells(&sparse, octree, line, times, out)
         }
     }
-}
-
-/// The octree comes with the field's error bound.
-fn cross_cells(
-    field: &impl LinePieces,
-    octree: Option<(&FieldOctree, f32)>,
-    line: &Line,
-    times: Times,
-    out: &mut Collector<'_>,
-) -> ControlFlow<()> {
-    let cells = field.layout().cells();
-    let level = out.level;
-    let Some((octree, error_bound)) = octree else {
-        return walk_cells(cells, line, times, |cell, times| {
-            field.pieces(cell, line, times, level, &mut |times, piece| {
-                out.visit(times, piece)
-            })
-        });
-    };
-    // In cells, rounded down.
-    let length = line.direction().length();
-    let per_metre = (1.0 - 1e-6) / f64::from(field.layout().cell_size);
-    let per_value = per_metre / f64::from(octree.steepest());
-    let jump = 2.0 * per_metre * f64::from(error_bound);
-    // Where a piece ends the level is still so far away in value. So it is in space, by the steepest slope there is, or because the true
-    // distance changes no faster than one goes and is nowhere off by more than the error. Leaps of less than a cell might, by rounding, lead nowhere.
-    let leap = |piece: &Piece, leaves: f64| {
-        let gap = f64::from(piece.gap());
-        let free = f64::max(per_value * gap, per_metre * gap - jump);
-        (free > 1.0).then(|| (leaves + free / length).min(times[1]))
-    };
-    let blocks = octree.cells();
-    let mut walker = Walker::new(cells, line, times);
-    let mut height = blocks.height();
-    loop {
-        let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
-            let leaf = blocks.block_around(0, walker.cell());
-            loop {
-                let times = [walker.time(), walker.leaves_cell()];
-                let mut last = None;
-                field.pieces(walker.cell(), line, times, level, &mut |times, piece| {
-                    last = Some(piece);
-                    out.visit(times, piece)
-                })?;
-                let leaps = last.and_then(|piece| Some((piece, leap(&piece, times[1])?)));
-                let goes_on = match leaps {
-                    Some((piece, end)) => {
-                        out.visit([times[1], end], piece)?;
-                        walker.leap(end)
-                    }
-                    None => walker.step(),
-                };
-                if !goes_on {
-                    return ControlFlow::Continue(());
-                }
-                if !leaf.contains(walker.cell()) {
-                    break;
-                }
-            }
-            continue;
-        };
-        let block = blocks.block_around(height, walker.cell());
-        let leaves = walker.leaves_block(block.first, block.last);
-        let leaps = leap(&piece, leaves);
-        out.visit([walker.time(), leaps.unwrap_or(leaves)], piece)?;
-        let goes_on = match leaps {
-            Some(end) => walker.leap(end),
-            None => walker.step_out_of(block.first, block.last),
-        };
-        if !goes_on {
-            return ControlFlow::Continue(());
-        }
-    }
-}
-
-/// The largest block around a cell without the level, as a piece: `height` says how large the last was, and then how large it is. Blocks hold the
-/// values of the smaller ones in them, so up from one that can be skipped, or down from one that cannot, finds it.
-#[inline]
-fn clear_block(
-    cell: UVec3,
-    blocks: &MinMaxOctree,
-    level: f32,
-    height: &mut usize,
-) -> Option<Piece> {
-    let at = |height: usize| Piece::of_range(blocks.range_around(height, cell), level);
-    if let Some(mut found) = at(*height) {
-        while *height < blocks.height() {
-            let Some(larger) = at(*height + 1) else {
-                break;
-            };
-            *height += 1;
-            found = larger;
-        }
-        return Some(found);
-    }
-    while *height > 0 {
-        *height -= 1;
-        if let Some(found) = at(*height) {
-            return Some(found);
-        }
-    }
-    None
 }
