@@ -13,7 +13,9 @@ use clap::Args;
 use glam::Vec3;
 use serde_json::{Value, json};
 use touchfield::field::{Field, FieldOctree, StoredField};
-use touchfield::narrow::swept_points::{SegmentSettings, Span, SweptField, Wanted, cross_segment};
+use touchfield::narrow::swept_points::{
+    SegmentSettings, SegmentSpans, Span, SweptField, Wanted, cross_segment, cross_segments,
+};
 
 use super::clock::{self, Part};
 use super::model::{Kind, Kept, Model};
@@ -217,6 +219,18 @@ struct Found {
     leave: f64,
 }
 
+impl Found {
+    #[inline]
+    fn of(spans: &[Span]) -> Found {
+        let ends = spans.first().zip(spans.last());
+        ends.map_or(Found::default(), |(first, last)| Found {
+            spans: spans.len(),
+            enter: first.enter,
+            leave: last.leave,
+        })
+    }
+}
+
 impl Bench<'_> {
     /// What was done cell by cell, seconds by octree, segments in contact.
     fn run(&self, settings: &SegmentSettings, limit: f64) -> Result<(Part, f64, usize), Failure> {
@@ -228,9 +242,14 @@ impl Bench<'_> {
             Ok(())
         })?;
         let mut quick = vec![Found::default(); count];
+        let mut many = SegmentSpans::default();
         let seconds = clock::least(|| {
-            for (index, found) in quick.iter_mut().enumerate() {
-                *found = self.cross(&self.by_octree, index, settings, &mut spans)?;
+            for (segments, found) in self.segments.chunks(RUN).zip(quick.chunks_mut(RUN)) {
+                cross_segments(&self.by_octree, segments, settings, &mut many)
+                    .map_err(|error| Failure::BadInput(error.to_string()))?;
+                for (index, found) in found.iter_mut().enumerate() {
+                    *found = Found::of(many.of(index));
+                }
             }
             Ok(())
         })?;
@@ -252,12 +271,7 @@ impl Bench<'_> {
         let [from, to] = self.segments[index];
         cross_segment(target, from, to, settings, spans)
             .map_err(|error| Failure::BadInput(error.to_string()))?;
-        let ends = spans.first().zip(spans.last());
-        Ok(ends.map_or(Found::default(), |(first, last)| Found {
-            spans: spans.len(),
-            enter: first.enter,
-            leave: last.leave,
-        }))
+        Ok(Found::of(spans))
     }
 
     fn compare(

@@ -252,17 +252,11 @@ impl MinMaxOctree {
     }
 
     #[inline(always)]
-    fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
+    pub(super) fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
         // In 64 bits: the root of a large grid is all 32 bits up, or a few more.
         let log2 = self.leaf_side.trailing_zeros() + height as u32;
         let place = |cell: u32| (u64::from(cell) >> log2) as u32;
         UVec3::new(place(cell.x), place(cell.y), place(cell.z))
-    }
-
-    /// Number of the block around a cell that is so many levels above the leaves.
-    #[inline(always)]
-    pub(crate) fn index_around(&self, height: usize, cell: UVec3) -> usize {
-        self.index(height, self.node_around(height, cell))
     }
 
     /// Number of a node among those of all levels.
@@ -274,11 +268,6 @@ impl MinMaxOctree {
     /// Nodes of a level along x, y and z.
     pub(super) fn size(&self, level: usize) -> UVec3 {
         self.levels[level].size
-    }
-
-    /// Of all levels.
-    pub(super) fn node_count(&self) -> usize {
-        self.ranges.len()
     }
 
     /// Levels above the leaves.

@@ -20,14 +20,16 @@ use touchfield::bake::{BakeSettings, Resolution, SparseSettings, bake, bake_spar
 use touchfield::field::{Field, FieldOctree, Provenance, StoredField, file};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
-use touchfield::narrow::swept_points::{SegmentSettings, SweptField, Wanted, cross_segment};
+use touchfield::narrow::swept_points::{
+    SegmentSettings, SegmentSpans, SweptField, Wanted, cross_segments,
+};
 
 /// Of balls; 0 is a point, and a ray for parry.
 const RADII: [f32; 4] = [0.0, 0.0001, 0.02, 0.1];
 /// CPU seconds of one measurement; what is left is left out.
 const ENOUGH: f64 = 5.0;
 /// Segments between looks at the clock.
-const RUN: usize = 100;
+const RUN: usize = 1000;
 
 type Segment = [Vec3; 2];
 
@@ -123,7 +125,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|[from, _]| fields[0].1.distance(*from) > radius + fields[0].1.error_bound())
             .collect();
         for (which, segments) in [("all", &segments), ("outside", &outside)] {
-            let theirs = measure(segments, |segment| parry_onset(&parry, radius, segment))?;
+            let theirs = measure(segments, |run, times| {
+                for &segment in run {
+                    times.push(parry_onset(&parry, radius, segment)?);
+                }
+                Ok(())
+            })?;
             let base = theirs.times.len() as f64 / theirs.seconds;
             let mut say = |who: &str, run: &Measured| {
                 let done = run.times.len();
@@ -157,15 +164,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             say(peer, &theirs);
             for ((who, field), octree) in fields.iter().zip(&octrees) {
                 let target = SweptField::stored(field, Some(octree));
-                let mut spans = Vec::new();
+                let mut spans = SegmentSpans::default();
                 let settings = SegmentSettings {
                     level: radius,
                     wanted: Wanted::Onset,
                     ..Default::default()
                 };
-                let ours = measure(segments, |[from, to]| {
-                    cross_segment(&target, from, to, &settings, &mut spans)?;
-                    Ok(spans.first().map(|span| span.enter))
+                let ours = measure(segments, |run, times| {
+                    cross_segments(&target, run, &settings, &mut spans)?;
+                    let onset = |index| spans.of(index).first().map(|span| span.enter);
+                    times.extend((0..run.len()).map(onset));
+                    Ok(())
                 })?;
                 let off = say(who, &ours);
                 if off > field.error_bound() {
@@ -221,27 +230,27 @@ struct Measured {
     seconds: f64,
 }
 
-/// Until it is enough, or all are done; of up to three rounds over the same segments the fastest.
+/// Until it is enough, or all are done; of up to three rounds over the same segments the fastest. `onsets` appends those of a run.
 fn measure(
     segments: &[Segment],
-    mut onset: impl FnMut(Segment) -> Result<Option<f64>, Box<dyn Error>>,
+    mut onsets: impl FnMut(&[Segment], &mut Vec<Option<f64>>) -> Result<(), Box<dyn Error>>,
 ) -> Result<Measured, Box<dyn Error>> {
     let mut times = Vec::with_capacity(segments.len());
     let start = ThreadTime::now();
     let mut seconds = 0.0;
     for run in segments.chunks(RUN) {
-        for &segment in run {
-            times.push(onset(segment)?);
-        }
+        onsets(run, &mut times)?;
         seconds = start.elapsed().as_secs_f64();
         if seconds > ENOUGH {
             break;
         }
     }
+    let done = times.len();
     for _ in 1..3 {
+        times.clear();
         let start = ThreadTime::now();
-        for (&segment, time) in segments.iter().zip(&mut times) {
-            *time = onset(segment)?;
+        for run in segments[..done].chunks(RUN) {
+            onsets(run, &mut times)?;
         }
         seconds = f64::min(seconds, start.elapsed().as_secs_f64());
     }

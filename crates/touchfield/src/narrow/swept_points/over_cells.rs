@@ -11,7 +11,7 @@ use glam::UVec3;
 use super::spans::Collector;
 use crate::field::block_planes::{BlockPlanes, Near};
 use crate::field::line::{Line, Times, Walker, walk_cells};
-use crate::field::pieces::{LinePieces, Piece};
+use crate::field::pieces::{LinePieces, Piece, trilinear_piece};
 use crate::field::{DenseGrid, Field, FieldOctree, MinMaxOctree};
 
 /// How far a level is beyond a piece that it is not in.
@@ -49,32 +49,90 @@ impl Leaps {
     }
 }
 
-/// Over blocks of a dense grid, each nearly linear.
-pub(super) fn cross_planes(
-    grid: &DenseGrid,
-    octree: &FieldOctree,
-    planes: &BlockPlanes,
-    line: &Line,
-    times: Times,
-    out: &mut Collector<'_>,
-) -> ControlFlow<()> {
-    /// Levels below the root to begin at: most ways lead through more than one eighth of an eighth of the box. Tuned; up or down from there is a step each.
-    const BELOW_ROOT: usize = 2;
-    let level = out.level;
-    let blocks = octree.cells();
-    let cell_size = grid.layout().cell_size;
-    let leaps = Leaps::new(octree, cell_size, grid.error_bound(), line, times[1]);
-    let mut walker = Walker::new(grid.layout().cells(), line, times);
-    let mut height = blocks.height().saturating_sub(BELOW_ROOT);
-    loop {
-        let block = blocks.block_around(height, walker.cell());
-        let number = blocks.index_around(height, walker.cell());
+/// How a walk goes on.
+pub(super) enum Goes {
+    /// There is more of it.
+    On,
+    /// It has left the grid, or ends there.
+    Left,
+    /// Nothing more is wanted.
+    Enough,
+}
+
+/// A walk over blocks of a dense grid, each nearly linear. It can be left at any block and taken up again.
+pub(super) struct PlaneWalk<'a> {
+    grid: &'a DenseGrid,
+    blocks: &'a MinMaxOctree,
+    planes: &'a BlockPlanes,
+    leaps: Leaps,
+    walker: Walker,
+    height: usize,
+    /// The leaf whose values were asked for last, by its first cell.
+    asked: Option<UVec3>,
+}
+
+impl<'a> PlaneWalk<'a> {
+    pub(super) fn new(
+        grid: &'a DenseGrid,
+        octree: &'a FieldOctree,
+        planes: &'a BlockPlanes,
+        line: &Line,
+        times: Times,
+    ) -> PlaneWalk<'a> {
+        /// Levels below the root to begin at: most ways lead through more than one eighth of an eighth of the box. Tuned; up or down from there is a step each.
+        const BELOW_ROOT: usize = 2;
+        let blocks = octree.cells();
+        let cell_size = grid.layout().cell_size;
+        PlaneWalk {
+            grid,
+            blocks,
+            planes,
+            leaps: Leaps::new(octree, cell_size, grid.error_bound(), line, times[1]),
+            walker: Walker::new(grid.layout().cells(), line, times),
+            height: blocks.height().saturating_sub(BELOW_ROOT),
+            asked: None,
+        }
+    }
+
+    /// To the end.
+    pub(super) fn run(mut self, out: &mut Collector<'_>) -> ControlFlow<()> {
+        loop {
+            match self.step::<false>(out) {
+                Goes::On => {}
+                Goes::Left => return ControlFlow::Continue(()),
+                Goes::Enough => return ControlFlow::Break(()),
+            }
+        }
+    }
+
+    /// Past a block, or down to a smaller one. `AHEAD`: asks for the memory that comes next, and leaves the walk there for a while.
+    #[inline(always)]
+    pub(super) fn step<const AHEAD: bool>(&mut self, out: &mut Collector<'_>) -> Goes {
+        let goes = match self.block::<AHEAD>(out) {
+            ControlFlow::Continue(goes) => goes,
+            ControlFlow::Break(()) => Goes::Enough,
+        };
+        if AHEAD && matches!(goes, Goes::On) {
+            (self.planes).prefetch(self.blocks, self.height, self.walker.cell());
+        }
+        goes
+    }
+
+    #[inline(always)]
+    fn block<const AHEAD: bool>(&mut self, out: &mut Collector<'_>) -> ControlFlow<(), Goes> {
+        /// Cells of a leaf along a side.
+        const LEAF: u32 = 4;
+        let level = out.level;
+        let line = *self.walker.line();
+        let walker = &mut self.walker;
+        let block = self.blocks.block_around(self.height, walker.cell());
+        let plane = (self.planes).block(self.blocks, self.height, walker.cell(), block.first);
         let leaves = walker.leaves_block(block.first, block.last);
         let passes = [walker.time(), leaves];
-        let clear = match planes.near(number, block.first, line, passes, level) {
+        let clear = match plane.near(&line, passes, level) {
             Near::Nowhere(piece) => {
-                if height < blocks.height() {
-                    height += 1;
+                if self.height < self.blocks.height() {
+                    self.height += 1;
                 }
                 piece
             }
@@ -87,35 +145,49 @@ pub(super) fn cross_planes(
                     out.visit([passes[0], times[0]], before)?;
                     walker.leap(times[0]);
                 }
-                if height > 0 {
-                    height -= 1;
-                    continue;
+                if self.height > 0 {
+                    // Down to blocks about as long as what is left.
+                    let cells = (times[1] - times[0]) / self.leaps.time;
+                    self.height -= 1;
+                    while self.height > 0 && f64::from(LEAF << (self.height - 1)) >= cells {
+                        self.height -= 1;
+                    }
+                    return ControlFlow::Continue(Goes::On);
                 }
                 // Rounding may have led to a neighbour: that is asked for itself.
+                if AHEAD && self.asked != Some(block.first) && block.contains(walker.cell()) {
+                    self.asked = Some(block.first);
+                    plane.prefetch_corners(self.grid, walker.cell());
+                    return ControlFlow::Continue(Goes::On);
+                }
                 while block.contains(walker.cell()) && walker.time() <= times[1] {
+                    let cell = walker.cell();
                     let within = [walker.time(), walker.leaves_cell()];
-                    grid.pieces(walker.cell(), line, within, level, &mut |times, piece| {
-                        out.visit(times, piece)
-                    })?;
+                    let corners = plane
+                        .corners(cell)
+                        .unwrap_or_else(|| self.grid.corners(cell));
+                    let piece = trilinear_piece(corners, cell, &line, within, level);
+                    out.visit(within, piece)?;
                     if !walker.step() {
-                        return ControlFlow::Continue(());
+                        return ControlFlow::Continue(Goes::Left);
                     }
                 }
                 if !block.contains(walker.cell()) {
-                    continue;
+                    return ControlFlow::Continue(Goes::On);
                 }
                 after
             }
         };
-        let leap = leaps.after(&clear, leaves);
+        let leap = self.leaps.after(&clear, leaves);
         out.visit([walker.time(), leap.unwrap_or(leaves)], clear)?;
         let goes_on = match leap {
             Some(end) => walker.leap(end),
             None => walker.step_out_of(block.first, block.last),
         };
-        if !goes_on {
-            return ControlFlow::Continue(());
-        }
+        ControlFlow::Continue(match goes_on {
+            true => Goes::On,
+            false => Goes::Left,
+        })
     }
 }
 

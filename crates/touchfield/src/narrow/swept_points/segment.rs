@@ -9,11 +9,12 @@ use std::ops::ControlFlow;
 use glam::{DVec3, Vec3};
 
 use super::by_bisection::Path;
-use super::over_cells::{cross_cells, cross_planes};
+use super::over_cells::{PlaneWalk, cross_cells};
 use super::spans::{Collector, Roots, Span, Wanted};
+use crate::field::block_planes::BlockPlanes;
 use crate::field::line::{Line, Times};
 use crate::field::pieces::SparseLine;
-use crate::field::{Field, FieldOctree, GridLayout, StoredField};
+use crate::field::{DenseGrid, Field, FieldOctree, GridLayout, StoredField};
 use crate::shape::Shape;
 
 /// What is asked of a moving point.
@@ -34,6 +35,18 @@ impl Default for SegmentSettings {
             level: 0.0,
             wanted: Wanted::All,
             roots: Roots::Exact,
+        }
+    }
+}
+
+impl SegmentSettings {
+    /// Spans as they are asked for.
+    pub(super) fn collect<'a>(&self, spans: &'a mut Vec<Span>) -> Collector<'a> {
+        Collector {
+            level: self.level,
+            wanted: self.wanted,
+            roots: self.roots,
+            spans,
         }
     }
 }
@@ -106,6 +119,16 @@ impl<'a> SweptField<'a> {
         self.field
     }
 
+    /// The grid, its octree and the planes of its blocks, of a dense field that has them.
+    pub(super) fn planes(&self) -> Option<(&'a DenseGrid, &'a FieldOctree, &'a BlockPlanes)> {
+        match self.stored {
+            Some((StoredField::Dense(grid), Some(octree))) => {
+                octree.planes().map(|planes| (grid, octree, planes))
+            }
+            _ => None,
+        }
+    }
+
     /// Within the field's box it changes by no more than this times the distance of two points; infinite if unknown.
     pub(super) fn steepest(&self) -> f32 {
         match self.stored {
@@ -126,19 +149,19 @@ pub fn cross_segment(
     spans: &mut Vec<Span>,
 ) -> Result<(), SweptError> {
     spans.clear();
+    check(from, to, settings)?;
+    let _ = cross(target, from, to, settings.level, &mut settings.collect(spans));
+    Ok(())
+}
+
+/// Refuses what has no answer.
+pub(super) fn check(from: Vec3, to: Vec3, settings: &SegmentSettings) -> Result<(), SweptError> {
     if !(from.is_finite() && to.is_finite()) {
         return Err(SweptError::BadSegment { from, to });
     }
     if !settings.level.is_finite() {
         return Err(SweptError::BadLevel(settings.level));
     }
-    let mut out = Collector {
-        level: settings.level,
-        wanted: settings.wanted,
-        roots: settings.roots,
-        spans,
-    };
-    let _ = cross(target, from, to, settings.level, &mut out);
     Ok(())
 }
 
@@ -153,10 +176,7 @@ pub(super) fn cross(
     let Some((field, octree)) = target.stored else {
         return cross_outside(target, from, to, [0.0, 1.0], out);
     };
-    let layout = field.layout();
-    let line = line_among(layout, from, to);
-    let slack = DVec3::splat(border_slack(layout));
-    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    let (line, inside) = inside_of(field.layout(), from, to);
     let level = out.level;
     let outside = |times: Times, out: &mut Collector<'_>| {
         out.level = level_outside;
@@ -177,6 +197,14 @@ pub(super) fn cross(
     ControlFlow::Continue(())
 }
 
+/// The line in units of cells, and when it is inside the grid, if ever.
+pub(super) fn inside_of(layout: &GridLayout, from: Vec3, to: Vec3) -> (Line, Option<Times>) {
+    let line = line_among(layout, from, to);
+    let slack = DVec3::splat(border_slack(layout));
+    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    (line, inside)
+}
+
 /// How far the border of a grid is rounded to `f32` \[cells\]: so near to it, a point counts as inside.
 fn border_slack(layout: &GridLayout) -> f64 {
     let bounds = layout.bounds();
@@ -192,7 +220,7 @@ fn line_among(layout: &GridLayout, from: Vec3, to: Vec3) -> Line {
 }
 
 /// By values alone: of a field without cells, or beyond the box of one with cells.
-fn cross_outside(
+pub(super) fn cross_outside(
     target: &SweptField<'_>,
     from: Vec3,
     to: Vec3,
@@ -239,7 +267,9 @@ fn cross_inside(
     let octree = octree.map(|octree| (octree, field.error_bound()));
     match field {
         StoredField::Dense(grid) => match octree.map(|(octree, _)| (octree, octree.planes())) {
-            Some((octree, Some(planes))) => cross_planes(grid, octree, planes, line, times, out),
+            Some((octree, Some(planes))) => {
+                PlaneWalk::new(grid, octree, planes, line, times).run(out)
+            }
             _ => cross_cells(grid, octree, line, times, out),
         },
         StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, out),
