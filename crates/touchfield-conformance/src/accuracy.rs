@@ -14,8 +14,8 @@ use touchfield::field::*;
 use touchfield::geom::{Aabb, Pose};
 use touchfield::mesh::{TriangleMesh, generate};
 
-use crate::closed_forms::{self, Piece};
 use crate::cast_accuracy;
+use crate::closed_forms::{self, Piece};
 use crate::contact_accuracy;
 use crate::convergence;
 use crate::convex_accuracy;

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use touchfield::bake::{BakeSettings, Resolution, bake};
 use touchfield::field::StoredField;
@@ -50,21 +51,28 @@ pub fn section() -> Result<String, Problem> {
     let mut text = INTRODUCTION.to_owned();
     for (name, kinds) in PAIRS {
         for moves in [Moves::Straight, Moves::Freely] {
-            let closed = |case: &Case| Ok((case.solids.map(Solid::shape), 0.0));
             text += &row(name, kinds, moves, MOTIONS, closed)?;
         }
     }
     for moves in [Moves::Straight, Moves::Freely] {
-        let baked = |case: &Case| {
-            let [ball, solid] = case.solids;
-            let shape = baked_box(solid)?;
-            let error = f64::from(shape.field().error_bound());
-            Ok(([ball.shape(), shape], error))
-        };
         // Every case bakes its own.
         text += &row("ball and baked box", [BALL, BOX], moves, MOTIONS / 4, baked)?;
     }
     Ok(text)
+}
+
+/// The bodies of a case, and how wrong their fields may be \[m\].
+type Bodies = ([Shape; 2], f64);
+
+fn closed(case: &Case) -> Result<Bodies, Problem> {
+    Ok((case.solids.map(Solid::shape), 0.0))
+}
+
+fn baked(case: &Case) -> Result<Bodies, Problem> {
+    let [ball, solid] = case.solids;
+    let shape = baked_box(solid)?;
+    let error = f64::from(shape.field().error_bound());
+    Ok(([ball.shape(), shape], error))
 }
 
 fn baked_box(solid: Solid) -> Result<Shape, Problem> {
@@ -77,18 +85,15 @@ fn baked_box(solid: Solid) -> Result<Shape, Problem> {
         ..Default::default()
     };
     let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?;
-    Ok(Shape::stored(std::sync::Arc::new(StoredField::from(
-        baked.grid,
-    ))))
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))))
 }
 
-/// `shapes` makes the bodies of a case, and says how wrong their fields may be \[m\].
 fn row(
     name: &str,
     kinds: [usize; 2],
     moves: Moves,
     motions: usize,
-    shapes: impl Fn(&Case) -> Result<([Shape; 2], f64), Problem>,
+    bodies: fn(&Case) -> Result<Bodies, Problem>,
 ) -> Result<String, Problem> {
     let mut random = Random::new(61);
     let mut scratch = CastScratch::default();
@@ -99,7 +104,7 @@ fn row(
             tolerance: TOLERANCE,
             ..Case::random(kinds, moves, &mut random)
         };
-        let ([a, b], error) = shapes(&case)?;
+        let ([a, b], error) = bodies(&case)?;
         let found = cast(&a, &b, &case.pair(), &case.settings(), &mut scratch)?;
         worst.add(&case, &found, error);
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Quat, Vec3};
+use glam::{Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::field::{Field, Transformed, Union};
 use touchfield::geom::{Motion, PairMotion, Pose};
@@ -16,7 +16,7 @@ use touchfield::narrow::{
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::cast_cases::{BALL, BOX, CAPSULE, Case, GROUND, Moves, RING};
-use touchfield_conformance::cast_truth::{Moving, Path};
+use touchfield_conformance::cast_truth::Moving;
 use touchfield_conformance::contact_truth::Solid;
 use touchfield_conformance::mesh_truth::in_parallel;
 use touchfield_conformance::meshes::{icosphere, is_long};

@@ -1,5 +1,9 @@
 //! Nothing is tunnelled through: thin and concave bodies, up to 1,000 m/s and 100 turns a second at a step of 1/60 s, both bodies moving.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a failed unwrap is a failed test, and the counts are for the reader"
+)]
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -335,7 +339,8 @@ impl Ball {
     fn around(points: &mut [DVec3]) -> Ball {
         let bounds = DAabb::of_points(points.iter().copied());
         let center = bounds.center();
-        let radius = (points.iter()).fold(0.0, |most: f64, point| most.max(center.distance(*point)));
+        let radius =
+            (points.iter()).fold(0.0, |most: f64, point| most.max(center.distance(*point)));
         let axis = bounds.extents().to_array();
         let axis = (0..3).fold(0, |best, i| if axis[i] > axis[best] { i } else { best });
         let halves = (points.len() > 1).then(|| {
@@ -379,20 +384,22 @@ impl Sweep<'_> {
             return None;
         }
         match &ball.halves {
-            Some(halves) if ball.radius > moves => {
-                halves.iter().find_map(|ball| self.nearer(ball, most, [from, to]))
-            }
+            Some(halves) if ball.radius > moves => halves
+                .iter()
+                .find_map(|ball| self.nearer(ball, most, [from, to])),
             _ if half > 1e-9 => {
                 let first = self.nearer(ball, most, [from, middle]);
                 first.or_else(|| self.nearer(ball, most, [middle, to]))
             }
-            Some(halves) => halves.iter().find_map(|ball| self.nearer(ball, most, [from, to])),
+            Some(halves) => halves
+                .iter()
+                .find_map(|ball| self.nearer(ball, most, [from, to])),
             None => (above <= 0.0).then_some(middle),
         }
     }
 }
 
-/// The least distance of a point of the one from the surface of the other, and its time.
+/// The least distance of a vertex of each body from the other \[m\].
 fn points_apart(bodies: &[Body; 2], paths: &[Path; 2], time: f64) -> f64 {
     let places = paths.map(|path| path.at(time));
     let mut least = f64::INFINITY;
@@ -414,7 +421,9 @@ fn a_nut_over_the_thread_of_a_bolt() {
         ["bolt_m8", "nut_m8"].map(|name| Body::new(&meshes::model(name), Resolution::Nodes(64)));
     let [bolt, nut] = &bodies;
     let error = 2.0 * bolt.error().max(nut.error());
-    let balls = bodies.each_ref().map(|body| Ball::around(&mut body.vertices.clone()));
+    let balls = bodies
+        .each_ref()
+        .map(|body| Ball::around(&mut body.vertices.clone()));
     let numbers: Vec<u64> = (0..motions as u64).collect();
     let found = in_parallel(&numbers, |&number| {
         let mut random = Random::new(400 + number);
@@ -487,7 +496,10 @@ fn a_nut_over_the_thread_of_a_bolt() {
 /// The oracle finds what it should: a nut that is pushed into the bolt, and not one that passes.
 #[test]
 fn the_sweep_of_points_finds_touches_and_no_others() {
-    let body = Body::new(&meshes::squeezed(meshes::cube(1), DVec3::splat(0.5)), Resolution::Nodes(12));
+    let body = Body::new(
+        &meshes::squeezed(meshes::cube(1), DVec3::splat(0.5)),
+        Resolution::Nodes(12),
+    );
     let ball = Ball::around(&mut body.vertices.clone());
     let still = Motion::still(Pose::IDENTITY);
     for (aside, touches) in [(0.1, true), (0.999, true), (1.001, false)] {
@@ -504,6 +516,9 @@ fn the_sweep_of_points_finds_touches_and_no_others() {
         assert_eq!(found.is_some(), touches, "{aside}: {found:?}");
         // Sides meet after a metre of four.
         assert!(sweep.nearer(&ball, 0.0, [0.0, 0.2499]).is_none(), "{aside}");
-        assert!(found.is_none_or(|time| (0.2499..0.76).contains(&time)), "{found:?}");
+        assert!(
+            found.is_none_or(|time| (0.2499..0.76).contains(&time)),
+            "{found:?}"
+        );
     }
 }

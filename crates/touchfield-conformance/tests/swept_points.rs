@@ -321,8 +321,9 @@ fn many_segments_are_what_single_ones_are() {
                     wanted,
                     ..Default::default()
                 };
-                let segments: Vec<[Vec3; 2]> =
-                    (0..123).map(|_| random_segment(&mut random, &field)).collect();
+                let segments: Vec<[Vec3; 2]> = (0..123)
+                    .map(|_| random_segment(&mut random, &field))
+                    .collect();
                 cross_segments(&target, &segments, &settings, &mut out).unwrap();
                 assert_eq!(out.len(), segments.len());
                 let mut spans = Vec::new();

@@ -18,7 +18,7 @@ use touchfield::narrow::swept_points::{
 use touchfield::pointshell::PointShell;
 
 use super::clock::{self, Part};
-use super::model::{Kind, Kept, Model};
+use super::model::{Kept, Kind, Model};
 use crate::args::{Common, Units};
 use crate::failure::Failure;
 use crate::output;

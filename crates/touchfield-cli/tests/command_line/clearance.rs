@@ -23,19 +23,36 @@ fn a_cube_that_passes_is_as_near_as_its_side() {
     let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| number(&answer[key]));
     assert!(lower <= LEAST && LEAST <= upper, "{answer}");
     assert!(upper - lower < 2e-4, "{answer}");
-    assert!((number(&answer["separation"]) - LEAST).abs() < 2e-4, "{answer}");
+    assert!(
+        (number(&answer["separation"]) - LEAST).abs() < 2e-4,
+        "{answer}"
+    );
     assert_eq!(
         (&answer["outcome"], &answer["complete"]),
         (&"converged".into(), &true.into())
     );
-    assert!((number(&answer["tolerance"]) - 1e-4).abs() < 1e-9, "{answer}");
+    assert!(
+        (number(&answer["tolerance"]) - 1e-4).abs() < 1e-9,
+        "{answer}"
+    );
     // The sides face each other while the middles are no more than 60 cm apart along x.
     let time = number(&answer["time"]);
     assert!((0.3..=0.7).contains(&time), "{answer}");
     assert!(numbers(&answer["normal"])[1] > 0.999, "{answer}");
-    assert!((numbers(&answer["point"])[1] - 0.7).abs() < 1e-3, "{answer}");
+    assert!(
+        (numbers(&answer["point"])[1] - 0.7).abs() < 1e-3,
+        "{answer}"
+    );
     // Fields tell the same, as well as they can.
-    let arguments = ["clearance", "a.tfs", "b.tfs", "--from", PAST[0], "--to", PAST[1]];
+    let arguments = [
+        "clearance",
+        "a.tfs",
+        "b.tfs",
+        "--from",
+        PAST[0],
+        "--to",
+        PAST[1],
+    ];
     let by_fields = folder.json(&arguments);
     let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| number(&by_fields[key]));
     assert!(lower <= LEAST && LEAST <= upper, "{by_fields}");
@@ -64,7 +81,11 @@ fn exit_codes_and_refusals() {
     assert_eq!(run(PAST, &[]).code, 0);
     assert_eq!(run(PAST, &["--at-least", "39cm"]).code, 0);
     let near = run(PAST, &["--at-least", "41cm"]);
-    assert!(near.code == 1 && near.stdout.contains("clearance"), "{}", near.stderr);
+    assert!(
+        near.code == 1 && near.stdout.contains("clearance"),
+        "{}",
+        near.stderr
+    );
     assert_eq!(run([PAST[0], "0,0,0,0,0,0,1"], &[]).code, 1);
     let fails = |more: &[&str], words: &[&str]| {
         let base = ["clearance", "a.tfs", "b.tfs", "--from", PAST[0]];
@@ -73,5 +94,8 @@ fn exit_codes_and_refusals() {
     fails(&[], &["--to"]);
     fails(&["--to", PAST[1], "--tolerance", "0"], &["more than 0"]);
     fails(&["--to", PAST[1], "--floor", "deep"], &["not a length"]);
-    fails(&["--to", "1e30,0,0,0,0,0,1"], &["cut the motion into pieces"]);
+    fails(
+        &["--to", "1e30,0,0,0,0,0,1"],
+        &["cut the motion into pieces"],
+    );
 }

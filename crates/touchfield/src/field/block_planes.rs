@@ -107,6 +107,8 @@ pub(crate) enum Near {
 impl BlockPlanes {
     /// `steepest`: nowhere is the grid steeper \[m per m\].
     pub(crate) fn build(grid: &DenseGrid, blocks: &MinMaxOctree, steepest: f32) -> BlockPlanes {
+        /// Tiles: what threads hand over is soon in its place.
+        const AT_A_TIME: usize = 1024;
         let slope_step = steepest * grid.layout().cell_size / f32::from(i16::MAX);
         let side = 1 << TILE_HEIGHT;
         let tiles = UVec3::from(blocks.size(0).to_array().map(|n| n.div_ceil(side)));
@@ -122,8 +124,6 @@ impl BlockPlanes {
             bricks: Vec::new(),
             slope_step,
         };
-        // So many tiles at a time: what threads hand over is soon in its place.
-        const AT_A_TIME: usize = 1024;
         for start in (0..count).step_by(AT_A_TIME) {
             let found = threads::map(AT_A_TIME.min(count - start), |index| {
                 Tile::build(grid, blocks, place_at(tiles, start + index), slope_step)
@@ -319,7 +319,9 @@ impl Brick {
                 let row = &grid.values()[start..start + size[0]];
                 let place = SIDE * (SIDE * z + y);
                 brick.0[place..place + size[0]].copy_from_slice(row);
-                largest = row.iter().fold(largest, |most, value| most.max(value.abs()));
+                largest = row
+                    .iter()
+                    .fold(largest, |most, value| most.max(value.abs()));
             }
         }
         (brick, size, largest)
@@ -422,7 +424,11 @@ impl Left {
     #[inline(always)]
     fn add(&mut self, value: f32) {
         // `if` rather than `f32::min`: one instruction each.
-        self.least = if value < self.least { value } else { self.least };
+        self.least = if value < self.least {
+            value
+        } else {
+            self.least
+        };
         self.most = if value > self.most { value } else { self.most };
     }
 
@@ -472,7 +478,8 @@ mod tests {
                 let p = node.as_vec3();
                 let hashed = (i as u32 ^ seed).wrapping_mul(0x9E37_79B9) >> 8;
                 let random = hashed as f32 / (1 << 24) as f32 - 0.5;
-                0.25 * ((p.x - 6.0).abs() + 0.5 * p.y - 0.3 * p.z + (0.7 * p.y).sin()) + noise * random
+                0.25 * ((p.x - 6.0).abs() + 0.5 * p.y - 0.3 * p.z + (0.7 * p.y).sin())
+                    + noise * random
             })
             .collect();
         DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.1).unwrap()
@@ -540,7 +547,10 @@ mod tests {
             panic!("it meets the level");
         };
         // The sine of y bends by a quarter over four cells.
-        assert!(times[0] < 0.5 && 0.5 < times[1] && times[1] - times[0] < 0.6, "{times:?}");
+        assert!(
+            times[0] < 0.5 && 0.5 < times[1] && times[1] - times[0] < 0.6,
+            "{times:?}"
+        );
     }
 
     #[test]
@@ -551,8 +561,7 @@ mod tests {
             nodes: UVec3::splat(5),
         };
         let values = vec![9e36; 125];
-        let large =
-            DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.0).unwrap();
+        let large = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.0).unwrap();
         let blocks = MinMaxOctree::build(&large, LeafSide::Four);
         let planes = BlockPlanes::build(&large, &blocks, 1.0);
         let line = Line::new(DVec3::ZERO, DVec3::ONE);

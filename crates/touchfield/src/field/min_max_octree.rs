@@ -281,7 +281,11 @@ impl MinMaxOctree {
     }
 
     /// The up to eight nodes of the level below that a node covers.
-    pub(super) fn children(&self, level: usize, node: UVec3) -> impl Iterator<Item = UVec3> + use<> {
+    pub(super) fn children(
+        &self,
+        level: usize,
+        node: UVec3,
+    ) -> impl Iterator<Item = UVec3> + use<> {
         let first = 2 * node;
         let last = (first + UVec3::ONE).min(self.levels[level - 1].size - UVec3::ONE);
         Cells { first, last }.iter()

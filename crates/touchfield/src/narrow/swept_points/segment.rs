@@ -150,7 +150,13 @@ pub fn cross_segment(
 ) -> Result<(), SweptError> {
     spans.clear();
     check(from, to, settings)?;
-    let _ = cross(target, from, to, settings.level, &mut settings.collect(spans));
+    let _ = cross(
+        target,
+        from,
+        to,
+        settings.level,
+        &mut settings.collect(spans),
+    );
     Ok(())
 }
 
