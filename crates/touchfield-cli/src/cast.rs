@@ -29,6 +29,18 @@ The outcome is hit, free (proven all the way), unproven (free, but nearer than t
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
+    #[command(flatten)]
+    moving: Moving,
+    #[command(flatten)]
+    search: CastSearch,
+    /// End with exit code 1 unless the bodies are proven to be apart all the way
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+/// How B moves while A stays.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Moving {
     /// Where B starts, in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     from: Pose,
@@ -41,11 +53,6 @@ pub(crate) struct Arguments {
     /// The point of B that goes straight, in the frame of B [m]; without --turn it ends where --to takes it [default: its origin]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
     center: Option<Vec3>,
-    #[command(flatten)]
-    search: CastSearch,
-    /// End with exit code 1 unless the bodies are proven to be apart all the way
-    #[arg(long)]
-    fail_on_contact: bool,
 }
 
 /// What a cast looks for.
@@ -76,7 +83,7 @@ impl CastSearch {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     let shapes = arguments.bodies.load(common)?;
     let settings = arguments.search.settings(&shapes);
-    let motion = PairMotion::of_b(arguments.motion());
+    let motion = PairMotion::of_b(arguments.moving.motion());
     let mut scratch = CastScratch::default();
     let start = Instant::now();
     let found = cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
@@ -96,8 +103,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(answer)
 }
 
-impl Arguments {
-    fn motion(&self) -> Motion {
+impl Moving {
+    pub(crate) fn motion(&self) -> Motion {
         let between = Motion::between(self.from, self.to);
         let center = self.center.unwrap_or(Vec3::ZERO);
         // Where the centre goes: as far as the two poses take it, or, turning otherwise, as far as they take the origin.
@@ -167,6 +174,14 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
         format!("{} to {}", found.from, impact.lower_bound),
     );
     facts.add("separation", report::length(found.separation));
+    if found.tolerance > settings.tolerance {
+        let (used, asked) = (found.tolerance, settings.tolerance);
+        let [used, asked] = [used, asked].map(report::length);
+        facts.add(
+            "tolerance",
+            format!("{used}; for {asked} the motion is too long, cut it into pieces"),
+        );
+    }
     facts.add("point", report::point(impact.point));
     facts.add("normal", report::point(impact.normal));
     facts.add(
@@ -189,7 +204,7 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
             "normal": report::numbers(impact.normal),
             "separation": report::number(found.separation),
             "target": report::number(settings.target),
-            "tolerance": report::number(settings.tolerance),
+            "tolerance": report::number(found.tolerance),
             "states": found.steps,
             "boxes": found.boxes,
             "complete": found.outcome != CastOutcome::GaveUp,

@@ -67,6 +67,21 @@ impl Failure {
         Failure::new(error.is_limit(), message)
     }
 
+    /// The same for a command that bakes as a favour, and lacks the options that the message names.
+    pub(crate) fn of_default_bake(self) -> Failure {
+        let told = |message: String| match message.contains("--") {
+            true => format!(
+                "{message} (options that this command lacks are those of `touchfield bake`; give it the baked file)"
+            ),
+            false => message,
+        };
+        match self {
+            Failure::BadInput(message) => Failure::BadInput(told(message)),
+            Failure::Limit(message) => Failure::Limit(told(message)),
+            failure => failure,
+        }
+    }
+
     /// A voxmap of the mesh in `path` that came to nothing, for a reason that other bakes do not have.
     pub(crate) fn of_voxmap(path: &Path, error: &VoxmapBakeError) -> Failure {
         let message = match error {
@@ -86,8 +101,8 @@ impl Failure {
     pub(crate) fn of_shell(path: &Path, error: &ShellBakeError) -> Failure {
         let message = match error {
             ShellBakeError::Isosurface(IsosurfaceError::Empty { .. }) => format!(
-                "{}: no node of its field lies inside the solid, which is thinner than a cell; bake it finer (--cell-size or --tolerance), or give \
-                 the mesh itself",
+                "{}: no node of its field lies inside the solid, which is thinner than a cell; bake it finer (`touchfield bake` has \
+                 --cell-size and --tolerance for that), or give the mesh itself",
                 path.display()
             ),
             error => format!("{}: its pointshell cannot be made: {error}", path.display()),

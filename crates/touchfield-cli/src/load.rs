@@ -219,7 +219,8 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
     };
     let BakedField {
         field, provenance, ..
-    } = bake_mesh(path, &mesh, &settings, &Storage::Dense)?;
+    } = bake_mesh(path, &mesh, &settings, &Storage::Dense)
+        .map_err(|failure| failure.of_default_bake())?;
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
         path.display(),

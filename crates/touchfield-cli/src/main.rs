@@ -9,6 +9,7 @@ mod args;
 mod bake;
 mod bench;
 mod cast;
+mod clearance;
 mod collide;
 mod convert;
 mod demo;
@@ -80,6 +81,7 @@ enum Command {
     Collide(collide::Arguments),
     Separation(separation::Arguments),
     Cast(cast::Arguments),
+    Clearance(clearance::Arguments),
     Sweep(sweep::Arguments),
     Bench(bench::Arguments),
 }
@@ -153,6 +155,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Collide(arguments) => collide::run(arguments, common),
         Command::Separation(arguments) => separation::run(arguments, common),
         Command::Cast(arguments) => cast::run(arguments, common),
+        Command::Clearance(arguments) => clearance::run(arguments, common),
         Command::Sweep(arguments) => sweep::run(arguments, common),
         Command::Bench(arguments) => bench::run(arguments, common),
     }

@@ -14,6 +14,7 @@ use touchfield::field::*;
 use touchfield::geom::{Aabb, Pose};
 use touchfield::mesh::{TriangleMesh, generate};
 
+use crate::cast_accuracy;
 use crate::closed_forms::{self, Piece};
 use crate::contact_accuracy;
 use crate::convergence;
@@ -80,6 +81,7 @@ pub fn document() -> Result<String, Problem> {
     }
     text += &convergence::section()?;
     text += &contact_accuracy::section()?;
+    text += &cast_accuracy::section()?;
     text += &convex_accuracy::section()?;
     Ok(text)
 }

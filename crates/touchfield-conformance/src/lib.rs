@@ -4,6 +4,8 @@
 
 pub mod accuracy;
 pub mod bake_suite;
+pub mod cast_accuracy;
+pub mod cast_cases;
 pub mod cast_truth;
 pub mod closed_forms;
 pub mod contact_accuracy;

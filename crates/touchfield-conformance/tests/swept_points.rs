@@ -9,7 +9,8 @@ use glam::{DVec3, UVec3, Vec3};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::narrow::swept_points::{
-    Roots, SegmentSettings, Span, SweptError, SweptField, Wanted, cross_segment,
+    Roots, SegmentSettings, SegmentSpans, Span, SweptError, SweptField, Wanted, cross_segment,
+    cross_segments,
 };
 use touchfield_conformance::interpolants::interpolate;
 use touchfield_conformance::meshes::*;
@@ -35,6 +36,11 @@ fn fields() -> Vec<(String, StoredField)> {
         (
             "random cell".to_owned(),
             StoredField::Dense(random_dense(2, UVec3::ONE)),
+        ),
+        (
+            // Larger than a tile of blocks.
+            "random large".to_owned(),
+            StoredField::Dense(random_dense(4, UVec3::new(40, 37, 6))),
         ),
     ];
     for seed in 0..6 {
@@ -294,6 +300,44 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
             checked.crossings, checked.doubles, checked.worst
         );
         assert!(checked.crossings > segments() / 20);
+    }
+}
+
+/// Several at a time, of a field of every kind and of one larger than a tile of blocks: the bits of one by one, whatever is asked.
+#[test]
+fn many_segments_are_what_single_ones_are() {
+    let large = StoredField::Dense(random_dense(3, UVec3::new(70, 9, 41)));
+    let mut out = SegmentSpans::default();
+    for (name, field) in fields().into_iter().chain([("large".to_owned(), large)]) {
+        let octree = FieldOctree::build(&field);
+        let mut random = Random::new(77);
+        for target in [
+            SweptField::stored(&field, None),
+            SweptField::stored(&field, Some(&octree)),
+        ] {
+            for wanted in [Wanted::All, Wanted::First, Wanted::Onset] {
+                let settings = SegmentSettings {
+                    level: 0.1 * field.finest_cell_size(),
+                    wanted,
+                    ..Default::default()
+                };
+                let segments: Vec<[Vec3; 2]> = (0..123)
+                    .map(|_| random_segment(&mut random, &field))
+                    .collect();
+                cross_segments(&target, &segments, &settings, &mut out).unwrap();
+                assert_eq!(out.len(), segments.len());
+                let mut spans = Vec::new();
+                for (index, &[from, to]) in segments.iter().enumerate() {
+                    cross_segment(&target, from, to, &settings, &mut spans).unwrap();
+                    assert_eq!(out.of(index), spans, "{name} {index} {wanted:?}");
+                }
+                assert!(out.of(segments.len()).is_empty());
+            }
+        }
+        let bad = [[Vec3::ZERO, Vec3::ONE], [Vec3::NAN, Vec3::ONE]];
+        let target = SweptField::stored(&field, Some(&octree));
+        let refused = cross_segments(&target, &bad, &SegmentSettings::default(), &mut out);
+        assert!(matches!(refused, Err(SweptError::BadSegment { .. })) && out.is_empty());
     }
 }
 

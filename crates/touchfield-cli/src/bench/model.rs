@@ -1,16 +1,26 @@
-//! The mesh that a table is measured on, and how its field is stored.
+//! The mesh that a table is measured on, and its field, baked or kept from an earlier run.
 //!
-//! Input: a file, or nothing. Output: the mesh, and what to call it. Not for: repairs.
+//! Input: a file, or nothing. Output: the mesh, what to call it, and its field. Cost: that of a bake, or of reading one. Not for: repairs.
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use touchfield::bake::SparseSettings;
+use clap::{Args, ValueEnum};
+use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
+use touchfield::field::{StoredField, file};
 use touchfield::mesh::{TriangleMesh, generate};
 
 use crate::args::Units;
 use crate::failure::Failure;
 use crate::load::{self, Storage};
+use crate::output;
+
+/// Where fields are kept from run to run.
+#[derive(Args)]
+pub(super) struct Kept {
+    /// Keep baked fields in this folder, and take those that an earlier run left there; the finest take minutes to bake
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
 
 pub(super) struct Model {
     pub(super) path: PathBuf,
@@ -34,6 +44,49 @@ impl Model {
     /// Without folders.
     pub(super) fn name(&self) -> String {
         load::name_of(&self.path)
+    }
+
+    /// Its field, so many cells along the longest side, baked now or kept from before.
+    pub(super) fn field(
+        &self,
+        cells: u32,
+        kind: Kind,
+        kept: &Kept,
+        max_memory: u64,
+    ) -> Result<StoredField, Failure> {
+        let settings = BakeSettings {
+            // As in Table 1: a node more than cells.
+            resolution: Resolution::Nodes(cells + 1),
+            max_memory,
+            ..BakeSettings::default()
+        };
+        let bake = || load::bake_mesh(&self.path, &self.mesh, &settings, &kind.storage());
+        let Some(folder) = &kept.keep else {
+            return Ok(bake()?.field);
+        };
+        let stem = self.path.file_stem().unwrap_or_default();
+        let (stem, kind) = (stem.to_string_lossy(), kind.name());
+        // The same name for the same mesh only.
+        let path = folder.join(format!("{stem}-{:016x}-{cells}-{kind}.tfs", self.digest()));
+        if path.is_file() {
+            return Ok(load::baked(&path, max_memory)?.field);
+        }
+        output::make_folder(folder)?;
+        let baked = bake()?;
+        file::write_file(&path, &baked.field, &baked.provenance)
+            .map_err(|error| Failure::of_baked_file(&error))?;
+        Ok(baked.field)
+    }
+
+    /// A number that other meshes have only by chance.
+    fn digest(&self) -> u64 {
+        let places = self.mesh.vertices.iter().flat_map(|v| v.to_array());
+        let corners = self.mesh.faces.iter().flatten();
+        let words = (places.map(f64::to_bits)).chain(corners.map(|&corner| corner.into()));
+        words.fold(0, |digest, word| {
+            // An odd factor loses nothing.
+            (u64::rotate_left(digest, 5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        })
     }
 }
 

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use touchfield::bake::pointshell::{ShellSampling, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::geom::Pose;
 use touchfield::narrow::swept_points::{
@@ -19,10 +18,9 @@ use touchfield::narrow::swept_points::{
 use touchfield::pointshell::PointShell;
 
 use super::clock::{self, Part};
-use super::model::{Kind, Model};
+use super::model::{Kept, Kind, Model};
 use crate::args::{Common, Units};
 use crate::failure::Failure;
-use crate::load;
 use crate::output;
 use crate::report::{self, Answer};
 
@@ -47,6 +45,8 @@ pub(super) struct Bodies {
     /// Write the rows to this file too
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    kept: Kept,
 }
 
 /// A model's field, and its vertices.
@@ -163,14 +163,7 @@ impl Table {
 
 impl Bodies {
     fn make(&self, model: &Model, max_memory: u64) -> Result<Body, Failure> {
-        let settings = BakeSettings {
-            // As in Table 1: a node more than cells.
-            resolution: Resolution::Nodes(self.resolution + 1),
-            max_memory,
-            ..BakeSettings::default()
-        };
-        let storage = self.field.storage();
-        let field = load::bake_mesh(&model.path, &model.mesh, &settings, &storage)?.field;
+        let field = model.field(self.resolution, self.field, &self.kept, max_memory)?;
         let settings = ShellSettings {
             sampling: ShellSampling::Vertices,
             fill_gaps: false,

@@ -12,16 +12,16 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::Vec3;
 use serde_json::{Value, json};
-use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, FieldOctree, StoredField};
-use touchfield::narrow::swept_points::{SegmentSettings, Span, SweptField, Wanted, cross_segment};
+use touchfield::narrow::swept_points::{
+    SegmentSettings, SegmentSpans, Span, SweptField, Wanted, cross_segment, cross_segments,
+};
 
 use super::clock::{self, Part};
-use super::model::{Kind, Model};
+use super::model::{Kept, Kind, Model};
 use super::random::Random;
 use crate::args::{Common, Units};
 use crate::failure::Failure;
-use crate::load;
 use crate::report::{self, Answer};
 use crate::{output, terminal};
 
@@ -59,6 +59,8 @@ pub(super) struct Arguments {
     /// Write the rows to this file too
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    kept: Kept,
 }
 
 /// A row of the table as it is printed: seconds for a million segments.
@@ -129,18 +131,11 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
         for &kind in &arguments.field {
-            let settings = BakeSettings {
-                // As in Table 1: a node more than cells.
-                resolution: Resolution::Nodes(cells + 1),
-                max_memory,
-                ..BakeSettings::default()
+            let measured = match model.field(cells, kind, &arguments.kept, max_memory) {
+                Ok(field) => Ok(measure(&model, &field, arguments)?),
+                Err(Failure::Limit(why)) => Err(why),
+                Err(failure) => return Err(failure),
             };
-            let measured =
-                match load::bake_mesh(&model.path, &model.mesh, &settings, &kind.storage()) {
-                    Ok(baked) => Ok(measure(&model, &baked.field, arguments)?),
-                    Err(Failure::Limit(why)) => Err(why),
-                    Err(failure) => return Err(failure),
-                };
             rows.push(Row {
                 cells,
                 kind: kind.name(),
@@ -224,6 +219,18 @@ struct Found {
     leave: f64,
 }
 
+impl Found {
+    #[inline]
+    fn of(spans: &[Span]) -> Found {
+        let ends = spans.first().zip(spans.last());
+        ends.map_or(Found::default(), |(first, last)| Found {
+            spans: spans.len(),
+            enter: first.enter,
+            leave: last.leave,
+        })
+    }
+}
+
 impl Bench<'_> {
     /// What was done cell by cell, seconds by octree, segments in contact.
     fn run(&self, settings: &SegmentSettings, limit: f64) -> Result<(Part, f64, usize), Failure> {
@@ -235,9 +242,14 @@ impl Bench<'_> {
             Ok(())
         })?;
         let mut quick = vec![Found::default(); count];
+        let mut many = SegmentSpans::default();
         let seconds = clock::least(|| {
-            for (index, found) in quick.iter_mut().enumerate() {
-                *found = self.cross(&self.by_octree, index, settings, &mut spans)?;
+            for (segments, found) in self.segments.chunks(RUN).zip(quick.chunks_mut(RUN)) {
+                cross_segments(&self.by_octree, segments, settings, &mut many)
+                    .map_err(|error| Failure::BadInput(error.to_string()))?;
+                for (index, found) in found.iter_mut().enumerate() {
+                    *found = Found::of(many.of(index));
+                }
             }
             Ok(())
         })?;
@@ -259,12 +271,7 @@ impl Bench<'_> {
         let [from, to] = self.segments[index];
         cross_segment(target, from, to, settings, spans)
             .map_err(|error| Failure::BadInput(error.to_string()))?;
-        let ends = spans.first().zip(spans.last());
-        Ok(ends.map_or(Found::default(), |(first, last)| Found {
-            spans: spans.len(),
-            enter: first.enter,
-            leave: last.leave,
-        }))
+        Ok(Found::of(spans))
     }
 
     fn compare(

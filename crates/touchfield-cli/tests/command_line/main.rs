@@ -2,6 +2,7 @@
 
 mod bench;
 mod cast;
+mod clearance;
 mod commands;
 mod contact;
 mod convert;

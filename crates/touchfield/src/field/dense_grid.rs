@@ -11,6 +11,7 @@ use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::torn::is_torn;
 use super::trilinear;
 use super::{Field, LowerPlane, Sample};
+use crate::geom::lanes::prefetch;
 use crate::geom::{Aabb, Interval, place_index};
 
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
@@ -213,11 +214,20 @@ impl DenseGrid {
 
     /// The eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
     #[inline(always)]
-    pub(super) fn corners(&self, cell: UVec3) -> [f32; 8] {
+    pub(crate) fn corners(&self, cell: UVec3) -> [f32; 8] {
         let layout = &self.frame.layout;
         let row = layout.nodes.x as usize;
         let plane = row * layout.nodes.y as usize;
         trilinear::corners(&self.values, layout.node_index(cell), row, plane)
+    }
+
+    /// Asks for the corners of a cell, which will be read soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_corners(&self, cell: UVec3) {
+        for (y, z) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let node = self.frame.layout.node_index(cell + UVec3::new(0, y, z));
+            prefetch(&self.values[node]);
+        }
     }
 
     #[inline(always)]

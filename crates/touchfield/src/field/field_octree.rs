@@ -6,6 +6,7 @@
 
 use glam::{DVec3, UVec3};
 
+use super::block_planes::BlockPlanes;
 use super::min_max_octree::NOTHING;
 use super::{
     CellRanges, Cells, DenseGrid, GridLayout, LayeredVoxmap, LeafSide, MinMaxOctree, SparseOctree,
@@ -23,6 +24,7 @@ pub struct FieldOctree {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Blocks {
+    Dense(MinMaxOctree, BlockPlanes),
     Cells(MinMaxOctree),
     Sparse(SparseOctree),
 }
@@ -31,10 +33,15 @@ impl FieldOctree {
     /// Over all cells of a field.
     pub fn build(field: &StoredField) -> FieldOctree {
         match field {
-            StoredField::Dense(grid) => FieldOctree {
-                blocks: Blocks::Cells(MinMaxOctree::build(grid, LeafSide::Four)),
-                steepest: steepest(grid),
-            },
+            StoredField::Dense(grid) => {
+                let octree = MinMaxOctree::build(grid, LeafSide::Four);
+                let steepest = steepest(grid);
+                let planes = BlockPlanes::build(grid, &octree, steepest);
+                FieldOctree {
+                    blocks: Blocks::Dense(octree, planes),
+                    steepest,
+                }
+            }
             StoredField::Sparse(blocks) => FieldOctree {
                 blocks: Blocks::Sparse(SparseOctree::build(blocks)),
                 steepest: f32::INFINITY,
@@ -56,9 +63,10 @@ impl FieldOctree {
         self.steepest
     }
 
-    /// Bytes of all ranges.
+    /// Bytes of all ranges, and of what else is kept of blocks.
     pub fn bytes(&self) -> usize {
         match &self.blocks {
+            Blocks::Dense(octree, planes) => octree.bytes() + planes.bytes(),
             Blocks::Cells(octree) => octree.bytes(),
             Blocks::Sparse(octree) => octree.bytes(),
         }
@@ -67,7 +75,7 @@ impl FieldOctree {
     /// Over the cells of the field's layout.
     pub(crate) fn cells(&self) -> &MinMaxOctree {
         match &self.blocks {
-            Blocks::Cells(octree) => octree,
+            Blocks::Dense(octree, _) | Blocks::Cells(octree) => octree,
             Blocks::Sparse(octree) => octree.coarse(),
         }
     }
@@ -75,8 +83,16 @@ impl FieldOctree {
     /// That of a sparse field.
     pub(crate) fn sparse(&self) -> Option<&SparseOctree> {
         match &self.blocks {
-            Blocks::Cells(_) => None,
+            Blocks::Dense(..) | Blocks::Cells(_) => None,
             Blocks::Sparse(octree) => Some(octree),
+        }
+    }
+
+    /// Those of a dense field.
+    pub(crate) fn planes(&self) -> Option<&BlockPlanes> {
+        match &self.blocks {
+            Blocks::Dense(_, planes) => Some(planes),
+            Blocks::Cells(_) | Blocks::Sparse(_) => None,
         }
     }
 }

@@ -71,8 +71,8 @@ impl Line {
 
 /// Where a walk along a line is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walker<'a> {
-    line: &'a Line,
+pub(crate) struct Walker {
+    line: Line,
     /// Along each axis.
     cells: [i32; 3],
     cell: [i32; 3],
@@ -82,13 +82,13 @@ pub(crate) struct Walker<'a> {
     end: f64,
 }
 
-impl<'a> Walker<'a> {
+impl Walker {
     /// At the start of `times`, which lie within the box of all cells.
     #[inline(always)]
-    pub(crate) fn new(cells: UVec3, line: &'a Line, [from, to]: Times) -> Walker<'a> {
+    pub(crate) fn new(cells: UVec3, line: &Line, [from, to]: Times) -> Walker {
         let cells = cells.as_ivec3().to_array();
         let mut walker = Walker {
-            line,
+            line: *line,
             cells,
             cell: [0; 3],
             leaves: [f64::INFINITY; 3],
@@ -97,6 +97,11 @@ impl<'a> Walker<'a> {
         };
         walker.enter(from);
         walker
+    }
+
+    #[inline(always)]
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
     }
 
     #[inline(always)]

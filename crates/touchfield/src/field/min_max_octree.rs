@@ -252,11 +252,22 @@ impl MinMaxOctree {
     }
 
     #[inline(always)]
-    fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
+    pub(super) fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
         // In 64 bits: the root of a large grid is all 32 bits up, or a few more.
         let log2 = self.leaf_side.trailing_zeros() + height as u32;
         let place = |cell: u32| (u64::from(cell) >> log2) as u32;
         UVec3::new(place(cell.x), place(cell.y), place(cell.z))
+    }
+
+    /// Number of a node among those of all levels.
+    #[inline(always)]
+    pub(super) fn index(&self, level: usize, node: UVec3) -> usize {
+        self.levels[level].index(node)
+    }
+
+    /// Nodes of a level along x, y and z.
+    pub(super) fn size(&self, level: usize) -> UVec3 {
+        self.levels[level].size
     }
 
     /// Levels above the leaves.
@@ -266,11 +277,15 @@ impl MinMaxOctree {
 
     #[inline(always)]
     pub(super) fn node_range(&self, level: usize, node: UVec3) -> Interval {
-        self.ranges[self.levels[level].index(node)]
+        self.ranges[self.index(level, node)]
     }
 
     /// The up to eight nodes of the level below that a node covers.
-    fn children(&self, level: usize, node: UVec3) -> impl Iterator<Item = UVec3> + use<> {
+    pub(super) fn children(
+        &self,
+        level: usize,
+        node: UVec3,
+    ) -> impl Iterator<Item = UVec3> + use<> {
         let first = 2 * node;
         let last = (first + UVec3::ONE).min(self.levels[level - 1].size - UVec3::ONE);
         Cells { first, last }.iter()
@@ -278,7 +293,7 @@ impl MinMaxOctree {
 
     /// The cells that a node covers.
     #[inline(always)]
-    fn cells_of(&self, level: usize, node: UVec3) -> Cells {
+    pub(super) fn cells_of(&self, level: usize, node: UVec3) -> Cells {
         let side = u64::from(self.leaf_side) << level;
         let cells = self.layout.cells();
         let first = |n: u32| (u64::from(n) * side) as u32;

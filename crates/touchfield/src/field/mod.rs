@@ -3,6 +3,7 @@
 //! A type that holds a number is built by a constructor that refuses what makes no shape ([`ParameterError`]);
 //! one that only joins other fields ([`Union`], [`Intersection`], [`Difference`]) has public fields.
 
+pub(crate) mod block_planes;
 mod closure;
 pub mod csg;
 mod dense_grid;

@@ -260,7 +260,13 @@ fn range_of(corners: [f32; 8]) -> Interval {
 
 /// Of a cell with these corner values; bit 0 of their index is x, bit 1 y, bit 2 z.
 #[inline(always)]
-fn trilinear_piece(c: [f32; 8], cell: UVec3, line: &Line, times: Times, level: f32) -> Piece {
+pub(crate) fn trilinear_piece(
+    c: [f32; 8],
+    cell: UVec3,
+    line: &Line,
+    times: Times,
+    level: f32,
+) -> Piece {
     if let Some(piece) = Piece::of_range(range_of(c), level) {
         return piece;
     }

@@ -106,6 +106,8 @@ pub struct Cast {
     /// Share of the motion from which the lower bound tells: 0, or where bodies in contact at the start have parted, by two tolerances and by
     /// what it takes to prove it; the outcome tells from where they have parted by two tolerances.
     pub from: f32,
+    /// Tolerance of the search \[m\]: as asked, or what `f32` resolves of times at the speed of the bodies.
+    pub tolerance: f32,
     /// States that were looked at.
     pub steps: u32,
     /// Boxes that were visited for them.
@@ -484,6 +486,7 @@ impl<'a> Walk<'a> {
             separation: last.separation,
             start,
             from,
+            tolerance: self.tolerance,
             steps: self.steps,
             boxes: self.boxes,
         }

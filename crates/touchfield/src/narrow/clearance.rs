@@ -76,6 +76,8 @@ pub struct Clearance {
     pub point: Vec3,
     /// Unit, from A to B, in frame A at that time.
     pub normal: Vec3,
+    /// Tolerance of the search \[m\]: as asked, or what `f32` resolves of times at the speed of the bodies.
+    pub tolerance: f32,
     /// States that were looked at.
     pub steps: u32,
     /// Boxes that were visited for them.
@@ -323,6 +325,7 @@ impl Search<'_> {
             time,
             point: found.point,
             normal: found.normal,
+            tolerance: self.tolerance,
             steps: self.steps,
             boxes: self.boxes,
             outcome: match found.outcome {

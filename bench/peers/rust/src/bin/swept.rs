@@ -1,6 +1,7 @@
-//! Segments and balls cast by parry3d and by Touchfield in one process: `swept [--resolution N] [--segments N] [--out FILE.csv] MESH`.
+//! Segments and balls cast by parry3d and by Touchfield in one process: `swept [--resolution N] [--segments N] [--keep DIR] [--out FILE.csv] MESH`.
 //!
-//! Input: a closed mesh, scaled to a longest side of 2. Output: a table, CSV on demand. Cost: two bakes, then about a minute.
+//! Input: a closed mesh, scaled to a longest side of 2. Output: a table, CSV on demand. Cost: two bakes, which a folder of `--keep` spares the next
+//! run, then about a minute.
 //! An error if a hit of ours is farther from the level than the field's proven error, by exact distance to the triangles.
 //!
 //! A triangle mesh has no inside: a segment that begins there goes on for parry to where it leaves, and is in contact at once for us. So
@@ -16,32 +17,36 @@ use parry3d::math::{Pose, Vector};
 use parry3d::query::{self, PointQuery, Ray, RayCast, ShapeCastOptions};
 use parry3d::shape::{Ball, TriMesh};
 use touchfield::bake::{BakeSettings, Resolution, SparseSettings, bake, bake_sparse};
-use touchfield::field::{Field, FieldOctree, StoredField};
+use touchfield::field::{Field, FieldOctree, Provenance, StoredField, file};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
-use touchfield::narrow::swept_points::{SegmentSettings, SweptField, Wanted, cross_segment};
+use touchfield::narrow::swept_points::{
+    SegmentSettings, SegmentSpans, SweptField, Wanted, cross_segments,
+};
 
 /// Of balls; 0 is a point, and a ray for parry.
 const RADII: [f32; 4] = [0.0, 0.0001, 0.02, 0.1];
 /// CPU seconds of one measurement; what is left is left out.
 const ENOUGH: f64 = 5.0;
 /// Segments between looks at the clock.
-const RUN: usize = 100;
+const RUN: usize = 1000;
 
 type Segment = [Vec3; 2];
 
 struct Arguments {
     resolution: u32,
     segments: usize,
+    keep: Option<String>,
     out: Option<String>,
     mesh: String,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    const USAGE: &str = "swept [--resolution N] [--segments N] [--out FILE.csv] MESH";
+    const USAGE: &str = "swept [--resolution N] [--segments N] [--keep DIR] [--out FILE.csv] MESH";
     let mut found = Arguments {
         resolution: 1024,
         segments: 1_000_000,
+        keep: None,
         out: None,
         mesh: String::new(),
     };
@@ -51,6 +56,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         match word.as_str() {
             "--resolution" => found.resolution = next()?.parse()?,
             "--segments" => found.segments = next()?.parse()?,
+            "--keep" => found.keep = Some(next()?),
             "--out" => found.out = Some(next()?),
             _ if word.starts_with("--") || !found.mesh.is_empty() => return Err(USAGE.into()),
             _ => found.mesh = word,
@@ -70,18 +76,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let go_on = |_| ControlFlow::Continue(());
-    eprintln!("== baking at {}³", arguments.resolution);
+    let dense = || {
+        let baked = bake(&mesh, &settings, &go_on)?;
+        Ok((baked.grid.into(), baked.provenance))
+    };
+    let sparse = || {
+        let baked = bake_sparse(&mesh, &settings, &SparseSettings::default(), &go_on)?;
+        Ok((baked.field.into(), baked.provenance))
+    };
     let fields = [
-        (
-            "Touchfield, dense",
-            StoredField::from(bake(&mesh, &settings, &go_on)?.grid),
-        ),
-        (
-            "Touchfield, sparse",
-            bake_sparse(&mesh, &settings, &SparseSettings::default(), &go_on)?
-                .field
-                .into(),
-        ),
+        ("Touchfield, dense", kept(&arguments, "dense", dense)?),
+        ("Touchfield, sparse", kept(&arguments, "sparse", sparse)?),
     ];
     let vector = |p: &DVec3| Vector::new(p.x as f32, p.y as f32, p.z as f32);
     let start = ThreadTime::now();
@@ -120,7 +125,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|[from, _]| fields[0].1.distance(*from) > radius + fields[0].1.error_bound())
             .collect();
         for (which, segments) in [("all", &segments), ("outside", &outside)] {
-            let theirs = measure(segments, |segment| parry_onset(&parry, radius, segment))?;
+            let theirs = measure(segments, |run, times| {
+                for &segment in run {
+                    times.push(parry_onset(&parry, radius, segment)?);
+                }
+                Ok(())
+            })?;
             let base = theirs.times.len() as f64 / theirs.seconds;
             let mut say = |who: &str, run: &Measured| {
                 let done = run.times.len();
@@ -154,15 +164,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             say(peer, &theirs);
             for ((who, field), octree) in fields.iter().zip(&octrees) {
                 let target = SweptField::stored(field, Some(octree));
-                let mut spans = Vec::new();
+                let mut spans = SegmentSpans::default();
                 let settings = SegmentSettings {
                     level: radius,
                     wanted: Wanted::Onset,
                     ..Default::default()
                 };
-                let ours = measure(segments, |[from, to]| {
-                    cross_segment(&target, from, to, &settings, &mut spans)?;
-                    Ok(spans.first().map(|span| span.enter))
+                let ours = measure(segments, |run, times| {
+                    cross_segments(&target, run, &settings, &mut spans)?;
+                    let onset = |index| spans.of(index).first().map(|span| span.enter);
+                    times.extend((0..run.len()).map(onset));
+                    Ok(())
                 })?;
                 let off = say(who, &ours);
                 if off > field.error_bound() {
@@ -182,6 +194,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The field that an earlier run left in the folder for that, or a new one.
+fn kept(
+    arguments: &Arguments,
+    kind: &str,
+    bake: impl Fn() -> Result<(StoredField, Provenance), Box<dyn Error>>,
+) -> Result<StoredField, Box<dyn Error>> {
+    let stem = Path::new(&arguments.mesh).file_stem().unwrap_or_default();
+    let name = format!("{}-{}-{kind}.tfs", stem.to_string_lossy(), arguments.resolution);
+    let path = arguments.keep.as_ref().map(|folder| Path::new(folder).join(name));
+    if let Some(path) = path.as_ref().filter(|path| path.is_file()) {
+        return Ok(file::read_file(path, u64::MAX)?.field);
+    }
+    eprintln!("== baking {kind} at {}³", arguments.resolution);
+    let (field, provenance) = bake()?;
+    if let Some(path) = path {
+        file::write_file(&path, &field, &provenance)?;
+    }
+    Ok(field)
+}
+
 /// To a longest side of 2 about the origin.
 fn scaled(mut mesh: TriangleMesh) -> TriangleMesh {
     let bounds = mesh.bounds();
@@ -198,27 +230,27 @@ struct Measured {
     seconds: f64,
 }
 
-/// Until it is enough, or all are done; of up to three rounds over the same segments the fastest.
+/// Until it is enough, or all are done; of up to three rounds over the same segments the fastest. `onsets` appends those of a run.
 fn measure(
     segments: &[Segment],
-    mut onset: impl FnMut(Segment) -> Result<Option<f64>, Box<dyn Error>>,
+    mut onsets: impl FnMut(&[Segment], &mut Vec<Option<f64>>) -> Result<(), Box<dyn Error>>,
 ) -> Result<Measured, Box<dyn Error>> {
     let mut times = Vec::with_capacity(segments.len());
     let start = ThreadTime::now();
     let mut seconds = 0.0;
     for run in segments.chunks(RUN) {
-        for &segment in run {
-            times.push(onset(segment)?);
-        }
+        onsets(run, &mut times)?;
         seconds = start.elapsed().as_secs_f64();
         if seconds > ENOUGH {
             break;
         }
     }
+    let done = times.len();
     for _ in 1..3 {
+        times.clear();
         let start = ThreadTime::now();
-        for (&segment, time) in segments.iter().zip(&mut times) {
-            *time = onset(segment)?;
+        for run in segments[..done].chunks(RUN) {
+            onsets(run, &mut times)?;
         }
         seconds = f64::min(seconds, start.elapsed().as_secs_f64());
     }

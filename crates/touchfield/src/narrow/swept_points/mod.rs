@@ -23,11 +23,14 @@
 //! ```
 
 mod by_bisection;
+mod many;
+mod over_cells;
 mod polynomial;
 mod segment;
 mod shell;
 mod spans;
 
+pub use many::{SegmentSpans, cross_segments};
 pub use segment::{SegmentSettings, SweptError, SweptField, cross_segment};
 pub use shell::{PointSpan, ShellPath, SweepScratch, SweepSettings, SweepWanted, sweep_shell};
 pub use spans::{Roots, Span, Wanted};

@@ -6,13 +6,15 @@
 
 use std::ops::ControlFlow;
 
-use glam::{DVec3, UVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 use super::by_bisection::Path;
+use super::over_cells::{PlaneWalk, cross_cells};
 use super::spans::{Collector, Roots, Span, Wanted};
-use crate::field::line::{Line, Times, Walker, walk_cells};
-use crate::field::pieces::{LinePieces, Piece, SparseLine};
-use crate::field::{Field, FieldOctree, GridLayout, MinMaxOctree, StoredField};
+use crate::field::block_planes::BlockPlanes;
+use crate::field::line::{Line, Times};
+use crate::field::pieces::SparseLine;
+use crate::field::{DenseGrid, Field, FieldOctree, GridLayout, StoredField};
 use crate::shape::Shape;
 
 /// What is asked of a moving point.
@@ -33,6 +35,18 @@ impl Default for SegmentSettings {
             level: 0.0,
             wanted: Wanted::All,
             roots: Roots::Exact,
+        }
+    }
+}
+
+impl SegmentSettings {
+    /// Spans as they are asked for.
+    pub(super) fn collect<'a>(&self, spans: &'a mut Vec<Span>) -> Collector<'a> {
+        Collector {
+            level: self.level,
+            wanted: self.wanted,
+            roots: self.roots,
+            spans,
         }
     }
 }
@@ -105,6 +119,16 @@ impl<'a> SweptField<'a> {
         self.field
     }
 
+    /// The grid, its octree and the planes of its blocks, of a dense field that has them.
+    pub(super) fn planes(&self) -> Option<(&'a DenseGrid, &'a FieldOctree, &'a BlockPlanes)> {
+        match self.stored {
+            Some((StoredField::Dense(grid), Some(octree))) => {
+                octree.planes().map(|planes| (grid, octree, planes))
+            }
+            _ => None,
+        }
+    }
+
     /// Within the field's box it changes by no more than this times the distance of two points; infinite if unknown.
     pub(super) fn steepest(&self) -> f32 {
         match self.stored {
@@ -125,19 +149,25 @@ pub fn cross_segment(
     spans: &mut Vec<Span>,
 ) -> Result<(), SweptError> {
     spans.clear();
+    check(from, to, settings)?;
+    let _ = cross(
+        target,
+        from,
+        to,
+        settings.level,
+        &mut settings.collect(spans),
+    );
+    Ok(())
+}
+
+/// Refuses what has no answer.
+pub(super) fn check(from: Vec3, to: Vec3, settings: &SegmentSettings) -> Result<(), SweptError> {
     if !(from.is_finite() && to.is_finite()) {
         return Err(SweptError::BadSegment { from, to });
     }
     if !settings.level.is_finite() {
         return Err(SweptError::BadLevel(settings.level));
     }
-    let mut out = Collector {
-        level: settings.level,
-        wanted: settings.wanted,
-        roots: settings.roots,
-        spans,
-    };
-    let _ = cross(target, from, to, settings.level, &mut out);
     Ok(())
 }
 
@@ -152,10 +182,7 @@ pub(super) fn cross(
     let Some((field, octree)) = target.stored else {
         return cross_outside(target, from, to, [0.0, 1.0], out);
     };
-    let layout = field.layout();
-    let line = line_among(layout, from, to);
-    let slack = DVec3::splat(border_slack(layout));
-    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    let (line, inside) = inside_of(field.layout(), from, to);
     let level = out.level;
     let outside = |times: Times, out: &mut Collector<'_>| {
         out.level = level_outside;
@@ -176,6 +203,14 @@ pub(super) fn cross(
     ControlFlow::Continue(())
 }
 
+/// The line in units of cells, and when it is inside the grid, if ever.
+pub(super) fn inside_of(layout: &GridLayout, from: Vec3, to: Vec3) -> (Line, Option<Times>) {
+    let line = line_among(layout, from, to);
+    let slack = DVec3::splat(border_slack(layout));
+    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    (line, inside)
+}
+
 /// How far the border of a grid is rounded to `f32` \[cells\]: so near to it, a point counts as inside.
 fn border_slack(layout: &GridLayout) -> f64 {
     let bounds = layout.bounds();
@@ -191,7 +226,7 @@ fn line_among(layout: &GridLayout, from: Vec3, to: Vec3) -> Line {
 }
 
 /// By values alone: of a field without cells, or beyond the box of one with cells.
-fn cross_outside(
+pub(super) fn cross_outside(
     target: &SweptField<'_>,
     from: Vec3,
     to: Vec3,
@@ -237,7 +272,12 @@ fn cross_inside(
 ) -> ControlFlow<()> {
     let octree = octree.map(|octree| (octree, field.error_bound()));
     match field {
-        StoredField::Dense(grid) => cross_cells(grid, octree, line, times, out),
+        StoredField::Dense(grid) => match octree.map(|(octree, _)| (octree, octree.planes())) {
+            Some((octree, Some(planes))) => {
+                PlaneWalk::new(grid, octree, planes, line, times).run(out)
+            }
+            _ => cross_cells(grid, octree, line, times, out),
+        },
         StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, out),
         StoredField::Voxmap(map) => cross_cells(map, octree, line, times, out),
         StoredField::Sparse(blocks) => {
@@ -248,106 +288,4 @@ fn cross_inside(
             cross_cells(&sparse, octree, line, times, out)
         }
     }
-}
-
-/// The octree comes with the field's error bound.
-fn cross_cells(
-    field: &impl LinePieces,
-    octree: Option<(&FieldOctree, f32)>,
-    line: &Line,
-    times: Times,
-    out: &mut Collector<'_>,
-) -> ControlFlow<()> {
-    let cells = field.layout().cells();
-    let level = out.level;
-    let Some((octree, error_bound)) = octree else {
-        return walk_cells(cells, line, times, |cell, times| {
-            field.pieces(cell, line, times, level, &mut |times, piece| {
-                out.visit(times, piece)
-            })
-        });
-    };
-    // In cells, rounded down.
-    let length = line.direction().length();
-    let per_metre = (1.0 - 1e-6) / f64::from(field.layout().cell_size);
-    let per_value = per_metre / f64::from(octree.steepest());
-    let jump = 2.0 * per_metre * f64::from(error_bound);
-    // Where a piece ends the level is still so far away in value. So it is in space, by the steepest slope there is, or because the true
-    // distance changes no faster than one goes and is nowhere off by more than the error. Leaps of less than a cell might, by rounding, lead nowhere.
-    let leap = |piece: &Piece, leaves: f64| {
-        let gap = f64::from(piece.gap());
-        let free = f64::max(per_value * gap, per_metre * gap - jump);
-        (free > 1.0).then(|| (leaves + free / length).min(times[1]))
-    };
-    let blocks = octree.cells();
-    let mut walker = Walker::new(cells, line, times);
-    let mut height = blocks.height();
-    loop {
-        let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
-            let leaf = blocks.block_around(0, walker.cell());
-            loop {
-                let times = [walker.time(), walker.leaves_cell()];
-                let mut last = None;
-                field.pieces(walker.cell(), line, times, level, &mut |times, piece| {
-                    last = Some(piece);
-                    out.visit(times, piece)
-                })?;
-                let leaps = last.and_then(|piece| Some((piece, leap(&piece, times[1])?)));
-                let goes_on = match leaps {
-                    Some((piece, end)) => {
-                        out.visit([times[1], end], piece)?;
-                        walker.leap(end)
-                    }
-                    None => walker.step(),
-                };
-                if !goes_on {
-                    return ControlFlow::Continue(());
-                }
-                if !leaf.contains(walker.cell()) {
-                    break;
-                }
-            }
-            continue;
-        };
-        let block = blocks.block_around(height, walker.cell());
-        let leaves = walker.leaves_block(block.first, block.last);
-        let leaps = leap(&piece, leaves);
-        out.visit([walker.time(), leaps.unwrap_or(leaves)], piece)?;
-        let goes_on = match leaps {
-            Some(end) => walker.leap(end),
-            None => walker.step_out_of(block.first, block.last),
-        };
-        if !goes_on {
-            return ControlFlow::Continue(());
-        }
-    }
-}
-
-/// The largest block around a cell without the level, as a piece: `height` says how large the last was, and then how large it is. Blocks hold the
-/// values of the smaller ones in them, so up from one that can be skipped, or down from one that cannot, finds it.
-#[inline]
-fn clear_block(
-    cell: UVec3,
-    blocks: &MinMaxOctree,
-    level: f32,
-    height: &mut usize,
-) -> Option<Piece> {
-    let at = |height: usize| Piece::of_range(blocks.range_around(height, cell), level);
-    if let Some(mut found) = at(*height) {
-        while *height < blocks.height() {
-            let Some(larger) = at(*height + 1) else {
-                break;
-            };
-            *height += 1;
-            found = larger;
-        }
-        return Some(found);
-    }
-    while *height > 0 {
-        *height -= 1;
-        if let Some(found) = at(*height) {
-            return Some(found);
-        }
-    }
-    None
 }

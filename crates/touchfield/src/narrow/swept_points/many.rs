@@ -1,0 +1,137 @@
+//! Many points that go straight, against one field: one goes on while others wait for memory.
+//!
+//! Input: segments, a field. Output: the spans of each, the same bits as one by one. Cost: for dense fields with an octree that exceed the caches less than half
+//! of what single calls take, for others the same. No allocation once the buffers have grown.
+//! Not for: threads; each may have its own part of the segments.
+
+use glam::Vec3;
+
+use super::over_cells::{Goes, PlaneWalk};
+use super::segment::{
+    SegmentSettings, SweptError, SweptField, check, cross, cross_outside, inside_of,
+};
+use super::spans::Span;
+
+/// Segments that are on their way at once. Tuned: at 4 memory is still waited for, at 16 their states leave the first cache.
+const LANES: usize = 8;
+
+/// The spans of many segments.
+#[derive(Clone, Debug, Default)]
+pub struct SegmentSpans {
+    spans: Vec<Span>,
+    /// Of each segment, where its spans begin and end.
+    places: Vec<[usize; 2]>,
+    /// Of segments on their way.
+    lanes: Vec<Vec<Span>>,
+}
+
+impl SegmentSpans {
+    /// Segments.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are no segments.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Spans of the segment of this number, in order of time; none beyond the last segment.
+    pub fn of(&self, segment: usize) -> &[Span] {
+        let [start, end] = self.places.get(segment).copied().unwrap_or_default();
+        &self.spans[start..end]
+    }
+
+    fn put(&mut self, segment: usize, lane: usize) {
+        let start = self.spans.len();
+        self.spans.extend_from_slice(&self.lanes[lane]);
+        self.places[segment] = [start, self.spans.len()];
+    }
+}
+
+/// A segment on its way through a grid.
+struct Lane<'a> {
+    segment: usize,
+    walk: PlaneWalk<'a>,
+    /// When it leaves the grid.
+    leaves: f64,
+}
+
+/// Finds when points that move from one place to another are in contact, as [`cross_segment`](super::cross_segment()) does for one. `out` is cleared and refilled.
+pub fn cross_segments(
+    target: &SweptField<'_>,
+    segments: &[[Vec3; 2]],
+    settings: &SegmentSettings,
+    out: &mut SegmentSpans,
+) -> Result<(), SweptError> {
+    out.spans.clear();
+    out.places.clear();
+    for &[from, to] in segments {
+        check(from, to, settings)?;
+    }
+    out.places.resize(segments.len(), [0; 2]);
+    out.lanes.resize_with(LANES, Vec::new);
+    let mut ways: [Option<Lane<'_>>; LANES] = [const { None }; LANES];
+    let mut next = 0;
+    loop {
+        let mut is_over = true;
+        for (lane, way) in ways.iter_mut().enumerate() {
+            if let Some(on_way) = way {
+                let mut spans = std::mem::take(&mut out.lanes[lane]);
+                let mut collector = settings.collect(&mut spans);
+                let goes = on_way.walk.step::<true>(&mut collector);
+                if matches!(goes, Goes::Left) && on_way.leaves < 1.0 {
+                    let [from, to] = segments[on_way.segment];
+                    let rest = [on_way.leaves, 1.0];
+                    let _ = cross_outside(target, from, to, rest, &mut collector);
+                }
+                out.lanes[lane] = spans;
+                if matches!(goes, Goes::On) {
+                    is_over = false;
+                    continue;
+                }
+                out.put(on_way.segment, lane);
+                *way = None;
+            }
+            while way.is_none() && next < segments.len() {
+                out.lanes[lane].clear();
+                let begun = begin(target, next, segments[next], settings, &mut out.lanes[lane]);
+                match begun {
+                    Some(begun) => *way = Some(begun),
+                    None => out.put(next, lane),
+                }
+                next += 1;
+            }
+            is_over &= way.is_none();
+        }
+        if is_over {
+            return Ok(());
+        }
+    }
+}
+
+/// Up to where a segment enters a grid whose blocks are walked over; `None` where there is no such grid, or all is done.
+fn begin<'a>(
+    target: &SweptField<'a>,
+    segment: usize,
+    [from, to]: [Vec3; 2],
+    settings: &SegmentSettings,
+    spans: &mut Vec<Span>,
+) -> Option<Lane<'a>> {
+    let mut out = settings.collect(spans);
+    let planes = target.planes();
+    let inside = planes.map(|(grid, ..)| inside_of(grid.layout(), from, to));
+    let (Some((grid, octree, planes)), Some((line, Some([enters, leaves])))) = (planes, inside)
+    else {
+        let _ = cross(target, from, to, settings.level, &mut out);
+        return None;
+    };
+    if enters > 0.0 && cross_outside(target, from, to, [0.0, enters], &mut out).is_break() {
+        return None;
+    }
+    Some(Lane {
+        segment,
+        walk: PlaneWalk::new(grid, octree, planes, &line, [enters, leaves]),
+        leaves,
+    })
+}
