@@ -155,7 +155,8 @@ pub(super) fn cross(
     let layout = field.layout();
     let line = line_among(layout, from, to);
     let slack = DVec3::splat(border_slack(layout));
-    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    let [low, high] = field.good_cells();
+    let inside = line.clip(low - slack, high + slack, [0.0, 1.0]);
     let level = out.level;
     let outside = |times: Times, out: &mut Collector<'_>| {
         out.level = level_outside;
