@@ -1,10 +1,14 @@
 //! What a tolerance costs and whether it is kept: every closed model at several tolerances, against the exact distance. Markdown to stdout.
 //!
-//! `tolerance [--models FOLDER] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES]`
+//! `tolerance [--models FOLDER] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES] [--bake-limit SECONDS]
+//! [--csv FILE] [--seconds SECONDS]`
 //!
 //! Input: the built-in models and all mesh files of the folder; those that are not closed are named and left out.
 //! Output: a row for each model and tolerance, which is a share of the diagonal of the model's box; and one for each in conservative mode.
 //! Cost: a fine tolerance takes a minute and hundreds of megabytes for one model. Not for: a quick look (`touchfield bake --tolerance`).
+//!
+//! With `--csv` rows are also kept in a file, and those it has already are not measured again; `--seconds` begins nothing new after so long. So a long
+//! table can be made in pieces. A bake that takes more CPU seconds than `--bake-limit` is given up, which its row says.
 //!
 //! Half of the points lie within three of the finest cells from the surface. The exact distance comes from the hierarchy; a part of the points is
 //! measured against every triangle too, by other formulas ([`MeshTruth`]), sign included.
@@ -15,7 +19,9 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use glam::{DVec3, UVec3, Vec3};
 use rayon::prelude::*;
 use touchfield::bake::{
@@ -38,6 +44,9 @@ const POINTS_A_CELL: usize = 8;
 const CONSERVATIVE: f64 = 1e-3;
 
 struct Options {
+    csv: Option<PathBuf>,
+    seconds: f64,
+    bake_limit: f64,
     models: Option<PathBuf>,
     only: String,
     shares: Vec<f64>,
@@ -49,6 +58,9 @@ struct Options {
 impl Options {
     fn read() -> Result<Options, Box<dyn Error>> {
         let mut options = Options {
+            csv: None,
+            seconds: f64::INFINITY,
+            bake_limit: f64::INFINITY,
             models: None,
             only: String::new(),
             shares: vec![1e-2, 1e-3, 3e-4, 1e-4],
@@ -60,6 +72,9 @@ impl Options {
         while let Some(option) = words.next() {
             let value = words.next().ok_or(format!("{option} needs a value"))?;
             match option.as_str() {
+                "--csv" => options.csv = Some(value.into()),
+                "--seconds" => options.seconds = value.parse()?,
+                "--bake-limit" => options.bake_limit = value.parse()?,
                 "--models" => options.models = Some(value.into()),
                 "--only" => options.only = value,
                 "--shares" => {
@@ -77,32 +92,128 @@ impl Options {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
     let options = Options::read()?;
     let models = models(&options)?;
+    let mut known = Known::read(options.csv.as_deref())?;
+    let mut waiting = 0;
+    // Coarse tolerances first: they cost least.
+    for &share in &options.shares {
+        for (name, mesh) in &models {
+            if known.has(name, &format!("{share:e}")) || known.has(name, LEFT_OUT) {
+                continue;
+            }
+            if start.elapsed().as_secs_f64() > options.seconds {
+                waiting += 1;
+                continue;
+            }
+            eprintln!("{name}, {share:e}");
+            known.add(one_row(name, mesh, share, &options)?)?;
+        }
+    }
+    for (name, mesh) in &models {
+        if options.surface == 0 || known.has(name, CONSERVATIVELY) || known.has(name, LEFT_OUT) {
+            continue;
+        }
+        if start.elapsed().as_secs_f64() > options.seconds {
+            waiting += 1;
+            continue;
+        }
+        eprintln!("{name}, conservative");
+        known.add(conservative(name, mesh, &options)?)?;
+    }
+    print_tables(&models, &known, &options);
+    if waiting > 0 {
+        println!("\n{waiting} rows are still to be measured.");
+    }
+    Ok(())
+}
+
+/// In the place of a tolerance: why a model has no rows, and what conservative mode gives.
+const LEFT_OUT: &str = "left out";
+const CONSERVATIVELY: &str = "conservative";
+
+/// Rows that were measured, as they stand in the file: model, tolerance, and the cells of the table behind them.
+struct Known {
+    path: Option<PathBuf>,
+    rows: Vec<[String; 3]>,
+}
+
+impl Known {
+    fn read(path: Option<&Path>) -> Result<Known, Box<dyn Error>> {
+        let text = match path {
+            Some(path) if path.exists() => std::fs::read_to_string(path)?,
+            _ => String::new(),
+        };
+        let mut rows = Vec::new();
+        for line in text.lines() {
+            let mut parts = line.splitn(3, ';').map(str::to_owned);
+            match [parts.next(), parts.next(), parts.next()] {
+                [Some(model), Some(share), Some(cells)] => rows.push([model, share, cells]),
+                _ => return Err(format!("{line:?} is no row").into()),
+            }
+        }
+        Ok(Known {
+            path: path.map(Path::to_owned),
+            rows,
+        })
+    }
+
+    fn find(&self, model: &str, share: &str) -> Option<&str> {
+        let found = |row: &&[String; 3]| row[0] == model && row[1] == share;
+        self.rows.iter().find(found).map(|row| row[2].as_str())
+    }
+
+    fn has(&self, model: &str, share: &str) -> bool {
+        self.find(model, share).is_some()
+    }
+
+    fn add(&mut self, row: [String; 3]) -> Result<(), Box<dyn Error>> {
+        self.rows.push(row);
+        if let Some(path) = &self.path {
+            let lines: Vec<String> = self.rows.iter().map(|row| row.join(";")).collect();
+            std::fs::write(path, lines.join("\n") + "\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn print_tables(models: &[(String, TriangleMesh)], known: &Known, options: &Options) {
     println!(
         "| model | faces | tolerance / diagonal | CPU [s] | file [bytes] | in memory [bytes] | proven error | worst of {} points | proven / measured, median block | broken | against all triangles |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
         thousands(options.points)
     );
-    let mut left_out = Vec::new();
-    let mut closed = Vec::new();
     for (name, mesh) in models {
-        match one_model(&name, &mesh, &options)? {
-            Some(why) => left_out.push(format!("{name}: {why}")),
-            None => closed.push((name, mesh)),
+        for share in options.shares.iter().map(|share| format!("{share:e}")) {
+            if let Some(cells) = known.find(name, &share) {
+                let faces = thousands(mesh.faces.len());
+                println!("| {name} | {faces} | {share} | {cells} |");
+            }
         }
     }
-    if options.surface > 0 {
+    let of_kind = |kind: &str| -> Vec<(&str, &str)> {
+        let rows = models
+            .iter()
+            .filter_map(|(name, _)| Some((name.as_str(), known.find(name, kind)?)));
+        rows.collect()
+    };
+    let conservative = of_kind(CONSERVATIVELY);
+    if !conservative.is_empty() {
         println!(
             "\nConservative, {CONSERVATIVE:e} of the diagonal:\n\n| model | points of the surface | reported outside | highest value / tolerance |\n|---|--:|--:|--:|"
         );
-        for (name, mesh) in &closed {
-            conservative(name, mesh, &options)?;
+        for (name, cells) in conservative {
+            println!("| {name} | {cells} |");
         }
     }
+    let left_out = of_kind(LEFT_OUT);
     if !left_out.is_empty() {
-        println!("\nLeft out: {}.", left_out.join("; "));
+        let reasons: Vec<String> = left_out
+            .iter()
+            .map(|(name, why)| format!("{name}: {why}"))
+            .collect();
+        println!("\nLeft out: {}.", reasons.join("; "));
     }
-    Ok(())
 }
 
 /// Built-in ones, then those of the folder, by name.
@@ -143,10 +254,10 @@ fn baked(
     mesh: &TriangleMesh,
     share: f64,
     conservative: bool,
-    max_memory: u64,
+    options: &Options,
 ) -> Result<touchfield::bake::BakedSparse, BakeError> {
     let settings = BakeSettings {
-        max_memory,
+        max_memory: options.max_memory,
         ..BakeSettings::default()
     };
     let sparse = SparseSettings {
@@ -154,45 +265,58 @@ fn baked(
         bits: Bits::Sixteen,
         conservative,
     };
-    bake_sparse(mesh, &settings, &sparse, &|_| ControlFlow::Continue(()))
+    let start = ProcessTime::now();
+    bake_sparse(
+        mesh,
+        &settings,
+        &sparse,
+        &|_| match start.elapsed().as_secs_f64() > options.bake_limit {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        },
+    )
 }
 
-/// Prints its rows; or says why it has none.
-fn one_model(
+/// The row of a model at a tolerance; or why it has none.
+fn one_row(
     name: &str,
     mesh: &TriangleMesh,
+    share: f64,
     options: &Options,
-) -> Result<Option<String>, Box<dyn Error>> {
+) -> Result<[String; 3], Box<dyn Error>> {
+    let row = |key: &str, cells: String| Ok([name.to_owned(), key.to_owned(), cells]);
     let exact = match ExactDistance::new(mesh, SignChoice::Auto) {
         Ok(exact) => exact,
-        Err(error) => return Ok(Some(error.to_string())),
+        Err(error) => return row(LEFT_OUT, error.to_string()),
     };
-    for &share in &options.shares {
-        eprintln!("{name}, {share:e}");
-        let (result, spent) = clock::timed(|| baked(mesh, share, false, options.max_memory));
-        let found = match result {
-            Ok(found) => found,
-            Err(error) if error.is_limit() => {
-                let faces = thousands(mesh.faces.len());
-                println!(
-                    "| {name} | {faces} | {share:e} | {:.1} | refused: {error} ||||||||",
-                    spent.cpu
-                );
-                continue;
-            }
-            Err(error) => return Ok(Some(error.to_string())),
-        };
-        let stored = StoredField::from(found.field);
-        let file_bytes = file::to_bytes(&stored, &found.provenance).len();
-        let StoredField::Sparse(field) = &stored else {
-            return Err("a sparse bake gave another field".into());
-        };
-        let checked = check(mesh, &exact, field, options.points);
-        let ratio = median_ratio(&exact, field);
-        let diagonal = mesh.bounds().diagonal();
-        println!(
-            "| {name} | {} | {share:e} | {:.1} | {} | {} | {:.3e} | {:.3e} | {ratio:.1} | {} | {} of {} |",
-            thousands(mesh.faces.len()),
+    let key = format!("{share:e}");
+    let (result, spent) = clock::timed(|| baked(mesh, share, false, options));
+    let found = match result {
+        Ok(found) => found,
+        Err(BakeError::Cancelled) => {
+            let limit = options.bake_limit;
+            return row(
+                &key,
+                format!("{:.1} | given up after {limit} CPU s |||||||", spent.cpu),
+            );
+        }
+        Err(error) if error.is_limit() => {
+            return row(&key, format!("{:.1} | refused: {error} |||||||", spent.cpu));
+        }
+        Err(error) => return row(LEFT_OUT, error.to_string()),
+    };
+    let stored = StoredField::from(found.field);
+    let file_bytes = file::to_bytes(&stored, &found.provenance).len();
+    let StoredField::Sparse(field) = &stored else {
+        return Err("a sparse bake gave another field".into());
+    };
+    let checked = check(mesh, &exact, field, options.points);
+    let ratio = median_ratio(&exact, field);
+    let diagonal = mesh.bounds().diagonal();
+    row(
+        &key,
+        format!(
+            "{:.1} | {} | {} | {:.3e} | {:.3e} | {ratio:.1} | {} | {} of {}",
             spent.cpu,
             thousands(file_bytes),
             thousands(field.bytes()),
@@ -201,9 +325,8 @@ fn one_model(
             checked.broken,
             checked.brute_force_broken,
             thousands(checked.brute_force),
-        );
-    }
-    Ok(None)
+        ),
+    )
 }
 
 struct Checked {
@@ -366,14 +489,16 @@ fn placed_blocks(field: &SparseBlocks) -> Vec<Placed> {
     placed
 }
 
-fn conservative(name: &str, mesh: &TriangleMesh, options: &Options) -> Result<(), Box<dyn Error>> {
-    eprintln!("{name}, conservative");
-    let field = match baked(mesh, CONSERVATIVE, true, options.max_memory) {
+fn conservative(
+    name: &str,
+    mesh: &TriangleMesh,
+    options: &Options,
+) -> Result<[String; 3], Box<dyn Error>> {
+    let row = |cells: String| Ok([name.to_owned(), CONSERVATIVELY.to_owned(), cells]);
+    let field = match baked(mesh, CONSERVATIVE, true, options) {
         Ok(found) => found.field,
-        Err(error) if error.is_limit() => {
-            println!("| {name} | refused: {error} |||");
-            return Ok(());
-        }
+        Err(BakeError::Cancelled) => return row("given up ||".to_owned()),
+        Err(error) if error.is_limit() => return row(format!("refused: {error} ||")),
         Err(error) => return Err(error.into()),
     };
     const CHUNK: usize = 100_000;
@@ -396,12 +521,11 @@ fn conservative(name: &str, mesh: &TriangleMesh, options: &Options) -> Result<()
         .iter()
         .map(|&(_, highest)| highest)
         .fold(f32::NEG_INFINITY, f32::max);
-    println!(
-        "| {name} | {} | {outside} | {:.2e} |",
+    row(format!(
+        "{} | {outside} | {:.2e}",
         thousands(options.surface),
         f64::from(highest) / (CONSERVATIVE * mesh.bounds().diagonal())
-    );
-    Ok(())
+    ))
 }
 
 fn thousands(number: usize) -> String {

@@ -122,13 +122,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let settings = ConvertSettings {
         target,
         cell_size: arguments.cell_size.map(|Length(size)| size),
+        conservative: body.provenance.conservative,
         max_memory: common.max_memory.0,
     };
     let bar = BakeProgress::new(&body.name);
     let converted = convert(&body.field, &settings, &|step| bar.show(step))
         .map_err(|error| Failure::of_convert(&arguments.input, &error))?;
     drop(bar);
-    let provenance = converted_provenance(&body.field, &body.provenance, &converted);
+    let provenance = converted_provenance(&body.field, &body.provenance, &converted, &settings);
     let bytes = match form {
         Form::Tfs => file::write_file(&arguments.output, &converted, &provenance)
             .map_err(|error| Failure::of_baked_file(&error))?,

@@ -361,6 +361,9 @@ pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &P
     };
     facts.add("measured error", measured);
     facts.add("sign", provenance.sign_method.name());
+    if provenance.conservative {
+        facts.add("conservative", "the solid encloses the surface");
+    }
     let cells: u64 = (field.layout().cells().to_array())
         .into_iter()
         .map(u64::from)
@@ -390,6 +393,7 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
         },
         "bytes": bytes,
         "sign_method": provenance.sign_method.name(),
+        "conservative": provenance.conservative,
         "doubtful_cells": provenance.doubtful_cells.len(),
         "notes": provenance.notes,
     });

@@ -104,6 +104,7 @@ fn stored() -> impl Strategy<Value = Stored> {
                 provenance: Provenance {
                     sign_method,
                     measured_error,
+                    conservative: false,
                     doubtful_cells: cells.into_iter().collect(),
                     notes,
                 },
@@ -166,6 +167,7 @@ fn golden() -> Stored {
         provenance: Provenance {
             sign_method: SignMethod::Winding,
             measured_error: 0.03125,
+            conservative: false,
             doubtful_cells: (0..40).chain([200, 503]).collect(),
             notes: vec![
                 "3 open edges: winding numbers tell the sign.".to_owned(),

@@ -83,6 +83,7 @@ fn small_files() -> [(&'static str, Vec<u8>); 7] {
         let provenance = Provenance {
             sign_method: SignMethod::Parity,
             measured_error: 0.0625,
+            conservative: false,
             doubtful_cells,
             notes: notes.iter().map(|&note| note.to_owned()).collect(),
         };
@@ -133,6 +134,7 @@ fn voxmap_file(values: VoxelValues) -> Vec<u8> {
     let provenance = Provenance {
         sign_method: SignMethod::Given,
         measured_error: 0.0625,
+        conservative: false,
         doubtful_cells: vec![1],
         notes: Vec::new(),
     };
@@ -155,6 +157,7 @@ fn taylor_file() -> Vec<u8> {
     let provenance = Provenance {
         sign_method: SignMethod::Pseudonormal,
         measured_error: 0.0625,
+        conservative: false,
         doubtful_cells: Vec::new(),
         notes: vec!["ü".to_owned()],
     };
@@ -167,6 +170,7 @@ fn sparse_file() -> Vec<u8> {
     let provenance = Provenance {
         sign_method: SignMethod::Winding,
         measured_error: 0.0625,
+        conservative: false,
         doubtful_cells: vec![1],
         notes: Vec::new(),
     };

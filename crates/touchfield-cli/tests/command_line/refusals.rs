@@ -74,9 +74,9 @@ fn usage_is_refused_with_what_exists() {
         &["1000 m", "smaller width"],
     );
     folder.fails(
-        &bake(&["--sign", "offset", "--field", "sparse"]),
+        &bake(&["--sign", "offset", "--tolerance", "1mm"]),
         2,
-        &["offset", "dense"],
+        &["offset", "no tolerance", "resolution"],
     );
     folder.fails(
         &bake(&["--sign", "offset", "--field", "taylor"]),

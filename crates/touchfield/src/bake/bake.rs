@@ -12,6 +12,7 @@ use glam::{DVec3, UVec3};
 use super::band::{self, Band};
 use super::blocks::{block_index, for_each_layer, node_bit};
 use super::check::Certainty;
+use super::convert::ConvertError;
 use super::exact_distance::ExactDistance;
 use super::nodes::{Found, Wanted};
 use super::offset::OffsetWidth;
@@ -175,7 +176,7 @@ pub enum BakeError {
     },
     /// Signs by an offset were asked for where there is no grid to tell them.
     #[error(
-        "signs by an offset surface are told on a dense grid; they are not to be had for single points, sparse fields, Taylor \
+        "signs by an offset surface are told on a dense grid; they are not to be had for single points, Taylor \
          grids or voxmaps (bake a dense grid, or choose another sign)"
     )]
     OffsetNeedsDense,
@@ -273,6 +274,15 @@ pub enum BakeError {
         /// The limit.
         allowed: u64,
     },
+    /// An error was asked for that only faces can prove.
+    #[error(
+        "the field of an offset surface is known at nodes only, so that no tolerance can be proven for it; give a resolution or a cell \
+         size instead, half of whose diagonal is the error"
+    )]
+    OffsetHasNoTolerance,
+    /// A dense grid was baked, and cannot be folded into blocks.
+    #[error("a dense grid was baked, but: {0}")]
+    Folding(Box<ConvertError>),
     /// The parts do not fit together; a fault of ours.
     #[error(transparent)]
     Sparse(crate::field::SparseError),
@@ -291,8 +301,19 @@ fn memory_way_out(fitting: u32) -> String {
 }
 
 impl BakeError {
+    /// Of a conversion on the way.
+    pub(super) fn of_folding(error: ConvertError) -> BakeError {
+        match error {
+            ConvertError::Cancelled => BakeError::Cancelled,
+            error => BakeError::Folding(Box::new(error)),
+        }
+    }
+
     /// Whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
+        if let BakeError::Folding(error) = self {
+            return error.is_limit();
+        }
         matches!(
             self,
             BakeError::TooMuchMemory { .. }
@@ -508,6 +529,7 @@ pub(super) fn assemble(
         provenance: Provenance {
             sign_method: outcome.sign_method,
             measured_error,
+            conservative: false,
             doubtful_cells,
             notes: outcome.notes,
         },

@@ -44,31 +44,53 @@ impl Block {
         places(self.first, self.last)
     }
 
-    /// All nodes, eight at a time and close together: two along each axis, or more along others where a block is flat. At an odd
-    /// border some are repeated.
+    /// All nodes, eight at a time and close together: two along each axis, or more along others where a block is flat. What is odd is
+    /// flat too; where a packet is longer than what is left some nodes are repeated.
     pub(super) fn eights(self) -> impl Iterator<Item = [UVec3; LANES]> {
-        let Block { first, last, .. } = self;
-        let [x, y, z] = packet_shape(last - first + UVec3::ONE);
-        let (ly, lz) = (x.trailing_zeros(), (x * y).trailing_zeros());
-        (first.z..=last.z)
-            .step_by(z as usize)
-            .flat_map(move |from_z| {
-                (first.y..=last.y)
-                    .step_by(y as usize)
-                    .flat_map(move |from_y| {
-                        (first.x..=last.x).step_by(x as usize).map(move |from_x| {
-                            let from = UVec3::new(from_x, from_y, from_z);
-                            let mut nodes = [from; LANES];
-                            for (i, node) in nodes.iter_mut().enumerate() {
-                                let i = i as u32;
-                                let place = UVec3::new(i & (x - 1), (i >> ly) & (y - 1), i >> lz);
-                                *node = (from + place).min(last);
-                            }
-                            nodes
-                        })
-                    })
-            })
+        (0..8)
+            .filter_map(move |part| self.part(part))
+            .flat_map(packets)
     }
+
+    /// Where it has an odd number of nodes, more than one, along an axis: those but for the last of each row or, if the bit of the axis is
+    /// set, the last. First and last node; `None` when there are none.
+    fn part(self, part: usize) -> Option<[UVec3; 2]> {
+        let [mut first, mut last] = [self.first, self.last];
+        for axis in 0..3 {
+            let is_odd = last[axis] > first[axis] && (last[axis] - first[axis]).is_multiple_of(2);
+            match (is_odd, part >> axis & 1) {
+                (true, 0) => last[axis] -= 1,
+                (true, _) => first[axis] = last[axis],
+                (false, 0) => {}
+                (false, _) => return None,
+            }
+        }
+        Some([first, last])
+    }
+}
+
+/// The nodes from `first` to `last` in packets.
+fn packets([first, last]: [UVec3; 2]) -> impl Iterator<Item = [UVec3; LANES]> {
+    let [x, y, z] = packet_shape(last - first + UVec3::ONE);
+    let (ly, lz) = (x.trailing_zeros(), (x * y).trailing_zeros());
+    (first.z..=last.z)
+        .step_by(z as usize)
+        .flat_map(move |from_z| {
+            (first.y..=last.y)
+                .step_by(y as usize)
+                .flat_map(move |from_y| {
+                    (first.x..=last.x).step_by(x as usize).map(move |from_x| {
+                        let from = UVec3::new(from_x, from_y, from_z);
+                        let mut nodes = [from; LANES];
+                        for (i, node) in nodes.iter_mut().enumerate() {
+                            let i = i as u32;
+                            let place = UVec3::new(i & (x - 1), (i >> ly) & (y - 1), i >> lz);
+                            *node = (from + place).min(last);
+                        }
+                        nodes
+                    })
+                })
+        })
 }
 
 /// Nodes along x, y and z that are handled together, in a block of this size.

@@ -14,9 +14,8 @@
 //! - *Any to dense with other cells.* Nodes are off by E; between them half a diagonal is added. A node beyond the field's box takes the value
 //!   at the border, and adds the way to it.
 //! - *Dense to sparse.* Where a block is dropped, its coarse cell and the fine ones it stood for are trilinear in each fine cell: they differ by
-//!   no more than at the nodes, where that is measured. Blocks of eight cells overlap the border of a grid. Beyond it the distance is
-//!   between the proven lower bound l and u = φ(x*) + E + |x − x*|, x* the nearest point of the grid; the node takes the middle and is off by
-//!   (u − l) / 2.
+//!   no more than at the nodes, where that is measured. Blocks of eight cells reach beyond the border of a grid; the sparse field is
+//!   good [within](crate::field::SparseBlocks::within) the grid only, as that was.
 //! - *Dense to Taylor, and to and from voxmaps:* see [`TaylorGrid::from_dense`] and [`LayeredVoxmap::from_dense`].
 
 use std::borrow::Cow;
@@ -26,11 +25,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use glam::{DVec3, UVec3};
 
 use super::settings::{Progress, Stage, Step};
-use super::sparse::Bits;
+use super::sparse::{Bits, lower_by_errors, lowered};
 use super::{check, convert_to_dense, convert_to_sparse};
 use crate::field::{
     DenseGrid, Encoding, Field, GridError, GridLayout, LayeredVoxmap, Provenance, Sampling,
-    SparseError, StoredField, TaylorError, TaylorGrid, VoxmapError,
+    SparseBlocks, SparseError, StoredField, TaylorError, TaylorGrid, VoxmapError,
 };
 use crate::geom::{place_at, places};
 
@@ -41,6 +40,8 @@ pub struct ConvertSettings {
     pub target: Target,
     /// Distance between nodes \[m\]; that of the finest cells of the field given if `None`.
     pub cell_size: Option<f64>,
+    /// Lowers every value by its error, so that the solid encloses the surface: for fields whose [`Provenance::conservative`] is to stay true.
+    pub conservative: bool,
     /// A conversion that would take more than this, the field given included, is refused before it starts \[bytes\].
     pub max_memory: u64,
 }
@@ -50,6 +51,7 @@ impl Default for ConvertSettings {
         ConvertSettings {
             target: Target::Dense,
             cell_size: None,
+            conservative: false,
             max_memory: super::BakeSettings::default().max_memory,
         }
     }
@@ -153,6 +155,12 @@ pub enum ConvertError {
         /// Of the field given \[m\].
         cell_size: f32,
     },
+    /// A solid that encloses the surface was asked for.
+    #[error(
+        "the numbers of a voxmap cannot be lowered by their error, so that its solid would not enclose the surface any more, as that of a \
+         conservative field does; store it dense, taylor or sparse"
+    )]
+    ConservativeVoxmap,
     /// Not a length.
     #[error("a cell size of {0} m is not usable; it must be positive and finite")]
     BadCellSize(f64),
@@ -210,9 +218,60 @@ pub fn convert(
         target, cell_size, ..
     } = *settings;
     check_settings(settings)?;
+    if settings.conservative && matches!(target, Target::Voxmap { .. }) {
+        return Err(ConvertError::ConservativeVoxmap);
+    }
     if cell_size.is_none() && is_stored_so(field, target) {
         return Ok(field.clone());
     }
+    let converted = converted(field, settings, progress)?;
+    if settings.conservative {
+        enclosing(converted)
+    } else {
+        Ok(converted)
+    }
+}
+
+/// Lowers every value by its error.
+fn enclosing(field: StoredField) -> Result<StoredField, ConvertError> {
+    let (solid, error) = (field.solid(), field.error_bound());
+    let doubled = (2.0 * error).next_up().next_up();
+    Ok(match field {
+        StoredField::Dense(grid) => {
+            let layout = *grid.layout();
+            let values = grid.into_values();
+            let values = values.into_iter().map(|value| lowered(value, error));
+            DenseGrid::new(layout, values.collect(), solid, doubled)?.into()
+        }
+        StoredField::Taylor(grid) => {
+            let layout = *grid.layout();
+            // Fine nodes are told from coarse ones, so that they sink with them.
+            let in_cells = (error / layout.cell_size).next_up();
+            let mut coarse = grid.coarse().to_vec();
+            for [.., value] in &mut coarse {
+                *value = lowered(*value, in_cells);
+            }
+            TaylorGrid::new(layout, coarse, grid.nodes().to_vec(), solid, doubled)?.into()
+        }
+        StoredField::Sparse(blocks) => {
+            let mut parts = blocks.parts().clone();
+            lower_by_errors(&mut parts);
+            SparseBlocks::new(*blocks.layout(), parts)?
+                .within(blocks.bounds())?
+                .into()
+        }
+        StoredField::Voxmap(_) => return Err(ConvertError::ConservativeVoxmap),
+    })
+}
+
+fn converted(
+    field: &StoredField,
+    settings: &ConvertSettings,
+    progress: Progress<'_>,
+) -> Result<StoredField, ConvertError> {
+    let ConvertSettings {
+        target, cell_size, ..
+    } = *settings;
     if let (
         StoredField::Sparse(blocks),
         Target::Sparse {
@@ -246,11 +305,12 @@ pub fn convert(
     })
 }
 
-/// What is known of a converted field: the same doubts, found in its own cells, and how far it was seen to differ.
+/// What is known of a field converted with these settings: the same doubts, found in its own cells, and how far it was seen to differ.
 pub fn converted_provenance(
     field: &StoredField,
     provenance: &Provenance,
     converted: &StoredField,
+    settings: &ConvertSettings,
 ) -> Provenance {
     if field == converted {
         return provenance.clone();
@@ -263,6 +323,11 @@ pub fn converted_provenance(
         "converted from {from} to {to}; the measured error is that of the {from} field and the largest difference between \
          the two at random points"
     ));
+    if provenance.conservative && !settings.conservative {
+        notes.push(format!(
+            "the {from} field was conservative; this one is not, and points of the surface may lie outside its solid"
+        ));
+    }
     let doubtful_cells = moved_cells(
         &provenance.doubtful_cells,
         field.layout(),
@@ -274,6 +339,7 @@ pub fn converted_provenance(
     Provenance {
         sign_method: provenance.sign_method,
         measured_error: measured.min(converted.error_bound()),
+        conservative: settings.conservative,
         doubtful_cells: doubtful_cells.unwrap_or_default(),
         notes,
     }
@@ -333,23 +399,27 @@ fn dense_layout(field: &StoredField, cell_size: Option<f64>) -> Result<GridLayou
     let layout = match cell_size {
         None => {
             // Blocks halve cells, so the ratio is a whole number.
-            let finer = (own.cell_size / field.finest_cell_size()).round();
-            let cells = own.cells().as_dvec3() * f64::from(finer);
+            let finer = f64::from((own.cell_size / field.finest_cell_size()).round());
+            // Whole cells too, but for rounding.
+            let [low, high] = field.good_cells().map(|place| (finer * place).round());
+            let cells = (high - low).max(DVec3::ONE);
             check_count(cells)?;
+            let step = f64::from(field.finest_cell_size());
             GridLayout {
+                origin: (own.origin.as_dvec3() + step * low).as_vec3(),
                 cell_size: field.finest_cell_size(),
                 nodes: cells.as_uvec3() + UVec3::ONE,
-                ..own
             }
         }
         Some(size) => {
             let size = size as f32;
             let step = f64::from(size);
-            let extents = own.cells().as_dvec3() * f64::from(own.cell_size);
+            let [low, high] = field.good_cells();
+            let extents = (high - low) * f64::from(own.cell_size);
             // A whole number of cells, but for rounding, is that number.
             let cells = (extents / step * (1.0 - 1e-12)).ceil().max(DVec3::ONE);
             check_count(cells)?;
-            let middle = own.origin.as_dvec3() + 0.5 * extents;
+            let middle = own.origin.as_dvec3() + f64::from(own.cell_size) * low + 0.5 * extents;
             GridLayout {
                 origin: (middle - 0.5 * step * cells).as_vec3(),
                 cell_size: size,

@@ -89,7 +89,12 @@ pub(super) fn unfold(
         worst
     });
     let worst = errors.into_iter().fold(0.0, f32::max);
-    let error = f64::from(worst) + check::rounding(&layout, check::largest_of(&values));
+    // Where the grid begins within the blocks, `f32` may have moved it.
+    let from_blocks = layout.origin.as_dvec3() - blocks.layout().origin.as_dvec3();
+    let size = f64::from(layout.cell_size);
+    let moved = from_blocks.distance((from_blocks / size).round() * size);
+    let rounding = check::rounding(&layout, check::largest_of(&values));
+    let error = f64::from(worst) + moved + rounding;
     Ok(DenseGrid::new(
         layout,
         values,

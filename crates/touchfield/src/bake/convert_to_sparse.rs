@@ -48,7 +48,7 @@ pub(super) fn with_bits(
         values: built.values,
         solid: parts.solid,
     };
-    Ok(SparseBlocks::new(*blocks.layout(), parts)?)
+    Ok(SparseBlocks::new(*blocks.layout(), parts)?.within(blocks.bounds())?)
 }
 
 /// A dense grid as blocks sees it: as many whole blocks as cover it, and what is known at nodes beyond its border.
@@ -83,49 +83,40 @@ impl Covered<'_> {
         })
     }
 
-    /// Value and error of a fine node, counted from the first of the first block \[m\].
-    fn node(&self, node: UVec3) -> (f32, f64) {
+    /// Value of a fine node, counted from the first of the first block \[m\]. Beyond the grid nothing is promised; the middle of what the distance
+    /// can be there lets coarse cells at the border fit best.
+    fn node(&self, node: UVec3) -> f32 {
         let layout = self.dense.layout();
         let place = node.as_ivec3() - self.before;
         let inside = place.clamp(IVec3::ZERO, layout.cells().as_ivec3());
         let value = self.dense.values()[layout.node_index(inside.as_uvec3())];
-        let own_error = f64::from(self.dense.error_bound());
         if inside == place {
-            return (value, own_error);
+            return value;
         }
         let size = f64::from(layout.cell_size);
         let point = layout.origin.as_dvec3() + size * place.as_dvec3();
         let beyond = size * (place - inside).as_dvec3().length();
-        let upper = f64::from(value) + own_error + beyond;
+        let upper = f64::from(value) + beyond;
         let lower = f64::from(self.dense.distance(point.as_vec3()));
-        (
-            (0.5 * (lower + upper)) as f32,
-            (0.5 * (upper - lower)).max(own_error),
-        )
+        (0.5 * (lower + upper)) as f32
     }
 
-    /// Values of the nodes of a block, and the error of interpolating them \[m\].
-    fn block(&self, cell: UVec3, values: &mut Vec<f32>) -> f64 {
-        let first = cell * CELLS;
-        let last = first + CELLS;
-        let own_error = f64::from(self.dense.error_bound());
-        let mut worst = own_error;
+    /// Values of the nodes of a block.
+    fn block(&self, cell: UVec3, values: &mut Vec<f32>) {
         values.clear();
-        for node in places(first, last) {
-            let (value, error) = self.node(node);
-            values.push(value);
-            worst = worst.max(error);
-        }
+        let first = cell * CELLS;
+        values.extend(places(first, first + CELLS).map(|node| self.node(node)));
+    }
+
+    /// First and last node of a block that are nodes of the grid, counted from its first. Every block has some.
+    fn shared(&self, cell: UVec3) -> [UVec3; 2] {
+        let first = (cell * CELLS).as_ivec3() - self.before;
         let grid = self.dense.layout().cells().as_ivec3();
-        let beyond = first.as_ivec3().cmplt(self.before).any()
-            || (last.as_ivec3() - self.before).cmpgt(grid).any();
-        // Beyond the grid only nodes are known; the distance between them follows from theirs.
-        let between = if beyond {
-            check::half_diagonal(self.dense.layout())
-        } else {
-            0.0
-        };
-        worst + between + self.moved
+        let last = IVec3::splat(CELLS as i32);
+        [
+            (-first).clamp(IVec3::ZERO, last).as_uvec3(),
+            (grid - first).clamp(IVec3::ZERO, last).as_uvec3(),
+        ]
     }
 }
 
@@ -141,6 +132,7 @@ pub(super) fn fold(
     let coarse = covered.coarse;
     let cells = coarse.cells();
     let rounding = check::rounding(&coarse, 0.0);
+    let error = f64::from(dense.error_bound()) + covered.moved;
     let row_count = cells.y as usize * cells.z as usize;
     let done = AtomicU64::new(0);
     let built = threads::map(row_count, |row| -> Result<Built, ConvertError> {
@@ -149,8 +141,8 @@ pub(super) fn fold(
         let mut built = Built::new(bits);
         let mut values = Vec::new();
         for cell in (0..cells.x).map(|x| UVec3::new(x, y, z)) {
-            let error = covered.block(cell, &mut values);
-            let difference = coarse_difference(&values);
+            covered.block(cell, &mut values);
+            let difference = coarse_difference(&values, covered.shared(cell));
             if is_kept(keep, dense.layout(), &values, difference) {
                 let bytes = size_of::<SparseBlock>() as u64 + values.len() as u64 * bits.bytes();
                 budget.take(bytes)?;
@@ -169,7 +161,7 @@ pub(super) fn fold(
     for row in built {
         all.append(row?);
     }
-    let nodes = places(UVec3::ZERO, cells).map(|node| covered.node(node * CELLS).0);
+    let nodes = places(UVec3::ZERO, cells).map(|node| covered.node(node * CELLS));
     let parts = SparseParts {
         nodes: nodes.collect(),
         cells: all.cells,
@@ -179,7 +171,7 @@ pub(super) fn fold(
         values: all.values,
         solid: dense.solid(),
     };
-    Ok(SparseBlocks::new(coarse, parts)?)
+    Ok(SparseBlocks::new(coarse, parts)?.within(dense.bounds())?)
 }
 
 fn is_kept(keep: Keep, layout: &GridLayout, values: &[f32], difference: f64) -> bool {
@@ -196,15 +188,15 @@ fn is_kept(keep: Keep, layout: &GridLayout, values: &[f32], difference: f64) -> 
     }
 }
 
-/// How far interpolating the corners of a block is from its values, at most \[m\].
-fn coarse_difference(values: &[f32]) -> f64 {
+/// How far interpolating the corners of a block is from its values, at most, from one node to another \[m\].
+fn coarse_difference(values: &[f32], [first, last]: [UVec3; 2]) -> f64 {
     let side = CELLS as usize + 1;
     let at = |x: usize, y: usize, z: usize| f64::from(values[(z * side + y) * side + x]);
     let end = CELLS as usize;
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
     let mut worst = 0.0f64;
-    for z in 0..side {
-        for y in 0..side {
+    for z in first.z as usize..=last.z as usize {
+        for y in first.y as usize..=last.y as usize {
             let [v, w] = [y, z].map(|n| n as f64 / end as f64);
             let edge = |x| {
                 mix(
@@ -214,7 +206,7 @@ fn coarse_difference(values: &[f32]) -> f64 {
                 )
             };
             let (low, high) = (edge(0), edge(end));
-            for x in 0..side {
+            for x in first.x as usize..=last.x as usize {
                 let coarse = mix(low, high, x as f64 / end as f64);
                 worst = worst.max((coarse - at(x, y, z)).abs());
             }

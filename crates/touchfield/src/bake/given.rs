@@ -149,6 +149,7 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
         Provenance {
             sign_method: SignMethod::Given,
             measured_error: error_bound,
+            conservative: false,
             doubtful_cells: Vec::new(),
             notes,
         },

@@ -3,7 +3,7 @@
 //! Input: a closed mesh; how fine, or how exact.
 //! Output: a [`SparseBlocks`] whose error is proven for every block; no dense grid is ever made.
 //! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
-//! Not for: surfaces with holes, whose field is no distance beside them.
+//! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,11 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::bake::{BakeError, BakeReport};
+use super::bake::{BakeError, BakeReport, Baked, bake};
 use super::blocks::{Piece, for_each_layer};
 use super::cell_error::{Cell, CellProver};
 use super::check;
+use super::convert::{ConvertSettings, Keep, Target, convert, converted_provenance};
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
 use super::nodes::Wanted;
@@ -23,7 +24,7 @@ use super::sign::Signs;
 use super::sparse_band;
 use crate::field::{
     GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseError, SparseParts,
-    SparseValues,
+    SparseValues, StoredField,
 };
 use crate::geom::{corner, place_index};
 use crate::mesh::TriangleMesh;
@@ -110,6 +111,9 @@ pub fn bake_sparse(
 ) -> Result<BakedSparse, BakeError> {
     let start = Instant::now();
     check_faces(mesh)?;
+    if settings.sign.offset().is_some() {
+        return by_offset(mesh, settings, sparse, progress);
+    }
     let layout = coarse_layout(mesh, settings, sparse)?;
     let bounds = mesh.bounds();
     tell(progress, Stage::Preparing, 0, 1)?;
@@ -165,6 +169,7 @@ pub fn bake_sparse(
         provenance: Provenance {
             sign_method: exact.sign_method(),
             measured_error,
+            conservative: sparse.conservative,
             doubtful_cells: Vec::new(),
             notes: exact.notes().to_vec(),
         },
@@ -175,6 +180,43 @@ pub fn bake_sparse(
             disagreements: 0,
         },
     })
+}
+
+/// Signs by an offset hang on all nodes of a grid, so a dense grid is baked and folded.
+fn by_offset(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    sparse: &SparseSettings,
+    progress: Progress<'_>,
+) -> Result<BakedSparse, BakeError> {
+    let SparseGoal::Band(width) = sparse.goal else {
+        return Err(BakeError::OffsetHasNoTolerance);
+    };
+    let Baked {
+        grid,
+        provenance,
+        report,
+    } = bake(mesh, settings, progress)?;
+    let settings = ConvertSettings {
+        target: Target::Sparse {
+            keep: Keep::Band(width),
+            bits: sparse.bits,
+        },
+        cell_size: None,
+        conservative: sparse.conservative,
+        max_memory: settings.max_memory,
+    };
+    let dense = StoredField::from(grid);
+    let converted = convert(&dense, &settings, progress).map_err(BakeError::of_folding)?;
+    let provenance = converted_provenance(&dense, &provenance, &converted, &settings);
+    match converted {
+        StoredField::Sparse(field) => Ok(BakedSparse {
+            field,
+            provenance,
+            report,
+        }),
+        _ => unreachable!("a conversion to blocks gives blocks"),
+    }
 }
 
 /// The grid whose cells blocks replace.
@@ -225,10 +267,14 @@ fn centered(center: DVec3, cell_size: f32, cells: UVec3) -> Result<GridLayout, B
     Ok(layout)
 }
 
+/// A value less what it can be too high. Twice over in `f32`: the sum is rounded, and so is every sample.
+pub(super) fn lowered(value: f32, error: f32) -> f32 {
+    (value - error.next_up()).next_down()
+}
+
 /// Moves every value down by what it can be too high, and says how far it can be off then.
-fn lower_by_errors(parts: &mut SparseParts) {
-    // Twice over in f32: the sum is rounded, and so is every sample.
-    let down = |value: f32, error: f32| (value - error.next_up()).next_down();
+pub(super) fn lower_by_errors(parts: &mut SparseParts) {
+    let down = lowered;
     for value in &mut parts.nodes {
         *value = down(*value, parts.plain_error);
     }

@@ -5,8 +5,8 @@
 //! Cost: a part of a microsecond a node; beside the field, the nodes of two layers of blocks.
 //! Not for: an error that is asked for; see `sparse_tolerance.rs`.
 //!
-//! Blocks share their borders, and every node is searched once: a block owns the nodes up to the last of each row, which is the first of
-//! the next block, and takes that from there.
+//! Blocks share their borders, and nearly every node is searched once: a block owns the nodes up to the last of each row, which is the first
+//! of the next block, and takes that from there. Where there is no next block it searches that too, in one go with its own.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +26,8 @@ use crate::threads;
 /// Cells of a block along a side.
 pub(super) const CELLS: u32 = 8;
 
-/// Nodes that a block owns.
-const OWN: usize = (CELLS * CELLS * CELLS) as usize;
+/// Nodes of a block.
+const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
 
 /// Blocks that are put together by one thread at a time.
 const TOGETHER: usize = 16;
@@ -47,6 +47,19 @@ impl Near {
         let first = self.cells.partition_point(|cell| cell.z < z);
         first..self.cells.partition_point(|cell| cell.z <= z)
     }
+
+    /// The number of the block of a coarse cell, of which there are so many along each axis.
+    fn number(&self, cells: UVec3, cell: UVec3) -> Option<u32> {
+        let inside = cell.cmplt(cells).all();
+        let number = inside.then(|| self.numbers[place_index(cells, cell)]);
+        number.filter(|&number| number != PLAIN)
+    }
+
+    /// Nodes that the block of a coarse cell searches, along each axis: its own, and the last where no block follows.
+    fn searched(&self, cells: UVec3, cell: UVec3) -> UVec3 {
+        let along = |axis: UVec3| CELLS + u32::from(self.number(cells, cell + axis).is_none());
+        UVec3::new(along(UVec3::X), along(UVec3::Y), along(UVec3::Z))
+    }
 }
 
 /// The nodes of the blocks.
@@ -56,19 +69,19 @@ struct Fine {
     exact_within: f64,
 }
 
-/// The nodes that the blocks of one layer own.
+/// The nodes that the blocks of one layer searched.
 struct Layer {
     /// Its first block.
     first: usize,
-    /// [`OWN`] for each block.
+    /// Room for [`NODES`] for each block; those it [searched](Near::searched) are at the beginning.
     values: Vec<f32>,
 }
 
 impl Layer {
     /// The nodes of a block of this layer, if it is one.
     fn of(&self, number: u32) -> Option<&[f32]> {
-        let start = (number as usize).checked_sub(self.first)? * OWN;
-        self.values.get(start..start + OWN)
+        let start = (number as usize).checked_sub(self.first)? * NODES;
+        self.values.get(start..start + NODES)
     }
 }
 
@@ -94,17 +107,17 @@ impl Builder<'_> {
         built.plain_error = near.plain_error;
         let layers = self.layout.cells().z;
         let largest_layer = (0..layers).map(|z| near.layer(z).len()).max().unwrap_or(0);
-        let at_work = 2 * largest_layer * OWN * size_of::<f32>();
+        let at_work = 2 * largest_layer * NODES * size_of::<f32>();
         let stored = near.cells.len() as u64 * self.block_bytes(CELLS);
         self.count(stored + at_work as u64, 1.0)?;
-        let mut this = self.own_nodes(&fine, &near, 0);
+        let mut this = self.search(&fine, &near, 0);
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
-            let next = self.own_nodes(&fine, &near, z + 1);
-            let count = this.values.len() / OWN;
+            let next = self.search(&fine, &near, z + 1);
+            let count = this.values.len() / NODES;
             let parts = threads::map(count.div_ceil(TOGETHER), |part| {
                 let mut built = Built::new(self.bits);
-                let mut values = vec![0.0; (CELLS as usize + 1).pow(3)];
+                let mut values = vec![0.0; NODES];
                 for index in part * TOGETHER..count.min((part + 1) * TOGETHER) {
                     let cell = near.cells[this.first + index];
                     self.all_nodes(&fine, &near, cell, [&this, &next], &mut values);
@@ -168,13 +181,17 @@ impl Builder<'_> {
     fn is_part_near(&self, middle: DVec3, size: f64, width: f64, hint: &mut u32) -> bool {
         let nearest = self.exact.nearest(middle, *hint);
         *hint = nearest.face;
-        let distance = nearest.distance_squared.sqrt();
         let half_diagonal = 0.5 * 3f64.sqrt() * size;
-        if distance <= width || distance > width + half_diagonal {
-            return distance <= width;
+        if nearest.distance_squared.sqrt() > width + half_diagonal {
+            return false;
         }
-        // Parts of two fine cells are not worth a closer look.
-        let smallest = 2.5 / f64::from(CELLS) * f64::from(self.layout.cell_size);
+        // Nearest to the middle, but not to the cube; most often near enough all the same.
+        let beside = (nearest.closest.point - middle).abs() - DVec3::splat(0.5 * size);
+        if beside.max(DVec3::ZERO).length() <= width {
+            return true;
+        }
+        // Parts of one fine cell are not worth a closer look.
+        let smallest = 1.25 / f64::from(CELLS) * f64::from(self.layout.cell_size);
         size <= smallest
             || (0..8).any(|i| {
                 let offset = corner(UVec3::ZERO, i).as_dvec3() - 0.5;
@@ -182,17 +199,20 @@ impl Builder<'_> {
             })
     }
 
-    /// Searches the nodes that the blocks of a layer own; none beyond the last layer.
-    fn own_nodes(&self, fine: &Fine, near: &Near, z: u32) -> Layer {
+    /// Searches the nodes that the blocks of a layer own, and those beside that nobody owns; none beyond the last layer.
+    fn search(&self, fine: &Fine, near: &Near, z: u32) -> Layer {
         let Range { start: first, end } = near.layer(z);
-        let mut values = vec![0.0; (end - first) * OWN];
-        threads::map_pieces(&mut values, OWN, |index, values| {
+        let mut values = vec![0.0; (end - first) * NODES];
+        threads::map_pieces(&mut values, NODES, |index, values| {
+            let cell = near.cells[first + index];
+            let size = near.searched(self.layout.cells(), cell);
             let piece = Piece {
                 layout: &fine.layout,
-                first: near.cells[first + index] * CELLS,
-                size: UVec3::splat(CELLS),
-                side: CELLS,
-                values,
+                first: cell * CELLS,
+                size,
+                // One search for all of it.
+                side: CELLS + 1,
+                values: &mut values[..size.element_product() as usize],
             };
             self.fill(piece, fine.exact_within, &mut []);
         });
@@ -209,37 +229,42 @@ impl Builder<'_> {
         all: &mut [f32],
     ) {
         let cells = self.layout.cells();
+        let of_block = |cell: UVec3| {
+            let number = near.number(cells, cell)?;
+            let values = layers.into_iter().find_map(|layer| layer.of(number))?;
+            Some((values, near.searched(cells, cell)))
+        };
         for i in 0..8 {
             let offset = corner(UVec3::ZERO, i);
-            let neighbour = cell + offset;
             // Of a neighbour only the first nodes along the axis that leads there.
             let size = UVec3::select(offset.cmpeq(UVec3::ZERO), UVec3::splat(CELLS), UVec3::ONE);
-            let owned = neighbour.cmplt(cells).all().then(|| {
-                let number = near.numbers[place_index(cells, neighbour)];
-                layers.into_iter().find_map(|layer| layer.of(number))
-            });
             let mut searched = Vec::new();
-            let (from, stored) = match owned.flatten() {
-                Some(owned) => (owned, UVec3::splat(CELLS)),
+            let of_neighbour =
+                of_block(cell + offset).map(|(from, stored)| (from, stored, UVec3::ZERO));
+            let own = of_block(cell)
+                .filter(|(_, stored)| (offset * CELLS).cmplt(*stored).all())
+                .map(|(from, stored)| (from, stored, offset * CELLS));
+            let (from, stored, start) = match of_neighbour.or(own) {
+                Some(known) => known,
                 None => {
                     searched.resize(size.element_product() as usize, 0.0);
                     let piece = Piece {
                         layout: &fine.layout,
-                        first: neighbour * CELLS,
+                        first: (cell + offset) * CELLS,
                         size,
                         // Flat: one search for all of it.
                         side: CELLS,
                         values: &mut searched,
                     };
                     self.fill(piece, fine.exact_within, &mut []);
-                    (&searched[..], size)
+                    (&searched[..], size, UVec3::ZERO)
                 }
             };
             for node in places(UVec3::ZERO, (size - 1).with_x(0)) {
                 let to = place_index(UVec3::splat(CELLS + 1), offset * CELLS + node);
-                let start = place_index(stored, node);
+                let from_place = place_index(stored, start + node);
                 let length = size.x as usize;
-                all[to..to + length].copy_from_slice(&from[start..start + length]);
+                all[to..to + length].copy_from_slice(&from[from_place..from_place + length]);
             }
         }
     }

@@ -7,6 +7,7 @@
 //! What a cell proves of itself (`cell_error.rs`) is often ten times what its error is. Halves of it prove less each, and what they differ
 //! from it by is known exactly: so cells are halved, and halved again, to prove that they need not be.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::UVec3;
@@ -197,7 +198,8 @@ impl Builder<'_> {
         Ok(block)
     }
 
-    /// `work` on every row of coarse cells, and the results put together in order.
+    /// `work` on every row of coarse cells, and the results put together in order. Rows come up evenly spread over the grid, so that what all of them
+    /// will take is soon known.
     fn rows(
         &self,
         progress: Progress<'_>,
@@ -205,24 +207,32 @@ impl Builder<'_> {
     ) -> Result<Built, BakeError> {
         let cells = self.layout.cells();
         let rows = (cells.y * cells.z) as usize;
+        let order = spread(rows);
         let stop = AtomicBool::new(false);
-        let parts = threads::map(rows, |row| {
+        let forecast = Mutex::new(Forecast::default());
+        let parts = threads::map(rows, |turn| {
             if stop.load(Ordering::Relaxed) {
                 return Err(BakeError::Cancelled);
             }
             let mut built = Built::new(self.bits);
-            let result = work(row as u32 % cells.y, row as u32 / cells.y, &mut built);
+            let row = order[turn];
+            let result = work(row % cells.y, row / cells.y, &mut built);
             let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-            let result = result.and_then(|()| tell(progress, Stage::Distances, done, rows as u64));
+            let result = result
+                .and_then(|()| self.foresee(&forecast, &built, rows))
+                .and_then(|()| tell(progress, Stage::Distances, done, rows as u64));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
             result.map(|()| built)
         });
+        let mut in_order: Vec<(u32, Result<Built, BakeError>)> =
+            order.into_iter().zip(parts).collect();
+        in_order.sort_unstable_by_key(|&(row, _)| row);
         // The reason, rather than that others were stopped for it.
         let mut failure = None;
         let mut built = Built::new(self.bits);
-        for part in parts {
+        for (_, part) in in_order {
             match part {
                 Ok(part) => built.append(part),
                 Err(BakeError::Cancelled) if failure.is_some() => {}
@@ -234,6 +244,33 @@ impl Builder<'_> {
             }
         }
         failure.map_or(Ok(built), Err)
+    }
+
+    /// Refuses as soon as the rows so far leave no doubt that all of them take more than is allowed.
+    fn foresee(
+        &self,
+        forecast: &Mutex<Forecast>,
+        row: &Built,
+        rows: usize,
+    ) -> Result<(), BakeError> {
+        let blocks = row
+            .blocks
+            .iter()
+            .map(|block| self.block_bytes(block.side()));
+        let bytes = blocks.sum::<u64>() + size_of_val(row.children.as_slice()) as u64;
+        // A thread that panicked has more to tell than this.
+        let Ok(mut forecast) = forecast.lock() else {
+            return Ok(());
+        };
+        forecast.add(bytes as f64);
+        let surely = forecast.surely(rows);
+        if surely <= self.max_memory as f64 {
+            return Ok(());
+        }
+        Err(BakeError::SparseTooMuchMemory {
+            needed: forecast.likely(rows) as u64,
+            allowed: self.max_memory,
+        })
     }
 
     /// [`Self::fill`] for the nodes of a block that begins at `first`.
@@ -257,7 +294,92 @@ impl Builder<'_> {
     }
 }
 
+/// What rows take, from those that were seen.
+#[derive(Default)]
+struct Forecast {
+    seen: f64,
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+impl Forecast {
+    /// Rows below which the scatter says nothing.
+    const LEAST: f64 = 32.0;
+
+    fn add(&mut self, bytes: f64) {
+        self.seen += 1.0;
+        self.sum += bytes;
+        self.sum_of_squares += bytes * bytes;
+    }
+
+    /// What all rows likely take \[bytes\].
+    fn likely(&self, rows: usize) -> f64 {
+        rows as f64 * self.sum / self.seen
+    }
+
+    /// What all rows take but for bad luck: the likely, less four times its standard deviation \[bytes\].
+    fn surely(&self, rows: usize) -> f64 {
+        if self.seen < Self::LEAST {
+            return 0.0;
+        }
+        let mean = self.sum / self.seen;
+        let variance = (self.sum_of_squares / self.seen - mean * mean).max(0.0);
+        rows as f64 * (mean - 4.0 * (variance / self.seen).sqrt())
+    }
+}
+
+/// All rows once, any number of those at the beginning spread over the whole: steps of the golden section.
+fn spread(rows: usize) -> Vec<u32> {
+    let gcd = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let golden = (0.618_034 * rows as f64) as usize;
+    let step = (golden..).find(|&step| gcd(step, rows) == 1).unwrap_or(1);
+    (0..rows).map(|turn| (turn * step % rows) as u32).collect()
+}
+
 /// What to prove for a tolerance: there is room for the last rounding of an error to `f32`.
 fn target(tolerance: f64) -> f64 {
     tolerance * (1.0 - 1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_once_each_and_soon_from_everywhere() {
+        for rows in [1, 2, 3, 7, 64, 1000, 4096, 5041] {
+            let order = spread(rows);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..rows as u32).collect::<Vec<_>>());
+            // The first tenth leaves no gap longer than a third of all.
+            let mut first = order[..rows.div_ceil(10)].to_vec();
+            first.sort_unstable();
+            let gaps = first.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(
+                gaps.max().unwrap_or(0) as usize <= rows.div_ceil(3),
+                "{rows}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_forecast_is_sure_only_of_what_many_rows_agree_on() {
+        let mut even = Forecast::default();
+        (0..100).for_each(|_| even.add(10.0));
+        assert_eq!(even.likely(1000), 10_000.0);
+        assert!((even.surely(1000) - 10_000.0).abs() < 1e-6);
+        let mut uneven = Forecast::default();
+        (0..100).for_each(|i| uneven.add(if i == 50 { 1000.0 } else { 0.0 }));
+        assert_eq!(uneven.likely(1000), 10_000.0);
+        assert!(uneven.surely(1000) < 0.0);
+        let mut few = Forecast::default();
+        (0..10).for_each(|_| few.add(10.0));
+        assert_eq!(few.surely(1000), 0.0);
+    }
 }

@@ -179,6 +179,7 @@ pub fn bake_voxmap(
         provenance: Provenance {
             sign_method: exact.sign_method(),
             measured_error,
+            conservative: false,
             doubtful_cells: Vec::new(),
             notes: exact.notes().to_vec(),
         },

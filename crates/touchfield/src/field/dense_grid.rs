@@ -232,17 +232,17 @@ impl DenseGrid {
 
     #[inline(always)]
     fn interpolate(&self, place: &Place) -> f32 {
-        trilinear::value(self.corners(place.cell), place.fraction)
+        trilinear::value(self.corners(place.cell), place.fraction.to_array())
     }
 
     /// Value and exact gradient of the trilinear interpolant.
     #[inline(always)]
     fn interpolate_with_gradient(&self, place: &Place) -> Sample {
         let (distance, slope) =
-            trilinear::value_and_slope(self.corners(place.cell), place.fraction);
+            trilinear::value_and_slope(self.corners(place.cell), place.fraction.to_array());
         Sample {
             distance,
-            gradient: slope / self.frame.layout.cell_size,
+            gradient: Vec3::from(slope) / self.frame.layout.cell_size,
         }
     }
 

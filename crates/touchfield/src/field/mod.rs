@@ -19,6 +19,7 @@ pub mod level_set;
 pub(crate) mod line;
 mod min_max_octree;
 mod outside;
+mod packet;
 pub(crate) mod parameter;
 pub(crate) mod pieces;
 pub mod primitive;

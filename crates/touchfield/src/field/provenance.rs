@@ -46,6 +46,8 @@ pub struct Provenance {
     pub sign_method: SignMethod,
     /// Largest |interpolated − exact| over random samples \[m\]; at most the field's error bound.
     pub measured_error: f32,
+    /// Whether the solid of the field encloses the surface it was made of: no point of that is reported outside.
+    pub conservative: bool,
     /// Cells whose sign is doubtful, by index (x fastest, cells not nodes), ascending.
     pub doubtful_cells: Vec<u32>,
     /// What was wrong with the mesh and what was done about it, a sentence each.

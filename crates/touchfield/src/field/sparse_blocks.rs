@@ -11,10 +11,12 @@
 use glam::{UVec3, Vec3};
 
 use super::grid_frame::{AboutMiddle, GridFrame, LARGEST, Place};
+use super::packet::{self, Packets, Places};
 use super::trilinear;
 use super::{Field, GridError, GridLayout, Sample};
 #[cfg(feature = "bake")]
 use crate::geom::corner;
+use crate::geom::lanes::{Aligned, LANES, Lanes};
 use crate::geom::{Aabb, Interval, place_index};
 
 /// Marks a cell that no block replaces.
@@ -149,6 +151,12 @@ pub enum SparseError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// Errors hold nowhere, or where there is no grid.
+    #[error(
+        "the field is to be good from {:?} to {:?}, which is nowhere or reaches out of the coarse grid",
+        .0.min.to_array(), .0.max.to_array()
+    )]
+    BadBounds(Aabb),
     /// A cell names a block that it may not.
     #[error(
         "{place} is replaced by block {block}, which is not there, or replaces another cell too"
@@ -198,6 +206,16 @@ impl SparseBlocks {
             parts,
             levels,
         })
+    }
+
+    /// The same, good within a part of the coarse grid only: cells beyond `bounds` hold any values, and no error is promised for them. Blocks over a grid whose sides are no whole number of them are made so.
+    pub fn within(mut self, bounds: Aabb) -> Result<SparseBlocks, SparseError> {
+        let grid = self.frame.layout.bounds();
+        if bounds.is_empty() || !grid.contains(bounds.min) || !grid.contains(bounds.max) {
+            return Err(SparseError::BadBounds(bounds));
+        }
+        self.frame.bounds = bounds;
+        Ok(self)
     }
 
     /// Where the coarse nodes lie.
@@ -281,7 +299,7 @@ impl SparseBlocks {
         let at = |index: usize| {
             let way = 2.0 * corner(UVec3::ZERO, index).as_vec3() - 1.0;
             let fraction = (place.fraction + reach * way).clamp(Vec3::ZERO, Vec3::ONE);
-            trilinear::value(place.corners, fraction)
+            trilinear::value(place.corners, fraction.to_array())
         };
         (std::array::from_fn(at), place.error)
     }
@@ -405,10 +423,11 @@ impl SparseBlocks {
     #[inline(always)]
     fn sample_inside(&self, point: Vec3) -> Sample {
         let place = self.locate(point);
-        let (distance, slope) = trilinear::value_and_slope(place.corners, place.fraction);
+        let fraction = place.fraction.to_array();
+        let (distance, slope) = trilinear::value_and_slope(place.corners, fraction);
         Sample {
             distance,
-            gradient: slope / place.cell_size,
+            gradient: Vec3::from(slope) / place.cell_size,
         }
     }
 
@@ -530,6 +549,87 @@ fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
     Ok(deepest)
 }
 
+impl Packets for SparseBlocks {
+    fn frame(&self) -> &GridFrame {
+        &self.frame
+    }
+
+    #[inline(always)]
+    fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
+        let mut rows = [L::splat(0.0); LANES];
+        let mut next = [PLAIN; LANES];
+        // A cell that no block replaces counts as one of a single cell from then on, which changes nothing.
+        let mut sides = Aligned([1.0; LANES]);
+        let mut replaced = false;
+        for (i, cell) in places.cells().into_iter().enumerate() {
+            next[i] = self.block_of(cell);
+            if next[i] == PLAIN {
+                rows[i] = L::load_plain(&self.coarse_corners(cell));
+            } else {
+                sides.0[i] = self.parts.blocks[next[i] as usize].side() as f32;
+                replaced = true;
+            }
+        }
+        let mut fraction = places.fraction;
+        let mut cell_size = L::splat(self.frame.layout.cell_size);
+        while replaced {
+            replaced = false;
+            let side = L::load(&sides);
+            cell_size = cell_size.div(side);
+            let last = side.sub(L::splat(1.0));
+            let scaled = [
+                fraction[0].mul(side),
+                fraction[1].mul(side),
+                fraction[2].mul(side),
+            ];
+            let places = Places::among([last; 3], scaled);
+            fraction = places.fraction;
+            for (i, cell) in places.cells().into_iter().enumerate() {
+                if next[i] == PLAIN {
+                    continue;
+                }
+                let block = &self.parts.blocks[next[i] as usize];
+                next[i] = match block.children {
+                    PLAIN => PLAIN,
+                    first => {
+                        let index = place_index(UVec3::splat(block.side()), cell);
+                        self.parts.children[first as usize + index]
+                    }
+                };
+                if next[i] == PLAIN {
+                    rows[i] = self.load_block_corners(block, cell);
+                    sides.0[i] = 1.0;
+                } else {
+                    sides.0[i] = self.parts.blocks[next[i] as usize].side() as f32;
+                    replaced = true;
+                }
+            }
+        }
+        let (distance, slope) = trilinear::value_and_slope(L::transpose(rows), fraction);
+        let [x, y, z] = slope;
+        let gradient = [x.div(cell_size), y.div(cell_size), z.div(cell_size)];
+        (distance, gradient)
+    }
+
+    fn sample_beyond(&self, point: Vec3) -> Sample {
+        self.lower_bound_outside(point)
+    }
+}
+
+impl SparseBlocks {
+    /// [`Self::block_corners`], in lanes.
+    #[inline(always)]
+    fn load_block_corners<L: Lanes>(&self, block: &SparseBlock, cell: UVec3) -> L {
+        let SparseValues::Bits16(values) = &self.parts.values else {
+            return L::load_plain(&self.block_corners(block, cell));
+        };
+        let row = block.side() as usize + 1;
+        let first = block.first_value + place_index(UVec3::splat(row as u32), cell);
+        let stored = L::load_words(&trilinear::corners(values, first, row, row * row));
+        L::splat(block.lowest).add(L::splat(block.step).mul(stored))
+    }
+}
+
 impl Field for SparseBlocks {
     fn bounds(&self) -> Aabb {
         self.frame.bounds
@@ -543,7 +643,7 @@ impl Field for SparseBlocks {
     fn distance(&self, point: Vec3) -> f32 {
         if self.frame.bounds.contains(point) {
             let place = self.locate(point);
-            trilinear::value(place.corners, place.fraction)
+            trilinear::value(place.corners, place.fraction.to_array())
         } else {
             self.lower_bound_outside(point).distance
         }
@@ -558,11 +658,19 @@ impl Field for SparseBlocks {
         }
     }
 
+    fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
+        packet::distance_many(self, points, out);
+    }
+
+    fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
+        packet::sample_many(self, points, out);
+    }
+
     /// The Lipschitz bound about the middle, from what is known there: the error of that block, not of the whole field.
     fn interval(&self, cell: Aabb) -> Interval {
         let known = |point| {
             let place = self.locate(point);
-            let value = trilinear::value(place.corners, place.fraction);
+            let value = trilinear::value(place.corners, place.fraction.to_array());
             (value, place.error)
         };
         let outside = |point| self.lower_bound_outside(point).distance;

@@ -17,7 +17,7 @@ use glam::{DVec3, UVec3, Vec3};
 use super::grid_frame::Place;
 use super::min_max_octree::NOTHING;
 use super::{
-    CellRanges, Cells, GridLayout, LeafSide, MinMaxOctree, PLAIN, SparseBlock, SparseBlocks,
+    CellRanges, Cells, Field, GridLayout, LeafSide, MinMaxOctree, PLAIN, SparseBlock, SparseBlocks,
     SparseValues,
 };
 use crate::geom::{Aabb, DAabb, Interval};
@@ -243,7 +243,7 @@ impl SparseOctree {
     pub fn range(&self, field: &SparseBlocks, region: Aabb) -> Option<Interval> {
         self.check(field);
         let layout = field.layout();
-        let shared = region.intersection(layout.bounds());
+        let shared = region.intersection(field.bounds());
         if region.is_empty() || shared.is_empty() {
             return None;
         }
@@ -296,7 +296,7 @@ impl SparseOctree {
     pub fn largest_without(&self, field: &SparseBlocks, point: Vec3, level: f32) -> Option<Aabb> {
         self.check(field);
         let layout = field.layout();
-        if !layout.bounds().contains(point) {
+        if !field.bounds().contains(point) {
             return None;
         }
         let mut node = self.root(field);
@@ -454,8 +454,13 @@ impl SparseOctree {
             _ => None,
         };
         let is_finest = node.log2 == 0 && inner.is_none();
+        let region = in_metres(field.layout(), node.region());
+        // Cells beyond the bounds hold anything.
+        if region.intersection(field.bounds()).is_empty() {
+            return;
+        }
         let seen = SparseNode {
-            region: in_metres(field.layout(), node.region()),
+            region,
             range: self.node_range(field, node),
             is_finest,
         };

@@ -1,6 +1,6 @@
 //! The fields that files hold, as one type: for those who load a field and do not mind how it is stored.
 
-use glam::{UVec3, Vec3};
+use glam::{DVec3, UVec3, Vec3};
 
 use super::{
     DenseGrid, Field, GridLayout, LayeredVoxmap, LowerPlane, Meaning, Sample, SparseBlocks,
@@ -40,6 +40,20 @@ impl StoredField {
             StoredField::Taylor(grid) => grid.layout(),
             StoredField::Voxmap(map) => map.layout(),
         }
+    }
+
+    /// From where to where the field is good, counted in cells of its [`layout`](Self::layout): all of it, but for sparse fields
+    /// [within](SparseBlocks::within) a part.
+    pub(crate) fn good_cells(&self) -> [DVec3; 2] {
+        let (layout, bounds) = (self.layout(), self.bounds());
+        let all = layout.cells().as_dvec3();
+        if bounds == layout.bounds() {
+            return [DVec3::ZERO, all];
+        }
+        [bounds.min, bounds.max].map(|point| {
+            let place = (point.as_dvec3() - layout.origin.as_dvec3()) / f64::from(layout.cell_size);
+            place.clamp(DVec3::ZERO, all)
+        })
     }
 
     /// Sides of the smallest cells \[m\].

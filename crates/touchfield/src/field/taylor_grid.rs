@@ -25,6 +25,7 @@
 use glam::{UVec3, Vec3, Vec4};
 
 use super::grid_frame::{GridFrame, LARGEST, Place};
+use super::packet::{self, Packets, Places};
 use super::torn::is_torn_beyond;
 use super::{Field, GridError, GridLayout, Sample};
 use crate::geom::lanes::{self, LANES, Lanes, Work};
@@ -284,7 +285,7 @@ fn cell_correction(corners: [Expansion; 8]) -> f32 {
         + 4.0 * f32::EPSILON * longest
 }
 
-/// Four interpolated numbers with their slopes; what counts is in the lower half of the lanes.
+/// An interpolated number with its slopes; of nodes in lanes the lower half counts.
 struct Mixed<L> {
     value: L,
     x: L,
@@ -295,17 +296,37 @@ struct Mixed<L> {
     yz: L,
 }
 
-/// Interpolates four rows of two nodes each, four numbers a node: (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
+/// A number that is interpolated along y and z, with its slopes.
+struct MixedYz<L> {
+    value: L,
+    y: L,
+    z: L,
+    yz: L,
+}
+
+/// Interpolates four rows: (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
 #[inline(always)]
-fn mix<L: Lanes>([y0z0, y1z0, y0z1, y1z1]: [L; 4], fraction: Vec3) -> Mixed<L> {
-    let [u, v, w] = lanes::splat3::<L>(fraction);
+fn mix_yz<L: Lanes>([y0z0, y1z0, y0z1, y1z1]: [L; 4], v: L, w: L) -> MixedYz<L> {
     let (y_z0, y_z1) = (y1z0.sub(y0z0), y1z1.sub(y0z1));
     let (z0, z1) = (y0z0.add(y_z0.mul(v)), y0z1.add(y_z1.mul(v)));
     let (z, yz) = (z1.sub(z0), y_z1.sub(y_z0));
-    let (value, x) = mix_halves(z0.add(z.mul(w)), u);
-    let (y, xy) = mix_halves(y_z0.add(yz.mul(w)), u);
-    let (z, xz) = mix_halves(z, u);
-    let (yz, _) = mix_halves(yz, u);
+    MixedYz {
+        value: z0.add(z.mul(w)),
+        y: y_z0.add(yz.mul(w)),
+        z,
+        yz,
+    }
+}
+
+/// Interpolates four rows of two nodes each, four numbers a node.
+#[inline(always)]
+fn mix<L: Lanes>(rows: [L; 4], fraction: Vec3) -> Mixed<L> {
+    let [u, v, w] = lanes::splat3::<L>(fraction);
+    let mixed = mix_yz(rows, v, w);
+    let (value, x) = mix_halves(mixed.value, u);
+    let (y, xy) = mix_halves(mixed.y, u);
+    let (z, xz) = mix_halves(mixed.z, u);
+    let (yz, _) = mix_halves(mixed.yz, u);
     Mixed {
         value,
         x,
@@ -317,11 +338,53 @@ fn mix<L: Lanes>([y0z0, y1z0, y0z1, y1z1]: [L; 4], fraction: Vec3) -> Mixed<L> {
     }
 }
 
+/// The same for one number a node, of eight points: what is not used of it is not computed.
+#[inline(always)]
+fn mix_eight<L: Lanes>(low: [L; 4], high: [L; 4], [u, v, w]: [L; 3]) -> Mixed<L> {
+    let (low, high) = (mix_yz(low, v, w), mix_yz(high, v, w));
+    let (value, x) = mix_ends(low.value, high.value, u);
+    let (y, xy) = mix_ends(low.y, high.y, u);
+    let (z, xz) = mix_ends(low.z, high.z, u);
+    let (yz, _) = mix_ends(low.yz, high.yz, u);
+    Mixed {
+        value,
+        x,
+        y,
+        z,
+        xy,
+        xz,
+        yz,
+    }
+}
+
+/// Mean and difference.
+#[inline(always)]
+fn mix_ends<L: Lanes>(low: L, high: L, t: L) -> (L, L) {
+    let slope = high.sub(low);
+    (low.add(slope.mul(t)), slope)
+}
+
+/// [`mix_eight`] for the four numbers of nodes, which are given row by row, and in each point by point.
+#[inline(always)]
+fn mix_nodes<L: Lanes>(rows: [[L; LANES]; 4], fraction: [L; 3]) -> [Mixed<L>; 4] {
+    let [a, b, c, d] = [
+        L::transpose(rows[0]),
+        L::transpose(rows[1]),
+        L::transpose(rows[2]),
+        L::transpose(rows[3]),
+    ];
+    [
+        mix_eight([a[0], b[0], c[0], d[0]], [a[4], b[4], c[4], d[4]], fraction),
+        mix_eight([a[1], b[1], c[1], d[1]], [a[5], b[5], c[5], d[5]], fraction),
+        mix_eight([a[2], b[2], c[2], d[2]], [a[6], b[6], c[6], d[6]], fraction),
+        mix_eight([a[3], b[3], c[3], d[3]], [a[7], b[7], c[7], d[7]], fraction),
+    ]
+}
+
 /// Mean and difference of the lower half and the upper one.
 #[inline(always)]
 fn mix_halves<L: Lanes>(ends: L, t: L) -> (L, L) {
-    let slope = ends.swap_halves().sub(ends);
-    (ends.add(slope.mul(t)), slope)
+    mix_ends(ends, ends.swap_halves(), t)
 }
 
 /// `coarse` in units of cells, added to `fine`.
@@ -401,15 +464,6 @@ impl TaylorGrid {
         }
     }
 
-    #[inline(always)]
-    fn sample_with<L: Lanes>(&self, point: Vec3) -> Sample {
-        if self.frame.bounds.contains(point) {
-            self.interpolate::<L>(&self.frame.locate(point))
-        } else {
-            self.sample_outside(point)
-        }
-    }
-
     /// At a point of the grid.
     fn sample_inside(&self, point: Vec3) -> Sample {
         let place = self.frame.locate(point);
@@ -460,38 +514,93 @@ impl Work for InterpolateOne<'_> {
     }
 }
 
-struct SampleMany<'a> {
-    grid: &'a TaylorGrid,
-    points: &'a [Vec3],
-    out: &'a mut Vec<Sample>,
-}
-
-impl Work for SampleMany<'_> {
-    type Output = ();
+impl Packets for TaylorGrid {
+    fn frame(&self) -> &GridFrame {
+        &self.frame
+    }
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
-        for &point in self.points {
-            self.out.push(self.grid.sample_with::<L>(point));
+    fn announce<L: Lanes>(&self, places: &Places<L>) {
+        /// Smaller grids are near enough anyway \[bytes\].
+        const NEAR: usize = 1 << 23;
+        if size_of_val(self.nodes.as_slice()) < NEAR {
+            return;
         }
+        let row = self.frame.layout.nodes.x as usize;
+        let plane = row * self.frame.layout.nodes.y as usize;
+        for cell in places.cells() {
+            let corner = self.frame.layout.node_index(cell);
+            L::fetch(&self.nodes, corner);
+            L::fetch(&self.nodes, corner + row);
+            L::fetch(&self.nodes, corner + plane);
+            L::fetch(&self.nodes, corner + plane + row);
+        }
+    }
+
+    #[inline(always)]
+    fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
+        let cells = places.cells();
+        let row = self.frame.layout.nodes.x as usize;
+        let plane = row * self.frame.layout.nodes.y as usize;
+        let mut rows = [[L::splat(0.0); LANES]; 4];
+        for (i, &cell) in cells.iter().enumerate() {
+            let corner = self.frame.layout.node_index(cell);
+            rows[0][i] = L::load_halves(pair(&self.nodes, corner));
+            rows[1][i] = L::load_halves(pair(&self.nodes, corner + row));
+            rows[2][i] = L::load_halves(pair(&self.nodes, corner + plane));
+            rows[3][i] = L::load_halves(pair(&self.nodes, corner + plane + row));
+        }
+        let [fx, fy, fz, fphi] = mix_nodes(rows, places.fraction);
+        let row = self.coarse_nodes.x as usize;
+        let plane = row * self.coarse_nodes.y as usize;
+        for (i, &cell) in cells.iter().enumerate() {
+            let corner = self.coarse_index(cell / BLOCK);
+            rows[0][i] = L::load_plain(pair(&self.coarse, corner));
+            rows[1][i] = L::load_plain(pair(&self.coarse, corner + row));
+            rows[2][i] = L::load_plain(pair(&self.coarse, corner + plane));
+            rows[3][i] = L::load_plain(pair(&self.coarse, corner + plane + row));
+        }
+        let part = L::splat(1.0 / BLOCK as f32);
+        let mut in_block = places.fraction;
+        for (fraction, &cell) in in_block.iter_mut().zip(&places.cell) {
+            // The cell's place in the block: powers of two, so nothing is rounded.
+            let whole = cell.mul(part).truncate().mul(L::splat(BLOCK as f32));
+            *fraction = cell.sub(whole).add(*fraction).mul(part);
+        }
+        let [cx, cy, cz, cphi] = mix_nodes(rows, in_block);
+        let (ax, ay, az) = (joined(fx, cx), joined(fy, cy), joined(fz, cz));
+        let phi = joined(fphi, cphi);
+        let one = L::splat(1.0);
+        let [t_x, t_y, t_z] = places.fraction;
+        let [bump_x, bump_y, bump_z] = [
+            t_x.mul(one.sub(t_x)),
+            t_y.mul(one.sub(t_y)),
+            t_z.mul(one.sub(t_z)),
+        ];
+        let two = L::splat(2.0);
+        let [bend_x, bend_y, bend_z] = [
+            one.sub(two.mul(t_x)),
+            one.sub(two.mul(t_y)),
+            one.sub(two.mul(t_z)),
+        ];
+        let value = less(phi.value, [(bump_x, ax.x), (bump_y, ay.y), (bump_z, az.z)]);
+        let gradient = [
+            less(phi.x, [(bend_x, ax.x), (bump_y, ay.xy), (bump_z, az.xz)]),
+            less(phi.y, [(bend_y, ay.y), (bump_x, ax.xy), (bump_z, az.yz)]),
+            less(phi.z, [(bend_z, az.z), (bump_x, ax.xz), (bump_y, ay.yz)]),
+        ];
+        (value.mul(L::splat(self.frame.layout.cell_size)), gradient)
+    }
+
+    fn sample_beyond(&self, point: Vec3) -> Sample {
+        self.sample_outside(point)
     }
 }
 
-struct DistanceMany<'a> {
-    grid: &'a TaylorGrid,
-    points: &'a [Vec3],
-    out: &'a mut Vec<f32>,
-}
-
-impl Work for DistanceMany<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        for &point in self.points {
-            self.out.push(self.grid.sample_with::<L>(point).distance);
-        }
-    }
+/// What is left of a sum after three products, in this order.
+#[inline(always)]
+fn less<L: Lanes>(sum: L, [a, b, c]: [(L, L); 3]) -> L {
+    sum.sub(a.0.mul(a.1)).sub(b.0.mul(b.1)).sub(c.0.mul(c.1))
 }
 
 impl Field for TaylorGrid {
@@ -516,23 +625,11 @@ impl Field for TaylorGrid {
     }
 
     fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
-        out.clear();
-        out.reserve(points.len());
-        lanes::run(DistanceMany {
-            grid: self,
-            points,
-            out,
-        });
+        packet::distance_many(self, points, out);
     }
 
     fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
-        out.clear();
-        out.reserve(points.len());
-        lanes::run(SampleMany {
-            grid: self,
-            points,
-            out,
-        });
+        packet::sample_many(self, points, out);
     }
 
     fn interval(&self, cell: Aabb) -> Interval {

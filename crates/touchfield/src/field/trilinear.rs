@@ -1,11 +1,10 @@
-//! Trilinear interpolation in one cell.
+//! Trilinear interpolation in one cell, or in eight at a time.
 
-use glam::Vec3;
+use crate::geom::lanes::Number;
 
 /// Value at `fraction`, from 0 to 1 along each axis, between the corners; bit 0 of their index is x, bit 1 y, bit 2 z.
 #[inline(always)]
-pub(super) fn value(c: [f32; 8], fraction: Vec3) -> f32 {
-    let Vec3 { x, y, z } = fraction;
+pub(super) fn value<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> N {
     let low = mix(mix(c[0], c[1], x), mix(c[2], c[3], x), y);
     let high = mix(mix(c[4], c[5], x), mix(c[6], c[7], x), y);
     mix(low, high, z)
@@ -13,18 +12,17 @@ pub(super) fn value(c: [f32; 8], fraction: Vec3) -> f32 {
 
 /// [`value`], and its exact slope per cell.
 #[inline(always)]
-pub(super) fn value_and_slope(c: [f32; 8], fraction: Vec3) -> (f32, Vec3) {
-    let Vec3 { x, y, z } = fraction;
+pub(super) fn value_and_slope<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> (N, [N; 3]) {
     let (y0z0, y1z0) = (mix(c[0], c[1], x), mix(c[2], c[3], x));
     let (y0z1, y1z1) = (mix(c[4], c[5], x), mix(c[6], c[7], x));
     let (z0, z1) = (mix(y0z0, y1z0, y), mix(y0z1, y1z1, y));
-    let dx_z0 = mix(c[1] - c[0], c[3] - c[2], y);
-    let dx_z1 = mix(c[5] - c[4], c[7] - c[6], y);
-    let slope = Vec3::new(
+    let dx_z0 = mix(c[1].sub(c[0]), c[3].sub(c[2]), y);
+    let dx_z1 = mix(c[5].sub(c[4]), c[7].sub(c[6]), y);
+    let slope = [
         mix(dx_z0, dx_z1, z),
-        mix(y1z0 - y0z0, y1z1 - y0z1, z),
-        z1 - z0,
-    );
+        mix(y1z0.sub(y0z0), y1z1.sub(y0z1), z),
+        z1.sub(z0),
+    ];
     (mix(z0, z1, z), slope)
 }
 
@@ -43,6 +41,6 @@ pub(super) fn corners<T: Copy>(values: &[T], first: usize, row: usize, plane: us
 }
 
 #[inline(always)]
-fn mix(a: f32, b: f32, t: f32) -> f32 {
-    a + (b - a) * t
+fn mix<N: Number>(a: N, b: N, t: N) -> N {
+    a.add(b.sub(a).mul(t))
 }

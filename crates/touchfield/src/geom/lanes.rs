@@ -22,20 +22,49 @@ pub(crate) type Stored3 = [Stored; 3];
 #[repr(C, align(32))]
 pub(crate) struct Aligned<T>(pub(crate) T);
 
+/// One `f32`, or [`LANES`] of them: what is written for this is the same bits for one and for many.
+pub(crate) trait Number: Copy {
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+}
+
+impl Number for f32 {
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self - other
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self * other
+    }
+}
+
 /// [`LANES`] numbers in registers.
-pub(crate) trait Lanes: Copy {
+pub(crate) trait Lanes: Number {
     fn splat(value: f32) -> Self;
     fn load(stored: &Stored) -> Self;
     /// From anywhere in memory.
     fn load_plain(values: &[f32; LANES]) -> Self;
     /// The half floats of these bits, exactly.
     fn load_halves(bits: &[u16; LANES]) -> Self;
+    /// Whole numbers.
+    fn load_words(words: &[u16; LANES]) -> Self;
+    /// Has the memory of an item brought near, if there is such an item; nothing else.
+    fn fetch<T>(items: &[T], index: usize);
     fn store(self) -> Stored;
     /// The upper four lanes below the lower four.
     fn swap_halves(self) -> Self;
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
-    fn mul(self, other: Self) -> Self;
+    /// Rows to columns: lane `i` of the `k`-th is lane `k` of the `i`-th.
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+    /// Without the part behind the point.
+    fn truncate(self) -> Self;
+    /// As whole numbers, which these must be, from 0 up to below 2³¹.
+    fn to_whole(self) -> [u32; LANES];
     fn div(self, other: Self) -> Self;
     fn sqrt(self) -> Self;
     fn max(self, other: Self) -> Self;
@@ -144,6 +173,21 @@ impl Portable {
     }
 }
 
+impl Number for Portable {
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
 impl Lanes for Portable {
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -162,24 +206,30 @@ impl Lanes for Portable {
         Portable(bits.map(|bits| half::f16::from_bits(bits).to_f32()))
     }
     #[inline(always)]
+    fn load_words(words: &[u16; LANES]) -> Self {
+        Portable(words.map(f32::from))
+    }
+    #[inline(always)]
+    fn fetch<T>(_items: &[T], _index: usize) {}
+    #[inline(always)]
+    fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
+        std::array::from_fn(|k| Portable(std::array::from_fn(|i| rows[i].0[k])))
+    }
+    #[inline(always)]
+    fn truncate(self) -> Self {
+        Portable(self.0.map(f32::trunc))
+    }
+    #[inline(always)]
+    fn to_whole(self) -> [u32; LANES] {
+        self.0.map(|x| x as u32)
+    }
+    #[inline(always)]
     fn swap_halves(self) -> Self {
         Portable(std::array::from_fn(|i| self.0[(i + LANES / 2) % LANES]))
     }
     #[inline(always)]
     fn store(self) -> Stored {
         Aligned(self.0)
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
     }
     #[inline(always)]
     fn div(self, other: Self) -> Self {
@@ -218,7 +268,7 @@ impl Lanes for Portable {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{Aligned, Lanes, Stored, Work};
+    use super::{Aligned, Lanes, Number, Stored, Work};
 
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn run<W: Work>(work: W) -> W::Output {
@@ -235,6 +285,41 @@ mod avx2 {
             // SAFETY: needs a CPU with AVX2 and F16C; `Avx2` values exist only inside `run`, which demands one.
             unsafe { $call }
         };
+    }
+
+    /// The first two lanes of each half, and the last two: those of `a` and `b` in turn.
+    #[inline(always)]
+    fn interleaved(a: Avx2, b: Avx2) -> [__m256; 2] {
+        [
+            instruction!(_mm256_unpacklo_ps(a.0, b.0)),
+            instruction!(_mm256_unpackhi_ps(a.0, b.0)),
+        ]
+    }
+
+    /// Four numbers, of which two come from each, for each place in a half.
+    #[inline(always)]
+    fn by_twos(a: [__m256; 2], b: [__m256; 2]) -> [__m256; 4] {
+        [
+            instruction!(_mm256_shuffle_ps::<0x44>(a[0], b[0])),
+            instruction!(_mm256_shuffle_ps::<0xee>(a[0], b[0])),
+            instruction!(_mm256_shuffle_ps::<0x44>(a[1], b[1])),
+            instruction!(_mm256_shuffle_ps::<0xee>(a[1], b[1])),
+        ]
+    }
+
+    impl Number for Avx2 {
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Avx2(instruction!(_mm256_add_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Avx2(instruction!(_mm256_sub_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Avx2(instruction!(_mm256_mul_ps(self.0, other.0)))
+        }
     }
 
     impl Lanes for Avx2 {
@@ -258,6 +343,50 @@ mod avx2 {
             Avx2(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(bits.as_ptr().cast())) })
         }
         #[inline(always)]
+        fn load_words(words: &[u16; super::LANES]) -> Self {
+            // SAFETY: AVX2 as above; sixteen bytes, and no alignment is asked for.
+            Avx2(unsafe {
+                let words = _mm_loadu_si128(words.as_ptr().cast());
+                _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(words))
+            })
+        }
+        #[inline(always)]
+        fn fetch<T>(items: &[T], index: usize) {
+            if let Some(item) = items.get(index) {
+                // SAFETY: SSE as above; a hint that reads and writes nothing, and the address is that of an item.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+            }
+        }
+        #[inline(always)]
+        fn transpose(rows: [Self; super::LANES]) -> [Self; super::LANES] {
+            let [a, b, c, d, e, f, g, h] = rows;
+            // By ones, then by twos, then by fours.
+            let (ab, cd) = (interleaved(a, b), interleaved(c, d));
+            let (ef, gh) = (interleaved(e, f), interleaved(g, h));
+            let (abcd, efgh) = (by_twos(ab, cd), by_twos(ef, gh));
+            let mut columns = [a; super::LANES];
+            for k in 0..4 {
+                let (abcd, efgh) = (abcd[k], efgh[k]);
+                columns[k] = Avx2(instruction!(_mm256_permute2f128_ps::<0x20>(abcd, efgh)));
+                columns[k + 4] = Avx2(instruction!(_mm256_permute2f128_ps::<0x31>(abcd, efgh)));
+            }
+            columns
+        }
+        #[inline(always)]
+        fn truncate(self) -> Self {
+            const HOW: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+            Avx2(instruction!(_mm256_round_ps::<HOW>(self.0)))
+        }
+        #[inline(always)]
+        fn to_whole(self) -> [u32; super::LANES] {
+            let mut out = Aligned([0; super::LANES]);
+            // SAFETY: AVX2 as above; `out` is eight `u32`, aligned to 32 bytes by its type.
+            unsafe {
+                _mm256_store_si256(out.0.as_mut_ptr().cast(), _mm256_cvttps_epi32(self.0));
+            }
+            out.0
+        }
+        #[inline(always)]
         fn swap_halves(self) -> Self {
             Avx2(instruction!(_mm256_permute2f128_ps::<1>(self.0, self.0)))
         }
@@ -267,18 +396,6 @@ mod avx2 {
             // SAFETY: AVX2 as above; `out` is eight `f32`, aligned to 32 bytes by its type.
             unsafe { _mm256_store_ps(out.0.as_mut_ptr(), self.0) };
             out
-        }
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            Avx2(instruction!(_mm256_add_ps(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            Avx2(instruction!(_mm256_sub_ps(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn mul(self, other: Self) -> Self {
-            Avx2(instruction!(_mm256_mul_ps(self.0, other.0)))
         }
         #[inline(always)]
         fn div(self, other: Self) -> Self {
@@ -343,9 +460,12 @@ mod tests {
                 a.select_positive(L::splat(3.0), b),
                 a.swap_halves(),
                 L::load_plain(&self.b.0),
+                a.truncate(),
             ];
+            let rows = std::array::from_fn(|i| a.add(b.mul(L::splat(i as f32))));
+            let results = [results.to_vec(), L::transpose(rows).to_vec()].concat();
             (
-                results.map(|lanes| lanes.store().0).to_vec(),
+                results.iter().map(|lanes| lanes.store().0).collect(),
                 a.mask_at_most(b),
             )
         }
@@ -365,6 +485,44 @@ mod tests {
                 let bits = |v: &[f32; LANES]| v.map(|x| if x.is_nan() { 0 } else { x.to_bits() });
                 assert_eq!(bits(w), bits(p), "{w:?} {p:?}");
             }
+        }
+    }
+
+    struct Turn;
+
+    impl Work for Turn {
+        type Output = [[f32; LANES]; LANES];
+
+        fn run<L: Lanes>(self) -> Self::Output {
+            let row = |i: usize| std::array::from_fn(|k| (10 * i + k) as f32);
+            let rows = std::array::from_fn(|i| L::load_plain(&row(i)));
+            L::transpose(rows).map(|column| column.store().0)
+        }
+    }
+
+    #[test]
+    fn rows_turn_to_columns() {
+        let expected = std::array::from_fn(|k| std::array::from_fn(|i| (10 * i + k) as f32));
+        assert_eq!(run(Turn), expected);
+        assert_eq!(Turn.run::<Portable>(), expected);
+    }
+
+    struct Whole([u16; LANES]);
+
+    impl Work for Whole {
+        type Output = ([f32; LANES], [u32; LANES]);
+
+        fn run<L: Lanes>(self) -> Self::Output {
+            let words = L::load_words(&self.0);
+            (words.store().0, words.to_whole())
+        }
+    }
+
+    #[test]
+    fn words_are_whole_numbers() {
+        let words = [0, 1, 2, 255, 256, 32_767, 32_768, 65_535];
+        for found in [run(Whole(words)), Whole(words).run::<Portable>()] {
+            assert_eq!(found, (words.map(f32::from), words.map(u32::from)));
         }
     }
 

@@ -17,7 +17,7 @@ pub(super) const DOUBTFUL: Tag = Tag(*b"DOUB");
 pub(super) const NOTES: Tag = Tag(*b"NOTE");
 pub(super) const TAGS: [Tag; 3] = [PROVENANCE, DOUBTFUL, NOTES];
 
-/// Bytes of `PROV`: method, three reserved, error.
+/// Bytes of `PROV`: method, whether it is conservative, two reserved, error.
 const PROVENANCE_SIZE: usize = 8;
 
 /// What can be in a [`Provenance`] but not in a file.
@@ -43,7 +43,12 @@ pub(super) fn check(provenance: &Provenance, layout: &GridLayout) -> Result<(), 
 
 pub(super) fn write(builder: &mut Builder, provenance: &Provenance) {
     builder.chunk(PROVENANCE, Need::Required, Encoding::Plain, |out| {
-        out.extend([provenance.sign_method as u8, 0, 0, 0]);
+        out.extend([
+            provenance.sign_method as u8,
+            provenance.conservative.into(),
+            0,
+            0,
+        ]);
         out.extend(provenance.measured_error.to_le_bytes());
         PROVENANCE_SIZE as u64
     });
@@ -84,14 +89,18 @@ pub(super) fn read(
 ) -> Result<Provenance, FileError> {
     let chunk = container.get(PROVENANCE)?;
     let payload: &[u8; PROVENANCE_SIZE] = fixed_payload(chunk, "a sign method and an error")?;
-    let &[code, reserved @ .., a, b, c, d] = payload;
+    let &[code, conservative, reserved @ .., a, b, c, d] = payload;
     let bad = |byte, why| chunk.error_in_payload(byte, Cause::BadContent(why));
     let sign_method = SignMethod::ALL
         .into_iter()
         .find(|&method| method as u8 == code)
         .ok_or_else(|| bad(0, format!("sign method {code} is not known")))?;
-    if reserved != [0; 3] {
-        return Err(bad(1, format!("reserved bytes are {reserved:?}, not 0")));
+    if conservative > 1 {
+        let why = format!("whether it is conservative is told by {conservative}, not by 0 or 1");
+        return Err(bad(1, why));
+    }
+    if reserved != [0; 2] {
+        return Err(bad(2, format!("reserved bytes are {reserved:?}, not 0")));
     }
     let measured_error = f32::from_le_bytes([a, b, c, d]);
     check_measured_error(measured_error).map_err(|cause| chunk.error_in_payload(4, cause))?;
@@ -106,6 +115,7 @@ pub(super) fn read(
     Ok(Provenance {
         sign_method,
         measured_error,
+        conservative: conservative == 1,
         doubtful_cells,
         notes,
     })

@@ -1,35 +1,45 @@
 //! The chunks of sparse blocks: `GRID` and `VALS` for the coarse grid as in a dense one, `CELL`, the block of each coarse cell, `BLKS`,
-//! the blocks, `CHLD`, the blocks in them, and their values as `RES8`, `RS16` or `VL32`.
+//! the blocks, `CHLD`, the blocks in them, and their values as `RES8`, `RS16` or `VL32`; `BNDS`, where it is good, if not everywhere.
 //!
 //! Input: a [`SparseBlocks`], or the chunks of a file.
 //! Output: the same to the bit; nothing that [`SparseBlocks::new`] would not take.
 //! Cost: one pass over the values. Not for: what else is known about the field, which is `provenance.rs`.
+
+use glam::Vec3;
 
 use super::container::{Builder, Chunk, Container, Encoding, Need};
 use super::dense::{self, Head};
 use super::error::{Cause, FileError, Tag};
 use super::lists::read_list;
 use super::{Budget, blocks, residuals};
-use crate::field::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
+use crate::field::{
+    Field, PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
+};
+use crate::geom::Aabb;
 
 pub(super) const KIND: Tag = Tag(*b"SPRS");
 pub(super) const CELLS: Tag = Tag(*b"CELL");
 pub(super) const BLOCKS: Tag = Tag(*b"BLKS");
 pub(super) const CHILDREN: Tag = Tag(*b"CHLD");
+pub(super) const BOUNDS: Tag = Tag(*b"BNDS");
 /// Of the values, by bits.
 pub(super) const VALUES: [(Tag, usize); 3] =
     [(Tag(*b"RES8"), 1), (Tag(*b"RS16"), 2), (Tag(*b"VL32"), 4)];
 
-pub(super) const TAGS: [Tag; 8] = [
+pub(super) const TAGS: [Tag; 9] = [
     dense::GRID,
     dense::VALUES,
     CELLS,
     BLOCKS,
     CHILDREN,
+    BOUNDS,
     VALUES[0].0,
     VALUES[1].0,
     VALUES[2].0,
 ];
+
+/// Bytes of `BNDS`: lower corner, upper corner.
+const BOUNDS_SIZE: usize = 24;
 
 /// Bytes of a block: cells, whether it has blocks of its own, two zeros; lowest, step, error.
 const BLOCK_SIZE: usize = 16;
@@ -45,6 +55,18 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
         solid,
     } = field.parts();
     dense::write_head(builder, field.layout(), *solid, *plain_error);
+    let bounds = field.bounds();
+    if bounds != field.layout().bounds() {
+        builder.chunk(BOUNDS, Need::Required, Encoding::Plain, |out| {
+            for number in [bounds.min, bounds.max]
+                .map(|end| end.to_array())
+                .as_flattened()
+            {
+                out.extend(number.to_le_bytes());
+            }
+            BOUNDS_SIZE as u64
+        });
+    }
     builder.chunk(
         dense::VALUES,
         Need::Required,
@@ -138,10 +160,25 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
     };
     // Checking the references takes a number a block.
     budget.take("the blocks", 4 * parts.blocks.len() as u64, blocks_chunk)?;
-    SparseBlocks::new(head.layout, parts).map_err(|error| match error {
+    let field = SparseBlocks::new(head.layout, parts).map_err(|error| match error {
         SparseError::Grid(error) => head_chunk.error(Cause::Grid(error)),
         error => blocks_chunk.error(Cause::BadContent(error.to_string())),
-    })
+    })?;
+    let Some(chunk) = container.find(BOUNDS) else {
+        return Ok(field);
+    };
+    let payload: &[u8; BOUNDS_SIZE] = dense::fixed_payload(chunk, "two corners of a box")?;
+    let corner = |first: usize| {
+        let number = |axis: usize| {
+            let bytes = std::array::from_fn(|byte| payload[first + 4 * axis + byte]);
+            f32::from_le_bytes(bytes)
+        };
+        Vec3::new(number(0), number(1), number(2))
+    };
+    let bounds = Aabb::new(corner(0), corner(12));
+    field
+        .within(bounds)
+        .map_err(|error| chunk.error(Cause::BadContent(error.to_string())))
 }
 
 /// Refuses values that are not as many as the blocks have.

@@ -4,7 +4,7 @@
 //! of what single calls take, for others the same. No allocation once the buffers have grown.
 //! Not for: threads; each may have its own part of the segments.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::over_cells::{Goes, PlaneWalk};
 use super::segment::{
@@ -120,7 +120,10 @@ fn begin<'a>(
 ) -> Option<Lane<'a>> {
     let mut out = settings.collect(spans);
     let planes = target.planes();
-    let inside = planes.map(|(grid, ..)| inside_of(grid.layout(), from, to));
+    let inside = planes.map(|(grid, ..)| {
+        let layout = grid.layout();
+        inside_of(layout, [DVec3::ZERO, layout.cells().as_dvec3()], from, to)
+    });
     let (Some((grid, octree, planes)), Some((line, Some([enters, leaves])))) = (planes, inside)
     else {
         let _ = cross(target, from, to, settings.level, &mut out);

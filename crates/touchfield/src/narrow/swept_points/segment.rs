@@ -182,7 +182,7 @@ pub(super) fn cross(
     let Some((field, octree)) = target.stored else {
         return cross_outside(target, from, to, [0.0, 1.0], out);
     };
-    let (line, inside) = inside_of(field.layout(), from, to);
+    let (line, inside) = inside_of(field.layout(), field.good_cells(), from, to);
     let level = out.level;
     let outside = |times: Times, out: &mut Collector<'_>| {
         out.level = level_outside;
@@ -203,11 +203,16 @@ pub(super) fn cross(
     ControlFlow::Continue(())
 }
 
-/// The line in units of cells, and when it is inside the grid, if ever.
-pub(super) fn inside_of(layout: &GridLayout, from: Vec3, to: Vec3) -> (Line, Option<Times>) {
+/// The line in units of cells, and when it is between `low` and `high`, where the field is good, if ever.
+pub(super) fn inside_of(
+    layout: &GridLayout,
+    [low, high]: [DVec3; 2],
+    from: Vec3,
+    to: Vec3,
+) -> (Line, Option<Times>) {
     let line = line_among(layout, from, to);
     let slack = DVec3::splat(border_slack(layout));
-    let inside = line.clip(-slack, layout.cells().as_dvec3() + slack, [0.0, 1.0]);
+    let inside = line.clip(low - slack, high + slack, [0.0, 1.0]);
     (line, inside)
 }
 
