@@ -39,6 +39,7 @@ mod parry_shape;
 mod partner;
 mod query;
 mod shape;
+mod shell_sweep;
 mod sweep;
 mod thickness;
 mod world;
