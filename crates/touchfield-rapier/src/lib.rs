@@ -35,6 +35,7 @@ mod dispatcher;
 mod extremes;
 mod manifolds;
 mod meet;
+mod memory;
 mod parry_shape;
 mod partner;
 mod query;

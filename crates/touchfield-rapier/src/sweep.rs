@@ -41,7 +41,7 @@ const DEEPER_SHARE: f32 = 0.25;
 const DEEPEST_SHARE: f32 = 0.5;
 
 /// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
-const NEAR_SHARE: f32 = 0.1;
+const NEAR_SHARE: f32 = 0.02;
 
 /// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
 const AT_ONCE: f32 = 1e-4;
@@ -173,9 +173,8 @@ fn first_hit(
         [g1, g2],
         |a, b| {
             let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
-            let thickness = [thickness_of(a), thickness_of(b)];
             // Triangles are as thick as what meets them.
-            let thinner = thickness[0].min(thickness[1]);
+            let thinner = a.thickness().min(b.thickness());
             let mut take = |shapes: [&Shape; 2], sweep: &mut Sweep<'_>| {
                 let Some(hit) = sweep.of_solids(shapes, motions, thinner) else {
                     return;
@@ -426,9 +425,7 @@ impl Sweep<'_> {
 /// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
 fn ball_about(solid: &Shape) -> (Vec3, f32) {
     let bounds = solid.solid();
-    let is_ball = solid
-        .as_convex()
-        .is_some_and(|convex| matches!(convex.core(), Core::Point));
+    let is_ball = solid.as_convex().is_some_and(|convex| matches!(convex.core(), Core::Point));
     let radius = if is_ball {
         bounds.half_extents().max_element()
     } else {
@@ -461,19 +458,4 @@ fn hit_of(found: &Cast) -> Hit {
 fn size_of(shape: &Shape) -> f32 {
     let size = shape.solid().diagonal();
     if size.is_finite() { size } else { f32::MAX }
-}
-
-/// About how thin a part is: a field by its thinner parts, a solid of Rapier's by the least side of its box.
-fn thickness_of(part: &Part) -> f32 {
-    match &part.kind {
-        PartKind::Field(field) => {
-            let extents = field.shape().solid().extents();
-            field.thickness().min(extents.min_element())
-        }
-        PartKind::Solid(shape) if shape.solid().is_finite() => {
-            let extents = shape.solid().extents();
-            extents.min_element().max(1e-6 * size_of(shape))
-        }
-        PartKind::Solid(_) | PartKind::Triangles | PartKind::Unknown => f32::MAX,
-    }
 }
