@@ -425,7 +425,9 @@ impl Sweep<'_> {
 /// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
 fn ball_about(solid: &Shape) -> (Vec3, f32) {
     let bounds = solid.solid();
-    let is_ball = solid.as_convex().is_some_and(|convex| matches!(convex.core(), Core::Point));
+    let is_ball = solid
+        .as_convex()
+        .is_some_and(|convex| matches!(convex.core(), Core::Point));
     let radius = if is_ball {
         bounds.half_extents().max_element()
     } else {
