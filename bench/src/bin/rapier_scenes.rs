@@ -543,6 +543,8 @@ fn pair_cost(kind: Kind, model: &Model, poses: &[Pose]) -> Result<f64, Problem> 
                 // As bodies at rest stir.
                 let aside = 2e-4 * (step as f32) * DVec3::ONE.normalize().as_vec3();
                 let place = RapierPose::from_parts(pose.translation + aside, pose.rotation);
+                // What it costs to find contacts, not to remember them.
+                ours.forget();
                 dispatcher
                     .contact_manifolds(
                         &place,

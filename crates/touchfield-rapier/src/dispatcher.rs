@@ -6,6 +6,7 @@
 //! It owns its fallback: with parry's `chain` the children of a compound would be handed to the default alone, and a field among them would touch nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rapier::math::{Pose as RapierPose, Real, Vector};
@@ -14,14 +15,17 @@ use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{
     ClosestPoints, Contact as RapierContact, ContactManifold, ContactManifoldsWorkspace,
     DefaultQueryDispatcher, NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher,
-    ShapeCastHit, ShapeDistance, ShapeIntersection, TypedWorkspaceData, Unsupported, WorkspaceData,
+    ShapeCastHit, ShapeDistance, ShapeIntersection, Unsupported,
 };
 use rapier::parry::shape::Shape as RapierShape;
+use touchfield::contact::Contact;
+use touchfield::geom::Pose;
 
 use crate::convert;
 use crate::counts::{Counts, Tally};
 use crate::manifolds::{self, Buffers, PairFrame};
 use crate::meet::{self, Colliders, Found};
+use crate::memory::{PairMemory, Place, Plan};
 use crate::partner::{Part, PartKind, Solids, child, holds_field};
 use crate::query;
 use crate::sweep;
@@ -51,6 +55,7 @@ pub struct FieldDispatcher {
     settings: DispatcherSettings,
     solids: Arc<Solids>,
     tally: Arc<Tally>,
+    epoch: Arc<AtomicU64>,
 }
 
 impl FieldDispatcher {
@@ -67,6 +72,12 @@ impl FieldDispatcher {
         self.tally.take()
     }
 
+    /// Makes all pairs look for their contacts anew in the next step, rather than go on from those of the last. What pairs remember is not part of a saved world: one that is to
+    /// go on with the same bits as its copy forgets it when it is saved.
+    pub fn forget(&self) {
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -80,23 +91,6 @@ impl FieldDispatcher {
             self.tally.unsupported("a shape of Rapier's", "another");
         }
         result
-    }
-}
-
-/// The parts of both colliders of a pair: what need not be found again at every step.
-#[derive(Clone)]
-struct PairParts {
-    first: Vec<Part>,
-    second: Vec<Part>,
-}
-
-impl WorkspaceData for PairParts {
-    fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
-        TypedWorkspaceData::Custom
-    }
-
-    fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
-        Box::new(self.clone())
     }
 }
 
@@ -130,27 +124,29 @@ where
                 .contact_manifolds(pos12, g1, g2, prediction, manifolds, workspace);
             return self.count_unsupported(answer);
         }
-        let is_ours = |workspace: &ContactManifoldsWorkspace| workspace.0.is::<PairParts>();
         // A pair that may have two normals must have a workspace, or Rapier loses track of its manifolds.
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        let is_ours = |workspace: &ContactManifoldsWorkspace| {
+            let memory = workspace.0.downcast_ref::<PairMemory>();
+            memory.is_some_and(|memory| memory.epoch == epoch)
+        };
         if !workspace.as_ref().is_some_and(is_ours) {
-            *workspace = Some(ContactManifoldsWorkspace(Box::new(PairParts {
-                first: self.solids.parts(g1),
-                second: self.solids.parts(g2),
-            })));
+            let memory = PairMemory::new(&self.solids, [g1, g2], epoch);
+            *workspace = Some(ContactManifoldsWorkspace(Box::new(memory)));
         }
-        let Some(parts) = workspace
-            .as_ref()
-            .and_then(|workspace| workspace.0.downcast_ref())
+        let Some(memory) = workspace
+            .as_mut()
+            .and_then(|workspace| workspace.0.downcast_mut::<PairMemory>())
         else {
             return Err(Unsupported);
         };
         GATHER.with(|gather| match gather.try_borrow_mut() {
             Ok(mut gather) => {
-                self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather)
+                self.manifolds(pos12, [g1, g2], prediction, memory, manifolds, &mut gather)
             }
             Err(_) => {
                 let mut gather = Gather::default();
-                self.manifolds(pos12, [g1, g2], prediction, parts, manifolds, &mut gather)
+                self.manifolds(pos12, [g1, g2], prediction, memory, manifolds, &mut gather)
             }
         })
     }
@@ -192,7 +188,7 @@ impl FieldDispatcher {
         pos12: &RapierPose,
         [g1, g2]: [&dyn RapierShape; 2],
         prediction: Real,
-        parts: &PairParts,
+        memory: &mut PairMemory,
         manifolds: &mut Vec<ContactManifold<M, C>>,
         gather: &mut Gather,
     ) -> Result<(), Unsupported>
@@ -200,14 +196,35 @@ impl FieldDispatcher {
         M: Default + Clone + Send + Sync,
         C: Default + Copy + Send + Sync,
     {
+        let first_from_second = convert::pose(pos12);
+        let wanted = convert::float(prediction).max(0.0);
+        let (plan, before) = memory.plan(first_from_second, wanted);
+        let frame = PairFrame {
+            first_from_second,
+            size: memory.size,
+            max_contacts: self.settings.max_contacts,
+            reach: wanted,
+        };
+        let reach = match plan {
+            Plan::Keep => {
+                manifolds::measure_again(manifolds, first_from_second);
+                return Ok(());
+            }
+            Plan::Revisit => {
+                self.revisit(memory, &frame, manifolds, gather);
+                return Ok(());
+            }
+            Plan::Look(reach) => reach,
+        };
         let colliders = Colliders {
             first: g1,
             second: g2,
-            first_from_second: convert::pose(pos12),
-            reach: convert::float(prediction).max(0.0),
+            first_from_second,
+            reach,
             budget: self.settings.budget,
             tally: &self.tally,
         };
+        let parts = &*memory;
         gather.found.clear();
         let mut plain = Vec::new();
         meet::with_work(|work| {
@@ -246,54 +263,36 @@ impl FieldDispatcher {
             }
         });
         for found in &gather.found {
-            let [i, j] = found.parts;
-            self.look_for_depth(&parts.first[i as usize], found);
-            self.look_for_depth(&parts.second[j as usize], found);
+            for part in parts.pair(found.parts) {
+                self.look_for_depth(part, found);
+            }
         }
-        let sizes = parts
-            .first
-            .iter()
-            .chain(&parts.second)
-            .filter_map(Part::solid);
-        let sizes = sizes.map(|shape| shape.solid().diagonal());
-        let frame = PairFrame {
-            first_from_second: colliders.first_from_second,
-            size: sizes
-                .filter(|size| size.is_finite())
-                .fold(f32::INFINITY, f32::min),
-            max_contacts: self.settings.max_contacts,
-            reach: colliders.reach,
-        };
+        if reach > wanted {
+            gather
+                .found
+                .retain(|found| is_foreseen(&found.contact, wanted, before, first_from_second));
+        }
         let settle = |found: &Found| {
-            let [i, j] = found.parts;
-            let pair = [&parts.first[i as usize], &parts.second[j as usize]];
-            match meet::settled(pair, colliders.first_from_second, found.contact) {
+            let pair = parts.pair(found.parts);
+            match meet::settled(pair, first_from_second, found.contact) {
                 Some(contact) => Found { contact, ..*found },
                 None => *found,
             }
         };
-        let subshape = |[i, j]: [u32; 2]| {
-            [
-                parts.first[i as usize].subshape,
-                parts.second[j as usize].subshape,
-            ]
-        };
+        let subshape = |numbers| parts.pair(numbers).map(|part| part.subshape);
         let plain_before = take_plain(manifolds);
-        let rebuilt = manifolds::rebuild(
-            &gather.found,
-            &frame,
-            settle,
-            subshape,
-            manifolds,
-            &mut gather.manifolds,
-        );
-        if let Err(error) = rebuilt {
+        let settled = manifolds::settle_feet(&gather.found, &frame, settle, &mut gather.manifolds);
+        let told = settled
+            .and_then(|()| manifolds::tell(&frame, subshape, manifolds, &mut gather.manifolds));
+        let is_told = told.is_ok();
+        if let Err(error) = told {
             self.tally.refused(&error);
             manifolds.clear();
         }
+        let is_ours_alone = plain.is_empty();
         for numbers in plain {
             self.plain_manifold(
-                parts,
+                memory,
                 numbers,
                 [g1, g2],
                 pos12,
@@ -302,7 +301,50 @@ impl FieldDispatcher {
                 manifolds,
             );
         }
+        // What Rapier tells of its own children is asked for at every step.
+        if is_told && is_ours_alone {
+            remember(memory, &frame, gather.manifolds.settled());
+        } else {
+            memory.forget();
+        }
         Ok(())
+    }
+
+    /// Tells the contacts at the places that were in contact when they were last looked for.
+    fn revisit<M, C>(
+        &self,
+        memory: &mut PairMemory,
+        frame: &PairFrame,
+        manifolds: &mut Vec<ContactManifold<M, C>>,
+        gather: &mut Gather,
+    ) where
+        M: Default + Clone + Send + Sync,
+        C: Default + Copy + Send + Sync,
+    {
+        let contacts = memory.places.iter().filter_map(|place| {
+            let contact = meet::revisited(
+                memory.pair(place.parts),
+                frame.first_from_second,
+                place.id,
+                place.point,
+            )?;
+            // What was looked for farther away than wanted now is no contact yet.
+            (contact.separation <= frame.reach).then_some(Found {
+                contact,
+                parts: place.parts,
+            })
+        });
+        gather.manifolds.set_settled(contacts, frame);
+        let subshape = |parts| memory.pair(parts).map(|part| part.subshape);
+        let told = manifolds::tell(frame, subshape, manifolds, &mut gather.manifolds);
+        match told {
+            Ok(()) => memory.revisited(frame.first_from_second),
+            Err(error) => {
+                self.tally.refused(&error);
+                manifolds.clear();
+                memory.forget();
+            }
+        }
     }
 
     /// Counts a contact that is deeper than a field knows.
@@ -322,8 +364,8 @@ impl FieldDispatcher {
     )]
     fn plain_manifold<M, C>(
         &self,
-        parts: &PairParts,
-        [i, j]: [u32; 2],
+        parts: &PairMemory,
+        numbers: [u32; 2],
         [g1, g2]: [&dyn RapierShape; 2],
         pos12: &RapierPose,
         prediction: Real,
@@ -333,7 +375,7 @@ impl FieldDispatcher {
         M: Default + Clone + Send + Sync,
         C: Default + Copy + Send + Sync,
     {
-        let (a, b) = (&parts.first[i as usize], &parts.second[j as usize]);
+        let [a, b] = parts.pair(numbers);
         let (shape1, shape2) = (child(g1, a.subshape), child(g2, b.subshape));
         let (pose1, pose2) = (child_pose(g1, a.subshape), child_pose(g2, b.subshape));
         let known = before
@@ -355,6 +397,35 @@ impl FieldDispatcher {
             manifolds.push(manifold);
         }
     }
+}
+
+/// Whether a contact is as near as wanted, or will be after another step like the last; if there was none, how it moves is Rapier's to judge.
+fn is_foreseen(contact: &Contact, wanted: f32, before: Option<Pose>, now: Pose) -> bool {
+    /// The next step may be faster than the last.
+    const FASTER: f32 = 1.25;
+    let Some(before) = before else { return true };
+    let in_second = now.inverse().transform_point(contact.point);
+    let moved = contact.point - before.transform_point(in_second);
+    contact.separation + FASTER * moved.dot(contact.normal).min(0.0) <= wanted
+}
+
+/// Remembers where a pair touches.
+fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found]) {
+    let now = frame.first_from_second;
+    let mut places = std::mem::take(&mut memory.places);
+    places.clear();
+    for found in settled {
+        if let Some(point) = meet::place(memory.pair(found.parts), now, found.contact) {
+            places.push(Place {
+                id: found.contact.id,
+                point,
+                parts: found.parts,
+            });
+        }
+    }
+    let can_revisit = places.len() == settled.len();
+    memory.places = places;
+    memory.looked(now, frame.reach, can_revisit);
 }
 
 /// Takes out the manifolds that Rapier made for children of its own; ours have no poses of subshapes.

@@ -3,7 +3,7 @@
 //! Input: the contacts of a step, the manifolds of the last one. Output: the manifolds of this one, impulses carried over.
 //! Cost: O(contacts × kept). Not for: contacts of Rapier's own pairs, which it keeps itself.
 //!
-//! All memory is in the manifolds themselves, which Rapier keeps, copies and saves: a pair needs nothing beside them to go on.
+//! Impulses and numbers are in the manifolds themselves, which Rapier keeps, copies and saves; where a pair touched, to be found there again sooner, is in `memory`.
 //! A contact is the same as one of the last step if it is near it as seen from either body, as in `touchfield::manifold`.
 
 use glam::Vec3;
@@ -100,11 +100,81 @@ fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<u32>, feet: &mut V
     }
 }
 
-/// Replaces the manifolds by those of `found`. `settle` moves a contact to where it belongs; `subshape` names a part.
-pub(crate) fn rebuild<M, C>(
+/// Of all contacts those that stand for the rest, moved to where they belong: what [`tell`] tells. `settle` moves one.
+pub(crate) fn settle_feet(
     found: &[Found],
     frame: &PairFrame,
     settle: impl Fn(&Found) -> Found,
+    buffers: &mut Buffers,
+) -> Result<(), ManifoldError> {
+    let Buffers {
+        contacts,
+        reduce: scratch,
+        reduced,
+        order,
+        feet,
+        settled,
+        ..
+    } = buffers;
+    settled.clear();
+    if found.is_empty() {
+        return Ok(());
+    }
+    // Settling costs samples: of a foot its lowest points, and of many contacts those that reach farthest.
+    without_flanks(found, FOOT_SHARE * frame.size, order, feet);
+    contacts.clear();
+    contacts.extend(feet.iter().map(|found| found.contact));
+    let thinned = ReduceSettings {
+        max_contacts: MOST_SETTLED,
+        max_per_normal: MOST_SETTLED / 2,
+        tolerance: Tolerance::for_size(frame.size),
+        fade: frame.reach,
+        ..Default::default()
+    };
+    reduced.kept.clear();
+    if feet.len() > MOST_SETTLED {
+        reduce(contacts, &[], &thinned, scratch, reduced)?;
+    } else {
+        reduced.kept.extend(0..feet.len() as u32);
+    }
+    for &index in &reduced.kept {
+        add_settled(settle(&feet[index as usize]), frame, settled);
+    }
+    Ok(())
+}
+
+/// Adds a contact that is where it belongs. Points of a round foot arrive at one place: they are one.
+fn add_settled(moved: Found, frame: &PairFrame, settled: &mut Vec<Found>) {
+    let twin = TWIN_SHARE * frame.size;
+    let other = settled.iter_mut().find(|other: &&mut Found| {
+        let apart = other.contact.point.distance_squared(moved.contact.point);
+        apart <= twin * twin && other.contact.normal.dot(moved.contact.normal) > ALIKE
+    });
+    match other {
+        Some(other) if moved.contact.separation < other.contact.separation => *other = moved,
+        Some(_) => {}
+        None => settled.push(moved),
+    }
+}
+
+impl Buffers {
+    /// What was settled last.
+    pub(crate) fn settled(&self) -> &[Found] {
+        &self.settled
+    }
+
+    /// Replaces it by contacts that are where they belong.
+    pub(crate) fn set_settled(&mut self, contacts: impl Iterator<Item = Found>, frame: &PairFrame) {
+        self.settled.clear();
+        for moved in contacts {
+            add_settled(moved, frame, &mut self.settled);
+        }
+    }
+}
+
+/// Replaces the manifolds by those of what was settled; `subshape` names a part.
+pub(crate) fn tell<M, C>(
+    frame: &PairFrame,
     subshape: impl Fn([u32; 2]) -> [u32; 2],
     manifolds: &mut Vec<ContactManifold<M, C>>,
     buffers: &mut Buffers,
@@ -114,7 +184,17 @@ where
     C: Default + Copy,
 {
     let mut last = std::mem::take(manifolds);
-    if found.is_empty() {
+    let Buffers {
+        contacts,
+        preferred,
+        reduce: scratch,
+        reduced,
+        old,
+        settled,
+        kept,
+        ..
+    } = buffers;
+    if settled.is_empty() {
         // Buffers for when they meet again.
         last.truncate(1);
         if let Some(first) = last.first_mut() {
@@ -124,17 +204,6 @@ where
         return Ok(());
     }
     let second_from_first = frame.first_from_second.inverse();
-    let Buffers {
-        contacts,
-        preferred,
-        reduce: scratch,
-        reduced,
-        old,
-        order,
-        feet,
-        settled,
-        kept,
-    } = buffers;
     old.clear();
     for (manifold, points) in last.iter().enumerate() {
         for (point, tracked) in points.points.iter().enumerate() {
@@ -149,38 +218,6 @@ where
         }
     }
     let tolerance = Tolerance::for_size(frame.size);
-    // Settling costs samples: of a foot its lowest points, and of many contacts those that reach farthest.
-    without_flanks(found, FOOT_SHARE * frame.size, order, feet);
-    contacts.clear();
-    contacts.extend(feet.iter().map(|found| found.contact));
-    let thinned = ReduceSettings {
-        max_contacts: MOST_SETTLED,
-        max_per_normal: MOST_SETTLED / 2,
-        tolerance,
-        fade: frame.reach,
-        ..Default::default()
-    };
-    reduced.kept.clear();
-    if feet.len() > MOST_SETTLED {
-        reduce(contacts, &[], &thinned, scratch, reduced)?;
-    } else {
-        reduced.kept.extend(0..feet.len() as u32);
-    }
-    // Points of a round foot arrive at one place: they are one.
-    let twin = TWIN_SHARE * frame.size;
-    settled.clear();
-    for &index in &reduced.kept {
-        let moved = settle(&feet[index as usize]);
-        let other = settled.iter_mut().find(|other: &&mut Found| {
-            let apart = other.contact.point.distance_squared(moved.contact.point);
-            apart <= twin * twin && other.contact.normal.dot(moved.contact.normal) > ALIKE
-        });
-        match other {
-            Some(other) if moved.contact.separation < other.contact.separation => *other = moved,
-            Some(_) => {}
-            None => settled.push(moved),
-        }
-    }
     contacts.clear();
     contacts.extend(settled.iter().map(|found| found.contact));
     let same = SAME_SHARE * frame.size;
@@ -260,6 +297,23 @@ const ID_BITS: u32 = (1 << 30) - 1;
 
 /// Of a contact that has no name yet.
 const NO_ID: u32 = ID_BITS;
+
+/// Tells the manifolds how far apart the places that touch are now; where they are is left as it was.
+pub(crate) fn measure_again<M, C>(
+    manifolds: &mut [ContactManifold<M, C>],
+    first_from_second: Pose,
+) {
+    for manifold in manifolds {
+        let normal = convert::vec3(manifold.local_n1);
+        let on_second = first_from_second.inverse().transform_vector(-normal);
+        manifold.local_n2 = convert::vector(on_second);
+        for point in &mut manifold.points {
+            let second = first_from_second.transform_point(convert::vec3(point.local_p2));
+            let apart = (second - convert::vec3(point.local_p1)).dot(normal);
+            point.dist = convert::real(apart);
+        }
+    }
+}
 
 /// Gives new contacts the smallest numbers that are free.
 fn name_new<M, C>(manifolds: &mut [ContactManifold<M, C>]) {

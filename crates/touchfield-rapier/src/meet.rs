@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use glam::Vec3;
 use rapier::parry::shape::Shape as RapierShape;
-use touchfield::contact::Contact;
+use touchfield::contact::{Contact, ContactId};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, TriangleScratch,
-    collide_triangles, find_contacts, settle,
+    collide_triangles, find_contacts, place_of, revisit, settle,
 };
 use touchfield::shape::Shape;
 
@@ -136,28 +136,52 @@ fn boxes_meet(pair: &Pair<'_>, reach: f32) -> bool {
     !pair.a.solid().intersection(b_in_a.grown(reach)).is_empty()
 }
 
+/// Where a contact lies on the body whose shell made it, in the frame of its part; none if no shell did.
+pub(crate) fn place([a, b]: [&Part; 2], first_from_second: Pose, contact: Contact) -> Option<Vec3> {
+    let (pair, _) = shell_pair([a, b], first_from_second)?;
+    let contact = seen_from(a.collider_from_part.inverse(), contact);
+    Some(place_of(&pair, &contact))
+}
+
+/// The contact at such a place now.
+pub(crate) fn revisited(
+    [a, b]: [&Part; 2],
+    first_from_second: Pose,
+    id: ContactId,
+    place: Vec3,
+) -> Option<Contact> {
+    let (pair, reach) = shell_pair([a, b], first_from_second)?;
+    let contact = revisit(&pair, id, place, reach)?;
+    Some(seen_from(a.collider_from_part, contact))
+}
+
+/// Two solids whose contacts are made by shells, and how far these may have missed a place: about a spacing, or what one point stood for.
+fn shell_pair<'a>([a, b]: [&'a Part; 2], first_from_second: Pose) -> Option<(Pair<'a>, f32)> {
+    let (shape_a, shape_b) = (a.solid()?, b.solid()?);
+    if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
+        return None;
+    }
+    let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
+    let reach = [shape_a, shape_b].into_iter().filter_map(|shape| {
+        let shell = shape.shell()?;
+        Some(shell.covering_radius().min(3.0 * DETAIL_SHARE * size))
+    });
+    let reach = reach.fold(DETAIL_SHARE * size, f32::max);
+    let pair = Pair {
+        a: shape_a,
+        b: shape_b,
+        a_from_b: a_from_b(a, b, first_from_second),
+    };
+    Some((pair, reach))
+}
+
 /// Moves a contact of two solids to where their surfaces are nearest, as far as a shell may have missed it.
 pub(crate) fn settled(
     [a, b]: [&Part; 2],
     first_from_second: Pose,
     contact: Contact,
 ) -> Option<Contact> {
-    let (shape_a, shape_b) = (a.solid()?, b.solid()?);
-    if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
-        return None;
-    }
-    let pair = Pair {
-        a: shape_a,
-        b: shape_b,
-        a_from_b: a_from_b(a, b, first_from_second),
-    };
-    let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
-    // About a spacing, or what one point stood for.
-    let reach = [shape_a, shape_b].into_iter().filter_map(|shape| {
-        let shell = shape.shell()?;
-        Some(shell.covering_radius().min(3.0 * DETAIL_SHARE * size))
-    });
-    let reach = reach.fold(DETAIL_SHARE * size, f32::max);
+    let (pair, reach) = shell_pair([a, b], first_from_second)?;
     let part_from_collider = a.collider_from_part.inverse();
     let settled = settle(&pair, seen_from(part_from_collider, contact), reach);
     Some(seen_from(a.collider_from_part, settled))

@@ -4,8 +4,8 @@
 //! Not for: pairs, which are the dispatcher's.
 
 use glam::Vec3;
-use rapier::math::{Real, Vector};
-use rapier::parry::bounding_volume::{Aabb, BoundingSphere};
+use rapier::math::{Pose as RapierPose, Real, Vector};
+use rapier::parry::bounding_volume::{Aabb, BoundingSphere, BoundingVolume};
 use rapier::parry::mass_properties::MassProperties;
 use rapier::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use rapier::parry::shape::{FeatureId, Shape, ShapeType, TypedShape};
@@ -17,6 +17,13 @@ use crate::shape::FieldShape;
 impl Shape for FieldShape {
     fn compute_local_aabb(&self) -> Aabb {
         convert::rapier_aabb(self.shape().solid())
+    }
+
+    /// With room about thin bodies: Rapier asks for the contacts of a pair once the boxes meet, and walls that are thinner than what a body goes in a step
+    /// would have passed each other before.
+    fn compute_aabb(&self, position: &RapierPose) -> Aabb {
+        let tight = self.compute_local_aabb().transform_by(position);
+        tight.loosened(convert::real(self.room()))
     }
 
     fn compute_local_bounding_sphere(&self) -> BoundingSphere {
@@ -79,7 +86,22 @@ const ON_SURFACE: f32 = 1e-5;
 /// Steps along a ray or towards a surface; each at least halves what is left where the field is a distance.
 const MOST_STEPS: u32 = 512;
 
+/// Share of its size below which a body is thin.
+const THIN: f32 = 0.1;
+
+/// Share of its size by which the box of a thin body is wider: of a metre, two of them are seen coming at 9 m/s and 60 steps a second.
+const ROOM: f32 = 0.05;
+
 impl FieldShape {
+    /// By how much its box is wider than it is \[m\].
+    fn room(&self) -> f32 {
+        if self.thickness() < THIN * self.size() {
+            ROOM * self.size()
+        } else {
+            0.0
+        }
+    }
+
     fn size(&self) -> f32 {
         self.shape().solid().diagonal()
     }

@@ -54,6 +54,21 @@ impl Part {
         }
     }
 
+    /// About how thin it is \[m\]: a field by its thinner parts, a solid of Rapier's by the least side of its box. What has no other side is endless.
+    pub(crate) fn thickness(&self) -> f32 {
+        match &self.kind {
+            PartKind::Field(field) => {
+                let extents = field.shape().solid().extents();
+                field.thickness().min(extents.min_element())
+            }
+            PartKind::Solid(shape) if shape.solid().is_finite() => {
+                let bounds = shape.solid();
+                bounds.extents().min_element().max(1e-6 * bounds.diagonal())
+            }
+            PartKind::Solid(_) | PartKind::Triangles | PartKind::Unknown => f32::MAX,
+        }
+    }
+
     pub(crate) fn is_field(&self) -> bool {
         matches!(self.kind, PartKind::Field(_))
     }

@@ -1,27 +1,32 @@
 //! Times of impact for pairs with a field in them: what Rapier's continuous collision detection asks.
 //!
 //! Input: how two shapes move. Output: a time until which they do not overlap deeper than their fields can tell, turning included.
-//! Cost: some separations for each pair of parts. Not for: bodies that are at rest on each other, which the solver holds.
+//! Cost: microseconds for bodies that stay apart or touch already, some separations for those that meet. Not for: bodies that are at rest on each other, which the
+//! solver holds.
+//!
+//! Bodies that begin apart are told to stay so by the spheres of their shells, or else cast: a proven time.
 //!
 //! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
-//! For them the time is that at which they have gone deeper by a share of the thinner one's thickness, and in all by no more than half of it: less than it takes to come
-//! out on the wrong side.
+//! For them the time is that at which a point of either shell has gone deeper than a quarter of the thinner one's thickness: less than it takes to come out on the wrong side.
+//! It is told by the points alone, as their contacts are; separations of bodies that touch along whole rims cost a hundred times as much.
 
 use glam::Vec3;
 use rapier::math::{Pose as RapierPose, Real, Vector};
 use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
 use rapier::parry::shape::Shape as RapierShape;
+use touchfield::field::Sample;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
-use touchfield::pointshell::PointShell;
 use touchfield::shape::Shape;
+use touchfield::shape::convex::Core;
 
 use crate::convert;
 use crate::dispatcher::FieldDispatcher;
 use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
+use crate::shell_sweep::{Below, Level, Moving, SweepScratch, ball_stays_beyond};
 
 /// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
 const PRECISION: f32 = 2e-3;
@@ -34,6 +39,9 @@ const DEEPER_SHARE: f32 = 0.25;
 
 /// Share of it beyond which they stop where they are.
 const DEEPEST_SHARE: f32 = 0.5;
+
+/// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
+const NEAR_SHARE: f32 = 0.02;
 
 /// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
 const AT_ONCE: f32 = 1e-4;
@@ -158,15 +166,15 @@ fn first_hit(
         dispatcher,
         question,
         scratch: CastScratch::default(),
+        shells: SweepScratch::default(),
     };
     each_pair(
         dispatcher,
         [g1, g2],
         |a, b| {
             let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
-            let thickness = [thickness_of(a), thickness_of(b)];
             // Triangles are as thick as what meets them.
-            let thinner = thickness[0].min(thickness[1]);
+            let thinner = a.thickness().min(b.thickness());
             let mut take = |shapes: [&Shape; 2], sweep: &mut Sweep<'_>| {
                 let Some(hit) = sweep.of_solids(shapes, motions, thinner) else {
                     return;
@@ -244,6 +252,7 @@ struct Sweep<'a> {
     dispatcher: &'a FieldDispatcher,
     question: Question,
     scratch: CastScratch,
+    shells: SweepScratch,
 }
 
 impl Sweep<'_> {
@@ -255,18 +264,13 @@ impl Sweep<'_> {
         thinner: f32,
     ) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
-        let back = motion.flipped();
-        let stays =
-            |target: f32| stays_beyond(a, b, &motion, target) || stays_beyond(b, a, &back, target);
-        // Those that touch may go deeper by a share: from where the points of their shells are, which the surfaces are no higher than.
-        let lowest = f32::min(lowest_at_start(a, b, &motion), lowest_at_start(b, a, &back));
-        let target = self.question.target;
-        if stays(target)
-            || (lowest < 0.0 && !self.question.stops_at_start)
-                // In a thin body no point is deeper than half of it, before or behind: deeper than half of that, depth tells nothing.
-                && lowest > -0.5 * DEEPEST_SHARE * thinner
-                && stays((lowest - DEEPER_SHARE * thinner).max(-0.5 * DEEPEST_SHARE * thinner))
-        {
+        if self.question.target == 0.0 && !self.question.stops_at_start {
+            let lowest = self.lowest_at_start([a, b], &motion);
+            if lowest <= NEAR_SHARE * thinner {
+                return self.deeper([a, b], &motion, thinner);
+            }
+        }
+        if self.stays_apart([a, b], &motion) {
             return None;
         }
         let size = f32::min(size_of(a), size_of(b));
@@ -318,6 +322,80 @@ impl Sweep<'_> {
         }
     }
 
+    /// How far the nearest point of either shell begins from the other body.
+    fn lowest_at_start(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> f32 {
+        let mut lowest = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            let moving = moving(field, shell, motion);
+            moving.map_or(f32::INFINITY, |moving| {
+                moving.lowest_at_start(&mut self.shells)
+            })
+        };
+        lowest(a, b, motion).min(lowest(b, a, &motion.flipped()))
+    }
+
+    /// Whether bodies that begin apart provably stay so: Rapier sweeps every fast body against every floor, however high above it that is.
+    ///
+    /// No surface is farther from a point of its shell than the covering radius; one shell that stays away is enough.
+    fn stays_apart(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
+        let errors = a.field().error_bound() + b.field().error_bound();
+        let target = self.question.target + errors;
+        let mut stays = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            let bounds = shell.solid();
+            if !bounds.is_finite() {
+                return false;
+            }
+            let ball = ball_about(shell);
+            if ball_stays_beyond(field.field(), motion, ball, target) {
+                return true;
+            }
+            moving(field, shell, motion).is_some_and(|moving| {
+                let covered = moving.shell.covering_radius();
+                let level = Level::Same(target + covered);
+                // Nothing is found out by looking closer than what lies between the points.
+                let below = moving.first_below(level, 0.25 * covered, &mut self.shells);
+                below.is_none()
+            })
+        };
+        stays(a, b, motion) || stays(b, a, &motion.flipped())
+    }
+
+    /// When bodies that touch go too deep: the first time at which a point of either shell does.
+    fn deeper(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, thinner: f32) -> Option<Hit> {
+        let mut first = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            let moving = moving(field, shell, motion)?;
+            let level = Level::Within(thinner);
+            moving.first_below(level, THIN_SHARE * thinner, &mut self.shells)
+        };
+        let back = motion.flipped();
+        let of_b = first(a, b, motion);
+        let of_a = first(b, a, &back).map(|below| {
+            let a_from_b = motion.at(below.time);
+            let gradient = -a_from_b.transform_vector(below.sample.gradient);
+            Below {
+                point: a_from_b.transform_point(below.point),
+                sample: Sample {
+                    gradient,
+                    ..below.sample
+                },
+                ..below
+            }
+        });
+        let both = of_b.into_iter().chain(of_a);
+        let below = both.min_by(|one, other| one.time.total_cmp(&other.time))?;
+        if !below.is_found {
+            self.dispatcher.tally().sweep_given_up();
+        }
+        Some(Hit {
+            time: below.time.max(AT_ONCE),
+            point: below.point,
+            normal: below.sample.gradient.normalize_or(Vec3::Z),
+            separation: below.sample.distance,
+            is_at_start: false,
+            subshapes: [0; 2],
+            collider_from_a: Pose::IDENTITY,
+        })
+    }
+
     fn cast(
         &mut self,
         a: &Shape,
@@ -344,65 +422,27 @@ impl Sweep<'_> {
     }
 }
 
-/// Whether B provably stays farther from A than `target` all the time: Rapier sweeps every fast body against every floor, however high above it that is, and
-/// most of those that lie on it go nowhere.
-///
-/// No surface of B is farther from a point of its shell than the covering radius, and no point is farther from where it is at one of some times than it
-/// goes in half of the time between two. Without a shell, B is a ball.
-fn stays_beyond(a: &Shape, b: &Shape, motion: &PairMotion, target: f32) -> bool {
-    /// Times that are looked at: a guess, not tuned. With fewer, bodies that slide are swept; more cost more than the sweeps that they save.
-    const TIMES: u32 = 4;
-    let bounds = b.solid();
-    if !bounds.is_finite() {
-        return false;
-    }
-    let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
-    let travel = motion.speed_bound(center, radius, [0.0, 1.0]);
-    let least = target + a.field().error_bound() + b.field().error_bound();
-    let at_start = motion.at(0.0).transform_point(center);
-    if a.field().distance(at_start) - radius > least + travel {
-        return true;
-    }
-    let Some(shell) = b.shell() else {
-        return false;
+/// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
+fn ball_about(solid: &Shape) -> (Vec3, f32) {
+    let bounds = solid.solid();
+    let is_ball = solid
+        .as_convex()
+        .is_some_and(|convex| matches!(convex.core(), Core::Point));
+    let radius = if is_ball {
+        bounds.half_extents().max_element()
+    } else {
+        0.5 * bounds.diagonal()
     };
-    let part = 0.5 / TIMES as f32;
-    let least = least + part * travel + shell.covering_radius();
-    (0..TIMES).all(|step| {
-        let a_from_b = motion.at((2 * step + 1) as f32 * part);
-        lowest_of_shell(a, shell, a_from_b, least) > least
-    })
+    (bounds.center(), radius)
 }
 
-/// How far the nearest point of B's shell begins from A, infinite without one.
-fn lowest_at_start(a: &Shape, b: &Shape, motion: &PairMotion) -> f32 {
-    (b.shell()).map_or(f32::INFINITY, |shell| {
-        lowest_of_shell(a, shell, motion.at(0.0), f32::NEG_INFINITY)
+/// The shell of one solid in the field of another.
+fn moving<'a>(field: &'a Shape, shell: &'a Shape, motion: &'a PairMotion) -> Option<Moving<'a>> {
+    Some(Moving {
+        field: field.field(),
+        shell: shell.shell()?,
+        motion,
     })
-}
-
-/// The least distance of a shell's points from A, or any that is no more than `enough`.
-fn lowest_of_shell(a: &Shape, shell: &PointShell, a_from_shell: Pose, enough: f32) -> f32 {
-    let distance = |point: Vec3| a.field().distance(a_from_shell.transform_point(point));
-    let nodes = shell.tree().nodes();
-    let mut lowest = f32::INFINITY;
-    let mut open = vec![0u32];
-    while let Some(index) = open.pop() {
-        let node = &nodes[index as usize];
-        if lowest <= enough {
-            break;
-        }
-        if distance(node.center) - node.radius - a.field().error_bound() >= lowest {
-            continue;
-        }
-        if node.child_count > 0 {
-            open.extend(node.children());
-            continue;
-        }
-        let points = node.points().map(|point| shell.points()[point as usize]);
-        lowest = points.map(distance).fold(lowest, f32::min);
-    }
-    lowest
 }
 
 fn hit_of(found: &Cast) -> Hit {
@@ -420,74 +460,4 @@ fn hit_of(found: &Cast) -> Hit {
 fn size_of(shape: &Shape) -> f32 {
     let size = shape.solid().diagonal();
     if size.is_finite() { size } else { f32::MAX }
-}
-
-/// About how thin a part is: a field by its thinner parts, a solid of Rapier's by the least side of its box.
-fn thickness_of(part: &Part) -> f32 {
-    match &part.kind {
-        PartKind::Field(field) => {
-            let extents = field.shape().solid().extents();
-            field.thickness().min(extents.min_element())
-        }
-        PartKind::Solid(shape) if shape.solid().is_finite() => {
-            let extents = shape.solid().extents();
-            extents.min_element().max(1e-6 * size_of(shape))
-        }
-        PartKind::Solid(_) | PartKind::Triangles | PartKind::Unknown => f32::MAX,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-    use super::*;
-    use crate::shape::{FieldShape, Settings};
-    use proptest::prelude::*;
-    use std::sync::LazyLock;
-    use touchfield::field::primitive::{HalfSpace, Torus};
-
-    static RING: LazyLock<FieldShape> = LazyLock::new(|| {
-        FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default()).unwrap()
-    });
-
-    /// How far a ring about z is above the floor z = 0: a closed form.
-    fn height(pose: Pose) -> f32 {
-        let axis = pose.transform_vector(Vec3::Z);
-        pose.translation.z - 0.4 * (1.0 - axis.z * axis.z).max(0.0).sqrt() - 0.1
-    }
-
-    proptest! {
-        /// What is said to stay above a height does, at every time.
-        #[test]
-        fn what_stays_beyond_does(
-            turned in prop::array::uniform3(-3.0f32..3.0),
-            turn in prop::array::uniform3(-2.0f32..2.0),
-            moved in prop::array::uniform3(-0.4f32..0.4),
-            above in 0.0f32..0.7,
-            target in -0.2f32..0.2,
-        ) {
-            let floor = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
-            let motion = Motion {
-                start: Pose {
-                    rotation: glam::Quat::from_scaled_axis(turned.into()),
-                    translation: Vec3::new(0.0, 0.0, above),
-                },
-                center: Vec3::ZERO,
-                translation: moved.into(),
-                turn: turn.into(),
-            };
-            let motion = PairMotion::new(Motion::still(Pose::IDENTITY), motion);
-            let lowest = (0..=200u8)
-                .map(|step| height(motion.at(f32::from(step) / 200.0)))
-                .fold(f32::INFINITY, f32::min);
-            if stays_beyond(&floor, RING.shape(), &motion, target) {
-                prop_assert!(lowest >= target, "{lowest} is below {target}");
-            } else {
-                let travel = motion.speed_bound(Vec3::ZERO, 0.8, [0.0, 1.0]);
-                // Not for nothing: it is near what the times between and the covering radius leave open.
-                prop_assert!(lowest < target + 0.3 * travel + 0.1, "{lowest} is far above {target}");
-            }
-        }
-    }
 }

@@ -138,6 +138,11 @@ impl PairMotion {
         self.b.center
     }
 
+    /// How far both turn together: as seen from A, B turns no farther \[rad per whole motion\].
+    pub fn turns(&self) -> f32 {
+        round_up(self.a.turn.as_dvec3().length() + self.b.turn.as_dvec3().length())
+    }
+
     /// `a_from_b` at a time.
     pub fn at(&self, time: f32) -> Pose {
         let (a, b) = (self.a.turned(time), self.b.turned(time));

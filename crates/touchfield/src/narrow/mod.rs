@@ -48,6 +48,6 @@ pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
     separation_many,
 };
-pub use settle::settle;
+pub use settle::{place_of, revisit, settle};
 pub use touching::touching;
 pub use travel::MotionError;

@@ -1,0 +1,291 @@
+//! What a pair of colliders remembers from step to step, so that contacts need not be found anew while it hardly moves.
+//!
+//! Input: where the second collider is now. Output: whether the last contacts are kept, visited again, or looked for, and how far.
+//! Cost: a few dozen operations. Not for: worlds that are saved, whose copies remember nothing: see [`crate::FieldDispatcher::forget`].
+//!
+//! Rapier keeps the contacts of pairs that hardly move itself, but never those with a half-space, whose box has no end. And between what may be kept and what must be looked for
+//! lie pairs that creep: where they touched is known, and a step down the slope leads to where they touch now.
+
+use glam::Vec3;
+use rapier::parry::query::{TypedWorkspaceData, WorkspaceData};
+use rapier::parry::shape::Shape as RapierShape;
+use touchfield::contact::ContactId;
+use touchfield::geom::Pose;
+
+use crate::partner::{Part, Solids};
+
+/// A place that touched when contacts were last looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) id: ContactId,
+    /// On the body whose shell made the contact, in the frame of its part.
+    pub(crate) point: Vec3,
+    pub(crate) parts: [u32; 2],
+}
+
+/// What is to be done about a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Plan {
+    /// Where it touches is where it touched; only how far apart that is has changed.
+    Keep,
+    /// The places that it touched at are moved after it.
+    Revisit,
+    /// All contacts up to this far apart are looked for \[m\].
+    Look(f32),
+}
+
+/// A pair that moved by less than this share of its size keeps the places of its contacts, as [`crate::configure`] lets Rapier do.
+const KEEP_SHARE: f32 = 0.002;
+
+/// A pair that moved by less than this share since its contacts were looked for has no others: of a body of a metre it is half of how far contacts are foreseen.
+const REVISIT_SHARE: f32 = 0.01;
+
+/// Share of what contacts were looked for by which a pair may come nearer before they are looked for again.
+const NEARER_SHARE: f32 = 0.5;
+
+/// A pair that moves by more than this share of the thinner body's thickness in a step may be through it after a few: contacts are foreseen as far as it moves.
+const FORESEEN_SHARE: f32 = 0.25;
+
+/// Share of its size below which the thinner body is thin: contacts of a pair that was never seen before are foreseen as far as that is thick.
+const THIN_SHARE: f32 = 0.1;
+
+/// Contacts are foreseen no farther than this share of its size.
+const FARTHEST_SHARE: f32 = 0.25;
+
+/// The parts of both colliders of a pair, and how it last touched.
+#[derive(Clone)]
+pub(crate) struct PairMemory {
+    pub(crate) first: Vec<Part>,
+    pub(crate) second: Vec<Part>,
+    /// Diagonal of the smaller body \[m\].
+    pub(crate) size: f32,
+    /// Places of the last contacts; none where they cannot be visited.
+    pub(crate) places: Vec<Place>,
+    /// Counts worlds that were saved.
+    pub(crate) epoch: u64,
+    /// Thickness of the thinner body \[m\].
+    thinner: f32,
+    ball: Ball,
+    /// Where the second collider was when it was last asked for.
+    seen_at: Option<Pose>,
+    told: Option<Told>,
+}
+
+/// When contacts were last told.
+#[derive(Clone, Copy)]
+struct Told {
+    at: Pose,
+    looked_at: Pose,
+    reach: f32,
+    can_revisit: bool,
+}
+
+/// A ball about the smaller collider, in its frame.
+#[derive(Clone, Copy)]
+struct Ball {
+    center: Vec3,
+    radius: f32,
+    is_second: bool,
+}
+
+impl PairMemory {
+    pub(crate) fn new(
+        solids: &Solids,
+        [first, second]: [&dyn RapierShape; 2],
+        epoch: u64,
+    ) -> PairMemory {
+        let (first, second) = (solids.parts(first), solids.parts(second));
+        let parts = || first.iter().chain(&second);
+        let sizes = parts().filter_map(Part::solid);
+        let sizes = sizes.map(|shape| shape.solid().diagonal());
+        let sizes = sizes.filter(|size| size.is_finite());
+        PairMemory {
+            size: sizes.fold(f32::INFINITY, f32::min),
+            thinner: parts().map(Part::thickness).fold(f32::INFINITY, f32::min),
+            ball: Ball::of(&first, &second),
+            first,
+            second,
+            places: Vec::new(),
+            epoch,
+            seen_at: None,
+            told: None,
+        }
+    }
+
+    /// Two parts by their numbers.
+    pub(crate) fn pair(&self, [i, j]: [u32; 2]) -> [&Part; 2] {
+        [&self.first[i as usize], &self.second[j as usize]]
+    }
+
+    /// What to do now that the second collider is there, and contacts as far as `prediction` apart are wanted. Remembers the place; returns where it was before.
+    pub(crate) fn plan(&mut self, now: Pose, prediction: f32) -> (Plan, Option<Pose>) {
+        let before = self.seen_at.replace(now);
+        let step = before.map(|before| self.ball.drift(before, now));
+        let foreseen = match step {
+            // How it moves is not known yet.
+            None if self.thinner < THIN_SHARE * self.size => self.thinner,
+            None => 0.0,
+            Some(step) if step > FORESEEN_SHARE * self.thinner => step,
+            Some(_) => 0.0,
+        };
+        let look = Plan::Look(prediction + foreseen.min(FARTHEST_SHARE * self.size));
+        let Some(told) = self.told.filter(|told| prediction <= told.reach) else {
+            return (look, before);
+        };
+        let nearer = self.ball.drift(told.looked_at, now);
+        let plan = if !(nearer <= REVISIT_SHARE * self.size && nearer <= NEARER_SHARE * told.reach)
+        {
+            look
+        } else if self.ball.drift(told.at, now) <= KEEP_SHARE * self.size {
+            Plan::Keep
+        } else if told.can_revisit {
+            Plan::Revisit
+        } else {
+            look
+        };
+        (plan, before)
+    }
+
+    /// Contacts up to `reach` apart were looked for and told; `can_revisit` if [`Self::places`] are all of them.
+    pub(crate) fn looked(&mut self, now: Pose, reach: f32, can_revisit: bool) {
+        self.told = Some(Told {
+            at: now,
+            looked_at: now,
+            reach,
+            can_revisit,
+        });
+    }
+
+    /// They were visited and told.
+    pub(crate) fn revisited(&mut self, now: Pose) {
+        if let Some(told) = &mut self.told {
+            told.at = now;
+        }
+    }
+
+    /// Next time they are looked for.
+    pub(crate) fn forget(&mut self) {
+        self.told = None;
+    }
+}
+
+impl WorkspaceData for PairMemory {
+    fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
+        TypedWorkspaceData::Custom
+    }
+
+    fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
+        Box::new(self.clone())
+    }
+}
+
+impl Ball {
+    fn of(first: &[Part], second: &[Part]) -> Ball {
+        let about = |parts: &[Part]| {
+            // A surface of triangles counts as endless.
+            let spheres = parts.iter().map(|part| {
+                let bounds = part.solid().map(|shape| shape.solid());
+                let bounds = bounds.filter(|bounds| bounds.is_finite())?;
+                let center = part.collider_from_part.transform_point(bounds.center());
+                Some((center, 0.5 * bounds.diagonal()))
+            });
+            let spheres: Option<Vec<(Vec3, f32)>> = spheres.collect();
+            let spheres = spheres.filter(|spheres| !spheres.is_empty())?;
+            let centers = spheres.iter().map(|(center, _)| *center);
+            let center = centers.sum::<Vec3>() / spheres.len() as f32;
+            let reaches = spheres
+                .iter()
+                .map(|(at, radius)| at.distance(center) + radius);
+            Some((center, reaches.fold(0.0, f32::max)))
+        };
+        let ball = |(center, radius), is_second| Ball {
+            center,
+            radius,
+            is_second,
+        };
+        match (about(first), about(second)) {
+            (Some(first), Some(second)) if first.1 < second.1 => ball(first, false),
+            (_, Some(second)) => ball(second, true),
+            (Some(first), None) => ball(first, false),
+            (None, None) => ball((Vec3::ZERO, f32::INFINITY), true),
+        }
+    }
+
+    /// How far its points move, as seen from the other collider, between two places of the second as seen from the first \[m\].
+    fn drift(&self, from: Pose, to: Pose) -> f32 {
+        let (from, to) = if self.is_second {
+            (from, to)
+        } else {
+            (from.inverse(), to.inverse())
+        };
+        let moved = from
+            .transform_point(self.center)
+            .distance(to.transform_point(self.center));
+        let turn = to.rotation * from.rotation.conjugate();
+        moved + 2.0 * turn.xyz().length() * self.radius
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+    use crate::shape::{FieldShape, Settings};
+    use rapier::parry::shape::SharedShape;
+    use touchfield::field::primitive::Torus;
+
+    fn at(height: f32) -> Pose {
+        Pose {
+            rotation: glam::Quat::IDENTITY,
+            translation: Vec3::new(0.0, height, 0.0),
+        }
+    }
+
+    #[test]
+    fn a_thin_body_that_is_met_for_the_first_time_is_seen_from_afar() {
+        let ring = FieldShape::from_field(Torus::new(0.4, 0.02).unwrap(), Settings::default());
+        let ring = ring.unwrap().shared();
+        let mut memory = PairMemory::new(&Solids::default(), [&*ring, &*ring], 0);
+        let (plan, _) = memory.plan(at(0.5), 0.02);
+        assert!(
+            matches!(plan, Plan::Look(reach) if (0.055..0.065).contains(&reach)),
+            "as far as it is thick: {plan:?}"
+        );
+    }
+
+    #[test]
+    fn contacts_are_kept_then_visited_then_looked_for() {
+        let ring = FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default());
+        let (floor, ring) = (
+            SharedShape::halfspace(rapier::math::Vector::Y),
+            ring.unwrap().shared(),
+        );
+        let mut memory = PairMemory::new(&Solids::default(), [&*floor, &*ring], 0);
+        let size = memory.size;
+        let (plan, before) = memory.plan(at(0.1), 0.02);
+        assert!(before.is_none());
+        assert_eq!(plan, Plan::Look(0.02));
+        memory.looked(at(0.1), 0.02, true);
+        assert_eq!(memory.plan(at(0.1 + 0.001 * size), 0.02).0, Plan::Keep);
+        assert_eq!(memory.plan(at(0.1 + 0.005 * size), 0.02).0, Plan::Revisit);
+        memory.revisited(at(0.1 + 0.005 * size));
+        assert_eq!(memory.plan(at(0.1 + 0.006 * size), 0.02).0, Plan::Keep);
+        let farther = memory.plan(at(0.1 + 0.006 * size), 0.03).0;
+        assert_eq!(
+            farther,
+            Plan::Look(0.03),
+            "contacts farther away are wanted"
+        );
+        assert_eq!(memory.plan(at(0.1 + 0.02 * size), 0.02).0, Plan::Look(0.02));
+        let (plan, _) = memory.plan(at(0.2 + 0.02 * size), 0.02);
+        assert!(
+            matches!(plan, Plan::Look(reach) if (reach - 0.12).abs() < 1e-4),
+            "as far as it moves: {plan:?}"
+        );
+        memory.looked(at(0.2), 0.02, true);
+        memory.forget();
+        let (plan, _) = memory.plan(at(0.2 + 0.02 * size), 0.02);
+        assert_eq!(plan, Plan::Look(0.02), "nothing is known");
+    }
+}

@@ -1,0 +1,378 @@
+//! When a point of a moving shell first gets below a level of a field.
+//!
+//! Input: a field, a shell, how the shell moves as seen from the field, levels. Output: a time before which no point of the shell is below its level; none if
+//! that is never. Cost: a field value for each sphere and interval of time that come near; some microseconds where little does. Not for: what lies between the points
+//! of a shell, unless the level is raised by its covering radius.
+//!
+//! Intervals of time are halved, and spheres opened, until nothing is left that may get there: within half an interval a point goes no farther than its speed
+//! in the middle and the bend of its path allow. A body that rolls has fast points far from what it rolls on, and slow ones near: neither is looked at twice.
+
+use glam::Vec3;
+use touchfield::field::{Field, Sample};
+use touchfield::geom::{PairMotion, Pose};
+use touchfield::pointshell::PointShell;
+
+/// Halvings of the time, at most.
+const MOST_HALVINGS: u32 = 16;
+
+/// Spheres and points that are looked at, at most: some milliseconds.
+const MOST_LOOKS: u32 = 1 << 16;
+
+/// Where points of a shell must not get.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Level {
+    /// Below this, whoever they are \[m\].
+    Same(f32),
+    /// Deeper into a body that is so thin: by no more than [`DEEPER`] of it, or hardly deeper than they begin \[m\].
+    Within(f32),
+}
+
+/// Share of the thickness by which a point may be deep: a quarter, half of the way to where the other side is as near.
+pub(crate) const DEEPER: f32 = 0.25;
+
+/// Share by which a point that is deeper already may still go. None is stopped for where it begins: it could not come out either.
+const HARDLY: f32 = 0.02;
+
+impl Level {
+    /// No point has a higher one.
+    fn highest(self) -> f32 {
+        match self {
+            Level::Same(level) => level,
+            Level::Within(thickness) => -DEEPER * thickness,
+        }
+    }
+
+    /// What is taken off the values of a field. Where bodies touch, its values are what their contacts are told by, and what is beyond its error is thicker than thin walls.
+    fn error(self, field: &dyn Field) -> f32 {
+        match self {
+            Level::Same(_) => field.error_bound(),
+            Level::Within(_) => 0.0,
+        }
+    }
+
+    /// That of a point, by where it begins.
+    fn of(self, at_start: impl FnOnce() -> f32) -> f32 {
+        match self {
+            Level::Same(level) => level,
+            Level::Within(thickness) => self.highest().min(at_start() - HARDLY * thickness),
+        }
+    }
+}
+
+/// A moving shell.
+#[derive(Clone, Copy)]
+pub(crate) struct Moving<'a> {
+    pub(crate) field: &'a dyn Field,
+    pub(crate) shell: &'a PointShell,
+    /// Of the shell as seen from the field.
+    pub(crate) motion: &'a PairMotion,
+}
+
+/// A point that gets below its level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Below {
+    /// Before it, none does.
+    pub(crate) time: f32,
+    /// Where the point is soon after, in the frame of the field.
+    pub(crate) point: Vec3,
+    /// What the field gives there.
+    pub(crate) sample: Sample,
+    /// Whether it was looked for to the end; if not, the time is how far that came.
+    pub(crate) is_found: bool,
+}
+
+/// Buffers that are reused.
+#[derive(Default)]
+pub(crate) struct SweepScratch {
+    items: Vec<Item>,
+    open: Vec<Item>,
+    spheres: Vec<u32>,
+}
+
+/// A sphere of the tree, or a point with its level.
+#[derive(Clone, Copy)]
+struct Item {
+    index: u32,
+    /// Of a point; that of all for a sphere.
+    level: f32,
+    is_point: bool,
+}
+
+impl Moving<'_> {
+    /// How far the nearest point of the shell begins from the field's body.
+    pub(crate) fn lowest_at_start(&self, scratch: &mut SweepScratch) -> f32 {
+        let start = self.motion.at(0.0);
+        let distance = |point: Vec3| self.field.distance(start.transform_point(point));
+        let error = self.field.error_bound();
+        let nodes = self.shell.tree().nodes();
+        let mut lowest = f32::INFINITY;
+        let open = &mut scratch.spheres;
+        open.clear();
+        open.push(0);
+        while let Some(index) = open.pop() {
+            let node = &nodes[index as usize];
+            if distance(node.center) - node.radius - error >= lowest {
+                continue;
+            }
+            if node.child_count > 0 {
+                open.extend(node.children());
+                continue;
+            }
+            let points = node
+                .points()
+                .map(|point| self.shell.points()[point as usize]);
+            lowest = points.map(distance).fold(lowest, f32::min);
+        }
+        lowest
+    }
+
+    /// The first point that gets below its level, to within a path of `tolerance` \[m\].
+    pub(crate) fn first_below(
+        &self,
+        level: Level,
+        tolerance: f32,
+        scratch: &mut SweepScratch,
+    ) -> Option<Below> {
+        let root = &self.shell.tree().nodes()[0];
+        scratch.items.clear();
+        scratch.items.push(Item {
+            index: 0,
+            level: level.highest(),
+            is_point: false,
+        });
+        let mut search = Search {
+            moving: self,
+            level,
+            tolerance,
+            start: self.motion.at(0.0),
+            error: level.error(self.field),
+            fastest: self
+                .motion
+                .speed_bound(root.center, root.radius, [0.0, 1.0]),
+            looks: 0,
+        };
+        search.look([0.0, 1.0], 0, 0, scratch)
+    }
+}
+
+/// Whether a ball that a body carries along stays farther from the field's body than `target` all the time, as far as a few looks can tell \[m\].
+pub(crate) fn ball_stays_beyond(
+    field: &dyn Field,
+    motion: &PairMotion,
+    (center, radius): (Vec3, f32),
+    target: f32,
+) -> bool {
+    /// Looks, at most, and the share of the radius to which they are worth it: guesses, not tuned.
+    const LOOKS: u32 = 32;
+    const FINEST: f32 = 0.01;
+    let least = target + radius + field.error_bound();
+    let mut open = vec![[0.0f32, 1.0]];
+    let mut looks = 0;
+    while let Some(times) = open.pop() {
+        looks += 1;
+        let half = 0.5 * (times[1] - times[0]);
+        let middle = times[0] + half;
+        let place = motion.at(middle).transform_point(center);
+        let above = field.distance(place) - least;
+        let path = half * motion.speed_bound(center, 0.0, times);
+        if above > path {
+            continue;
+        }
+        if above <= 0.0 || path <= FINEST * radius || looks >= LOOKS {
+            return false;
+        }
+        open.push([middle, times[1]]);
+        open.push([times[0], middle]);
+    }
+    true
+}
+
+/// One search.
+struct Search<'a> {
+    moving: &'a Moving<'a>,
+    level: Level,
+    tolerance: f32,
+    /// Field from shell at the beginning.
+    start: Pose,
+    error: f32,
+    /// No point is faster \[m per whole motion\].
+    fastest: f32,
+    looks: u32,
+}
+
+impl Search<'_> {
+    /// Looks at an interval of time for the items from `first` on.
+    fn look(
+        &mut self,
+        times: [f32; 2],
+        first: usize,
+        halvings: u32,
+        scratch: &mut SweepScratch,
+    ) -> Option<Below> {
+        let half = 0.5 * (times[1] - times[0]);
+        let middle = times[0] + half;
+        let pose = self.moving.motion.at(middle);
+        let shell = self.moving.shell;
+        let nodes = shell.tree().nodes();
+        let kept = scratch.items.len();
+        scratch.open.clear();
+        scratch.open.extend_from_slice(&scratch.items[first..]);
+        let mut longest = 0.0f32;
+        let mut lowest: Option<(f32, Vec3)> = None;
+        while let Some(item) = scratch.open.pop() {
+            let (center, radius) = if item.is_point {
+                (shell.points()[item.index as usize], 0.0)
+            } else {
+                let node = &nodes[item.index as usize];
+                (node.center, node.radius)
+            };
+            self.looks += 1;
+            let place = pose.transform_point(center);
+            let distance = self.moving.field.distance(place);
+            let above = distance - self.error - radius - item.level;
+            if above > self.fastest * half {
+                continue;
+            }
+            let path = self.path(center, place, radius, times);
+            if above > path {
+                continue;
+            }
+            if item.is_point || radius <= path {
+                scratch.items.push(item);
+                longest = longest.max(path);
+                if lowest.is_none_or(|(least, _)| distance < least) {
+                    lowest = Some((distance, place));
+                }
+                continue;
+            }
+            let node = &nodes[item.index as usize];
+            let children = node.children().map(|index| Item { index, ..item });
+            scratch.open.extend(children);
+            if node.child_count == 0 {
+                for index in node.points() {
+                    let at_start = self.start.transform_point(shell.points()[index as usize]);
+                    let level = self.level.of(|| self.moving.field.distance(at_start));
+                    scratch.open.push(Item {
+                        index,
+                        level,
+                        is_point: true,
+                    });
+                }
+            }
+        }
+        let (_, place) = lowest?;
+        let is_late = self.looks > MOST_LOOKS || halvings >= MOST_HALVINGS;
+        let below = if longest <= self.tolerance || is_late {
+            Some(Below {
+                time: times[0],
+                point: place,
+                sample: self.moving.field.sample(place),
+                is_found: !is_late,
+            })
+        } else {
+            let halves = [[times[0], middle], [middle, times[1]]];
+            let mut halves = halves.into_iter();
+            halves.find_map(|times| self.look(times, kept, halvings + 1, scratch))
+        };
+        scratch.items.truncate(kept);
+        below
+    }
+
+    /// How far points about one may go within half an interval, from where they are in its middle \[m\].
+    fn path(&self, center: Vec3, place: Vec3, radius: f32, times: [f32; 2]) -> f32 {
+        let motion = self.moving.motion;
+        let half = 0.5 * (times[1] - times[0]);
+        let speed = motion.speed_bound(center, radius, times);
+        let now = motion.velocity(times[0] + half, place).length();
+        let turns = motion.turns();
+        let bend = motion.bend_bound(center, times) + 3.0 * turns * turns * radius;
+        half * speed.min(now + turns * radius + 0.5 * half * bend)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+    use crate::shape::{FieldShape, Settings};
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+    use touchfield::field::primitive::{Cuboid, HalfSpace, Torus};
+    use touchfield::geom::Motion;
+
+    static RING: LazyLock<FieldShape> = LazyLock::new(|| {
+        FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default()).unwrap()
+    });
+
+    fn pair(turned: [f32; 3], turn: [f32; 3], moved: [f32; 3], above: f32) -> PairMotion {
+        PairMotion::of_b(Motion {
+            start: Pose {
+                rotation: glam::Quat::from_scaled_axis(turned.into()),
+                translation: Vec3::new(0.0, 0.0, above),
+            },
+            center: Vec3::new(0.1, 0.0, 0.05),
+            translation: moved.into(),
+            turn: turn.into(),
+        })
+    }
+
+    /// The least value of a field at the points of a shell, at each of many times.
+    fn lowest(moving: &Moving<'_>, count: u16) -> Vec<(f32, f32)> {
+        let times = (0..=count).map(|step| f32::from(step) / f32::from(count));
+        let at = |time: f32| {
+            let pose = moving.motion.at(time);
+            let points = moving.shell.points().iter();
+            let values = points.map(|&point| moving.field.distance(pose.transform_point(point)));
+            (time, values.fold(f32::INFINITY, f32::min))
+        };
+        times.map(at).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Against every point at many times: none is below before the time told, and one is soon after.
+        #[test]
+        fn the_first_point_below_is_found(
+            turned in prop::array::uniform3(-3.0f32..3.0),
+            turn in prop::array::uniform3(-2.0f32..2.0),
+            moved in prop::array::uniform3(-0.6f32..0.6),
+            above in 0.0f32..0.7,
+            level in -0.2f32..0.2,
+            is_plate in any::<bool>(),
+            is_field_moving in any::<bool>(),
+        ) {
+            let floor = HalfSpace::new(Vec3::Z, 0.0).unwrap();
+            let plate = Cuboid::new(Vec3::new(0.3, 0.4, 0.05)).unwrap();
+            let motion = pair(turned, turn, moved, above);
+            let motion = if is_field_moving { motion.flipped() } else { motion };
+            let shell = RING.shape().shell().unwrap();
+            let field: &dyn Field = if is_plate { &plate } else { &floor };
+            let moving = Moving { field, shell, motion: &motion };
+            let tolerance = 2e-3;
+            let found = moving.first_below(Level::Same(level), tolerance, &mut SweepScratch::default());
+            let truth = lowest(&moving, 200);
+            let time = found.map_or(1.0, |below| below.time);
+            for &(at, value) in truth.iter().filter(|(at, _)| *at < time) {
+                prop_assert!(value >= level - 1e-5, "{value} at {at}, before {time}, is below {level}");
+            }
+            if let Some(below) = found {
+                prop_assert!(below.is_found);
+                // Not for nothing: some point is below soon after, or all but.
+                let whole = motion.speed_bound(Vec3::ZERO, 0.6, [0.0, 1.0]);
+                let soon = truth.iter().filter(|(at, _)| *at >= time - 0.01 && *at <= time + 0.02);
+                let least = soon.map(|(_, value)| *value).fold(f32::INFINITY, f32::min);
+                prop_assert!(least < level + 4.0 * tolerance + 0.01 * whole, "{least} at {time}, {level}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_point_that_is_deep_already_may_hardly_go_deeper() {
+        let plate = Level::Within(0.1);
+        assert_eq!(plate.of(|| 0.0), -0.025);
+        assert_eq!(plate.of(|| -0.02), -0.025);
+        assert!((plate.of(|| -0.04) + 0.042).abs() < 1e-6);
+    }
+}
