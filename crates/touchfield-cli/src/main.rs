@@ -20,7 +20,6 @@ mod npy;
 mod npz;
 mod output;
 mod pair;
-mod picture;
 mod points;
 mod progress;
 mod render;
@@ -39,6 +38,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde_json::json;
+use touchfield_picture as picture;
 
 use crate::args::Common;
 use crate::failure::Failure;
