@@ -5,12 +5,12 @@
 //!
 //! It owns its fallback: with parry's `chain` the children of a compound would be handed to the default alone, and a field among them would touch nothing.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rapier::math::{Pose as RapierPose, Real, Vector};
 use rapier::parry::query::details::NormalConstraints;
-use rapier::parry::query::details::ShapeCastOptions;
+use rapier::parry::query::details::{ShapeCastOptions, VoxelsShapeContactManifoldsWorkspace};
 use rapier::parry::query::{
     ClosestPoints, Contact as RapierContact, ContactManifold, ContactManifoldsWorkspace,
     DefaultQueryDispatcher, NonlinearRigidMotion, PersistentQueryDispatcher, QueryDispatcher,
@@ -28,6 +28,7 @@ use crate::sweep;
 
 /// How contacts are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DispatcherSettings {
     /// Contacts kept of a pair, at most; four of one normal.
     pub max_contacts: usize,
@@ -67,6 +68,11 @@ impl FieldDispatcher {
         self.tally.take()
     }
 
+    /// What it was made with.
+    pub fn settings(&self) -> DispatcherSettings {
+        self.settings
+    }
+
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -90,9 +96,14 @@ struct PairParts {
     second: Vec<Part>,
 }
 
+/// Written in place of [`PairParts`]; empty.
+static STAND_IN: LazyLock<VoxelsShapeContactManifoldsWorkspace<2>> =
+    LazyLock::new(Default::default);
+
 impl WorkspaceData for PairParts {
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
-        TypedWorkspaceData::Custom
+        // Rapier refuses to read custom ones back. What stands for it is found not to be ours, and the parts are looked up again.
+        TypedWorkspaceData::VoxelsShapeContactManifoldsWorkspace(&STAND_IN)
     }
 
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
