@@ -192,11 +192,11 @@ pub(crate) struct Record {
 impl Record {
     /// To be called after each step. Tells how deep the deepest contact is \[m\].
     pub(crate) fn note(&mut self, world: &PhysicsWorld) -> Real {
-        let step = world.integration_parameters.dt;
-        self.seconds += f64::from(step);
+        self.seconds += f64::from(world.integration_parameters.dt);
         let moving = world.bodies.iter().filter(|(_, body)| body.is_dynamic());
         let energy = moving.map(|(_, body)| {
-            let high = body.gravitational_potential_energy(step, world.gravity);
+            // Where it is now, not half a step ago.
+            let high = body.gravitational_potential_energy(0.0, world.gravity);
             f64::from(body.kinetic_energy() + high)
         });
         self.energy.push([self.seconds, energy.sum()]);
