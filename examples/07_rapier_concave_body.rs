@@ -5,7 +5,8 @@
 
 use std::error::Error;
 
-use touchfield::mesh::generate::{Bowl, Icosphere, bowl, icosphere};
+use touchfield::field::primitive::Sphere;
+use touchfield::mesh::generate::{Bowl, bowl};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, install, steps_per_second};
 
@@ -31,8 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let above = RigidBodyBuilder::dynamic().translation(Vector::new(0.03, 0.01, 0.25));
     let (ball, _) = world.insert(above, ColliderBuilder::ball(0.02).density(1000.0));
+    let mut record = scene::Record::default();
     for _ in 0..scene::steps(&world, 4.0) {
         world.step();
+        record.note(&world);
     }
 
     // The inner wall is a sphere of 76 mm about the middle of the bowl: that far from it, less its radius, lies the ball.
@@ -60,14 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(counts.is_clean(), "{counts:?}");
 
     let mut picture = scene::Picture::new("07_rapier_concave_body").seen_from(-60, 40);
-    picture.add("bowl", &mesh, bowl);
-    picture.add(
-        "ball",
-        &icosphere(Icosphere {
-            radius: 0.02,
-            level: 3,
-        })?,
-        ball,
-    );
+    picture.add("bowl", &shape, bowl);
+    picture.add_field("ball", Sphere::new(0.02)?, ball);
+    record.write("07_rapier_concave_body", Vec::new())?;
     picture.write(&world)
 }

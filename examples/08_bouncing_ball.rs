@@ -9,8 +9,7 @@ use std::fmt::Write;
 
 use glam::Vec3;
 use touchfield::field::primitive::Cuboid;
-use touchfield::mesh::TriangleMesh;
-use touchfield::mesh::generate::{Icosphere, cuboid, icosphere};
+use touchfield::mesh::generate::{Icosphere, icosphere};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, install};
 
@@ -23,44 +22,42 @@ const THEIRS: [[Real; 4]; 3] = [
     [0.9, 20.1, 19.2, 42.5],
 ];
 
-/// Heights of the middle of the ball, step by step \[m\]; and the picture of the end.
+/// Heights of the middle of the ball, step by step \[m\]; if wanted, the picture of the end and the chart of the run.
 fn drop(
-    ball: &FieldShape,
+    ball_shape: &FieldShape,
     restitution: Real,
-    mesh: Option<&TriangleMesh>,
+    is_drawn: bool,
 ) -> Result<Vec<Real>, Box<dyn Error>> {
     let mut world = PhysicsWorld::new();
     let fields = install(&mut world, 1.0);
     world.gravity = Vector::new(0.0, 0.0, -10.0);
     world.integration_parameters.dt = 1.0 / 200.0;
-    let floor =
+    let floor_shape =
         FieldShape::from_field(Cuboid::new(Vec3::new(2.0, 2.0, 0.25))?, Settings::default())?;
     let below = RigidBodyBuilder::fixed().translation(Vector::new(0.0, 0.0, -0.25));
     let (floor, _) = world.insert(
         below,
-        ColliderBuilder::new(floor.shared()).restitution(restitution),
+        ColliderBuilder::new(floor_shape.shared()).restitution(restitution),
     );
     let (ball, _) = world.insert(
         RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.0, 1.5)),
-        ColliderBuilder::new(ball.shared())
+        ColliderBuilder::new(ball_shape.shared())
             .mass(1.0)
             .restitution(restitution),
     );
-    let mut heights = Vec::new();
+    let (mut heights, mut record) = (Vec::new(), scene::Record::default());
     for _ in 0..1000 {
         world.step();
+        record.note(&world);
         heights.push(world.bodies[ball].translation().z);
     }
     assert!(fields.take_counts().is_clean());
-    if let Some(mesh) = mesh {
+    if is_drawn {
         let mut picture = scene::Picture::new("08_bouncing_ball");
-        let slab = touchfield::mesh::generate::Cuboid {
-            half_extents: glam::DVec3::new(2.0, 2.0, 0.25),
-            ..Default::default()
-        };
-        picture.add("floor", &cuboid(slab)?, floor);
-        picture.add("ball", mesh, ball);
+        picture.add("floor", &floor_shape, floor);
+        picture.add("ball", ball_shape, ball);
         picture.write(&world)?;
+        record.write("08_bouncing_ball", Vec::new())?;
     }
     Ok(heights)
 }
@@ -84,8 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for [restitution, low, high, bullet] in THEIRS {
         let (mut deepest, mut tops) = ([0.0; 2], [0.0; 2]);
         for (i, (ball, points)) in [(&coarse, 275), (&fine, 25_880)].into_iter().enumerate() {
-            let is_drawn = points == 275 && restitution == 0.1;
-            let heights = drop(ball, restitution, is_drawn.then_some(&mesh))?;
+            let is_drawn = points == 275 && restitution == 0.5;
+            let heights = drop(ball, restitution, is_drawn)?;
             let depths = heights.iter().map(|height| 1e3 * (0.5 - height));
             deepest[i] = depths.fold(0.0, Real::max);
             let bounce = heights.windows(2).position(|pair| pair[1] > pair[0]);

@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ColliderBuilder::new(shape.shared()).mass(1.0),
         );
         *world.bodies[body].activation_mut() = activation(size);
-        let (mut deepest, mut busy) = (0.0, 0.0);
+        let (mut record, mut busy) = (scene::Record::default(), 0.0);
         let steps = scene::steps(&world, 6.0);
         let mut slept = None;
         for step in 0..steps {
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             if slept.is_none() {
                 busy += begin.elapsed().as_secs_f64();
             }
-            deepest = Real::max(deepest, scene::deepest(&world));
+            record.note(&world);
             if slept.is_none() && world.bodies[body].is_sleeping() {
                 slept = Some(step + 1);
             }
@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "attitude {turn}: awake for {:.2} s, {:.0} µs a step, at most {:.2} mm deep, rests {:+.2} mm over the plane",
             awake as Real * world.integration_parameters.dt,
             1e6 * busy / awake as f64,
-            1e3 * deepest,
+            1e3 * record.deepest(),
             1e3 * lowest
         );
         // Three attitudes of the bunny still rock a little then, and are awake.
@@ -96,7 +96,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(fields.take_counts().is_clean());
         if turn == 9 {
             let mut picture = scene::Picture::new("09_bunny_on_plane");
-            picture.add(name, &mesh, body);
+            picture.add(name, &shape, body);
+            record.write("09_bunny_on_plane", Vec::new())?;
             picture.write(&world)?;
         }
     }

@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             axle.motor_velocity(0.0, 0.0001)
         };
         world.insert_impulse_joint(axles, body, axle);
-        picture.add(&format!("gear_{teeth}"), &mesh, body);
+        picture.add(&format!("gear_{teeth}"), &shape, body);
         gears.push(body);
     }
 
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         2.0 * z.atan2(w)
     };
     let mut last = [angle(&world, gears[0]), angle(&world, gears[1])];
-    let (mut turned, mut worst, mut deepest) = ([0.0; 2], 0.0, 0.0);
+    let (mut turned, mut worst, mut record) = ([0.0; 2], 0.0, scene::Record::default());
     let steps = scene::steps(&world, 10.0);
     let begin = std::time::Instant::now();
     for _ in 0..steps {
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             worst,
             (first + second).abs() * 0.5 * Gear::default().module as Real,
         );
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
     }
     println!(
         "{steps} steps, {:.2} ms each: {:.3} and {:.3} turns, teeth at most {:.3} mm off (play 0.2 + 0.2), {:.3} mm deep",
@@ -91,11 +91,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         turned[0] / TAU,
         turned[1] / TAU,
         1e3 * worst,
-        1e3 * deepest
+        1e3 * record.deepest()
     );
     assert!(turned[0] / TAU > 4.0, "the motor turns it");
     // Both teeth may be off by their play, and by what a cell does not see.
     assert!(worst < 0.0006, "no tooth slips");
     assert!(fields.take_counts().is_clean());
+    record.write("11_meshing_gears", Vec::new())?;
     picture.write(&world)
 }

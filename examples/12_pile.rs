@@ -15,12 +15,6 @@ mod scene;
 /// Half of the pit's width \[m\].
 const PIT: Real = 0.3;
 
-fn bodies() -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != "--bodies");
-    let given = arguments.nth(1).and_then(|count| count.parse().ok());
-    given.unwrap_or(30)
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     // Walls of 8 mm: cells of 3 mm see them.
     let settings = Settings {
@@ -38,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Default::default()
     })?;
     let kinds = [
-        ("bowl", FieldShape::from_mesh(&bowl, settings)?, bowl),
-        ("ring", FieldShape::from_mesh(&ring, settings)?, ring),
+        ("bowl", FieldShape::from_mesh(&bowl, settings)?),
+        ("ring", FieldShape::from_mesh(&ring, settings)?),
     ];
     let (mut world, fields) = scene::world(0.1);
     // Half-spaces have no other side to come out on: sweeping fast bodies would cost five times the rest and change nothing.
@@ -57,8 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Nine columns, each body turned otherwise.
     let mut picture = scene::Picture::new("12_pile").seen_from(-60, 35);
     let mut pile = Vec::new();
-    for i in 0..bodies() {
-        let (name, shape, mesh) = &kinds[i % 2];
+    for i in 0..scene::argument("--bodies", 30) {
+        let (name, shape) = &kinds[i % 2];
         let (column, row) = (i % 9, i / 9);
         let at = Vector::new((column % 3) as Real - 1.0, (column / 3) as Real - 1.0, 0.0) * 0.19;
         let turn = i as Real;
@@ -68,15 +62,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             .translation(at + Vector::Z * (0.12 + 0.18 * row as Real))
             .rotation(Vector::new((1.7 * turn).sin(), (2.3 * turn).cos(), turn.sin()) * 1.5);
         let (body, _) = world.insert(body, ColliderBuilder::new(shape.shared()).density(1000.0));
-        picture.add(name, mesh, body);
+        picture.add(name, shape, body);
         pile.push(body);
     }
 
     let steps = scene::steps(&world, 3.0);
-    let (begin, mut deepest) = (Instant::now(), 0.0);
+    let (begin, mut record) = (Instant::now(), scene::Record::default());
     for _ in 0..steps {
         world.step();
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
     }
     let places = || pile.iter().map(|&body| world.bodies[body].translation());
     let lost = places()
@@ -90,10 +84,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{} bodies, {steps} steps, {:.1} ms each: at most {:.1} mm deep, {:.2} mm at the end, {lost} lost, the fastest moves at {:.0} mm/s",
         pile.len(),
         1e3 * begin.elapsed().as_secs_f64() / steps as f64,
-        1e3 * deepest,
+        1e3 * record.deepest(),
         1e3 * scene::deepest(&world),
         1e3 * fastest
     );
+    record.write("12_pile", Vec::new())?;
+    picture.write(&world)?;
     assert!(lost == 0);
     assert!(places().all(|at| at.is_finite()));
     assert!(
@@ -102,5 +98,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let counts = fields.take_counts();
     assert!(counts.is_clean(), "{counts:?}");
-    picture.write(&world)
+    Ok(())
 }

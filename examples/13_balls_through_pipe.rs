@@ -5,7 +5,8 @@
 
 use std::error::Error;
 
-use touchfield::mesh::generate::{Bowl, Icosphere, WindingPipe, bowl, icosphere, winding_pipe};
+use touchfield::field::primitive::Sphere;
+use touchfield::mesh::generate::{Bowl, WindingPipe, bowl, winding_pipe};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings};
 
@@ -26,21 +27,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         points: 8_000,
         ..Default::default()
     };
-    let pipe = FieldShape::from_mesh(&pipe_mesh, settings)?;
+    let pipe_shape = FieldShape::from_mesh(&pipe_mesh, settings)?;
     let bowl_mesh = bowl(Bowl {
         radius: 0.12,
         wall: 0.006,
         ..Default::default()
     })?;
-    let bowl = FieldShape::from_mesh(&bowl_mesh, Settings::default())?;
+    let bowl_shape = FieldShape::from_mesh(&bowl_mesh, Settings::default())?;
 
     let (mut world, fields) = scene::world(0.03);
     let mut picture = scene::Picture::new("13_balls_through_pipe").seen_from(-70, 15);
     // About y: the end at +x goes down.
     let tilted = RigidBodyBuilder::fixed().rotation(Vector::Y * 60_f32.to_radians());
     let tilted = tilted.translation(Vector::new(0.0, 0.0, 0.6));
-    let (pipe, _) = world.insert(tilted, ColliderBuilder::new(pipe.shared()).friction(0.2));
-    picture.add("pipe", &pipe_mesh, pipe);
+    let (pipe, _) = world.insert(
+        tilted,
+        ColliderBuilder::new(pipe_shape.shared()).friction(0.2),
+    );
+    picture.add("pipe", &pipe_shape, pipe);
     let pose = *world.bodies[pipe].position();
     let half = 0.5 * parameters.length as Real;
     let (top, bottom) = (
@@ -49,19 +53,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let bowl = {
         let at = RigidBodyBuilder::fixed().translation(bottom + Vector::new(0.04, 0.0, -0.08));
-        world.insert(at, ColliderBuilder::new(bowl.shared())).0
+        world
+            .insert(at, ColliderBuilder::new(bowl_shape.shared()))
+            .0
     };
-    picture.add("bowl", &bowl_mesh, bowl);
+    picture.add("bowl", &bowl_shape, bowl);
 
     // One every tenth of a second, into the upper mouth.
-    let ball_mesh = icosphere(Icosphere {
-        radius: f64::from(RADIUS),
-        level: 3,
-    })?;
     let every = scene::steps(&world, 0.1);
     let mut balls = Vec::new();
     let into = (bottom - top).normalize();
-    let (begin, mut deepest) = (std::time::Instant::now(), 0.0);
+    let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     let steps = scene::steps(&world, 5.0);
     for step in 0..steps {
         if step % every == 0 && balls.len() < BALLS {
@@ -72,11 +74,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ball,
                 ColliderBuilder::ball(RADIUS).density(2500.0).friction(0.2),
             );
-            picture.add("ball", &ball_mesh, ball);
+            picture.add_field("ball", Sphere::new(RADIUS)?, ball);
             balls.push(ball);
         }
         world.step();
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
     }
     let middle = world.bodies[bowl].translation();
     let in_bowl = (balls
@@ -87,8 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{steps} steps, {:.2} ms each: {in_bowl} of {BALLS} balls lie in the bowl; at most {:.2} mm deep",
         1e3 * begin.elapsed().as_secs_f64() / steps as f64,
-        1e3 * deepest
+        1e3 * record.deepest()
     );
+    record.write("13_balls_through_pipe", Vec::new())?;
     picture.write(&world)?;
     assert!(in_bowl == BALLS);
     assert!(fields.take_counts().is_clean());

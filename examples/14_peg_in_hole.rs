@@ -8,7 +8,6 @@ use std::error::Error;
 use glam::Vec3;
 use touchfield::field::Difference;
 use touchfield::field::primitive::{Cuboid, Cylinder};
-use touchfield::mesh::generate::{self, WindingPipe, winding_pipe};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings};
 
@@ -26,14 +25,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         first: Cuboid::new(Vec3::new(0.02, 0.02, HALF))?,
         second: Cylinder::new(2.0 * HALF, HOLE)?,
     };
-    let block = FieldShape::from_field(block, Settings::default())?;
-    let peg = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
+    let block_shape = FieldShape::from_field(block, Settings::default())?;
+    let peg_shape = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
 
     let (mut world, fields) = scene::world(0.02);
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let standing = RigidBodyBuilder::fixed().translation(Vector::Z * HALF);
-    let (block, _) = world.insert(standing, ColliderBuilder::new(block.shared()).friction(0.1));
+    let (block, _) = world.insert(
+        standing,
+        ColliderBuilder::new(block_shape.shared()).friction(0.1),
+    );
     // Its tip is 5 mm in the hole, aside by half of the play and as askew as fits there.
     let start = Vector::new(0.5 * PLAY, 0.0, 3.0 * HALF - 0.005);
     let peg_at = RigidBodyBuilder::dynamic()
@@ -41,18 +43,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         .rotation(Vector::Y * 0.001);
     let (peg, _) = world.insert(
         peg_at,
-        ColliderBuilder::new(peg.shared())
+        ColliderBuilder::new(peg_shape.shared())
             .density(7800.0)
             .friction(0.1),
     );
 
-    let (begin, mut deepest, mut aside, mut askew) = (std::time::Instant::now(), 0.0, 0.0, 0.0);
+    let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
+    let (mut aside, mut askew) = (0.0, 0.0);
     let steps = scene::steps(&world, 0.5);
     let mut arrived = None;
     for step in 0..steps {
         world.step();
         let at = world.bodies[peg].position();
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
         let axis = at.rotation * Vector::Z;
         // Once it is halfway in.
         if at.translation.z < 2.0 * HALF {
@@ -69,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         1e3 * begin.elapsed().as_secs_f64() / steps as f64,
         arrived,
         1e3 * (height - HALF),
-        1e3 * deepest,
+        1e3 * record.deepest(),
         1e3 * aside,
         askew
     );
@@ -78,26 +81,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(askew < 0.02, "nor jams");
     assert!(fields.take_counts().is_clean());
 
-    // A straight pipe looks like the block would if it were round.
-    let looks = WindingPipe {
-        length: f64::from(2.0 * HALF),
-        amplitude: 0.0,
-        radius: 0.02,
-        wall: 0.01,
-        ..Default::default()
-    };
-    let mut block_mesh = winding_pipe(looks)?;
-    for vertex in &mut block_mesh.vertices {
-        *vertex = glam::DVec3::new(-vertex.z, vertex.y, vertex.x);
-    }
-    let cylinder = generate::Cylinder {
-        bottom_radius: f64::from(HOLE - PLAY),
-        top_radius: f64::from(HOLE - PLAY),
-        height: f64::from(2.0 * HALF),
-        ..Default::default()
-    };
     let mut picture = scene::Picture::new("14_peg_in_hole").seen_from(-60, 45);
-    picture.add("block", &block_mesh, block);
-    picture.add("peg", &generate::cylinder(cylinder)?, peg);
+    picture.add("block", &block_shape, block);
+    picture.add("peg", &peg_shape, peg);
+    record.write("14_peg_in_hole", Vec::new())?;
     picture.write(&world)
 }

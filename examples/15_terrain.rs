@@ -30,16 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let thing = |name: &'static str, mesh: TriangleMesh| -> Result<_, Box<dyn Error>> {
-        let mut large = mesh.clone();
-        large
-            .vertices
-            .iter_mut()
-            .for_each(|vertex| *vertex *= f64::from(SCALE));
-        Ok((
-            name,
-            FieldShape::from_mesh(&mesh, settings)?.scaled(SCALE)?,
-            large,
-        ))
+        let shape = FieldShape::from_mesh(&mesh, settings)?.scaled(SCALE)?;
+        Ok((name, shape))
     };
     let things = [
         thing("knot", torus_knot(TorusKnot::default())?)?,
@@ -68,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         RigidBodyBuilder::fixed(),
         ColliderBuilder::new(ground.shared()),
     );
-    picture.add("ground", &ground_mesh, ground_body);
+    picture.add("ground", &ground, ground_body);
     // The world ends where the terrain does.
     for normal in [Vector::X, -Vector::X, Vector::Y, -Vector::Y] {
         let wall = ColliderBuilder::new(SharedShape::halfspace(normal));
@@ -76,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut bodies = Vec::new();
     for i in 0..36 {
-        let (name, shape, mesh) = &things[i % 4];
+        let (name, shape) = &things[i % 4];
         let turn = i as Real;
         let at = Vector::new((i % 6) as Real - 2.5, (i / 6) as Real - 2.5, 0.0) * 1.4;
         let body = RigidBodyBuilder::dynamic()
@@ -84,15 +76,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             .translation(at + Vector::Z * 2.2)
             .rotation(Vector::new((1.7 * turn).sin(), (2.3 * turn).cos(), turn.sin()) * 1.5);
         let (body, _) = world.insert(body, ColliderBuilder::new(shape.shared()).density(500.0));
-        picture.add(name, mesh, body);
+        picture.add(name, shape, body);
         bodies.push((body, shape));
     }
 
-    let (begin, mut deepest) = (std::time::Instant::now(), 0.0);
+    let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     let steps = scene::steps(&world, 6.0);
     for _ in 0..steps {
         world.step();
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
     }
     // The middle of each is over the ground; that of a ring or a bowl may hang over a hilltop that reaches into it.
     let ground_field = ground.shape().field();
@@ -110,10 +102,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{} things, {steps} steps, {:.1} ms each: at most {:.1} mm deep, {:.1} mm at the end, {sunk} sunk, the fastest moves at {:.2} m/s",
         bodies.len(),
         1e3 * begin.elapsed().as_secs_f64() / steps as f64,
-        1e3 * deepest,
+        1e3 * record.deepest(),
         1e3 * scene::deepest(&world),
         fastest
     );
+    record.write("15_terrain", Vec::new())?;
     picture.write(&world)?;
     assert!(sunk == 0);
     assert!(scene::deepest(&world) < 0.02);

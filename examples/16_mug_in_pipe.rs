@@ -33,25 +33,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         points: 6_000,
         ..Default::default()
     };
-    let pipe = FieldShape::from_mesh(&pipe_mesh, settings)?;
-    let mug = FieldShape::from_mesh(&mug_mesh, settings)?;
+    let pipe_shape = FieldShape::from_mesh(&pipe_mesh, settings)?;
+    let mug_shape = FieldShape::from_mesh(&mug_mesh, settings)?;
 
     let (mut world, fields) = scene::world(0.1);
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let (pipe, _) = world.insert(
         RigidBodyBuilder::fixed(),
-        ColliderBuilder::new(pipe.shared()),
+        ColliderBuilder::new(pipe_shape.shared()),
     );
     let falling = RigidBodyBuilder::dynamic()
         .translation(Vector::new(-0.01, 0.005, 0.32))
         .rotation(Vector::new(0.5, 0.3, 0.0));
-    let (mug, collider) = world.insert(falling, ColliderBuilder::new(mug.shared()).density(2400.0));
-    let (begin, mut deepest) = (std::time::Instant::now(), 0.0);
+    let (mug, collider) = world.insert(
+        falling,
+        ColliderBuilder::new(mug_shape.shared()).density(2400.0),
+    );
+    let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     let steps = scene::steps(&world, 4.0);
     for _ in 0..steps {
         world.step();
-        deepest = Real::max(deepest, scene::deepest(&world));
+        record.note(&world);
     }
     // By the corners of the mesh itself.
     let pose = *world.colliders[collider].position();
@@ -70,14 +73,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{steps} steps, {:.2} ms each: at most {:.2} mm deep; lies {:+.2} mm over the ground, {:.2} mm from the wall, moves at {:.1} mm/s",
         1e3 * begin.elapsed().as_secs_f64() / steps as f64,
-        1e3 * deepest,
+        1e3 * record.deepest(),
         1e3 * lowest,
         1e3 * (INNER - outermost),
         1e3 * world.bodies[mug].linvel().length()
     );
     let mut picture = scene::Picture::new("16_mug_in_pipe").seen_from(-60, 60);
-    picture.add("pipe", &pipe_mesh, pipe);
-    picture.add("mug", &mug_mesh, mug);
+    picture.add("pipe", &pipe_shape, pipe);
+    picture.add("mug", &mug_shape, mug);
+    record.write("16_mug_in_pipe", Vec::new())?;
     picture.write(&world)?;
     assert!(lowest.abs() < 0.001, "on the ground");
     assert!(outermost < INNER + 0.0005, "within the pipe");

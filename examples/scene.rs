@@ -1,22 +1,34 @@
-//! What the Rapier examples share: a world whose z points up, how deep its bodies are in each other, and a picture of its end.
+//! What the Rapier examples share: a world whose z points up, how deep its bodies are in each other, a picture of its end, a chart of its run.
 //!
-//! `--out FOLDER` leaves the meshes there, tables if there are any, and a script that draws the last state with `touchfield render`.
+//! Every example leaves a picture of its last state and a chart of energy and depth in `target/pictures`, or in the folder that `--out` names.
 #![allow(clippy::print_stdout, reason = "an example talks")]
 #![allow(dead_code, reason = "no example needs all of it")]
 
 use std::error::Error;
-use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use touchfield::mesh::{TriangleMesh, write};
+use touchfield::field::Field;
+use touchfield_picture::{
+    Chart, Curve, PALETTE, RenderBody, RenderSettings, chart, render, write_png,
+};
 use touchfield_rapier::rapier::prelude::*;
-use touchfield_rapier::{FieldDispatcher, install, steps_per_second};
+use touchfield_rapier::{FieldDispatcher, FieldShape, install, steps_per_second};
 
-/// Where `--out` wants files, if it was given.
-pub(crate) fn out_folder() -> Option<PathBuf> {
+/// Where pictures go: `--out`, or a folder beside what was built.
+fn folder() -> Result<PathBuf, Box<dyn Error>> {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--out");
-    arguments.next()?;
-    arguments.next().map(PathBuf::from)
+    let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/pictures");
+    let folder = arguments.nth(1).unwrap_or_else(|| built.to_owned());
+    std::fs::create_dir_all(&folder)?;
+    Ok(PathBuf::from(folder))
+}
+
+/// The value of a `--name` among the arguments, or what is usual.
+pub(crate) fn argument<T: std::str::FromStr>(name: &str, usual: T) -> T {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    let given = arguments.nth(1).and_then(|value| value.parse().ok());
+    given.unwrap_or(usual)
 }
 
 /// A world for bodies of about `size` \[m\], z up as in our models, at the steps a second that suit them.
@@ -45,14 +57,16 @@ pub(crate) fn deepest(world: &PhysicsWorld) -> Real {
 
 /// A body that is drawn.
 struct Drawn {
-    mesh: usize,
+    kind: usize,
+    field: Arc<dyn Field>,
+    cell_size: f32,
     body: RigidBodyHandle,
 }
 
 /// What the picture of an example shows.
 pub(crate) struct Picture {
     name: &'static str,
-    meshes: Vec<(String, TriangleMesh)>,
+    kinds: Vec<String>,
     bodies: Vec<Drawn>,
     view: [i32; 2],
 }
@@ -60,11 +74,10 @@ pub(crate) struct Picture {
 impl Picture {
     /// Of the example of this name.
     pub(crate) fn new(name: &'static str) -> Picture {
-        let (meshes, bodies) = (Vec::new(), Vec::new());
         Picture {
             name,
-            meshes,
-            bodies,
+            kinds: Vec::new(),
+            bodies: Vec::new(),
             view: [-60, 25],
         }
     }
@@ -77,68 +90,168 @@ impl Picture {
         }
     }
 
-    /// A body that looks like this; meshes of one name are one.
-    pub(crate) fn add(&mut self, name: &str, mesh: &TriangleMesh, body: RigidBodyHandle) {
-        let known = self.meshes.iter().position(|(known, _)| known == name);
-        let mesh = known.unwrap_or_else(|| {
-            self.meshes.push((name.to_owned(), mesh.clone()));
-            self.meshes.len() - 1
-        });
-        self.bodies.push(Drawn { mesh, body });
+    /// A body of this shape; those of one kind have one colour.
+    pub(crate) fn add(&mut self, kind: &str, shape: &FieldShape, body: RigidBodyHandle) {
+        // The shape lives as long as the picture: its field is asked where it is.
+        let field = Arc::new(OfShape(shape.clone()));
+        let cell_size = shape.shape().cell_size();
+        self.add_drawn(kind, field, cell_size, body);
     }
 
-    /// Leaves the meshes, and the script that draws them where the bodies are now.
+    /// A body of Rapier's own that looks like this field.
+    pub(crate) fn add_field(
+        &mut self,
+        kind: &str,
+        field: impl Field + 'static,
+        body: RigidBodyHandle,
+    ) {
+        self.add_drawn(kind, Arc::new(field), 0.0, body);
+    }
+
+    fn add_drawn(
+        &mut self,
+        kind: &str,
+        field: Arc<dyn Field>,
+        cell_size: f32,
+        body: RigidBodyHandle,
+    ) {
+        let known = self.kinds.iter().position(|known| known == kind);
+        let kind = known.unwrap_or_else(|| {
+            self.kinds.push(kind.to_owned());
+            self.kinds.len() - 1
+        });
+        self.bodies.push(Drawn {
+            kind,
+            field,
+            cell_size,
+            body,
+        });
+    }
+
+    /// Leaves a picture of where the bodies are now.
     pub(crate) fn write(&self, world: &PhysicsWorld) -> Result<(), Box<dyn Error>> {
-        let Some(folder) = out_folder() else {
-            return Ok(());
+        let [azimuth, elevation] = self.view.map(|degrees| (degrees as f32).to_radians());
+        let bodies: Vec<RenderBody<'_>> = (self.bodies.iter())
+            .map(|drawn| {
+                let pose = world.bodies[drawn.body].position();
+                let world_from_field = touchfield::geom::Pose {
+                    rotation: glam::Quat::from_array(pose.rotation.to_array()),
+                    translation: glam::Vec3::from_array(pose.translation.to_array()),
+                };
+                RenderBody {
+                    field: &*drawn.field,
+                    world_from_field,
+                    colour: PALETTE[drawn.kind % PALETTE.len()],
+                    smoothing: drawn.cell_size,
+                }
+            })
+            .collect();
+        let settings = RenderSettings {
+            width: 800,
+            height: 600,
+            azimuth,
+            elevation,
+            ..Default::default()
         };
-        std::fs::create_dir_all(&folder)?;
-        for (name, mesh) in &self.meshes {
-            write::write_file(&folder.join(format!("{}_{name}.ply", self.name)), mesh)?;
-        }
-        let [azimuth, elevation] = self.view;
-        let mut script = "#!/bin/sh\nset -e\ncd \"$(dirname \"$0\")\"\n".to_owned();
-        script.push_str("touchfield=\"${TOUCHFIELD:-touchfield}\"\n");
-        for (name, _) in &self.meshes {
-            let file = format!("{}_{name}", self.name);
-            writeln!(
-                script,
-                "\"$touchfield\" bake {file}.ply -o {file}.tfs --resolution 256"
-            )?;
-        }
-        write!(
-            script,
-            "\"$touchfield\" render -o {}.png --azimuth={azimuth} --elevation={elevation}",
-            self.name
-        )?;
-        for drawn in &self.bodies {
-            let pose = world.bodies[drawn.body].position();
-            let ([x, y, z], [i, j, k, w]) = (pose.translation.to_array(), pose.rotation.to_array());
-            let mesh = &self.meshes[drawn.mesh].0;
-            write!(
-                script,
-                " \\\n  {}_{mesh}.tfs@{x},{y},{z},{i},{j},{k},{w}",
-                self.name
-            )?;
-        }
-        script.push('\n');
-        let path = folder.join(format!("{}.sh", self.name));
-        std::fs::write(&path, script)?;
-        println!(
-            "picture: TOUCHFIELD=/path/to/touchfield sh {}",
-            path.display()
-        );
+        let path = folder()?.join(format!("{}.png", self.name));
+        write_png(&render(&bodies, &[], &settings)?, &path)?;
+        println!("picture: {}", path.display());
         Ok(())
     }
 }
 
-/// Leaves a table, where `--out` wants one.
-pub(crate) fn table(name: &str, rows: &str) -> Result<(), Box<dyn Error>> {
-    if let Some(folder) = out_folder() {
-        std::fs::create_dir_all(&folder)?;
-        let path = folder.join(name);
-        std::fs::write(&path, rows)?;
-        println!("table: {}", path.display());
+/// The field of a shape, which is kept alive.
+struct OfShape(FieldShape);
+
+impl Field for OfShape {
+    fn bounds(&self) -> touchfield::geom::Aabb {
+        self.0.shape().field().bounds()
     }
+    fn error_bound(&self) -> f32 {
+        self.0.shape().field().error_bound()
+    }
+    fn distance(&self, point: glam::Vec3) -> f32 {
+        self.0.shape().field().distance(point)
+    }
+    fn sample(&self, point: glam::Vec3) -> touchfield::field::Sample {
+        self.0.shape().field().sample(point)
+    }
+    fn interval(&self, cell: touchfield::geom::Aabb) -> touchfield::geom::Interval {
+        self.0.shape().field().interval(cell)
+    }
+}
+
+/// What is charted of a run: its energy, and how deep bodies are in each other.
+#[derive(Default)]
+pub(crate) struct Record {
+    seconds: f64,
+    energy: Vec<[f64; 2]>,
+    depth: Vec<[f64; 2]>,
+}
+
+impl Record {
+    /// To be called after each step. Tells how deep the deepest contact is \[m\].
+    pub(crate) fn note(&mut self, world: &PhysicsWorld) -> Real {
+        self.seconds += f64::from(world.integration_parameters.dt);
+        let moving = world.bodies.iter().filter(|(_, body)| body.is_dynamic());
+        let energy = moving.map(|(_, body)| {
+            // Where it is now, not half a step ago.
+            let high = body.gravitational_potential_energy(0.0, world.gravity);
+            f64::from(body.kinetic_energy() + high)
+        });
+        self.energy.push([self.seconds, energy.sum()]);
+        let deepest = deepest(world);
+        self.depth.push([self.seconds, 1e3 * f64::from(deepest)]);
+        deepest
+    }
+
+    /// The deepest contact of all steps \[m\].
+    pub(crate) fn deepest(&self) -> Real {
+        let depths = self.depth.iter().map(|[_, depth]| 1e-3 * depth);
+        depths.fold(0.0, f64::max) as Real
+    }
+
+    /// Leaves the chart, with more curves where there are some.
+    pub(crate) fn write(&self, name: &str, more: Vec<Chart>) -> Result<(), Box<dyn Error>> {
+        let own = |title: &str, points: &Vec<[f64; 2]>| Chart {
+            title: title.to_owned(),
+            x: "time [s]".to_owned(),
+            curves: vec![Curve {
+                name: title.to_owned(),
+                points: points.clone(),
+            }],
+        };
+        let mut charts = more;
+        charts.push(own("energy of all bodies [J]", &self.energy));
+        charts.push(own("deepest contact [mm]", &self.depth));
+        write_chart(name, &charts)
+    }
+}
+
+/// Leaves charts below each other.
+pub(crate) fn write_chart(name: &str, charts: &[Chart]) -> Result<(), Box<dyn Error>> {
+    let path = folder()?.join(format!("{name}_chart.png"));
+    write_png(&chart(charts)?, &path)?;
+    println!("chart: {}", path.display());
+    Ok(())
+}
+
+/// A chart of curves over time.
+pub(crate) fn over_time(title: &str, curves: Vec<(String, Vec<[f64; 2]>)>) -> Chart {
+    let curves = curves
+        .into_iter()
+        .map(|(name, points)| Curve { name, points });
+    Chart {
+        title: title.to_owned(),
+        x: "time [s]".to_owned(),
+        curves: curves.collect(),
+    }
+}
+
+/// Leaves a table.
+pub(crate) fn table(name: &str, rows: &str) -> Result<(), Box<dyn Error>> {
+    let path = folder()?.join(name);
+    std::fs::write(&path, rows)?;
+    println!("table: {}", path.display());
     Ok(())
 }

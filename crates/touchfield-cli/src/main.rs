@@ -21,7 +21,6 @@ mod npy;
 mod npz;
 mod output;
 mod pair;
-mod picture;
 mod points;
 mod progress;
 mod render;
@@ -40,6 +39,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde_json::json;
+use touchfield_picture as picture;
 
 use crate::args::Common;
 use crate::failure::Failure;

@@ -32,6 +32,7 @@ use crate::sweep;
 
 /// How contacts are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DispatcherSettings {
     /// Contacts kept of a pair, at most; four of one normal.
     pub max_contacts: usize,
@@ -76,6 +77,11 @@ impl FieldDispatcher {
     /// go on with the same bits as its copy forgets it when it is saved.
     pub fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What it was made with.
+    pub fn settings(&self) -> DispatcherSettings {
+        self.settings
     }
 
     pub(crate) fn tally(&self) -> &Tally {

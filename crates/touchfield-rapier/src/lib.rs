@@ -41,6 +41,8 @@ mod partner;
 mod query;
 mod shape;
 mod shell_sweep;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod sweep;
 mod thickness;
 mod world;
@@ -49,6 +51,8 @@ pub use counts::Counts;
 pub use dispatcher::{DispatcherSettings, FieldDispatcher};
 pub use rapier;
 pub use shape::{FieldShape, FieldShapeError, Settings};
+#[cfg(feature = "serde")]
+pub use snapshot::{RestoreError, SaveError, Snapshot, restore, restore_with, save};
 pub use world::{
     MOST_CUTS, activation, configure, install, step, step_with_events, steps_per_second,
 };

@@ -6,7 +6,10 @@
 //! Rapier keeps the contacts of pairs that hardly move itself, but never those with a half-space, whose box has no end. And between what may be kept and what must be looked for
 //! lie pairs that creep: where they touched is known, and a step down the slope leads to where they touch now.
 
+use std::sync::LazyLock;
+
 use glam::Vec3;
+use rapier::parry::query::details::VoxelsShapeContactManifoldsWorkspace;
 use rapier::parry::query::{TypedWorkspaceData, WorkspaceData};
 use rapier::parry::shape::Shape as RapierShape;
 use touchfield::contact::ContactId;
@@ -169,9 +172,14 @@ impl PairMemory {
     }
 }
 
+/// Written in place of [`PairMemory`]; empty.
+static STAND_IN: LazyLock<VoxelsShapeContactManifoldsWorkspace<2>> =
+    LazyLock::new(Default::default);
+
 impl WorkspaceData for PairMemory {
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
-        TypedWorkspaceData::Custom
+        // Rapier refuses to read custom ones back. What stands for it is found not to be ours, and contacts are looked for again.
+        TypedWorkspaceData::VoxelsShapeContactManifoldsWorkspace(&STAND_IN)
     }
 
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {

@@ -95,6 +95,18 @@ pub(crate) struct Body {
     /// For a density of one.
     pub(crate) mass: MassProperties,
     pub(crate) thickness: Thickness,
+    /// What it is saved as, if it cannot be written down.
+    #[cfg_attr(
+        not(feature = "serde"),
+        allow(dead_code, reason = "only files want it")
+    )]
+    pub(crate) name: Option<String>,
+    /// What it was before it was enlarged by that much.
+    #[cfg_attr(
+        not(feature = "serde"),
+        allow(dead_code, reason = "only files want it")
+    )]
+    pub(crate) scaled_from: Option<(FieldShape, f32)>,
 }
 
 impl FieldShape {
@@ -172,6 +184,8 @@ impl FieldShape {
                 shape: shape.with_shell(shell),
                 mass,
                 thickness,
+                name: None,
+                scaled_from: None,
             }),
         })
     }
@@ -192,7 +206,29 @@ impl FieldShape {
             center: self.body.mass.center * factor,
             inertia: self.body.mass.inertia * factor.powi(5),
         };
-        FieldShape::from_parts(scaled, Arc::new(shell), mass)
+        let made = FieldShape::from_parts(scaled, Arc::new(shell), mass)?;
+        Ok(made.changed(|body| body.scaled_from = Some((self.clone(), scale))))
+    }
+
+    /// The same with a name, by which worlds that hold it are saved: what is made of a closure has nothing else to be known by.
+    pub fn named(&self, name: impl Into<String>) -> FieldShape {
+        self.changed(|body| body.name = Some(name.into()))
+    }
+
+    /// The same but for one thing.
+    fn changed(&self, change: impl FnOnce(&mut Body)) -> FieldShape {
+        let body = &*self.body;
+        let mut changed = Body {
+            shape: body.shape.clone(),
+            mass: body.mass,
+            thickness: body.thickness,
+            name: None,
+            scaled_from: body.scaled_from.clone(),
+        };
+        change(&mut changed);
+        FieldShape {
+            body: Arc::new(changed),
+        }
     }
 
     /// For `ColliderBuilder::new`.
@@ -220,18 +256,8 @@ impl FieldShape {
 
     /// The same, swept wherever it moves farther than this in a step \[m\]: for bodies that may meet thinner ones than they are themselves.
     pub fn with_thickness(&self, thickness: f32) -> FieldShape {
-        let body = &*self.body;
-        let thin = thickness.clamp(1e-6 * body.shape.solid().diagonal(), f32::MAX);
-        FieldShape {
-            body: Arc::new(Body {
-                shape: body.shape.clone(),
-                mass: body.mass,
-                thickness: Thickness {
-                    thin,
-                    ..body.thickness
-                },
-            }),
-        }
+        let least = 1e-6 * self.body.shape.solid().diagonal();
+        self.changed(|body| body.thickness.thin = thickness.clamp(least, f32::MAX))
     }
 
     /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
@@ -256,7 +282,7 @@ impl From<FieldShape> for SharedShape {
 }
 
 /// The field of a shape, kept alive by it.
-struct SharedField(Shape);
+pub(crate) struct SharedField(pub(crate) Shape);
 
 impl Field for SharedField {
     fn bounds(&self) -> touchfield::geom::Aabb {

@@ -8,6 +8,11 @@ mod krayer_scenes;
 mod krayer_table1;
 mod model;
 mod random;
+mod sagardia;
+#[cfg(feature = "physics")]
+mod sagardia_ball;
+#[cfg(feature = "physics")]
+mod sagardia_bunny;
 mod swept_shell;
 mod xu_table1;
 mod xu_table2;
@@ -39,6 +44,9 @@ enum Name {
     /// Name the benches
     List,
     KrayerTable1(krayer_table1::Arguments),
+    SagardiaTable1(sagardia::Table1),
+    SagardiaFig8(sagardia::Fig8),
+    SagardiaTable2(sagardia::Table2),
     XuTable1(xu_table1::Arguments),
     XuTable2(xu_table2::Arguments),
     XuTable3(xu_table3::Arguments),
@@ -46,8 +54,11 @@ enum Name {
 }
 
 /// What `list` prints: every other subcommand, and what it does.
-const BENCHES: [(&str, &str); 5] = [
+const BENCHES: [(&str, &str); 8] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
+    (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
+    (sagardia::FIG8, sagardia::FIG8_DESCRIPTION),
+    (sagardia::TABLE2, sagardia::TABLE2_DESCRIPTION),
     (xu_table1::NAME, xu_table1::DESCRIPTION),
     (xu_table2::NAME, xu_table2::DESCRIPTION),
     (xu_table3::NAME, xu_table3::DESCRIPTION),
@@ -58,6 +69,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     match &arguments.name {
         Name::List => Ok(list()),
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
+        Name::SagardiaTable1(arguments) => sagardia::table1(arguments, common),
+        Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, common),
+        Name::SagardiaTable2(arguments) => sagardia::table2(arguments, common),
         Name::XuTable1(arguments) => xu_table1::run(arguments, common),
         Name::XuTable2(arguments) => xu_table2::run(arguments, common),
         Name::XuTable3(arguments) => xu_table3::run(arguments, common),

@@ -7,8 +7,8 @@ fn the_list_names_what_can_be_run() {
     let folder = Folder::new();
     let json = folder.json(&["bench", "list"]);
     assert_eq!(json["benches"][0]["name"], "krayer-table1");
-    assert_eq!(json["benches"][1]["name"], "xu-table1");
-    assert_eq!(json["benches"][2]["name"], "xu-table2");
+    assert_eq!(json["benches"][1]["name"], "sagardia-table1");
+    assert_eq!(json["benches"][4]["name"], "xu-table1");
     let text = folder.run(&["bench", "list"]).stdout;
     assert!(text.contains("xu-table1"), "{text}");
     let refused = folder.run(&["bench", "no-such"]);
@@ -223,6 +223,37 @@ fn the_table_of_document_000_is_printed_beside_ours() {
     );
     let refused = folder.run(&["bench", "krayer-table1", "--resolution", "65"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
+
+/// Rapier is not built in by default; who asks for it is told how.
+#[cfg(not(feature = "physics"))]
+#[test]
+fn without_physics_the_way_to_it_is_told() {
+    let folder = Folder::new();
+    for bench in ["sagardia-table1", "sagardia-fig8", "sagardia-table2"] {
+        let run = folder.run(&["bench", bench]);
+        assert_eq!(run.code, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("--features physics"), "{}", run.stderr);
+    }
+}
+
+/// The ball stays above what document 003 and Bullet reach, at every restitution.
+#[cfg(feature = "physics")]
+#[test]
+fn a_bouncing_ball_gets_less_deep_than_document_003_says() {
+    let json = Folder::new().json(&["bench", "sagardia-table1"]);
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        for ball in ["low", "high"] {
+            let ours = row["ours_mm"][ball].as_f64().unwrap();
+            let theirs = row["document_mm"][ball].as_f64().unwrap();
+            assert!(
+                ours < theirs,
+                "{ball}: {ours} mm, document 003: {theirs} mm"
+            );
+        }
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@
 
 use glam::Vec3;
 
-use super::{Field, Meaning, Sample};
+use super::{Field, Meaning, Recipe, Sample};
 use super::{rounding, witness};
 use crate::geom::{Aabb, Interval};
 
@@ -144,6 +144,10 @@ impl<F: Field, G: Field> Field for Union<F, G> {
             cell,
         )
     }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Recipe::of_two(&self.first, &self.second).map(Recipe::Union)
+    }
 }
 
 impl<F: Field, G: Field> Field for Intersection<F, G> {
@@ -181,6 +185,10 @@ impl<F: Field, G: Field> Field for Intersection<F, G> {
             intersection_interval(a, b, self.bounds(), cell)
         };
         with_witness(self, cell, over)
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Recipe::of_two(&self.first, &self.second).map(Recipe::Intersection)
     }
 }
 
@@ -220,6 +228,10 @@ impl<F: Field, G: Field> Field for Difference<F, G> {
             intersection_interval(a, b, self.bounds(), cell)
         };
         with_witness(self, cell, over)
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Recipe::of_two(&self.first, &self.second).map(Recipe::Difference)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use super::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// Value and gradient of a field at a point.
@@ -80,6 +81,11 @@ pub trait Field: Send + Sync {
     fn lower_plane(&self, _cell: Aabb) -> Option<LowerPlane> {
         None
     }
+
+    /// How it can be made again from numbers alone, by those who save it. `None` for code and for what is stored.
+    fn recipe(&self) -> Option<Recipe> {
+        None
+    }
 }
 
 /// A pointer to a field is a field: every call goes to what it points at, the batched ones too.
@@ -112,6 +118,9 @@ macro_rules! field_behind {
             }
             fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
                 (**self).lower_plane(cell)
+            }
+            fn recipe(&self) -> Option<Recipe> {
+                (**self).recipe()
             }
         }
     };

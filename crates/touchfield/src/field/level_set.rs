@@ -22,7 +22,7 @@ use glam::Vec3;
 
 use super::parameter::{self, ParameterError};
 use super::rounding::{self, CellBall};
-use super::{Field, Meaning, Sample, witness};
+use super::{Field, Meaning, Recipe, Sample, witness};
 use crate::geom::{Aabb, Interval};
 
 /// `φ*` of the [module](self): value and gradient, the box's where it is the larger.
@@ -190,6 +190,10 @@ impl<F: Field> Field for Offset<F> {
             },
         )
     }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Offset(Box::new(self.field.recipe()?), self.radius))
+    }
 }
 
 /// A wall along the surface of a solid, half its thickness on either side. See the [module](self) for what its
@@ -265,6 +269,13 @@ impl<F: Field> Field for Shell<F> {
             .grown(rounding::slack(radius));
         let least = rounding::box_lower(self.bounds(), cell);
         grown_interval(from_surface, values, radius, margin, least)
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Shell(
+            Box::new(self.field.recipe()?),
+            self.thickness,
+        ))
     }
 }
 

@@ -10,7 +10,7 @@ use glam::{Mat3, Vec3};
 
 use super::parameter::{self, LARGEST_SIZE, ParameterError};
 use super::rounding::{self, CellBall};
-use super::{Field, Meaning, Sample};
+use super::{Field, Meaning, Recipe, Sample};
 use crate::geom::{Aabb, Interval, Pose, turned_half_extents};
 
 /// Largest coordinate at which a field is asked \[m\]: a tenth of what `f32` holds, so that lengths still fit.
@@ -61,6 +61,19 @@ impl<F: Field> Transformed<F> {
                 translation,
             },
             scale,
+        })
+    }
+
+    /// The same from a pose that was checked once: to normalise it again could change its last bits.
+    pub(super) fn again(
+        field: F,
+        parent_from_field: Pose,
+        scale: f32,
+    ) -> Result<Self, ParameterError> {
+        let checked = Transformed::new(field, parent_from_field, scale)?;
+        Ok(Transformed {
+            parent_from_field,
+            ..checked
         })
     }
 
@@ -174,6 +187,19 @@ impl<F: Field> Field for Transformed<F> {
             .interval(own_cell)
             .scaled(self.scale)
             .grown(margin)
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        let Pose {
+            rotation,
+            translation,
+        } = self.parent_from_field;
+        Some(Recipe::Transformed {
+            field: Box::new(self.field.recipe()?),
+            rotation: rotation.to_array(),
+            translation: translation.to_array(),
+            scale: self.scale,
+        })
     }
 }
 

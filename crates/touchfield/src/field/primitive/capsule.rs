@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// All points within a radius of a segment of the z axis. On the segment the gradient is +x.
@@ -68,5 +68,9 @@ impl Field for Capsule {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.half_length + self.radius;
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Capsule([self.half_length, self.radius]))
     }
 }

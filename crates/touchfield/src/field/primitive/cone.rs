@@ -5,7 +5,7 @@ use glam::{DVec2, Vec2, Vec3};
 use super::{profile, radial};
 use crate::field::parameter::{self, ParameterError};
 use crate::field::rounding::{self, CellBall};
-use crate::field::{Field, LowerPlane, Sample};
+use crate::field::{Field, LowerPlane, Recipe, Sample};
 use crate::geom::{Aabb, Interval};
 
 /// A cone around the z axis, base below, apex or a smaller (or larger) flat end above, middle height at z = 0.
@@ -168,5 +168,13 @@ impl Field for Cone {
 
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         rounding::plane_of_convex(cell, self.size(), |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Cone([
+            self.half_height,
+            self.base_radius,
+            self.top_radius,
+        ]))
     }
 }

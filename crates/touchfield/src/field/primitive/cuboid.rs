@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A box around the origin. Inside, the gradient points to the nearest face: of equals, x before y before z, and
@@ -66,6 +66,10 @@ impl Field for Cuboid {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.half_extents.max_element();
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Cuboid(self.half_extents.to_array()))
     }
 }
 
@@ -140,5 +144,10 @@ impl Field for RoundedCuboid {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.half_extents.max_element();
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        let half_extents = self.half_extents.to_array();
+        Some(Recipe::RoundedCuboid(half_extents, self.radius))
     }
 }

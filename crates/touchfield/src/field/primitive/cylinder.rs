@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::{profile, radial};
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A cylinder around the z axis, closed by flat ends. Of an end and the side equally near the gradient points to
@@ -78,5 +78,9 @@ impl Field for Cylinder {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.half_height.max(self.radius);
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Cylinder([self.half_height, self.radius]))
     }
 }

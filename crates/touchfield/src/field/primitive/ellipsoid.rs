@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// An ellipsoid around the origin, its axes along x, y and z.
@@ -146,5 +146,9 @@ impl Field for Ellipsoid {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.half_extents.max_element();
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Ellipsoid(self.half_extents.to_array()))
     }
 }

@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// Everything on the inner side of a plane: `normal · x ≤ offset`.
@@ -40,6 +40,18 @@ impl HalfSpace {
             normal: unit,
             offset: f64::from(offset),
         })
+    }
+
+    /// From a normal that was normalised once: to do it again could change its last bits.
+    pub(in crate::field) fn again(normal: DVec3, offset: f64) -> Result<HalfSpace, ParameterError> {
+        parameter::coordinate("offset", offset as f32)?;
+        parameter::require(
+            normal.is_normalized(),
+            "length of normal",
+            normal.length() as f32,
+            "1",
+        )?;
+        Ok(HalfSpace { normal, offset })
     }
 
     /// Outward unit normal of the plane.
@@ -104,5 +116,9 @@ impl Field for HalfSpace {
 
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         rounding::plane_of_convex(cell, self.offset().abs(), |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::HalfSpace(self.normal.to_array(), self.offset))
     }
 }

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, LowerPlane, Sample, rounding};
+use crate::field::{Field, LowerPlane, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// A ball around the origin. At the centre the gradient is +x.
@@ -52,5 +52,9 @@ impl Field for Sphere {
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let size = self.radius;
         rounding::plane_of_convex(cell, size, |point| self.sample(point))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Sphere(self.radius))
     }
 }

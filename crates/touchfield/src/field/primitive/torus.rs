@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::{profile, radial};
 use crate::field::parameter::{self, ParameterError};
-use crate::field::{Field, Sample, rounding};
+use crate::field::{Field, Recipe, Sample, rounding};
 use crate::geom::{Aabb, Interval};
 
 /// All points within a minor radius of a circle in the plane z = 0. On that circle the gradient points away from the
@@ -93,5 +93,9 @@ impl Field for Torus {
         .grown(rounding::slack(
             farthest.max_element() + self.major_radius + self.minor_radius,
         ))
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(Recipe::Torus([self.major_radius, self.minor_radius]))
     }
 }

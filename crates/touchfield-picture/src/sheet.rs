@@ -13,7 +13,7 @@ const INK: Rgb = [58, 64, 74];
 
 /// Why there is no sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum SheetError {
+pub enum SheetError {
     /// Nothing to show.
     #[error("a sheet needs at least one picture and one column")]
     Empty,
@@ -22,8 +22,11 @@ pub(crate) enum SheetError {
         "picture {index} has {found:?} pixels and the first has {expected:?}; a sheet holds pictures of one size"
     )]
     DifferentSize {
+        /// Which picture.
         index: usize,
+        /// Its columns and rows.
         found: (u32, u32),
+        /// Those of the first.
         expected: (u32, u32),
     },
     /// The sheet as a whole cannot be made.
@@ -32,7 +35,7 @@ pub(crate) enum SheetError {
 }
 
 /// Puts `pictures` beside each other, `columns` to a row; an empty caption everywhere leaves no room for captions.
-pub(crate) fn sheet(pictures: &[(&Canvas, &str)], columns: usize) -> Result<Canvas, SheetError> {
+pub fn sheet(pictures: &[(&Canvas, &str)], columns: usize) -> Result<Canvas, SheetError> {
     let Some((first, _)) = pictures.first() else {
         return Err(SheetError::Empty);
     };

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Colours for the first bodies of a scene.
-pub(crate) const PALETTE: [Rgb; 6] = [
+pub const PALETTE: [Rgb; 6] = [
     [78, 128, 188],
     [236, 160, 62],
     [70, 158, 146],
@@ -48,41 +48,41 @@ const HALO: Rgb = [255, 255, 255];
 
 /// One body of a scene.
 #[derive(Clone, Copy)]
-pub(crate) struct RenderBody<'a> {
+pub struct RenderBody<'a> {
     /// The shape, in its own frame.
-    pub(crate) field: &'a dyn Field,
+    pub field: &'a dyn Field,
     /// Where it is.
-    pub(crate) world_from_field: Pose,
+    pub world_from_field: Pose,
     /// What colour it has; see [`PALETTE`].
-    pub(crate) colour: Rgb,
+    pub colour: Rgb,
     /// Least length over which normals are taken \[m\]: about a cell of a grid, whose facets it hides; 0 for smooth fields.
-    pub(crate) smoothing: f32,
+    pub smoothing: f32,
 }
 
 /// A contact to draw over the bodies, in the world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ContactMark {
+pub struct ContactMark {
     /// Where \[m\].
-    pub(crate) point: Vec3,
+    pub point: Vec3,
     /// Unit; drawn as an arrow.
-    pub(crate) normal: Vec3,
+    pub normal: Vec3,
 }
 
 /// How to look at a scene; z is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RenderSettings {
+pub struct RenderSettings {
     /// Columns.
-    pub(crate) width: u32,
+    pub width: u32,
     /// Rows.
-    pub(crate) height: u32,
+    pub height: u32,
     /// Direction of the camera from the scene, counted from x towards y \[rad\].
-    pub(crate) azimuth: f32,
+    pub azimuth: f32,
     /// Height of the camera over the horizon \[rad\], from −π/2 to π/2.
-    pub(crate) elevation: f32,
+    pub elevation: f32,
     /// 1 fits the bodies into the frame; 2 shows them twice as large.
-    pub(crate) zoom: f32,
+    pub zoom: f32,
     /// Draw a ground with shadows and a grid.
-    pub(crate) ground: bool,
+    pub ground: bool,
 }
 
 impl Default for RenderSettings {
@@ -100,23 +100,37 @@ impl Default for RenderSettings {
 
 /// Why there is no picture.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub(crate) enum RenderError {
+pub enum RenderError {
     /// Nothing to show, or more than surface numbers can count.
     #[error("{count} bodies given; a picture shows 1 to {}", BACKDROP - 1)]
-    Bodies { count: usize },
+    Bodies {
+        /// How many were given.
+        count: usize,
+    },
     /// A body's box has no finite, positive size.
     #[error("the box of body {body}, from {:?} to {:?}, cannot be framed; a picture needs a finite box of positive size (intersect the field with one)", .bounds.min.to_array(), .bounds.max.to_array())]
-    Bounds { body: usize, bounds: Aabb },
+    Bounds {
+        /// Which body.
+        body: usize,
+        /// Its box \[m\].
+        bounds: Aabb,
+    },
     /// A body's pose is not a rigid motion.
     #[error("the pose of body {body} holds values that are not finite, or a zero quaternion")]
-    Pose { body: usize },
+    Pose {
+        /// Which body.
+        body: usize,
+    },
     /// The camera's settings make no view.
     #[error(
         "azimuth {azimuth:?} rad, elevation {elevation:?} rad and zoom {zoom:?} make no view; elevation is from −π/2 to π/2 and zoom from 0.01 to 100"
     )]
     Camera {
+        /// As given \[rad\].
         azimuth: f32,
+        /// As given \[rad\].
         elevation: f32,
+        /// As given.
         zoom: f32,
     },
     /// The picture cannot be made.
@@ -125,7 +139,7 @@ pub(crate) enum RenderError {
 }
 
 /// Draws `bodies`, and `contacts` over them.
-pub(crate) fn render(
+pub fn render(
     bodies: &[RenderBody],
     contacts: &[ContactMark],
     settings: &RenderSettings,
@@ -443,7 +457,7 @@ fn smooth_step(from: f32, to: f32, value: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::test_fields::{TestField, box_distance, sphere, torus_distance};
+    use crate::test_fields::{TestField, box_distance, sphere, torus_distance};
     use glam::Quat;
 
     const SMALL: RenderSettings = RenderSettings {

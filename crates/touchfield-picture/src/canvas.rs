@@ -13,34 +13,44 @@ use thiserror::Error;
 use super::font;
 
 /// An sRGB colour of 8 bits a channel.
-pub(crate) type Rgb = [u8; 3];
+pub type Rgb = [u8; 3];
 
 /// Most pixels a picture may have: 8K video. Above it, memory and patience run out before the eye gains anything.
-pub(crate) const MAX_PIXELS: u64 = 7680 * 4320;
+pub const MAX_PIXELS: u64 = 7680 * 4320;
 
 /// A picture of a size that cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum SizeError {
+pub enum SizeError {
     /// No pixels at all.
     #[error("a picture of {width}×{height} pixels is empty; both sides must be at least 1")]
-    Empty { width: u32, height: u32 },
+    Empty {
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
     /// More than [`MAX_PIXELS`].
     #[error(
         "a picture of {width}×{height} pixels is larger than the limit of {MAX_PIXELS} pixels; choose a smaller size"
     )]
-    TooLarge { width: u32, height: u32 },
+    TooLarge {
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
 }
 
 impl SizeError {
     /// Whether a limit was hit, rather than the size being none.
-    pub(crate) fn is_limit(self) -> bool {
+    pub fn is_limit(self) -> bool {
         matches!(self, SizeError::TooLarge { .. })
     }
 }
 
 /// Which part of a text lies at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
     /// The left end of the baseline.
     Start,
     /// The middle of the baseline.
@@ -51,18 +61,18 @@ pub(crate) enum Anchor {
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TextStyle {
+pub struct TextStyle {
     /// Height of capitals \[px\].
-    pub(crate) size: f32,
+    pub size: f32,
     /// Colour of the ink.
-    pub(crate) colour: Rgb,
+    pub colour: Rgb,
     /// Heavier strokes, for titles.
-    pub(crate) bold: bool,
+    pub bold: bool,
 }
 
 impl TextStyle {
     /// Regular weight.
-    pub(crate) fn new(size: f32, colour: Rgb) -> TextStyle {
+    pub fn new(size: f32, colour: Rgb) -> TextStyle {
         TextStyle {
             size,
             colour,
@@ -76,14 +86,14 @@ impl TextStyle {
     }
 
     /// Width of `text` \[px\].
-    pub(crate) fn width(self, text: &str) -> f32 {
+    pub fn width(self, text: &str) -> f32 {
         font::text_width(text) * self.size
     }
 }
 
 /// An opaque picture, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Canvas {
+pub struct Canvas {
     width: u32,
     height: u32,
     pixels: Vec<Rgb>,
@@ -91,7 +101,7 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     /// A canvas of one colour.
-    pub(crate) fn new(width: u32, height: u32, background: Rgb) -> Result<Canvas, SizeError> {
+    pub fn new(width: u32, height: u32, background: Rgb) -> Result<Canvas, SizeError> {
         if width == 0 || height == 0 {
             return Err(SizeError::Empty { width, height });
         }
@@ -107,35 +117,35 @@ impl Canvas {
     }
 
     /// Columns.
-    pub(crate) fn width(&self) -> u32 {
+    pub fn width(&self) -> u32 {
         self.width
     }
 
     /// Rows.
-    pub(crate) fn height(&self) -> u32 {
+    pub fn height(&self) -> u32 {
         self.height
     }
 
     /// All pixels, row by row from the top.
-    pub(crate) fn pixels(&self) -> &[Rgb] {
+    pub fn pixels(&self) -> &[Rgb] {
         &self.pixels
     }
 
     /// All pixels, to write to.
-    pub(crate) fn pixels_mut(&mut self) -> &mut [Rgb] {
+    pub fn pixels_mut(&mut self) -> &mut [Rgb] {
         &mut self.pixels
     }
 
     /// The pixel in column `x` of row `y`, if there is one.
     #[cfg(test)]
-    pub(crate) fn pixel(&self, x: u32, y: u32) -> Option<Rgb> {
+    pub fn pixel(&self, x: u32, y: u32) -> Option<Rgb> {
         let inside = x < self.width && y < self.height;
         inside.then(|| self.pixels[y as usize * self.width as usize + x as usize])
     }
 
     /// Mixes `colour` into every pixel of the box `min..max` \[px\] by `opacity` and by how far the shape covers it; `distance` is the
     /// shape's signed distance at a pixel centre \[px\].
-    pub(crate) fn paint(
+    pub fn paint(
         &mut self,
         (min, max): (Vec2, Vec2),
         colour: Rgb,
@@ -159,7 +169,7 @@ impl Canvas {
     }
 
     /// Fills the rectangle between two corners.
-    pub(crate) fn fill_rect(&mut self, min: Vec2, max: Vec2, colour: Rgb, opacity: f32) {
+    pub fn fill_rect(&mut self, min: Vec2, max: Vec2, colour: Rgb, opacity: f32) {
         let (centre, half) = (0.5 * (min + max), 0.5 * (max - min));
         self.paint((min, max), colour, opacity, |p| {
             ((p - centre).abs() - half).max_element()
@@ -167,7 +177,7 @@ impl Canvas {
     }
 
     /// Draws the border of a rectangle, `width` \[px\] wide, centred on its sides.
-    pub(crate) fn stroke_rect(&mut self, min: Vec2, max: Vec2, width: f32, colour: Rgb) {
+    pub fn stroke_rect(&mut self, min: Vec2, max: Vec2, width: f32, colour: Rgb) {
         let (a, b) = (Vec2::new(max.x, min.y), Vec2::new(min.x, max.y));
         for (from, to) in [(min, a), (a, max), (max, b), (b, min)] {
             self.line(from, to, width, colour, 1.0);
@@ -175,7 +185,7 @@ impl Canvas {
     }
 
     /// Draws a line with round ends, `width` \[px\] wide.
-    pub(crate) fn line(&mut self, from: Vec2, to: Vec2, width: f32, colour: Rgb, opacity: f32) {
+    pub fn line(&mut self, from: Vec2, to: Vec2, width: f32, colour: Rgb, opacity: f32) {
         let reach = Vec2::splat(0.5 * width);
         let bounds = (from.min(to) - reach, from.max(to) + reach);
         self.paint(bounds, colour, opacity, |p| {
@@ -184,7 +194,7 @@ impl Canvas {
     }
 
     /// Draws a dashed line: `dash` \[px\] drawn, as much left out.
-    pub(crate) fn dashed_line(&mut self, from: Vec2, to: Vec2, width: f32, dash: f32, colour: Rgb) {
+    pub fn dashed_line(&mut self, from: Vec2, to: Vec2, width: f32, dash: f32, colour: Rgb) {
         let length = (to - from).length();
         let Some(direction) = (to - from).try_normalize() else {
             return;
@@ -206,7 +216,7 @@ impl Canvas {
     }
 
     /// Fills a disc.
-    pub(crate) fn disc(&mut self, centre: Vec2, radius: f32, colour: Rgb, opacity: f32) {
+    pub fn disc(&mut self, centre: Vec2, radius: f32, colour: Rgb, opacity: f32) {
         let reach = Vec2::splat(radius);
         self.paint((centre - reach, centre + reach), colour, opacity, |p| {
             (p - centre).length() - radius
@@ -214,7 +224,7 @@ impl Canvas {
     }
 
     /// Fills a triangle.
-    pub(crate) fn triangle(&mut self, corners: [Vec2; 3], colour: Rgb, opacity: f32) {
+    pub fn triangle(&mut self, corners: [Vec2; 3], colour: Rgb, opacity: f32) {
         let [a, b, c] = corners;
         let turn = (b - a).perp_dot(c - a).signum();
         let bounds = (a.min(b).min(c), a.max(b).max(c));
@@ -231,7 +241,7 @@ impl Canvas {
 
     /// Draws a line that ends in a filled head, all of it `outset` \[px\] larger on every side: 0 for the arrow itself, more for
     /// the halo below it.
-    pub(crate) fn arrow(&mut self, from: Vec2, to: Vec2, width: f32, outset: f32, colour: Rgb) {
+    pub fn arrow(&mut self, from: Vec2, to: Vec2, width: f32, outset: f32, colour: Rgb) {
         let Some(along) = (to - from).try_normalize() else {
             return;
         };
@@ -249,7 +259,7 @@ impl Canvas {
     }
 
     /// Writes one line of text with its baseline at `at`.
-    pub(crate) fn text(&mut self, at: Vec2, anchor: Anchor, style: TextStyle, text: &str) {
+    pub fn text(&mut self, at: Vec2, anchor: Anchor, style: TextStyle, text: &str) {
         let width = style.width(text);
         let shift = match anchor {
             Anchor::Start => 0.0,
@@ -280,7 +290,7 @@ impl Canvas {
     }
 
     /// Copies `picture` with its first pixel at column `x` of row `y`; what sticks out is cut off.
-    pub(crate) fn draw(&mut self, picture: &Canvas, x: u32, y: u32) {
+    pub fn draw(&mut self, picture: &Canvas, x: u32, y: u32) {
         let columns = picture.width.min(self.width.saturating_sub(x)) as usize;
         let rows = picture.height.min(self.height.saturating_sub(y)) as usize;
         for row in 0..rows {

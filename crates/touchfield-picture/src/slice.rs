@@ -37,7 +37,7 @@ const ASPECT: (f32, f32) = (0.45, 1.3);
 
 /// A coordinate axis of the field's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
+pub enum Axis {
     /// The map shows y to the right, z up.
     X,
     /// The map shows x to the right, z up.
@@ -65,21 +65,21 @@ impl Axis {
 
 /// What to draw, and how it is labelled.
 #[derive(Clone, Debug)]
-pub(crate) struct SliceSettings<'a> {
+pub struct SliceSettings<'a> {
     /// The plane is perpendicular to this axis.
-    pub(crate) axis: Axis,
+    pub axis: Axis,
     /// Where it cuts the axis \[m\]; the middle of the box if not given.
-    pub(crate) at: Option<f32>,
+    pub at: Option<f32>,
     /// Width of the whole picture \[px\]; the height follows.
-    pub(crate) width: u32,
+    pub width: u32,
     /// First line, such as the file's name.
-    pub(crate) title: String,
+    pub title: String,
     /// Second line, such as resolution and error bound; may be empty.
-    pub(crate) caption: String,
+    pub caption: String,
     /// Unit of the model where it is not metres, printed as it is; metres get a prefix that suits the size.
-    pub(crate) unit: Option<String>,
+    pub unit: Option<String>,
     /// Cells to hatch, in the field's frame: where the sign is doubtful.
-    pub(crate) doubtful: &'a [Aabb],
+    pub doubtful: &'a [Aabb],
 }
 
 impl Default for SliceSettings<'_> {
@@ -98,7 +98,7 @@ impl Default for SliceSettings<'_> {
 
 /// Why there is no slice.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub(crate) enum SliceError {
+pub enum SliceError {
     /// The field's box has no finite, positive size.
     #[error("the field's box from {:?} to {:?} cannot be drawn; a slice needs a finite box of positive size (intersect the field with one)", .0.min.to_array(), .0.max.to_array())]
     Bounds(Aabb),
@@ -106,10 +106,20 @@ pub(crate) enum SliceError {
     #[error(
         "the plane at {at:?} m lies outside the field's box, which spans {min:?} to {max:?} m along that axis; choose --at between them"
     )]
-    OutsideBounds { at: f32, min: f32, max: f32 },
+    OutsideBounds {
+        /// Where the plane is \[m\].
+        at: f32,
+        /// Where the box begins \[m\].
+        min: f32,
+        /// Where it ends \[m\].
+        max: f32,
+    },
     /// Too narrow for its labels.
     #[error("a slice {width} pixels wide has no room for its labels; use at least {MIN_WIDTH}")]
-    TooNarrow { width: u32 },
+    TooNarrow {
+        /// Columns.
+        width: u32,
+    },
     /// The picture cannot be made.
     #[error(transparent)]
     Size(#[from] SizeError),
@@ -234,7 +244,7 @@ impl Scale {
 }
 
 /// Draws the plane of `settings` through `field`.
-pub(crate) fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, SliceError> {
+pub fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, SliceError> {
     let bounds = field.bounds();
     let extents = bounds.extents();
     if bounds.is_empty() || !extents.is_finite() || extents.max_element() <= 0.0 {
@@ -446,7 +456,7 @@ fn draw_box(canvas: &mut Canvas, plot: &Plot, bounds: Aabb, layout: &Layout) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::test_fields::{TestField, box_distance, sphere};
+    use crate::test_fields::{TestField, box_distance, sphere};
 
     /// The map's place for a field and settings, as `slice` computes it.
     fn plot_of(field: &dyn Field, settings: &SliceSettings) -> Plot {

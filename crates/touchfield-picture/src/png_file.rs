@@ -20,23 +20,33 @@ static DRAFTS: AtomicU32 = AtomicU32::new(0);
 
 /// Why a picture is not on disk. What stood at the path before still stands there.
 #[derive(Debug, Error)]
-pub(crate) enum WritePngError {
+pub enum WritePngError {
     /// The path names no file.
     #[error("{path:?} does not name a file; give one such as out.png")]
-    NotAFile { path: PathBuf },
+    NotAFile {
+        /// Where it was to go.
+        path: PathBuf,
+    },
     /// The folder or the disk refused.
     #[error("cannot write {path:?}: {source}; check that the folder exists and may be written to")]
-    Write { path: PathBuf, source: io::Error },
+    Write {
+        /// Where it was to go.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The encoder refused.
     #[error("cannot encode {path:?} as PNG: {source}")]
     Encode {
+        /// Where it was to go.
         path: PathBuf,
+        /// What the encoder says.
         source: png::EncodingError,
     },
 }
 
 /// Writes `picture` to `path`, replacing what is there only once the new file is complete.
-pub(crate) fn write_png(picture: &Canvas, path: &Path) -> Result<(), WritePngError> {
+pub fn write_png(picture: &Canvas, path: &Path) -> Result<(), WritePngError> {
     let Some(name) = path.file_name() else {
         return Err(WritePngError::NotAFile { path: path.into() });
     };

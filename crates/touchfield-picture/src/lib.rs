@@ -1,14 +1,15 @@
-//! Pictures of fields: labelled slices, lit renders, sheets of both, and PNG files.
+//! Pictures of fields: labelled slices, lit renders, sheets of both, charts of what was measured, and PNG files.
 //!
 //! Input: `&dyn Field`s, a settings struct per kind of picture.
 //! Output: a [`Canvas`] of 8-bit sRGB pixels; [`write_png`] puts it on disk whole or not at all.
 //! Cost: a slice takes one distance a pixel; a render some fifty a pixel that a body covers. All cores.
-//! Not for: looking at meshes (bake first), or pictures above [`canvas::MAX_PIXELS`].
+//! Not for: looking at meshes (bake first), or pictures above [`MAX_PIXELS`].
 //!
 //! Every picture is a pure function of its arguments: the same bytes on every run and thread count.
 
 mod camera;
 mod canvas;
+mod chart;
 mod colormap;
 mod font;
 #[cfg(test)]
@@ -23,8 +24,9 @@ mod test_fields;
 mod ticks;
 mod trace;
 
-pub(crate) use self::{
-    canvas::{Canvas, Rgb},
+pub use self::{
+    canvas::{Anchor, Canvas, MAX_PIXELS, Rgb, SizeError, TextStyle},
+    chart::{Chart, Curve, chart},
     png_file::{WritePngError, write_png},
     render::{ContactMark, PALETTE, RenderBody, RenderError, RenderSettings, render},
     sheet::{SheetError, sheet},
