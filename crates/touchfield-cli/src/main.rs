@@ -20,6 +20,7 @@ mod npy;
 mod npz;
 mod output;
 mod pair;
+mod parquet;
 mod picture;
 mod points;
 mod progress;
