@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 use robust::{Coord3D, orient3d};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
-use touchfield_conformance::mesh_truth::triangle_distance_squared;
+use touchfield_conformance::mesh_truth::{edge_distance_squared, triangle_distance_squared};
 
 /// Where B is, in `f64`: takes coordinates in B to coordinates in A.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,26 +261,6 @@ pub fn triangle_pair_distance_squared(a: &[DVec3; 3], b: &[DVec3; 3]) -> f64 {
         .chain(b.iter().map(|&p| triangle_distance_squared(a, p)));
     let sides = edges(a).flat_map(|e| edges(b).map(move |f| edge_distance_squared(e, f)));
     corners.chain(sides).fold(f64::INFINITY, f64::min)
-}
-
-/// Squared distance of two segments \[Ericson2005\] §5.1.9, which leaves out nothing but the corners' distances to triangles.
-fn edge_distance_squared([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
-    let (u, v, w) = (q - p, s - r, p - r);
-    let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
-    let (uw, vw) = (u.dot(w), v.dot(w));
-    let share = |numerator: f64, denominator: f64| {
-        // An edge of length 0 is its own end.
-        if denominator > 0.0 {
-            (numerator / denominator).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    };
-    // Parallel edges: any place along the first will do, for one with the second clamped below is nearest.
-    let along_u = share(uv * vw - vv * uw, uu * vv - uv * uv);
-    let along_v = share(along_u * uv + vw, vv);
-    let along_u = share(along_v * uv - uw, uu);
-    (w + along_u * u - along_v * v).length_squared()
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
+use touchfield::bake::{
+    BakeSettings, ExactDistance, Resolution, SignChoice, bake, surface_of_mesh,
+};
 use touchfield::contact::Contact;
 use touchfield::field::StoredField;
 use touchfield::geom::Pose;
@@ -114,7 +116,7 @@ fn method_named(name: &str) -> Result<Method, String> {
         .ok_or_else(|| format!("no method named {name:?}"))
 }
 
-/// A dense grid, and points on the surface.
+/// A dense grid, points on the surface, and its triangles.
 fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<dyn Error>> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
@@ -126,7 +128,10 @@ fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<d
         ..Default::default()
     };
     let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
+    let surface = surface_of_mesh(mesh)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid)))
+        .with_shell(Arc::new(shell))
+        .with_exact_surface(Arc::new(surface)))
 }
 
 fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {

@@ -8,13 +8,14 @@ use touchfield::bake::{
     BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
     VoxmapSettings, changed_box,
 };
-use touchfield::field::{SignMethod, StoredField, file};
+use touchfield::field::{SignMethod, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
+use touchfield::shape::file as shape_file;
 
 use crate::args::{self, Common, Length, Units};
 use crate::failure::Failure;
-use crate::load::{BakedField, Storage, Update};
+use crate::load::{BakedField, Parts, Storage, Update};
 use crate::report::{self, Answer, Facts};
 use crate::storage::{Kind, ValueBits, VoxelNumbers};
 use crate::{load, output, terminal};
@@ -110,6 +111,9 @@ pub(crate) struct Arguments {
         value_parser = args::parse_box
     )]
     changed: Option<DAabb>,
+    /// Keep the field alone. Else the file also holds points on the surface and the faces, so that contact queries need not make them anew
+    #[arg(long)]
+    field_only: bool,
     /// Mend the mesh first: weld, drop broken faces, orient, fill small holes
     #[arg(long)]
     repair: bool,
@@ -338,11 +342,42 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
-    let bytes = file::write_file(&arguments.output, &baked.field, &baked.provenance)
-        .map_err(|error| Failure::of_baked_file(&error))?;
+    let parts = match arguments.field_only {
+        true => Parts::default(),
+        false => parts(arguments, &mesh, &baked),
+    };
+    let bytes = shape_file::write_file(
+        &arguments.output,
+        &baked.field,
+        &baked.provenance,
+        parts.shell.as_deref(),
+        parts.surface.as_deref(),
+    )
+    .map_err(|error| Failure::of_baked_file(&error))?;
     Ok(Answer {
         text: summary(arguments, &mesh, &baked, bytes),
         json: json(&mesh, &baked, bytes, repaired.as_ref(), arguments),
+    })
+}
+
+/// What contact wants beside the field; nothing, and a note, where there would be too many points to keep.
+fn parts(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField) -> Parts {
+    /// A shell of so many takes about 10 MB; beyond, it would outgrow the field.
+    const MOST_POINTS: u32 = 1 << 18;
+    let made = load::parts_of_mesh(
+        &arguments.mesh,
+        mesh,
+        &baked.field,
+        &baked.provenance,
+        MOST_POINTS,
+    );
+    made.unwrap_or_else(|failure| {
+        // Not a fault of the mesh: contact queries make a shell of their own, or say why they cannot.
+        load::note(&format!(
+            "{}; the file holds the field alone",
+            failure.message()
+        ));
+        Parts::default()
     })
 }
 

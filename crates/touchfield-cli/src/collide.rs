@@ -8,7 +8,8 @@ use touchfield::contact::Contact;
 use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
-    CollideSettings, Contacts, Method, Outcome, Particles, Scratch, Subdivision, collide,
+    CollideSettings, Contacts, FaceDescent, Method, Outcome, Particles, Scratch, Subdivision,
+    collide,
 };
 
 use crate::args::{Common, Length};
@@ -85,6 +86,8 @@ pub(crate) enum MethodName {
     OctreeSubdivision,
     /// particles projected onto the surface of the intersection
     ProjectionParticles,
+    /// the deepest point of every face of a mesh, by descent; for bodies given as meshes, or baked with their faces
+    FaceDescent,
     /// the corners of the region where two convex bodies touch; with --convex
     Convex,
 }
@@ -103,6 +106,7 @@ impl Search {
                 MethodName::ProjectionParticles => {
                     Method::ProjectionParticles(Particles::default())
                 }
+                MethodName::FaceDescent => Method::FaceDescent(FaceDescent::default()),
                 MethodName::Convex => Method::Convex,
             },
             max_separation: self.max_separation.0 as f32,

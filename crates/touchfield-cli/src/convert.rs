@@ -15,7 +15,7 @@ use touchfield::mesh::write;
 
 use crate::args::{Common, Length};
 use crate::failure::Failure;
-use crate::load::{self, Body};
+use crate::load::{self, Body, Parts};
 use crate::progress::BakeProgress;
 use crate::report::{self, Answer, Facts};
 use crate::storage::{Kind, ValueBits, VoxelNumbers};
@@ -207,6 +207,7 @@ impl Arguments {
             name: load::name_of(&self.input),
             field: Arc::new(grid.into()),
             provenance,
+            parts: Parts::default(),
         })
     }
 

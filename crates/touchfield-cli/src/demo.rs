@@ -15,7 +15,7 @@ use touchfield::mesh::write;
 use crate::args::Common;
 use crate::bake::voxels_per_second;
 use crate::failure::Failure;
-use crate::load::{self, Body};
+use crate::load::{self, Body, Parts};
 use crate::picture::{
     self, Axis, Canvas, PALETTE, RenderSettings, SliceSettings, sheet, write_png,
 };
@@ -177,6 +177,7 @@ fn show(
         name: load::name_of(&file_path),
         field: Arc::new(baked.field),
         provenance: baked.provenance,
+        parts: Parts::default(),
     };
     let render = draw_render(&body, exhibit, number)?;
     write_png(&render, &path(".render.png"))?;

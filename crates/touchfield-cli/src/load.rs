@@ -10,14 +10,16 @@ use touchfield::bake::pointshell::{
 };
 use touchfield::bake::{
     BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
-    bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake,
+    bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
-use touchfield::field::{DenseGrid, Provenance, StoredField};
+use touchfield::field::{DenseGrid, Provenance, SignMethod, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
-use touchfield::shape::{Convex, Shape};
+use touchfield::pointshell::PointShell;
+use touchfield::shape::file::{self as shape_file, StoredShape};
+use touchfield::shape::{Convex, Shape, Surface};
 
 use crate::args::Units;
 use crate::failure::Failure;
@@ -29,6 +31,24 @@ pub(crate) struct Body {
     pub(crate) name: String,
     pub(crate) field: Arc<StoredField>,
     pub(crate) provenance: Provenance,
+    /// What its file held for contact, or its mesh lends it.
+    pub(crate) parts: Parts,
+}
+
+/// What contact wants beside a field.
+#[derive(Clone, Default)]
+pub(crate) struct Parts {
+    /// Points of the surface.
+    pub(crate) shell: Option<Arc<PointShell>>,
+    /// The triangles that the field tells the distance to.
+    pub(crate) surface: Option<Arc<Surface>>,
+}
+
+impl Parts {
+    fn bytes(&self) -> usize {
+        let shell = self.shell.as_ref().map_or(0, |shell| shell.bytes());
+        shell + self.surface.as_ref().map_or(0, |surface| surface.bytes())
+    }
 }
 
 impl Body {
@@ -36,7 +56,7 @@ impl Body {
     pub(crate) fn bytes(&self) -> u64 {
         let notes: usize = self.provenance.notes.iter().map(String::len).sum();
         let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
-        (self.field.bytes() + cells + notes) as u64
+        (self.field.bytes() + self.parts.bytes() + cells + notes) as u64
     }
 
     /// Says so if there is nothing to see: no node lies inside.
@@ -204,11 +224,21 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
-        let Stored { field, provenance } = baked(path, max_memory)?;
+        check_input(path)?;
+        let StoredShape {
+            stored,
+            shell,
+            surface,
+        } = shape_file::read_file(path, max_memory)
+            .map_err(|error| Failure::of_baked_file(&error))?;
         let body = Body {
             name,
-            field: Arc::new(field),
-            provenance,
+            field: Arc::new(stored.field),
+            provenance: stored.provenance,
+            parts: Parts {
+                shell: shell.map(Arc::new),
+                surface: surface.map(Arc::new),
+            },
         };
         return Ok((body, None));
     }
@@ -230,6 +260,7 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
         name,
         field: Arc::new(field),
         provenance,
+        parts: Parts::default(),
     };
     Ok((body, Some(mesh)))
 }
@@ -282,31 +313,79 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
     Ok(LoadedShape { shape, bytes })
 }
 
-/// A field with a shell of points about a cell apart: on the faces of its mesh, else on the field's own surface.
+/// A field with what contact wants of its surface: what its file held, else made of its mesh, else a shell of the field's own surface.
 pub(crate) fn shape_of(
     path: &Path,
     body: &Body,
     mesh: Option<&TriangleMesh>,
 ) -> Result<LoadedShape, Failure> {
-    let cell_size = body.field.finest_cell_size();
-    let few = |mesh: &TriangleMesh| mesh.vertices.len() <= MOST_VERTICES;
+    let mut parts = body.parts.clone();
+    if parts.shell.is_none() {
+        parts = match mesh {
+            Some(mesh) => parts_of_mesh(path, mesh, &body.field, &body.provenance, MOST_POINTS)?,
+            None => Parts {
+                shell: Some(Arc::new(shell_of(path, &body.field)?)),
+                ..parts
+            },
+        };
+    }
+    let made = parts.bytes() - body.parts.bytes();
+    let mut shape = Shape::stored(Arc::clone(&body.field));
+    if let Some(shell) = parts.shell {
+        shape = shape.with_shell(shell);
+    }
+    if let Some(surface) = parts.surface {
+        shape = shape.with_exact_surface(surface);
+    }
+    Ok(LoadedShape {
+        shape,
+        bytes: body.bytes() + made as u64,
+    })
+}
+
+/// Most points of a shell that is made for a query.
+pub(crate) const MOST_POINTS: u32 = 1 << 22;
+
+/// A shell of points about a cell apart on the faces of a mesh, and the faces: bodies that are apart are as far apart as those.
+pub(crate) fn parts_of_mesh(
+    path: &Path,
+    mesh: &TriangleMesh,
+    field: &StoredField,
+    provenance: &Provenance,
+    max_points: u32,
+) -> Result<Parts, Failure> {
     let settings = ShellSettings {
-        density: ShellDensity::Spacing(cell_size),
+        density: ShellDensity::Spacing(field.finest_cell_size()),
         // Corners and edges touch first.
-        sampling: match mesh.is_some_and(few) {
+        sampling: match mesh.vertices.len() <= MOST_VERTICES {
             true => ShellSampling::Vertices,
             false => ShellSampling::PoissonDisk,
         },
+        max_points,
         ..Default::default()
     };
-    let shell = match mesh {
-        Some(mesh) => shell_of_mesh(mesh, &*body.field, &settings),
-        None => shell_of_field(&*body.field, cell_size, &settings),
+    let shell =
+        shell_of_mesh(mesh, field, &settings).map_err(|error| Failure::of_shell(path, &error))?;
+    // An offset surface is not that of the faces.
+    let surface = (provenance.sign_method != SignMethod::Offset)
+        .then(|| surface_of_mesh(mesh))
+        .transpose()
+        .map_err(|error| Failure::in_file(path, error.to_string()))?;
+    Ok(Parts {
+        shell: Some(Arc::new(shell)),
+        surface: surface.map(Arc::new),
+    })
+}
+
+/// A shell of points about a cell apart on the surface of a field whose mesh is not known.
+fn shell_of(path: &Path, field: &StoredField) -> Result<PointShell, Failure> {
+    let cell_size = field.finest_cell_size();
+    let settings = ShellSettings {
+        density: ShellDensity::Spacing(cell_size),
+        max_points: MOST_POINTS,
+        ..Default::default()
     };
-    let shell = shell.map_err(|error| Failure::of_shell(path, &error))?;
-    let bytes = body.bytes() + shell.bytes() as u64;
-    let shape = Shape::stored(Arc::clone(&body.field)).with_shell(Arc::new(shell));
-    Ok(LoadedShape { shape, bytes })
+    shell_of_field(field, cell_size, &settings).map_err(|error| Failure::of_shell(path, &error))
 }
 
 /// The last part of a path.

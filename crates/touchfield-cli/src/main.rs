@@ -21,6 +21,7 @@ mod npy;
 mod npz;
 mod output;
 mod pair;
+mod parquet;
 mod points;
 mod progress;
 mod render;

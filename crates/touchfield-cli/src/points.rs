@@ -1,4 +1,4 @@
-//! Points, poses and motions in, rows of numbers out, as `.npy` or `.csv`.
+//! Points, poses and motions in, as `.npy` or `.csv`; rows of numbers out, as `.parquet`, too.
 //!
 //! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: [`Vec3`]s, [`Pose`]s and
 //! [`Motion`]s that are all finite.
@@ -14,15 +14,19 @@ use touchfield::geom::{Motion, Pose};
 
 use crate::args::pose_of;
 use crate::failure::Failure;
-use crate::{npy, output};
+use crate::{npy, output, parquet};
 
-/// Extensions that are read and written.
-pub(crate) const EXTENSIONS: [&str; 2] = ["npy", "csv"];
+/// Extensions that are written.
+pub(crate) const EXTENSIONS: [&str; 3] = ["npy", "csv", "parquet"];
 
 /// Whether a path ends in `.npy`.
 pub(crate) fn is_npy(path: &Path) -> bool {
+    has_extension(path, "npy")
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+        .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
 /// Reads a file of points.
@@ -196,15 +200,20 @@ fn is_numeric(word: &str) -> bool {
     word.parse::<f64>().is_ok() || unsigned.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Writes rows to a file, as an array or as text below their heading, as its name says.
+/// Writes rows to a file: as an array, as columns or as text below their heading, as its name says.
 pub(crate) fn write_rows<const N: usize>(
     path: &Path,
     heading: [&str; N],
     rows: &[[f32; N]],
 ) -> Result<(), Failure> {
-    output::write_whole(path, |out| match is_npy(path) {
-        true => npy::write_rows(out, rows),
-        false => write_csv(out, heading, rows),
+    output::write_whole(path, |out| {
+        if is_npy(path) {
+            npy::write_rows(out, rows)
+        } else if has_extension(path, "parquet") {
+            parquet::write_rows(out, heading, rows)
+        } else {
+            write_csv(out, heading, rows)
+        }
     })
 }
 

@@ -24,15 +24,16 @@ Examples:
   touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex
 
 The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
-overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. A finer field, or one baked
-with --tolerance, brings them closer together. With --convex it is also told how far B must move at least to leave A, and which way:
+overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. Bodies that are apart, given as closed
+meshes or baked with their faces, are told apart by those, as narrowly as asked for; else a finer field, or one baked with --tolerance, brings
+the bounds closer together. With --convex it is also told how far B must move at least to leave A, and which way:
 0 for bodies that are apart.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
     #[command(flatten)]
     placed: Placed,
-    /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top [default: a thousandth of
+    /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top where they are asked [default: a thousandth of
     /// the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,

@@ -35,6 +35,7 @@ type Row = [f32; HEADING.len()];
 Examples:
   touchfield sweep bolt.tfs nut.tfs --poses poses.npy -o rows.npy       (N, 7) in, (N, 8) out
   touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
+  touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.parquet
   touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 11) out
 
 A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
     #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
     motions: Option<PathBuf>,
-    /// Where to write a row for every pose, .npy of shape (N, 8), f4, or .csv; or for every motion, (N, 11)
+    /// Where to write a row for every pose, .npy of shape (N, 8), f4, .csv or .parquet; or for every motion, (N, 11)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a

@@ -94,6 +94,26 @@ pub fn triangle_distance_squared(&[a, b, c]: &[DVec3; 3], point: DVec3) -> f64 {
     best
 }
 
+/// Squared distance of two segments \[Ericson2005\] §5.1.9, which leaves out nothing but the corners' distances to triangles.
+pub fn edge_distance_squared([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
+    let (u, v, w) = (q - p, s - r, p - r);
+    let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
+    let (uw, vw) = (u.dot(w), v.dot(w));
+    let share = |numerator: f64, denominator: f64| {
+        // An edge of length 0 is its own end.
+        if denominator > 0.0 {
+            (numerator / denominator).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    };
+    // Parallel edges: any place along the first will do, for one with the second clamped below is nearest.
+    let along_u = share(uv * vw - vv * uw, uu * vv - uv * uv);
+    let along_v = share(along_u * uv + vw, vv);
+    let along_u = share(along_v * uv - uw, uu);
+    (w + along_u * u - along_v * v).length_squared()
+}
+
 fn segment_distance_squared(a: DVec3, b: DVec3, point: DVec3) -> f64 {
     let along = b - a;
     let t = (point - a).dot(along) / along.length_squared();

@@ -12,13 +12,14 @@ const GAP: f64 = 0.05;
 /// Trilinear grids are exact along the sides of cubes, up to the rounding of `f32` and what the methods' searches leave.
 const EXACT: f64 = 1e-4;
 /// All names of methods but `auto`.
-const METHODS: [&str; 6] = [
+const METHODS: [&str; 7] = [
     "point-samples",
     "shell-traversal",
     "shell-segments",
     "separation",
     "octree-subdivision",
     "projection-particles",
+    "face-descent",
 ];
 
 fn collide(folder: &Folder, pose: &str, more: &[&str]) -> Value {
@@ -366,6 +367,50 @@ fn a_finer_tolerance_narrows_the_bracket_and_takes_more_boxes() {
     // A tolerance beyond rounding ends, and says how.
     let hopeless = separation(&folder, OVERLAPPING, &["--tolerance", "1e-30"]);
     assert!(number(&hopeless["lower_bound"]) <= -DEPTH, "{hopeless}");
+}
+
+/// The fields here prove 91 and 18 mm; the faces prove what is asked for.
+#[test]
+fn bodies_apart_are_bracketed_as_narrowly_as_asked_with_meshes_and_with_files_that_hold_their_faces()
+ {
+    let folder = with_cubes();
+    for (a, b) in [("a.obj", "b.obj"), ("a.tfs", "b.tfs"), ("a.tfs", "b.obj")] {
+        let arguments = ["separation", a, b, "--b-in-a", NEAR];
+        let answer = folder.json(&arguments);
+        let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| number(&answer[key]));
+        assert!(lower <= GAP && GAP <= upper, "{answer}");
+        assert!(upper - lower <= number(&answer["tolerance"]), "{answer}");
+        let answer = folder.json(&[&arguments[..], &["--tolerance", "0.1mm"]].concat());
+        let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| number(&answer[key]));
+        assert!(lower <= GAP && GAP <= upper, "{answer}");
+        assert!(upper - lower <= 1.001e-4, "{answer}");
+    }
+}
+
+#[test]
+fn a_field_alone_is_a_smaller_file_and_finds_the_same_contact() {
+    let folder = with_cubes();
+    let bake = ["bake", "a.obj", "-o", "alone.tfs", "--resolution", "16"];
+    folder.json(&[&bake[..], &["--field-only"]].concat());
+    folder.json(&["bake", "a.obj", "-o", "whole.tfs", "--resolution", "16"]);
+    assert!(folder.read("alone.tfs").len() < folder.read("whole.tfs").len());
+    for name in ["alone.tfs", "whole.tfs"] {
+        let answer = folder.json(&["collide", name, "b.tfs", "--b-in-a", OVERLAPPING]);
+        let found = contacts(&answer);
+        let deepest = number(&found[0]["separation"]);
+        assert!((deepest + DEPTH).abs() < EXACT, "{name}: {answer}");
+    }
+    let run = folder.run(&[
+        "collide",
+        "alone.tfs",
+        "alone.tfs",
+        "--b-in-a",
+        OVERLAPPING,
+        "--method",
+        "face-descent",
+    ]);
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("needs a surface"), "{}", run.stderr);
 }
 
 #[test]

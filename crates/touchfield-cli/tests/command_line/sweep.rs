@@ -71,6 +71,29 @@ fn rows_of_npy(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     numbers.chunks_exact(8).map(<[f32]>::to_vec).collect()
 }
 
+/// The rows of a file of eight plain columns, a page each. pyarrow 25 reads the same of such a file.
+fn rows_of_parquet(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
+    let bytes = folder.read(name);
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let tail = bytes.len() - 8;
+    let footer = u32::from_le_bytes(std::array::from_fn(|i| bytes[tail + i])) as usize;
+    for column in HEADING.split(',') {
+        let named = bytes[tail - footer..tail]
+            .windows(column.len())
+            .any(|text| text == column.as_bytes());
+        assert!(named, "no column {column}");
+    }
+    let pages = &bytes[4..tail - footer];
+    let page = pages.len() / 8;
+    let number = |column: usize, row: usize| {
+        let at = (column + 1) * page - 4 * (count - row);
+        f32::from_le_bytes(std::array::from_fn(|i| pages[at + i]))
+    };
+    (0..count)
+        .map(|row| (0..8).map(|column| number(column, row)).collect())
+        .collect()
+}
+
 #[test]
 fn rows_tell_separation_normal_point_and_contacts() {
     let folder = with_cubes();
@@ -147,6 +170,8 @@ fn tables_and_arrays_hold_the_same_rows() {
         assert_eq!(sweep(&folder, input, "r.npy", &[])["poses"], 10);
         assert_eq!(rows_of_npy(&folder, "r.npy", 10), expected, "{input}");
     }
+    assert_eq!(sweep(&folder, "p.csv", "r.parquet", &[])["poses"], 10);
+    assert_eq!(rows_of_parquet(&folder, "r.parquet", 10), expected);
     sweep(&folder, "p8.npy", "again.csv", &[]);
     assert_eq!(folder.read("again.csv"), folder.read("r.csv"));
 }

@@ -20,6 +20,7 @@ pub(crate) mod predicates;
 mod sphere;
 mod tolerance;
 mod triangle;
+mod triangle_pair;
 
 pub use aabb::{Aabb, DAabb, turned_half_extents};
 pub use interval::Interval;
@@ -30,3 +31,4 @@ pub(crate) use pose::{rotation_matrix, unit_rotation};
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;
 pub use triangle::{ClosestPoint, Feature, Triangle};
+pub use triangle_pair::NearestPoints;

@@ -64,6 +64,11 @@ impl SphereTree {
         &self.nodes
     }
 
+    /// First node of each level, and the number of nodes last.
+    pub fn levels(&self) -> &[u32] {
+        &self.levels
+    }
+
     /// Number of levels.
     pub fn level_count(&self) -> usize {
         self.levels.len().saturating_sub(1)

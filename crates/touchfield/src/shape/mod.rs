@@ -1,10 +1,15 @@
 //! Shapes: what contact queries know of a body.
 
 pub mod convex;
+mod disc;
+pub mod file;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod shape;
 mod surface;
+mod surface_parts;
 
 pub use convex::{Convex, ConvexHull};
+pub(crate) use disc::{Below, Disc, DiscBlock};
 pub use shape::Shape;
 pub use surface::{Surface, SurfaceError, SurfaceNode};
+pub use surface_parts::ClosedPart;

@@ -18,6 +18,7 @@ pub struct Shape {
     octree: Option<Arc<FieldOctree>>,
     shell: Option<Arc<PointShell>>,
     surface: Option<Arc<Surface>>,
+    surface_is_exact: bool,
     convex: Option<Arc<Convex>>,
     solid: Aabb,
     cell_size: f32,
@@ -33,6 +34,7 @@ impl Shape {
             octree: None,
             shell: None,
             surface: None,
+            surface_is_exact: false,
             convex: None,
             solid,
             cell_size: 0.0,
@@ -49,6 +51,7 @@ impl Shape {
             field,
             shell: None,
             surface: None,
+            surface_is_exact: false,
             convex: None,
         }
     }
@@ -61,6 +64,7 @@ impl Shape {
             octree: None,
             shell: None,
             surface: None,
+            surface_is_exact: false,
             solid: convex.bounds(),
             convex: Some(Arc::new(convex)),
             cell_size: 0.0,
@@ -75,10 +79,23 @@ impl Shape {
         }
     }
 
-    /// The same shape with triangles of its surface.
+    /// The same shape with triangles near its surface: those of a tessellation, or of an isosurface.
     pub fn with_surface(self, surface: Arc<Surface>) -> Shape {
         Shape {
             surface: Some(surface),
+            surface_is_exact: false,
+            ..self
+        }
+    }
+
+    /// The same shape with the triangles that its field tells the distance to: those of the mesh it was baked from. Bodies that are apart are then as far
+    /// apart as their triangles, whatever the error of the fields.
+    ///
+    /// Not for fields whose signs make a surface of their own, such as those of [`SignMethod::Offset`](crate::field::SignMethod::Offset).
+    pub fn with_exact_surface(self, surface: Arc<Surface>) -> Shape {
+        Shape {
+            surface: Some(surface),
+            surface_is_exact: true,
             ..self
         }
     }
@@ -114,6 +131,12 @@ impl Shape {
     /// Triangles of the surface, if it has them.
     pub fn surface(&self) -> Option<&Surface> {
         self.surface.as_deref()
+    }
+
+    /// Triangles of the surface, if they are all there is to it, and close.
+    pub fn exact_surface(&self) -> Option<&Surface> {
+        self.surface()
+            .filter(|surface| self.surface_is_exact && surface.closed_parts().is_some())
     }
 
     /// The convex body, if it is one.

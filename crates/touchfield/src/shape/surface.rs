@@ -1,12 +1,16 @@
 //! Triangles at run time: a surface in `f32` with a tree of boxes, for methods that look at edges and faces.
 //!
-//! Input: vertices and triangles. Output: the same, checked and in the order of the tree.
-//! Cost: O(n log n) to build; 12 bytes a vertex, 12 a triangle, 36 a node; about as many nodes as triangles at most.
-//! Not for: signs or distances; those are a field's.
+//! Input: vertices and triangles. Output: the same, checked and in the order of the tree; whether they close.
+//! Cost: O(n log n) to build; 12 bytes a vertex, 12 a triangle, 36 a node, of which there are
+//! about as many as triangles at most, and about 60 a triangle for discs.
+//! Not for: signs; those are a field's.
 
 use glam::Vec3;
 
+use super::disc::{Below, Disc, DiscBlock};
+use super::surface_parts::{ClosedPart, closed_parts};
 use crate::geom::Aabb;
+use crate::geom::lanes::LANES;
 
 /// Triangles to a leaf. Tuned: from 2 to 8 it makes no difference that can be measured.
 const LEAF_SIZE: usize = 4;
@@ -25,11 +29,20 @@ pub struct SurfaceNode {
 }
 
 /// Triangles with a tree of boxes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Surface {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     nodes: Vec<SurfaceNode>,
+    blocks: Vec<DiscBlock>,
+    closed_parts: Option<Vec<ClosedPart>>,
+}
+
+impl PartialEq for Surface {
+    /// All else follows from these.
+    fn eq(&self, other: &Surface) -> bool {
+        self.vertices == other.vertices && self.triangles == other.triangles
+    }
 }
 
 /// Why triangles make no surface.
@@ -74,8 +87,16 @@ impl Surface {
             triangles.iter().map(|t| (*t, bounds(t))).collect();
         let mut nodes = Vec::new();
         add_node(&mut entries, 0, &mut nodes);
+        let ordered: Vec<[u32; 3]> = entries.into_iter().map(|(triangle, _)| triangle).collect();
+        let corners = |triangle: &[u32; 3]| triangle.map(|vertex| vertices[vertex as usize]);
+        let disc = |first: u32, count: u32| {
+            let own = &ordered[first as usize..][..count as usize];
+            Disc::around(own.iter().map(corners))
+        };
         Ok(Surface {
-            triangles: entries.into_iter().map(|(triangle, _)| triangle).collect(),
+            blocks: blocks(&nodes, disc),
+            closed_parts: closed_parts(&vertices, &ordered),
+            triangles: ordered,
             vertices,
             nodes,
         })
@@ -96,6 +117,16 @@ impl Surface {
         &self.nodes
     }
 
+    /// Discs around the triangles, in blocks of eight. The first holds one disc around all.
+    pub(crate) fn blocks(&self) -> &[DiscBlock] {
+        &self.blocks
+    }
+
+    /// Its connected parts; `None` if it has a border, or triangles that are turned against their neighbours.
+    pub fn closed_parts(&self) -> Option<&[ClosedPart]> {
+        self.closed_parts.as_deref()
+    }
+
     /// The corners of a triangle \[m\].
     pub fn corners(&self, triangle: u32) -> [Vec3; 3] {
         self.triangles[triangle as usize].map(|vertex| self.vertices[vertex as usize])
@@ -106,6 +137,8 @@ impl Surface {
         size_of_val(self.vertices.as_slice())
             + size_of_val(self.triangles.as_slice())
             + size_of_val(self.nodes.as_slice())
+            + size_of_val(self.blocks.as_slice())
+            + self.closed_parts().map_or(0, size_of_val)
     }
 }
 
@@ -121,6 +154,8 @@ fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<Surfac
         second: 0,
     });
     if entries.len() <= LEAF_SIZE {
+        // The same order, whatever that of those who gave them.
+        entries.sort_unstable_by_key(|&(triangle, _)| triangle);
         return;
     }
     let centers = Aabb::of_points(entries.iter().map(|(_, own)| own.center()));
@@ -134,6 +169,73 @@ fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<Surfac
     add_node(low, first, nodes);
     nodes[index].second = nodes.len() as u32;
     add_node(high, first + middle as u32, nodes);
+}
+
+/// Discs over the same triangles as the nodes, down to single ones: the largest of a block are opened until it is full. `disc` makes the one around a range of triangles.
+fn blocks(nodes: &[SurfaceNode], disc: impl Fn(u32, u32) -> Disc) -> Vec<DiscBlock> {
+    /// A disc of a block to be.
+    #[derive(Clone, Copy)]
+    struct Part {
+        disc: Disc,
+        /// Its node; `None` for a single triangle.
+        node: Option<u32>,
+        first: u32,
+    }
+    let of_node = |index: u32| {
+        let node = &nodes[index as usize];
+        Part {
+            disc: disc(node.first, node.count),
+            node: (node.count > 1).then_some(index),
+            first: node.first,
+        }
+    };
+    // What a part is made of: two nodes, or the triangles of a leaf.
+    let opened = |index: u32| -> Vec<Part> {
+        let node = &nodes[index as usize];
+        if node.second != 0 {
+            return vec![of_node(index + 1), of_node(node.second)];
+        }
+        (node.first..node.first + node.count)
+            .map(|first| Part {
+                disc: disc(first, 1),
+                node: None,
+                first,
+            })
+            .collect()
+    };
+    let root = of_node(0);
+    let below = |part: &Part| (part.disc, Below::Triangle(part.first));
+    let mut blocks = vec![DiscBlock::of(&[below(&root)])];
+    // Nodes whose blocks are to come, and who waits for them.
+    let mut open: Vec<(u32, usize, usize)> =
+        root.node.map(|node| (node, 0, 0)).into_iter().collect();
+    while let Some((node, block, lane)) = open.pop() {
+        let mut parts = opened(node);
+        loop {
+            let room = LANES - parts.len();
+            let fits = |part: &Part| {
+                part.node.is_some_and(|index| {
+                    let node = &nodes[index as usize];
+                    (node.second != 0 && room >= 1) || node.count as usize <= room + 1
+                })
+            };
+            let largest = (0..parts.len())
+                .filter(|&part| fits(&parts[part]))
+                .max_by(|&a, &b| parts[a].disc.radius.total_cmp(&parts[b].disc.radius));
+            let Some((largest, index)) = largest.and_then(|at| Some((at, parts[at].node?))) else {
+                break;
+            };
+            parts.swap_remove(largest);
+            parts.extend(opened(index));
+        }
+        let number = blocks.len();
+        blocks[block].set_below(lane, Below::Block(number as u32));
+        blocks.push(DiscBlock::of(&parts.iter().map(below).collect::<Vec<_>>()));
+        for (lane, part) in parts.iter().enumerate() {
+            open.extend(part.node.map(|node| (node, number, lane)));
+        }
+    }
+    blocks
 }
 
 #[cfg(test)]
@@ -181,6 +283,38 @@ mod tests {
             }
         }
         assert!(in_leaves.iter().all(|&count| count == 1));
+    }
+
+    #[test]
+    fn every_triangle_is_below_one_disc_that_holds_it() {
+        for count in [1, 2, 3, 7, 100] {
+            let at = |i: usize| Vec3::new((i % 7) as f32, (i / 7) as f32, (i % 3) as f32);
+            let vertices: Vec<Vec3> = (0..count + 2).map(at).collect();
+            let triangles: Vec<[u32; 3]> = (0..count as u32).map(|i| [i, i + 1, i + 2]).collect();
+            let surface = Surface::new(vertices, &triangles).unwrap();
+            let mut seen = vec![0; count];
+            let mut open = vec![(0, Vec::new())];
+            while let Some((block, above)) = open.pop() {
+                let block: &DiscBlock = &surface.blocks()[block as usize];
+                for lane in 0..block.count() {
+                    let discs: Vec<Disc> = [above.clone(), vec![block.disc(lane)]].concat();
+                    match block.below(lane) {
+                        Below::Block(block) => open.push((block, discs)),
+                        Below::Triangle(triangle) => {
+                            seen[triangle as usize] += 1;
+                            let corners = surface.corners(triangle);
+                            let holds = |disc: &Disc| {
+                                corners.iter().all(|corner| {
+                                    corner.distance(disc.center) <= 1.000_001 * disc.radius
+                                })
+                            };
+                            assert!(discs.iter().all(holds));
+                        }
+                    }
+                }
+            }
+            assert!(seen.iter().all(|&times| times == 1), "{count}: {seen:?}");
+        }
     }
 
     #[test]

@@ -56,6 +56,17 @@ impl Chunk {
             payload: payload.to_vec(),
         }
     }
+
+    /// Puts it behind others; checksums are for [`repair_checksums`].
+    pub(crate) fn append(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.tag);
+        bytes.extend(self.flags.to_le_bytes());
+        bytes.extend(self.encoding.to_le_bytes());
+        bytes.extend((self.payload.len() as u64).to_le_bytes());
+        bytes.extend(self.raw_length.to_le_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(&self.payload);
+    }
 }
 
 /// A dense grid's file of these chunks.
@@ -69,13 +80,7 @@ pub(crate) fn file_of(kind: &[u8; 4], chunks: &[Chunk]) -> Vec<u8> {
     bytes.extend(kind);
     bytes.resize(32, 0);
     for chunk in chunks {
-        bytes.extend(chunk.tag);
-        bytes.extend(chunk.flags.to_le_bytes());
-        bytes.extend(chunk.encoding.to_le_bytes());
-        bytes.extend((chunk.payload.len() as u64).to_le_bytes());
-        bytes.extend(chunk.raw_length.to_le_bytes());
-        bytes.extend([0; 8]);
-        bytes.extend(&chunk.payload);
+        chunk.append(&mut bytes);
     }
     repair_length(&mut bytes);
     repair_checksums(&mut bytes);

@@ -57,6 +57,11 @@ pub(super) struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
+    /// Place of the header in the file.
+    pub(super) fn place(&self) -> usize {
+        self.start
+    }
+
     /// Place of the stored bytes in the file.
     pub(super) fn payload_start(&self) -> usize {
         self.start + HEADER

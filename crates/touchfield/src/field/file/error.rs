@@ -24,7 +24,12 @@ impl FileError {
         matches!(*self.cause, Cause::Limit { .. } | Cause::OutOfMemory { .. })
     }
 
-    pub(super) fn in_file(mut self, path: &Path) -> FileError {
+    /// A chunk that others need is not there.
+    pub(crate) fn missing(tag: Tag) -> FileError {
+        Cause::MissingChunk { tag }.everywhere()
+    }
+
+    pub(crate) fn in_file(mut self, path: &Path) -> FileError {
         self.file.get_or_insert_with(|| path.to_owned());
         self
     }

@@ -19,12 +19,14 @@ mod residuals;
 mod sparse;
 mod taylor;
 mod voxmap;
+mod words;
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
 pub use error::{Cause, FileError, Place, Tag};
+pub(crate) use words::Words;
 
 use super::{Provenance, StoredField};
 use crate::atomic_file;
@@ -56,9 +58,19 @@ pub fn write_file(
     field: &StoredField,
     provenance: &Provenance,
 ) -> Result<u64, FileError> {
+    write_file_with(path, field, provenance, &[])
+}
+
+/// [`write_file`] with more chunks behind those of the field, which its own reader skips.
+pub(crate) fn write_file_with(
+    path: &Path,
+    field: &StoredField,
+    provenance: &Provenance,
+    more: &[Words],
+) -> Result<u64, FileError> {
     let write = || {
         provenance::check(provenance, field.layout())?;
-        let bytes = to_bytes(field, provenance);
+        let bytes = to_bytes_with(field, provenance, more);
         atomic_file::write(path, |out| out.write_all(&bytes)).map_err(Cause::NotWritten)?;
         Ok(bytes.len() as u64)
     };
@@ -67,19 +79,37 @@ pub fn write_file(
 
 /// Reads a field. Takes at most `max_memory` bytes, as [`from_bytes`], those of the file included.
 pub fn read_file(path: &Path, max_memory: u64) -> Result<Stored, FileError> {
+    read_file_with(path, max_memory, &[]).map(|(stored, _)| stored)
+}
+
+/// [`read_file`] with those of further chunks that are there, in the order of the tags.
+pub(crate) fn read_file_with(
+    path: &Path,
+    max_memory: u64,
+    more: &[Tag],
+) -> Result<(Stored, Vec<Words>), FileError> {
     let read = || {
         let bytes = file_bytes(path, max_memory).map_err(Cause::everywhere)?;
         let mut budget = Budget {
             used: bytes.len() as u64,
             limit: max_memory,
         };
-        parse(&bytes, &mut budget)
+        parse(&bytes, more, &mut budget)
     };
     read().map_err(|error| error.in_file(path))
 }
 
 /// The bytes of the file that [`write_file`] writes. What that refuses is encoded all the same, and refused on reading.
 pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
+    to_bytes_with(field, provenance, &[])
+}
+
+/// [`to_bytes`] with more chunks behind those of the field.
+pub(crate) fn to_bytes_with(
+    field: &StoredField,
+    provenance: &Provenance,
+    more: &[Words],
+) -> Vec<u8> {
     let mut builder;
     match field {
         StoredField::Dense(grid) => {
@@ -100,20 +130,36 @@ pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
         }
     }
     provenance::write(&mut builder, provenance);
+    for words in more {
+        words.write(&mut builder);
+    }
     builder.finish()
 }
 
 /// A field from the bytes of a file. Beside them it takes at most `max_memory` bytes (and two blocks of 64 KiB while it
 /// decompresses): four a node, up to five a doubtful cell, the notes twice.
 pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<Stored, FileError> {
+    from_bytes_with(bytes, max_memory, &[]).map(|(stored, _)| stored)
+}
+
+/// [`from_bytes`] with those of further chunks that are there, in the order of the tags.
+pub(crate) fn from_bytes_with(
+    bytes: &[u8],
+    max_memory: u64,
+    more: &[Tag],
+) -> Result<(Stored, Vec<Words>), FileError> {
     let mut budget = Budget {
         used: 0,
         limit: max_memory,
     };
-    parse(bytes, &mut budget)
+    parse(bytes, more, &mut budget)
 }
 
-fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
+fn parse(
+    bytes: &[u8],
+    more: &[Tag],
+    budget: &mut Budget,
+) -> Result<(Stored, Vec<Words>), FileError> {
     let container = Container::parse(bytes)?;
     let own: &[Tag] = match container.kind {
         dense::KIND => &[dense::GRID, dense::VALUES],
@@ -122,7 +168,7 @@ fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
         voxmap::KIND => &voxmap::TAGS,
         kind => return Err(Cause::UnknownKind { kind }.at(12, None)),
     };
-    container.check_tags(&[own, &provenance::TAGS].concat())?;
+    container.check_tags(&[own, &provenance::TAGS, more].concat())?;
     let field = match container.kind {
         dense::KIND => StoredField::from(dense::read(&container, budget)?),
         taylor::KIND => taylor::read(&container, budget)?.into(),
@@ -130,7 +176,10 @@ fn parse(bytes: &[u8], budget: &mut Budget) -> Result<Stored, FileError> {
         _ => sparse::read(&container, budget)?.into(),
     };
     let provenance = provenance::read(&container, field.layout(), budget)?;
-    Ok(Stored { field, provenance })
+    let more = (more.iter().filter_map(|&tag| container.find(tag)))
+        .map(|chunk| Words::read(chunk, budget))
+        .collect::<Result<_, _>>()?;
+    Ok((Stored { field, provenance }, more))
 }
 
 /// Memory that may still be taken.

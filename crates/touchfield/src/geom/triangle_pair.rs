@@ -1,0 +1,210 @@
+//! The nearest points of two triangles, in `f64`.
+//!
+//! Triangles that do not cross are nearest at two edges, or at a corner of one and the face of the other \[Ericson2005\] §5.1.10; those that do
+//! cross have an edge that pierces a face. It holds for degenerate triangles too, which are their edges.
+
+use glam::DVec3;
+
+use super::Triangle;
+
+/// Two points, one of each triangle, than which no others are nearer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearestPoints {
+    /// Their squared distance \[m²\]; 0 if the triangles touch or cross.
+    pub distance_squared: f64,
+    /// The point of the first triangle \[m\].
+    pub on_a: DVec3,
+    /// The point of the second triangle \[m\].
+    pub on_b: DVec3,
+}
+
+impl NearestPoints {
+    fn of(on_a: DVec3, on_b: DVec3) -> NearestPoints {
+        NearestPoints {
+            distance_squared: on_a.distance_squared(on_b),
+            on_a,
+            on_b,
+        }
+    }
+
+    fn nearer(self, other: NearestPoints) -> NearestPoints {
+        match other.distance_squared < self.distance_squared {
+            true => other,
+            false => self,
+        }
+    }
+
+    /// The same, the triangles having changed places.
+    fn exchanged(self) -> NearestPoints {
+        NearestPoints {
+            on_a: self.on_b,
+            on_b: self.on_a,
+            ..self
+        }
+    }
+}
+
+impl Triangle {
+    /// The nearest points of this triangle and another.
+    pub fn nearest_points(self, other: Triangle) -> NearestPoints {
+        let (a, b) = (Face::of(self), Face::of(other));
+        let mut best = NearestPoints::of(a.corners[0], b.corners[0]);
+        for edge_a in 0..3 {
+            for edge_b in 0..3 {
+                best = best.nearer(a.nearest_of_edges(edge_a, &b, edge_b));
+            }
+        }
+        let (over_b, over_a) = (b.heights(&a), a.heights(&b));
+        for corner in 0..3 {
+            if let Some(foot) = b.foot(a.corners[corner], over_b[corner]) {
+                best = best.nearer(NearestPoints::of(a.corners[corner], foot));
+            }
+            if let Some(foot) = a.foot(b.corners[corner], over_a[corner]) {
+                best = best.nearer(NearestPoints::of(foot, b.corners[corner]));
+            }
+        }
+        // Triangles cross only where each has corners on both sides of the other's plane.
+        if has_both_signs(over_b) && has_both_signs(over_a) {
+            let pierced = (a.pierces(over_b, &b))
+                .or_else(|| b.pierces(over_a, &a).map(NearestPoints::exchanged));
+            best = pierced.unwrap_or(best);
+        }
+        best
+    }
+}
+
+fn has_both_signs(heights: [f64; 3]) -> bool {
+    heights.iter().any(|&height| height > 0.0) && heights.iter().any(|&height| height < 0.0)
+}
+
+/// A triangle, its edges and its normal.
+struct Face {
+    corners: [DVec3; 3],
+    /// From each corner to the next.
+    edges: [DVec3; 3],
+    /// Of any length; 0 for a triangle without area.
+    normal: DVec3,
+}
+
+impl Face {
+    fn of(triangle: Triangle) -> Face {
+        let corners = triangle.corners();
+        let [a, b, c] = corners;
+        let edges = [b - a, c - b, a - c];
+        Face {
+            corners,
+            edges,
+            normal: edges[2].cross(edges[0]),
+        }
+    }
+
+    /// Heights of the corners of another over this one's plane, times the length of the normal.
+    fn heights(&self, other: &Face) -> [f64; 3] {
+        (other.corners).map(|corner| self.normal.dot(corner - self.corners[0]))
+    }
+
+    /// Whether a point lies over the face, borders left out: those are the edges'.
+    fn is_under(&self, point: DVec3) -> bool {
+        (0..3).all(|edge| {
+            let inward = self.normal.cross(self.edges[edge]);
+            inward.dot(point - self.corners[edge]) > 0.0
+        })
+    }
+
+    /// The point of the face below a point that is `height` over its plane.
+    fn foot(&self, point: DVec3, height: f64) -> Option<DVec3> {
+        // Nothing lies over a triangle without area.
+        (self.is_under(point)).then(|| point - height / self.normal.length_squared() * self.normal)
+    }
+
+    /// Where an edge, whose ends are so high over the other's plane, goes through the other.
+    fn pierces(&self, heights: [f64; 3], other: &Face) -> Option<NearestPoints> {
+        (0..3).find_map(|edge| {
+            let (from, to) = (heights[edge], heights[(edge + 1) % 3]);
+            if from * to >= 0.0 {
+                return None;
+            }
+            let place = self.corners[edge] + from / (from - to) * self.edges[edge];
+            (other.is_under(place)).then_some(NearestPoints {
+                distance_squared: 0.0,
+                on_a: place,
+                on_b: place,
+            })
+        })
+    }
+
+    /// The nearest points of two edges \[Ericson2005\] §5.1.9.
+    fn nearest_of_edges(&self, edge: usize, other: &Face, other_edge: usize) -> NearestPoints {
+        let (start, along) = (self.corners[edge], self.edges[edge]);
+        let (other_start, other_along) = (other.corners[other_edge], other.edges[other_edge]);
+        let between = start - other_start;
+        let (length, other_length) = (along.length_squared(), other_along.length_squared());
+        let mixed = along.dot(other_along);
+        let (to_start, to_other) = (along.dot(between), other_along.dot(between));
+        // Parallel edges: from any place along the first, the nearest of the second and back from there is right.
+        let s = share(
+            mixed * to_other - other_length * to_start,
+            length * other_length - mixed * mixed,
+        );
+        let t = share(s * mixed + to_other, other_length);
+        let s = share(t * mixed - to_start, length);
+        NearestPoints::of(start + s * along, other_start + t * other_along)
+    }
+}
+
+/// A share of an edge; of one without length, its start.
+fn share(numerator: f64, denominator: f64) -> f64 {
+    match denominator > 0.0 {
+        true => (numerator / denominator).clamp(0.0, 1.0),
+        false => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn corner() -> impl Strategy<Value = DVec3> {
+        // Whole numbers too: parallel edges, common planes, triangles without area.
+        let number = prop_oneof![-1.0..1.0, (-2i8..=2).prop_map(f64::from)];
+        [number.clone(), number.clone(), number].prop_map(DVec3::from)
+    }
+
+    fn triangle() -> impl Strategy<Value = Triangle> {
+        [corner(), corner(), corner()].prop_map(|[a, b, c]| Triangle { a, b, c })
+    }
+
+    /// From one triangle to the other and back: the way between two convex bodies shrinks to the shortest, though slowly where they are nearly
+    /// parallel or cross.
+    fn by_projections(a: Triangle, b: Triangle) -> f64 {
+        let mut on_b = b.centroid();
+        let mut on_a = a.closest_point(on_b).point;
+        for _ in 0..20_000 {
+            on_b = b.closest_point(on_a).point;
+            let next = a.closest_point(on_b).point;
+            if next == on_a {
+                break;
+            }
+            on_a = next;
+        }
+        on_a.distance(on_b)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn nearest_points_lie_on_both_and_are_as_near_as_projections_come(a in triangle(), b in triangle()) {
+            let found = a.nearest_points(b);
+            let distance = found.distance_squared.sqrt();
+            prop_assert!((found.on_a.distance(found.on_b) - distance).abs() < 1e-12);
+            prop_assert!(a.closest_point(found.on_a).point.distance(found.on_a) < 1e-12, "{:?} is not of A", found.on_a);
+            prop_assert!(b.closest_point(found.on_b).point.distance(found.on_b) < 1e-12, "{:?} is not of B", found.on_b);
+            let expected = by_projections(a, b);
+            prop_assert!(distance <= expected + 1e-9, "{distance} where projections come to {expected}");
+            prop_assert!(distance >= expected - 1e-3, "{distance} where projections come to {expected} only");
+            let exchanged = b.nearest_points(a).distance_squared.sqrt();
+            prop_assert!((exchanged - distance).abs() < 1e-12, "{distance} one way, {exchanged} the other");
+        }
+    }
+}

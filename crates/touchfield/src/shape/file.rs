@@ -1,0 +1,250 @@
+//! What contact wants beside a field, in the same `.tfs` file: points of the surface with their spheres, and its triangles.
+//!
+//! Input: a stored field, what is known of it, a [`PointShell`] and a [`Surface`]; or a file and a limit of memory.
+//! Output: the same to the bit, or a [`FileError`] that names the place. Cost: one pass over the numbers; boxes and discs of a surface are made anew.
+//! Not for: fields alone, see [`crate::field::file`], whose readers skip these chunks.
+//!
+//! docs/FILE_FORMAT.md has the chunks. Nothing is believed: a shell is checked point by point against its spheres, a surface triangle by triangle.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{Shape, Surface};
+use crate::field::file::{self, FileError, Stored, Tag, Words};
+use crate::field::{Provenance, StoredField};
+use crate::pointshell::{PointShell, SphereNode, SphereTree};
+
+const LEVELS: Tag = Tag(*b"SHEL");
+const POINTS: Tag = Tag(*b"SHPT");
+const NORMALS: Tag = Tag(*b"SHNM");
+const SPHERES: Tag = Tag(*b"SHSP");
+const VERTICES: Tag = Tag(*b"SFVT");
+const TRIANGLES: Tag = Tag(*b"SFTR");
+const TAGS: [Tag; 6] = [LEVELS, POINTS, NORMALS, SPHERES, VERTICES, TRIANGLES];
+/// Words of a sphere.
+const SPHERE: usize = 9;
+
+/// What a `.tfs` file holds for contact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredShape {
+    /// The field, and what is known of it.
+    pub stored: Stored,
+    /// Points of its surface.
+    pub shell: Option<PointShell>,
+    /// The triangles that it tells the distance to.
+    pub surface: Option<Surface>,
+}
+
+impl StoredShape {
+    /// The shape, with what the file held; and what is known of its field.
+    pub fn into_shape(self) -> (Shape, Provenance) {
+        let mut shape = Shape::stored(Arc::new(self.stored.field));
+        if let Some(shell) = self.shell {
+            shape = shape.with_shell(Arc::new(shell));
+        }
+        if let Some(surface) = self.surface {
+            shape = shape.with_exact_surface(Arc::new(surface));
+        }
+        (shape, self.stored.provenance)
+    }
+}
+
+/// Writes a field with points and triangles of its surface; returns the number of bytes. As [`file::write_file`] otherwise.
+pub fn write_file(
+    path: &Path,
+    field: &StoredField,
+    provenance: &Provenance,
+    shell: Option<&PointShell>,
+    surface: Option<&Surface>,
+) -> Result<u64, FileError> {
+    file::write_file_with(path, field, provenance, &chunks(shell, surface))
+}
+
+/// Reads what [`write_file`] wrote, or a field alone. Takes at most `max_memory` bytes, and the tree of the triangles: about 200 bytes each.
+pub fn read_file(path: &Path, max_memory: u64) -> Result<StoredShape, FileError> {
+    let (stored, more) = file::read_file_with(path, max_memory, &TAGS)?;
+    whole(stored, &more).map_err(|error| error.in_file(path))
+}
+
+/// The bytes of the file that [`write_file`] writes.
+pub fn to_bytes(
+    field: &StoredField,
+    provenance: &Provenance,
+    shell: Option<&PointShell>,
+    surface: Option<&Surface>,
+) -> Vec<u8> {
+    file::to_bytes_with(field, provenance, &chunks(shell, surface))
+}
+
+/// What the bytes of a file hold. Memory as [`file::from_bytes`] and [`read_file`] say.
+pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<StoredShape, FileError> {
+    let (stored, more) = file::from_bytes_with(bytes, max_memory, &TAGS)?;
+    whole(stored, &more)
+}
+
+fn chunks(shell: Option<&PointShell>, surface: Option<&Surface>) -> Vec<Words> {
+    let mut chunks = Vec::new();
+    if let Some(shell) = shell {
+        let tree = shell.tree();
+        let head = [shell.covering_radius().to_bits()];
+        let levels = head.into_iter().chain(tree.levels().iter().copied());
+        chunks.push(Words::of_numbers(LEVELS, levels.collect()));
+        chunks.push(Words::of_floats(POINTS, planes(shell.points())));
+        chunks.push(Words::of_floats(NORMALS, planes(shell.normals())));
+        let spheres = tree.nodes().iter().flat_map(words_of_sphere).collect();
+        chunks.push(Words::of_numbers(SPHERES, spheres));
+    }
+    if let Some(surface) = surface {
+        chunks.push(Words::of_floats(VERTICES, planes(surface.vertices())));
+        let corners = surface.triangles().iter().flatten().copied().collect();
+        chunks.push(Words::of_numbers(TRIANGLES, corners));
+    }
+    chunks
+}
+
+fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
+    let find = |tag: Tag| chunks.iter().find(|chunk| chunk.tag == tag);
+    // Each of a group names the others.
+    let together = |tags: &[Tag]| -> Result<bool, FileError> {
+        let present = tags.iter().filter_map(|&tag| find(tag)).count();
+        match tags.iter().find(|&&tag| find(tag).is_none()) {
+            Some(&tag) if present > 0 => Err(FileError::missing(tag)),
+            missing => Ok(missing.is_none()),
+        }
+    };
+    let get = |tag: Tag| find(tag).ok_or_else(|| FileError::missing(tag));
+    let shell = match together(&TAGS[..4])? {
+        true => Some(shell(
+            get(LEVELS)?,
+            get(POINTS)?,
+            get(NORMALS)?,
+            get(SPHERES)?,
+        )?),
+        false => None,
+    };
+    let surface = match together(&TAGS[4..])? {
+        true => {
+            let (vertices, triangles) = (get(VERTICES)?, get(TRIANGLES)?);
+            let (corners, []) = triangles.words.as_chunks() else {
+                return Err(triangles.error("triangles are not three numbers each".to_owned()));
+            };
+            let surface = Surface::new(points(vertices)?, corners);
+            Some(surface.map_err(|error| triangles.error(error.to_string()))?)
+        }
+        false => None,
+    };
+    Ok(StoredShape {
+        stored,
+        shell,
+        surface,
+    })
+}
+
+/// Coordinates above this leave `f32` when they are turned and added up \[m\].
+const MOST: f32 = 1e37;
+
+/// Points that queries may add up.
+fn points(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
+    let points = vectors(chunk)?;
+    let is_within = |point: &Vec3| point.to_array().iter().all(|x| x.abs() <= MOST);
+    match points.iter().find(|&point| !is_within(point)) {
+        Some(point) => Err(chunk.error(format!(
+            "({}, {}, {}) is not within 10³⁷ m of 0",
+            point.x, point.y, point.z
+        ))),
+        None => Ok(points),
+    }
+}
+
+/// Normals, which are of unit length.
+fn normals(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
+    let normals = vectors(chunk)?;
+    match normals.iter().find(|normal| !normal.is_normalized()) {
+        Some(normal) => Err(chunk.error(format!(
+            "({}, {}, {}) is not of length 1",
+            normal.x, normal.y, normal.z
+        ))),
+        None => Ok(normals),
+    }
+}
+
+fn shell(
+    levels: &Words,
+    places: &Words,
+    directions: &Words,
+    spheres: &Words,
+) -> Result<PointShell, FileError> {
+    let Some((&covering_radius, levels_words)) = levels.words.split_first() else {
+        return Err(levels.error("a shell without a covering radius".to_owned()));
+    };
+    let (words, []) = spheres.words.as_chunks() else {
+        return Err(spheres.error("spheres are not nine words each".to_owned()));
+    };
+    let tree = SphereTree::new(
+        words.iter().map(sphere_of_words).collect(),
+        levels_words.to_vec(),
+    );
+    PointShell::new(
+        points(places)?,
+        normals(directions)?,
+        f32::from_bits(covering_radius),
+        tree,
+    )
+    .map_err(|error| levels.error(error.to_string()))
+}
+
+/// All x, then all y, then all z: numbers that follow one another are alike.
+fn planes(vectors: &[Vec3]) -> impl Iterator<Item = f32> {
+    (0..3).flat_map(|axis| vectors.iter().map(move |vector| vector[axis]))
+}
+
+fn vectors(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
+    if !chunk.words.len().is_multiple_of(3) {
+        return Err(chunk.error("points are not three numbers each".to_owned()));
+    }
+    let count = chunk.words.len() / 3;
+    let number = |axis: usize, index: usize| f32::from_bits(chunk.words[axis * count + index]);
+    Ok((0..count)
+        .map(|index| Vec3::new(number(0, index), number(1, index), number(2, index)))
+        .collect())
+}
+
+fn words_of_sphere(node: &SphereNode) -> [u32; SPHERE] {
+    let [x, y, z] = node.center.to_array().map(f32::to_bits);
+    [
+        x,
+        y,
+        z,
+        node.radius.to_bits(),
+        node.first_point,
+        node.point_count,
+        node.first_child,
+        node.child_count,
+        node.representative,
+    ]
+}
+
+fn sphere_of_words(&words: &[u32; SPHERE]) -> SphereNode {
+    let [
+        x,
+        y,
+        z,
+        radius,
+        first_point,
+        point_count,
+        first_child,
+        child_count,
+        representative,
+    ] = words;
+    SphereNode {
+        center: Vec3::from_array([x, y, z].map(f32::from_bits)),
+        radius: f32::from_bits(radius),
+        first_point,
+        point_count,
+        first_child,
+        child_count,
+        representative,
+    }
+}
