@@ -1,7 +1,7 @@
 //! Many points that go straight, against one field: one goes on while others wait for memory.
 //!
-//! Input: segments, a field. Output: the spans of each, the same bits as one by one. Cost: for dense fields with an octree that exceed the caches less than half
-//! of what single calls take, for others the same. No allocation once the buffers have grown.
+//! Input: segments, a field. Output: the spans of each, the same bits as one by one. Cost: for dense fields with an octree that exceed the caches a fifth less
+//! than single calls take, for others the same. No allocation once the buffers have grown.
 //! Not for: threads; each may have its own part of the segments.
 
 use glam::{DVec3, Vec3};
@@ -12,7 +12,7 @@ use super::segment::{
 };
 use super::spans::Span;
 
-/// Segments that are on their way at once. Tuned: at 4 memory is still waited for, at 16 their states leave the first cache.
+/// Segments that are on their way at once: enough to wait for memory together. Not tuned; each takes about half a kilobyte of the first cache.
 const LANES: usize = 8;
 
 /// The spans of many segments.

@@ -79,7 +79,7 @@ impl<'a> PlaneWalk<'a> {
         line: &Line,
         times: Times,
     ) -> PlaneWalk<'a> {
-        /// Levels below the root to begin at: most ways lead through more than one eighth of an eighth of the box. Tuned; up or down from there is a step each.
+        /// Levels below the root to begin at: most ways lead through more than one eighth of an eighth of the box. Not tuned; up or down from there is a step each.
         const BELOW_ROOT: usize = 2;
         let blocks = octree.cells();
         let cell_size = grid.layout().cell_size;

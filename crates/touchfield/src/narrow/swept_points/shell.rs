@@ -227,8 +227,8 @@ impl Sweep<'_> {
     /// Spheres, then the points of those that are left. Depth first: of many pieces of time few are open at once.
     fn all(&mut self, open: &mut Vec<Work>, out: &mut Vec<PointSpan>) {
         /// A sphere costs about what a point does. Where so large a share of the points was spent on spheres that spared none, as when nearly all
-        /// points touch, the rest is done without: no motion costs much more than point by point. Tuned: at a quarter small shells in contact
-        /// lose what spheres spared before, at a hundredth large ones give up above the spheres that would spare most.
+        /// points touch, the rest is done without: no motion costs much more than point by point. Not tuned; larger shares cost small shells in contact more,
+        /// smaller ones make large shells give up above the spheres that would spare most.
         const SPENT: usize = 16;
         let nodes = self.shell.tree().nodes();
         let (mut asked, mut spared) = (0, self.shell.points().len() / SPENT);
