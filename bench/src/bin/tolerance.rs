@@ -1,9 +1,9 @@
 //! What a tolerance costs and whether it is kept: every closed model at several tolerances, against the exact distance. Markdown to stdout.
 //!
-//! `tolerance [--models FOLDER] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES] [--bake-limit SECONDS]
+//! `tolerance [--models FOLDER] [--without WORD] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES] [--bake-limit SECONDS]
 //! [--csv FILE] [--seconds SECONDS]`
 //!
-//! Input: the built-in models and all mesh files of the folder; those that are not closed are named and left out.
+//! Input: the built-in models and all mesh files of the folder but for those whose path has a word in it; those that are not closed are named and left out.
 //! Output: a row for each model and tolerance, which is a share of the diagonal of the model's box; and one for each in conservative mode.
 //! Cost: a fine tolerance takes a minute and hundreds of megabytes for one model. Not for: a quick look (`touchfield bake --tolerance`).
 //!
@@ -36,9 +36,9 @@ use touchfield_conformance::mesh_truth::MeshTruth;
 use touchfield_conformance::random::Random;
 
 /// Pairs of point and triangle that brute force may take for each field.
-const BRUTE_FORCE: usize = 40_000_000;
+const BRUTE_FORCE: usize = 10_000_000;
 /// Blocks that are looked at one by one, and random points in each of their cells, besides the middle.
-const BLOCKS: usize = 1000;
+const BLOCKS: usize = 200;
 const POINTS_A_CELL: usize = 8;
 /// Share of the diagonal that conservative mode is tried at.
 const CONSERVATIVE: f64 = 1e-3;
@@ -48,6 +48,7 @@ struct Options {
     seconds: f64,
     bake_limit: f64,
     models: Option<PathBuf>,
+    without: Option<String>,
     only: String,
     shares: Vec<f64>,
     points: usize,
@@ -62,6 +63,7 @@ impl Options {
             seconds: f64::INFINITY,
             bake_limit: f64::INFINITY,
             models: None,
+            without: None,
             only: String::new(),
             shares: vec![1e-2, 1e-3, 3e-4, 1e-4],
             points: 1_000_000,
@@ -76,6 +78,7 @@ impl Options {
                 "--seconds" => options.seconds = value.parse()?,
                 "--bake-limit" => options.bake_limit = value.parse()?,
                 "--models" => options.models = Some(value.into()),
+                "--without" => options.without = Some(value),
                 "--only" => options.only = value,
                 "--shares" => {
                     let shares = value.split(',').map(str::parse);
@@ -225,6 +228,14 @@ fn models(options: &Options) -> Result<Vec<(String, TriangleMesh)>, Box<dyn Erro
     if let Some(folder) = &options.models {
         let mut paths = Vec::new();
         collect(folder, &mut paths)?;
+        let is_without = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            options
+                .without
+                .as_ref()
+                .is_some_and(|word| path.contains(word))
+        };
+        paths.retain(|path| !is_without(path));
         paths.sort();
         for path in paths {
             // Files that are no meshes, or broken ones on purpose, are no models.

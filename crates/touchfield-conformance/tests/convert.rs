@@ -347,6 +347,7 @@ fn memory_is_refused_before_it_is_taken_with_a_way_out_that_works() {
     let dense = sampled_form(&|p| p.length() - 0.7, solid, 0.0);
     let tight = ConvertSettings {
         target: sparse(Keep::All, Bits::ThirtyTwo),
+        conservative: false,
         max_memory: 2 * dense.bytes() as u64 + dense.bytes() as u64 / 2,
         cell_size: None,
     };

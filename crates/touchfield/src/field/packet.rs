@@ -55,9 +55,6 @@ impl<L: Lanes> Places<L> {
 /// A grid that interpolates for eight places at once. What it gives must be what it gives one by one, to the bit.
 pub(super) trait Packets {
     fn frame(&self) -> &GridFrame;
-    /// These places will be asked for next: a chance to have what they need fetched from memory.
-    #[inline(always)]
-    fn announce<L: Lanes>(&self, _places: &Places<L>) {}
     /// Distances and gradients at places of the grid.
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]);
     /// Beyond its bounds.
@@ -83,7 +80,6 @@ pub(super) fn sample_many(grid: &impl Packets, points: &[Vec3], out: &mut Vec<Sa
 }
 
 /// Eight points, fewer at the end, and which of them the grid does not hold.
-#[derive(Clone, Copy)]
 struct Located<L> {
     places: Places<L>,
     /// Bit `i` is set for point `i`.
@@ -121,29 +117,6 @@ fn locate<L: Lanes>(frame: &GridFrame, points: &[Vec3]) -> Located<L> {
     }
 }
 
-/// The first packet of some points; anything if there are none.
-#[inline(always)]
-fn first<L: Lanes, G: Packets>(grid: &G, points: &[Vec3]) -> Located<L> {
-    let some = points.get(..LANES).unwrap_or(points);
-    let some = if some.is_empty() { &[Vec3::ZERO] } else { some };
-    locate(grid.frame(), some)
-}
-
-/// The packet that is due; the one after it is located and announced, if there is one.
-#[inline(always)]
-fn advance<L: Lanes, G: Packets>(
-    grid: &G,
-    next: &mut Located<L>,
-    points: Option<&[Vec3]>,
-) -> Located<L> {
-    let due = *next;
-    if let Some(points) = points {
-        *next = locate(grid.frame(), points);
-        grid.announce(&next.places);
-    }
-    due
-}
-
 struct DistanceMany<'a, G> {
     grid: &'a G,
     points: &'a [Vec3],
@@ -156,10 +129,8 @@ impl<G: Packets> Work for DistanceMany<'_, G> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let mut ahead = self.points.chunks(LANES).skip(1);
-        let mut next = first::<L, G>(self.grid, self.points);
         for (points, out) in self.points.chunks(LANES).zip(self.out.chunks_mut(LANES)) {
-            let located = advance(self.grid, &mut next, ahead.next());
+            let located = locate::<L>(self.grid.frame(), points);
             let (distance, _) = self.grid.interpolate_eight(&located.places);
             out.copy_from_slice(&distance.store().0[..points.len()]);
             for i in lanes::set_lanes(located.beyond) {
@@ -181,10 +152,8 @@ impl<G: Packets> Work for SampleMany<'_, G> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let mut ahead = self.points.chunks(LANES).skip(1);
-        let mut next = first::<L, G>(self.grid, self.points);
         for (points, out) in self.points.chunks(LANES).zip(self.out.chunks_mut(LANES)) {
-            let located = advance(self.grid, &mut next, ahead.next());
+            let located = locate::<L>(self.grid.frame(), points);
             let (distance, [x, y, z]) = self.grid.interpolate_eight(&located.places);
             let (distance, x, y, z) = (distance.store().0, x.store().0, y.store().0, z.store().0);
             for (i, out) in out.iter_mut().enumerate() {

@@ -520,24 +520,6 @@ impl Packets for TaylorGrid {
     }
 
     #[inline(always)]
-    fn announce<L: Lanes>(&self, places: &Places<L>) {
-        /// Smaller grids are near enough anyway \[bytes\].
-        const NEAR: usize = 1 << 23;
-        if size_of_val(self.nodes.as_slice()) < NEAR {
-            return;
-        }
-        let row = self.frame.layout.nodes.x as usize;
-        let plane = row * self.frame.layout.nodes.y as usize;
-        for cell in places.cells() {
-            let corner = self.frame.layout.node_index(cell);
-            L::fetch(&self.nodes, corner);
-            L::fetch(&self.nodes, corner + row);
-            L::fetch(&self.nodes, corner + plane);
-            L::fetch(&self.nodes, corner + plane + row);
-        }
-    }
-
-    #[inline(always)]
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
         let cells = places.cells();
         let row = self.frame.layout.nodes.x as usize;

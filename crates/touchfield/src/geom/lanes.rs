@@ -54,8 +54,6 @@ pub(crate) trait Lanes: Number {
     fn load_halves(bits: &[u16; LANES]) -> Self;
     /// Whole numbers.
     fn load_words(words: &[u16; LANES]) -> Self;
-    /// Has the memory of an item brought near, if there is such an item; nothing else.
-    fn fetch<T>(items: &[T], index: usize);
     fn store(self) -> Stored;
     /// The upper four lanes below the lower four.
     fn swap_halves(self) -> Self;
@@ -210,8 +208,6 @@ impl Lanes for Portable {
         Portable(words.map(f32::from))
     }
     #[inline(always)]
-    fn fetch<T>(_items: &[T], _index: usize) {}
-    #[inline(always)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|k| Portable(std::array::from_fn(|i| rows[i].0[k])))
     }
@@ -349,13 +345,6 @@ mod avx2 {
                 let words = _mm_loadu_si128(words.as_ptr().cast());
                 _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(words))
             })
-        }
-        #[inline(always)]
-        fn fetch<T>(items: &[T], index: usize) {
-            if let Some(item) = items.get(index) {
-                // SAFETY: SSE as above; a hint that reads and writes nothing, and the address is that of an item.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
-            }
         }
         #[inline(always)]
         fn transpose(rows: [Self; super::LANES]) -> [Self; super::LANES] {
