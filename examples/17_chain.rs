@@ -1,6 +1,6 @@
 //! A chain of fifty links between two that are held: it begins as the curve that a hanging rope has, settles, and stays whole. Each link is one field; nothing but contact holds them.
 //!
-//! With `--start line` it is let go as a straight line with one end held, swings down and snaps taut. Whether each link still goes through the next is told by their middle lines, step by step.
+//! With `--start line` it is let go as a straight line with one end held, swings down and snaps taut, at 1200 steps a second: at 300 it tears. Whether each link still goes through the next is told by their middle lines, step by step.
 //!
 //! `cargo run --release -p touchfield-rapier --example 17_chain [-- --start line --iterations 8 --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -94,7 +94,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let (mut world, fields) = scene::world(0.04);
-    let rate = scene::argument("--rate", 1.0 / world.integration_parameters.dt);
+    // The end of a falling chain is a whip: at the usual rate two links pass each other within a step, and no number of iterations helps.
+    let usual = if is_line {
+        1200.0
+    } else {
+        1.0 / world.integration_parameters.dt
+    };
+    let rate = scene::argument("--rate", usual);
     world.integration_parameters.dt = 1.0 / rate;
     world.integration_parameters.num_solver_iterations = scene::argument("--iterations", 8);
     let name = if is_line { "17_chain_line" } else { "17_chain" };
