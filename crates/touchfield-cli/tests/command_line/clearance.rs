@@ -76,7 +76,8 @@ fn exit_codes_and_refusals() {
     let folder = with_cubes();
     let run = |[from, to]: [&str; 2], more: &[&str]| {
         let base = ["clearance", "a.obj", "b.obj", "--convex", "--from", from];
-        folder.run(&[&base, &["--to", to, "--fail-on-contact"], more].concat())
+        let rest = ["--to", to, "--fail-on-contact"];
+        folder.run(&[&base[..], &rest[..], more].concat())
     };
     assert_eq!(run(PAST, &[]).code, 0);
     assert_eq!(run(PAST, &["--at-least", "39cm"]).code, 0);
@@ -89,7 +90,7 @@ fn exit_codes_and_refusals() {
     assert_eq!(run([PAST[0], "0,0,0,0,0,0,1"], &[]).code, 1);
     let fails = |more: &[&str], words: &[&str]| {
         let base = ["clearance", "a.tfs", "b.tfs", "--from", PAST[0]];
-        folder.fails(&[&base, more].concat(), 2, words);
+        folder.fails(&[&base[..], more].concat(), 2, words);
     };
     fails(&[], &["--to"]);
     fails(&["--to", PAST[1], "--tolerance", "0"], &["more than 0"]);
