@@ -33,6 +33,7 @@ fn field() -> (StoredField, Provenance) {
     let provenance = Provenance {
         sign_method: SignMethod::Pseudonormal,
         measured_error: 0.25,
+        conservative: false,
         doubtful_cells: Vec::new(),
         notes: Vec::new(),
     };
