@@ -211,12 +211,15 @@ fn changed(tag: &[u8; 4], change: impl Fn(&mut Vec<u32>)) -> Vec<u8> {
     bytes
 }
 
+/// A chunk, what is done to its words, and what the error names.
+type Damage<'a> = (&'a [u8; 4], &'a dyn Fn(&mut Vec<u32>), &'a str);
+
 #[test]
 fn what_is_no_shell_or_surface_is_refused_with_the_place() {
     // Plain chunks read as well as packed ones.
     assert_eq!(with_chunk(b"none", |_| ()).unwrap(), golden());
     let nan = f32::NAN.to_bits();
-    let cases: [(&[u8; 4], &dyn Fn(&mut Vec<u32>), &str); 17] = [
+    let cases: [Damage<'_>; 17] = [
         (b"SHEL", &|words| words[0] = nan, "covering radius"),
         (
             b"SHEL",
