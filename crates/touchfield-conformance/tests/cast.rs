@@ -539,19 +539,19 @@ fn clearance_brackets_the_least_separation() {
                 "{context}"
             );
             if overlapping {
-                assert!(least <= rounding(&case), "{context}");
+                assert!(least <= case.rounding(), "{context}");
                 continue;
             }
             let resolved = 4.0 * f64::from(f32::EPSILON) * truth.fastest();
             let width = f64::from(found.upper_bound - found.lower_bound);
-            let most = 1.5 * tolerance.max(resolved) + 4.0 * rounding(&case);
+            let most = 1.5 * tolerance.max(resolved) + 4.0 * case.rounding();
             assert!(width <= most, "{width} {context}");
             apart += 1;
             assert!(f64::from(found.lower_bound) <= least + 1e-9, "{context}");
             assert!(least <= f64::from(found.upper_bound) + 1e-9, "{context}");
             let then = truth.separation(found.time.into());
             assert!(
-                (then - f64::from(found.separation)).abs() <= tolerance + rounding(&case),
+                (then - f64::from(found.separation)).abs() <= tolerance + case.rounding(),
                 "{then} {context}"
             );
         }
