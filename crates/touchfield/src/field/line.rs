@@ -143,6 +143,21 @@ impl Walker {
         (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
     }
 
+    /// Back to where it entered its cell, but not before a time: pieces of a cell are then the same bits from wherever it was leapt into.
+    #[inline(always)]
+    pub(crate) fn back_to_entry(&mut self, not_before: f64) {
+        let mut entered = not_before;
+        for axis in 0..3 {
+            let direction = self.line.direction[axis];
+            if direction != 0.0 {
+                let plane = self.cell[axis] + i32::from(direction < 0.0);
+                let time = (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis];
+                entered = if time > entered { time } else { entered };
+            }
+        }
+        self.time = entered;
+    }
+
     /// On to the next cell; `false` at the end.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> bool {

@@ -66,6 +66,8 @@ pub(super) struct PlaneWalk<'a> {
     planes: &'a BlockPlanes,
     leaps: Leaps,
     walker: Walker,
+    /// When it began.
+    from: f64,
     height: usize,
     /// The leaf whose values were asked for last, by its first cell.
     asked: Option<UVec3>,
@@ -89,6 +91,7 @@ impl<'a> PlaneWalk<'a> {
             planes,
             leaps: Leaps::new(octree, cell_size, grid.error_bound(), line, times[1]),
             walker: Walker::new(grid.layout().cells(), line, times),
+            from: times[0],
             height: blocks.height().saturating_sub(BELOW_ROOT),
             asked: None,
         }
@@ -159,6 +162,9 @@ impl<'a> PlaneWalk<'a> {
                     self.asked = Some(block.first);
                     plane.prefetch_corners(self.grid, walker.cell());
                     return ControlFlow::Continue(Goes::On);
+                }
+                if block.contains(walker.cell()) {
+                    walker.back_to_entry(self.from);
                 }
                 while block.contains(walker.cell()) && walker.time() <= times[1] {
                     let cell = walker.cell();
