@@ -163,36 +163,16 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The direction to the surface at a point whose gradient mixes several: half the way along it the gradient is that of one side, which leads to the surface.
-    /// Where it is not, as in the middle of a sheet, whose two sides cancel, the nearest place that other ways lead to is taken.
+    /// The direction out of the body at a point whose gradient mixes several: half the way along it the gradient is that of one side, which
+    /// leads to the surface.
     fn way_out(&self, point: Vec3, distance: f32, outward: Vec3) -> Vec3 {
-        let half = 0.5 * distance.abs();
-        let mut nearest = self.to_surface(point - 0.5 * distance * outward, 2);
-        // As far from the surface as the field says it is: what is left is the field's own error.
-        let is_arrived = |at: Vec3| point.distance(at) - distance.abs() <= self.field.error_bound();
-        if !is_arrived(nearest) {
-            let (across, along) = outward.any_orthonormal_pair();
-            for way in [distance.signum() * outward, across, -across, along, -along] {
-                let at = self.to_surface(point + half * way, 3);
-                let is_on_surface = self.field.distance(at).abs() <= self.field.error_bound();
-                if is_on_surface && point.distance(at) < point.distance(nearest) {
-                    nearest = at;
-                    if is_arrived(nearest) {
-                        break;
-                    }
-                }
-            }
-        }
-        let way = (point - nearest) * distance.signum();
-        way.try_normalize().unwrap_or(outward)
-    }
-
-    /// Goes down the field to where it is about 0.
-    fn to_surface(&self, from: Vec3, steps: u32) -> Vec3 {
-        (0..steps).fold(from, |at, _| {
+        let mut at = point - 0.5 * distance * outward;
+        for _ in 0..2 {
             let Sample { distance, gradient } = self.field.sample(at);
-            at - distance * gradient.normalize_or_zero()
-        })
+            at -= distance * gradient.normalize_or_zero();
+        }
+        let way = (point - at) * distance.signum();
+        way.try_normalize().unwrap_or(outward)
     }
 }
 
