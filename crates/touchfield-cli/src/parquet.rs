@@ -213,7 +213,7 @@ impl Compact {
 mod tests {
     use super::*;
 
-    /// Read by pyarrow 23 as two rows of `a` = 1.5, 2.5 and `b` = −1, 0 (see tests/sweep of the command for a check by another program).
+    /// Two rows of `a` = 1.5, 2.5 and `b` = −1, 0.
     #[test]
     fn a_small_file_is_as_it_was_when_another_program_read_it() {
         let mut bytes = Vec::new();

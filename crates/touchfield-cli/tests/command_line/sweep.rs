@@ -71,7 +71,7 @@ fn rows_of_npy(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     numbers.chunks_exact(8).map(<[f32]>::to_vec).collect()
 }
 
-/// The rows of a file of eight plain columns, a page each. pyarrow 25 reads the same of such a file.
+/// The rows of a file of eight plain columns, a page each.
 fn rows_of_parquet(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     let bytes = folder.read(name);
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
