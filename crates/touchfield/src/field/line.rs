@@ -155,7 +155,8 @@ impl Walker {
                 entered = if time > entered { time } else { entered };
             }
         }
-        self.time = entered;
+        // Beyond the border, by its rounding, the plane is still ahead.
+        self.time = entered.min(self.time);
     }
 
     /// On to the next cell; `false` at the end.
