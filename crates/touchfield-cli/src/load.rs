@@ -217,10 +217,19 @@ pub(crate) fn bake_mesh(
 
 /// The field of a baked file, or of a mesh that is baked here and now with default settings.
 pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
+    if is_baked(path) {
+        let stored = baked(path, max_memory)?;
+        return Ok(Body {
+            name: name_of(path),
+            field: Arc::new(stored.field),
+            provenance: stored.provenance,
+            parts: Parts::default(),
+        });
+    }
     body(path, max_memory).map(|(body, _)| body)
 }
 
-/// The field of a file, and its mesh if it is one.
+/// The field of a file with its shell and faces, and its mesh if it is one.
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {

@@ -152,7 +152,12 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Fail
             continue;
         }
         let left = max_memory.saturating_sub(taken);
-        let (body, mesh) = load::body(&file.path, left).map_err(|failure| match failure {
+        // Contacts are drawn of two bodies only; of others the field is enough.
+        let loaded = match files.len() {
+            2 => load::body(&file.path, left),
+            _ => load::field(&file.path, left).map(|body| (body, None)),
+        };
+        let (body, mesh) = loaded.map_err(|failure| match failure {
             Failure::Limit(message) if taken > 0 => Failure::Limit(format!(
                 "{message}; the bodies before it take {} of the {} allowed",
                 report::bytes(taken),

@@ -29,7 +29,15 @@ fn with_fields() -> Folder {
     folder.write("cube.obj", CUBE);
     for kind in KINDS {
         let file = format!("{kind}.tfs");
-        let more = ["--field", kind, "--resolution", "27", "-o", &file];
+        let more = [
+            "--field",
+            kind,
+            "--resolution",
+            "27",
+            "--field-only",
+            "-o",
+            &file,
+        ];
         let baked = folder.json(&[&["bake", "cube.obj"], more.as_slice()].concat());
         assert_eq!(baked["kind"], kind);
     }

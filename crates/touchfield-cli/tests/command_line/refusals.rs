@@ -378,6 +378,8 @@ fn limits_end_in_exit_code_3() {
 #[test]
 fn bodies_of_a_render_share_one_limit_of_memory() {
     let folder = with_field();
+    let field_only = ["--resolution", "12", "--field-only", "-o", "cube.tfs"];
+    folder.json(&[&["bake", "cube.obj"], field_only.as_slice()].concat());
     let nodes = folder.json(&["inspect", "cube.tfs"])["resolution"].clone();
     let values = 4.0 * crate::folder::numbers(&nodes).iter().product::<f64>();
     // One body with its file fits, and so does the same twice if each is counted alone.

@@ -186,8 +186,14 @@ fn shell(
         words.iter().map(sphere_of_words).collect(),
         levels_words.to_vec(),
     );
+    let points = points(places)?;
+    // Before they are read: of one plane too few, all that follow are shifted.
+    if directions.words.len() != 3 * points.len() {
+        let (found, wanted) = (directions.words.len() / 3, points.len());
+        return Err(directions.error(format!("{found} normals for {wanted} points")));
+    }
     PointShell::new(
-        points(places)?,
+        points,
         normals(directions)?,
         f32::from_bits(covering_radius),
         tree,
