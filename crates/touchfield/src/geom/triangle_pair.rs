@@ -200,9 +200,9 @@ mod tests {
             prop_assert!((found.on_a.distance(found.on_b) - distance).abs() < 1e-12);
             prop_assert!(a.closest_point(found.on_a).point.distance(found.on_a) < 1e-12, "{:?} is not of A", found.on_a);
             prop_assert!(b.closest_point(found.on_b).point.distance(found.on_b) < 1e-12, "{:?} is not of B", found.on_b);
+            // Points of both are never nearer than the triangles; projections come as near as these, or not quite: where triangles cross at a small angle they hardly move on.
             let expected = by_projections(a, b);
             prop_assert!(distance <= expected + 1e-9, "{distance} where projections come to {expected}");
-            prop_assert!(distance >= expected - 1e-3, "{distance} where projections come to {expected} only");
             let exchanged = b.nearest_points(a).distance_squared.sqrt();
             prop_assert!((exchanged - distance).abs() < 1e-12, "{distance} one way, {exchanged} the other");
         }
