@@ -244,6 +244,7 @@ fn given() -> Provenance {
     Provenance {
         sign_method: SignMethod::Given,
         measured_error: 0.0,
+        conservative: false,
         doubtful_cells: Vec::new(),
         notes: Vec::new(),
     }
