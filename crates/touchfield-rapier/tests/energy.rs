@@ -39,10 +39,9 @@ fn most_energy(shape: SharedShape, turn: Vector) -> Real {
 
 #[test]
 fn a_box_gains_no_more_energy_than_rapiers_own() {
-    let half = [0.5, 0.3, 0.4];
-    let field = primitive::Cuboid::new(half.into()).unwrap();
+    let field = primitive::Cuboid::new(glam::Vec3::new(0.5, 0.3, 0.4)).unwrap();
     let field = FieldShape::from_field(field, Settings::default()).unwrap();
-    let own = SharedShape::cuboid(half[0].into(), half[1].into(), half[2].into());
+    let own = SharedShape::cuboid(0.5, 0.3, 0.4);
     let worst = |shape: &SharedShape| {
         (0..6u8)
             .map(|k| Real::from(k) * Vector::new(0.17, 0.31, -0.23))
