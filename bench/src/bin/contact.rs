@@ -27,7 +27,7 @@ use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
-    SeparationScratch, SeparationSettings, find_contacts, separation, touching,
+    SeparationScratch, SeparationSettings, find_contacts, separation, sharpen, touching,
 };
 use touchfield::shape::Shape;
 use touchfield_bench::clock;
@@ -189,7 +189,7 @@ impl Reduction {
             &mut buffers.reduced,
         )?;
         let kept = buffers.reduced.kept.iter();
-        (buffers.kept).extend(kept.map(|&index| found[index as usize]));
+        (buffers.kept).extend(kept.map(|&index| sharpen(pair, found[index as usize])));
         Ok(())
     }
 }

@@ -184,13 +184,7 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
     }
     facts.add("point", report::point(impact.point));
     facts.add("normal", report::point(impact.normal));
-    facts.add(
-        "time",
-        format!(
-            "{microseconds:.0} µs, {}",
-            report::plural(found.steps as usize, "state", "states")
-        ),
-    );
+    facts.add("time", report::search_time(microseconds, found.steps));
     Answer {
         text: facts.text(),
         json: json!({

@@ -116,13 +116,7 @@ fn answer(found: &Clearance, microseconds: f64) -> Answer {
     facts.add("at", format!("{} of the motion", found.time));
     facts.add("point", report::point(found.point));
     facts.add("normal", report::point(found.normal));
-    facts.add(
-        "time",
-        format!(
-            "{microseconds:.0} µs, {}",
-            report::plural(found.steps as usize, "state", "states")
-        ),
-    );
+    facts.add("time", report::search_time(microseconds, found.steps));
     Answer {
         text: facts.text(),
         json: json!({

@@ -9,7 +9,7 @@ use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
     CollideSettings, Contacts, FaceDescent, Method, Outcome, Particles, Scratch, Subdivision,
-    collide,
+    collide, sharpen,
 };
 
 use crate::args::{Common, Length};
@@ -142,6 +142,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
     if let Some(count) = arguments.keep {
         keep(count.into(), shapes.smaller_diagonal(), &mut found.contacts)?;
+        if found.method.is_by_shell() {
+            for contact in &mut found.contacts {
+                *contact = sharpen(&pair, *contact);
+            }
+        }
     }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let answer = answer(&found, microseconds);

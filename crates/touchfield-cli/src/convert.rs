@@ -10,8 +10,9 @@ use touchfield::bake::{
     Bits, ConvertSettings, IsosurfaceSettings, Keep, Promise, Target, convert,
     converted_provenance, isosurface,
 };
-use touchfield::field::{DenseGrid, Field, Provenance, Sampling, StoredField, file};
+use touchfield::field::{DenseGrid, Field, Provenance, Sampling, StoredField};
 use touchfield::mesh::write;
+use touchfield::shape::file as shape_file;
 
 use crate::args::{Common, Length};
 use crate::failure::Failure;
@@ -34,7 +35,7 @@ Examples:
   touchfield convert mug.tfs -o mug.vti                         opens in ParaView and PyVista
   touchfield convert mug.tfs --level 2mm -o thicker.stl         the surface 2 mm outside, as a mesh
 
-What conversion loses is in the error bound that is printed. A mesh is baked in memory first; `touchfield bake` does better.
+What conversion loses is in the error bound that is printed; points and faces of the surface that a .tfs file holds for contact stay. A mesh is baked in memory first; `touchfield bake` does better.
 In a .npz file, distance[i, j, k] is the distance at origin + cell_size · (i, j, k), negative inside.")]
 pub(crate) struct Arguments {
     /// A baked field (.tfs), arrays (.npz), or a mesh
@@ -113,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     output::check_apart(&arguments.output, &arguments.input)?;
     let form = Form::of(&arguments.output);
     arguments.check(form)?;
-    let body = arguments.load(common)?;
+    let body = arguments.load(form, common)?;
     let start = Instant::now();
     if form == Form::Mesh {
         return mesh(arguments, &body, common);
@@ -131,8 +132,12 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     drop(bar);
     let provenance = converted_provenance(&body.field, &body.provenance, &converted, &settings);
     let bytes = match form {
-        Form::Tfs => file::write_file(&arguments.output, &converted, &provenance)
-            .map_err(|error| Failure::of_baked_file(&error))?,
+        Form::Tfs => {
+            let Parts { shell, surface } = &body.parts;
+            let (shell, surface) = (shell.as_deref(), surface.as_deref());
+            shape_file::write_file(&arguments.output, &converted, &provenance, shell, surface)
+                .map_err(|error| Failure::of_baked_file(&error))?
+        }
         Form::Npz => npz::write(&arguments.output, dense(&converted)?)?,
         _ => vti::write(&arguments.output, dense(&converted)?)?,
     };
@@ -191,9 +196,13 @@ impl Arguments {
         Ok(())
     }
 
-    fn load(&self, common: &Common) -> Result<Body, Failure> {
+    /// The field, with what its file holds for contact if that has a place in the output.
+    fn load(&self, form: Form, common: &Common) -> Result<Body, Failure> {
         let max_memory = common.max_memory.0;
         load::check_input(&self.input)?;
+        if load::is_baked(&self.input) && form == Form::Tfs {
+            return load::body(&self.input, max_memory).map(|(body, _)| body);
+        }
         if load::is_baked(&self.input) || !npz::is_npz(&self.input) {
             return load::field(&self.input, max_memory);
         }

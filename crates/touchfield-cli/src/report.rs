@@ -158,6 +158,12 @@ fn exponential(number: f64, decimals: usize) -> String {
     }
 }
 
+/// How long a search over a motion took, and how many states it looked at.
+pub(crate) fn search_time(microseconds: f64, states: u32) -> String {
+    let states = plural(states as usize, "state", "states");
+    format!("{microseconds:.0} µs, {states}")
+}
+
 /// A length in the unit that suits it.
 pub(crate) fn length(metres: impl Into<f64>) -> String {
     let metres = metres.into();

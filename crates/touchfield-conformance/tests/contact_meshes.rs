@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
+use touchfield::bake::{
+    BakeSettings, ExactDistance, Resolution, SignChoice, bake, surface_of_mesh,
+};
 use touchfield::contact::Contact;
 use touchfield::field::StoredField;
 use touchfield::geom::{DAabb, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
     CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch, SeparationSettings,
-    collide, separation, touching,
+    collide, separation, sharpen, touching,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::{Place, least};
@@ -25,8 +27,11 @@ use touchfield_conformance::random::Random;
 struct Body {
     name: &'static str,
     shape: Shape,
+    /// The same with its triangles.
+    with_surface: Shape,
     exact: ExactDistance,
     bounds: DAabb,
+    cell: f32,
 }
 
 impl Body {
@@ -45,17 +50,22 @@ impl Body {
         };
         let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
         let field = Arc::new(StoredField::Dense(baked.grid));
-        let density = ShellDensity::Spacing(field.finest_cell_size());
+        let cell = field.finest_cell_size();
+        let density = ShellDensity::Spacing(cell);
         let settings = ShellSettings {
             density,
             ..Default::default()
         };
         let shell = shell_of_mesh(&mesh, &*field, &settings).unwrap();
+        let shape = Shape::stored(field).with_shell(Arc::new(shell));
+        let surface = surface_of_mesh(&mesh).unwrap();
         Body {
             name,
-            shape: Shape::stored(field).with_shell(Arc::new(shell)),
+            with_surface: shape.clone().with_exact_surface(Arc::new(surface)),
+            shape,
             exact: ExactDistance::new(&mesh, SignChoice::Auto).unwrap(),
             bounds: DAabb::of_points(mesh.vertices.iter().copied()),
+            cell,
         }
     }
 }
@@ -96,6 +106,72 @@ fn separation_and_contacts_of_meshes_agree_with_exact_distances() {
         assert!(
             touched * 10 > poses && far * 10 > poses,
             "{touched} touch, {far} far"
+        );
+    });
+}
+
+/// However deep it is, the other witness point of a sharpened contact lies on the other surface, and the shell point stays where it was.
+#[test]
+fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
+    let poses = if is_long() { 200 } else { 10 };
+    in_parallel(&pairs(), |[a, b]| {
+        let mut random = Random::new(23);
+        let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+        let settings = CollideSettings {
+            method: Method::ShellTraversal,
+            ..Default::default()
+        };
+        let (mut checked, mut led_astray, mut led_astray_before) = (0u32, 0u32, 0u32);
+        for _ in 0..poses {
+            let place = Place::between(0.0, 0.4, &mut random);
+            let pair = |a, b| Pair {
+                a,
+                b,
+                a_from_b: place.pose(),
+            };
+            let (plain, exact) = (
+                pair(&a.shape, &b.shape),
+                pair(&a.with_surface, &b.with_surface),
+            );
+            collide(&exact, &settings, &mut scratch, &mut found).unwrap();
+            let cell = f64::from(a.cell.max(b.cell));
+            // How far the witness points of a contact are from the surfaces.
+            let off = |contact: Contact| {
+                let on_a = a.exact.distance(contact.point_on_a().as_dvec3());
+                let on_b = b
+                    .exact
+                    .distance(place.to_b(contact.point_on_b().as_dvec3()));
+                on_a.abs().max(on_b.abs())
+            };
+            for &contact in found.contacts.iter().step_by(3) {
+                let sharp = sharpen(&exact, contact);
+                let bounds = [a, b].map(|body| body.shape.field().error_bound());
+                let bound = bounds[0].max(bounds[1]);
+                // What the field says is nearly on the surface is left as it is.
+                let left = if sharp == contact {
+                    1.3 * f64::from(bound)
+                } else {
+                    0.0
+                };
+                let names = [a.name, b.name];
+                assert!(
+                    off(sharp) <= left + 2e-6,
+                    "{names:?}: {contact:?} became {sharp:?}"
+                );
+                assert!((sharp.separation - contact.separation).abs() <= 1.01 * bound);
+                assert!(sharp.normal.is_normalized() && sharp.id == contact.id);
+                checked += 1;
+                led_astray += u32::from(off(sharpen(&plain, contact)) > cell);
+                led_astray_before += u32::from(off(contact) > cell);
+            }
+        }
+        // Without triangles the field leads there nearly always, and more often than its gradient did.
+        assert!(checked > 0, "no contacts");
+        assert!(
+            led_astray <= led_astray_before && led_astray * 50 <= checked + 50,
+            "{} and {}: {led_astray} ({led_astray_before}) of {checked}",
+            a.name,
+            b.name
         );
     });
 }

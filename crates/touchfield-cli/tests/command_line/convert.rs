@@ -760,3 +760,23 @@ fn images_hold_the_values_in_their_places() {
         "{out}{errors}"
     );
 }
+
+/// What a file holds for contact beside its field is not lost on the way to another kind.
+#[test]
+fn points_and_faces_for_contact_stay() {
+    let folder = Folder::new();
+    folder.write("cube.obj", CUBE);
+    folder.json(&["bake", "cube.obj", "--resolution", "27", "-o", "dense.tfs"]);
+    let shape =
+        |name: &str| touchfield::shape::file::read_file(&folder.path(name), u64::MAX).unwrap();
+    let before = shape("dense.tfs");
+    assert!(before.shell.is_some() && before.surface.is_some());
+    for kind in ["taylor", "sparse"] {
+        let file = format!("{kind}.tfs");
+        folder.json(&["convert", "dense.tfs", "--field", kind, "-o", &file]);
+        let after = shape(&file);
+        assert_eq!(after.stored.field.kind(), kind);
+        assert_eq!(after.shell, before.shell, "{kind}");
+        assert_eq!(after.surface, before.surface, "{kind}");
+    }
+}

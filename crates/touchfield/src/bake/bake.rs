@@ -26,6 +26,7 @@ use super::{
 };
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
 use crate::geom::DAabb;
+use crate::geom::lanes::room_for;
 use crate::mesh::{Bvh, TriangleMesh};
 use crate::threads;
 
@@ -574,12 +575,9 @@ fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
 /// Room for something at all nodes; the limit may allow more than the machine has.
 pub(super) fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError> {
     let count = layout.node_count() as usize;
-    let mut values = Vec::new();
-    values
-        .try_reserve_exact(count)
-        .map_err(|_| BakeError::OutOfMemory {
-            bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
-        })?;
+    let mut values = room_for(count).map_err(|_| BakeError::OutOfMemory {
+        bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
+    })?;
     values.resize(count, value);
     Ok(values)
 }

@@ -13,6 +13,7 @@ use super::convert::{ConvertError, step};
 use super::settings::Progress;
 use crate::field::{DenseGrid, Field, GridLayout, SparseBlocks, StoredField};
 use crate::geom::corner;
+use crate::geom::lanes::room_for;
 use crate::threads;
 
 fn allocate(layout: &GridLayout) -> Result<Vec<f32>, ConvertError> {
@@ -21,8 +22,7 @@ fn allocate(layout: &GridLayout) -> Result<Vec<f32>, ConvertError> {
         bytes: 4u64.saturating_mul(count),
     };
     let count = usize::try_from(count).map_err(|_| none())?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| none())?;
+    let mut values = room_for(count).map_err(|_| none())?;
     values.resize(count, 0.0);
     Ok(values)
 }

@@ -18,7 +18,7 @@ use super::line::{Line, Times};
 use super::min_max_octree::Cells;
 use super::pieces::Piece;
 use super::{DenseGrid, MinMaxOctree, trilinear};
-use crate::geom::lanes::prefetch;
+use crate::geom::lanes::{prefer_large_pages, prefetch};
 use crate::geom::{corner, place_at, place_index};
 use crate::threads;
 
@@ -124,6 +124,7 @@ impl BlockPlanes {
             bricks: Vec::new(),
             slope_step,
         };
+        prefer_large_pages(planes.tiled.spare_capacity_mut());
         for start in (0..count).step_by(AT_A_TIME) {
             let found = threads::map(AT_A_TIME.min(count - start), |index| {
                 Tile::build(grid, blocks, place_at(tiles, start + index), slope_step)
@@ -141,7 +142,10 @@ impl BlockPlanes {
                 planes.bricks.extend(tile.bricks);
             }
         }
-        planes.bricks.shrink_to_fit();
+        let mut bricks = Vec::with_capacity(planes.bricks.len());
+        prefer_large_pages(bricks.spare_capacity_mut());
+        bricks.append(&mut planes.bricks);
+        planes.bricks = bricks;
         let mut children = Vec::new();
         for height in TILE_HEIGHT + 1..=blocks.height() {
             let (first, last) = (UVec3::ZERO, blocks.size(height) - UVec3::ONE);

@@ -1,4 +1,4 @@
-//! Eight `f32` at a time, and memory asked for ahead: the one place with `unsafe`, for AVX2 and F16C where the CPU has them.
+//! Eight `f32` at a time, memory asked for ahead and in large pages: the one place with `unsafe`, for AVX2 and F16C where the CPU has them.
 //!
 //! An algorithm is written once, generic over [`Lanes`], as a [`Work`]; [`run`] picks the instruction set at run time.
 //! Only basic arithmetic, which IEEE 754 defines to the bit, is used, never fused multiply-add, so every instruction set
@@ -6,6 +6,9 @@
 //!
 //! Vector instructions are written out because the compiler does not reliably find them: one closure that was not inlined made
 //! baking the 69,666-triangle bunny at 128³ take 4.9 CPU seconds instead of 1.2.
+
+use std::collections::TryReserveError;
+use std::mem::MaybeUninit;
 
 use glam::Vec3;
 
@@ -94,6 +97,35 @@ pub(crate) fn prefetch<T>(place: &T) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = place;
+}
+
+/// Room for exactly so many, in large pages if that is much. Where a field of gigabytes is looked at here and there, finding the place
+/// of a small page takes longer than reading it: a million segments against the bunny at 1024³ took 1.3 to 1.4 times as long.
+pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count)?;
+    prefer_large_pages(room.spare_capacity_mut());
+    Ok(room)
+}
+
+/// Asks for large pages where nothing was written yet. Nothing but time depends on it, nor on whether the system agrees.
+#[allow(unsafe_code)]
+pub(crate) fn prefer_large_pages<T>(room: &mut [MaybeUninit<T>]) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        /// Bytes; also a multiple of every size of small pages.
+        const LARGE: usize = 1 << 21;
+        let bytes = size_of_val(room);
+        let to_first = room.as_ptr().cast::<u8>().align_offset(LARGE);
+        let whole = bytes.saturating_sub(to_first) / LARGE * LARGE;
+        if whole > 0 {
+            let first = room.as_mut_ptr().cast::<u8>().wrapping_add(to_first);
+            // SAFETY: the range lies within memory that is lent to us alone, and this advice never changes what it holds.
+            unsafe { libc::madvise(first.cast(), whole, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = room;
 }
 
 /// Does the work with the widest instructions that the CPU has.

@@ -25,6 +25,7 @@ mod probe;
 mod projection_particles;
 mod separation;
 mod settle;
+mod sharpen;
 mod shell_pairs;
 mod shell_segments;
 mod shell_traversal;
@@ -51,5 +52,6 @@ pub use separation::{
     separation_many,
 };
 pub use settle::{place_of, revisit, settle};
+pub use sharpen::sharpen;
 pub use touching::touching;
 pub use travel::MotionError;

@@ -98,6 +98,14 @@ impl Method {
             Method::Convex => "convex",
         }
     }
+
+    /// Whether its contacts are those of shell points, which [`settle`](super::settle) and [`sharpen`](super::sharpen) ask for.
+    pub fn is_by_shell(self) -> bool {
+        matches!(
+            self,
+            Method::PointSamples | Method::ShellTraversal | Method::BothShells
+        )
+    }
 }
 
 /// How far a method got.

@@ -147,6 +147,17 @@ impl<'a> Probe<'a> {
         if gradient.length_squared() < STRAIGHT * STRAIGHT {
             outward = self.way_out(point_in_field, distance, outward);
         }
+        self.contact_along(index, point_in_field, distance, outward)
+    }
+
+    /// The contact of a shell point that lies at `point_in_field`, so far from the other surface, whose normal there is `outward`.
+    pub(super) fn contact_along(
+        &self,
+        index: u32,
+        point_in_field: Vec3,
+        distance: f32,
+        outward: Vec3,
+    ) -> Contact {
         let outward_in_a = self.rotation_to_a * outward;
         // The gradient points out of the body with the field: from A to B if that is A.
         let (normal, side_bit) = match self.side {
@@ -161,6 +172,15 @@ impl<'a> Probe<'a> {
             separation: distance,
             id: ContactId(index | side_bit),
         }
+    }
+
+    /// The outward normal, in the frame of the field, of a contact that was made here.
+    pub(super) fn outward(&self, contact: &Contact) -> Vec3 {
+        let outward_in_a = match self.side {
+            Side::B => contact.normal,
+            Side::A => -contact.normal,
+        };
+        self.rotation_to_a.transpose() * outward_in_a
     }
 
     /// The direction out of the body at a point whose gradient mixes several: half the way along it the gradient is that of one side, which

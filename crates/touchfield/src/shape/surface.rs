@@ -9,11 +9,14 @@ use glam::Vec3;
 
 use super::disc::{Below, Disc, DiscBlock};
 use super::surface_parts::{ClosedPart, closed_parts};
-use crate::geom::Aabb;
 use crate::geom::lanes::LANES;
+use crate::geom::{Aabb, Triangle};
 
 /// Triangles to a leaf. Tuned: from 2 to 8 it makes no difference that can be measured.
 const LEAF_SIZE: usize = 4;
+
+/// The tree is at most so deep: every level halves up to [`Surface::MOST`].
+const MAX_DEPTH: usize = 32;
 
 /// A node of the tree: a box, and the triangles in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +135,43 @@ impl Surface {
         self.triangles[triangle as usize].map(|vertex| self.vertices[vertex as usize])
     }
 
+    /// The nearest point of all triangles \[m\]: the nearer child first, and no box that is farther than what was found.
+    pub fn nearest_point(&self, point: Vec3) -> Vec3 {
+        let mut best = (f32::INFINITY, point);
+        let mut stack = [0u32; MAX_DEPTH + 1];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let index = stack[top];
+            let node = &self.nodes[index as usize];
+            if node.bounds.distance_squared(point) >= best.0 {
+                continue;
+            }
+            if node.second == 0 {
+                for triangle in node.first..node.first + node.count {
+                    let [a, b, c] = self.corners(triangle).map(|corner| corner.as_dvec3());
+                    let nearest = Triangle { a, b, c }.closest_point(point.as_dvec3());
+                    let nearest = nearest.point.as_vec3();
+                    let distance_squared = nearest.distance_squared(point);
+                    if distance_squared < best.0 {
+                        best = (distance_squared, nearest);
+                    }
+                }
+                continue;
+            }
+            let children = [index + 1, node.second];
+            let [first, second] =
+                children.map(|child| self.nodes[child as usize].bounds.distance_squared(point));
+            let [near, far] = match first <= second {
+                true => children,
+                false => [children[1], children[0]],
+            };
+            (stack[top], stack[top + 1]) = (far, near);
+            top += 2;
+        }
+        best.1
+    }
+
     /// Bytes that it keeps.
     pub fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
@@ -143,7 +183,7 @@ impl Surface {
 }
 
 /// Adds the node over `entries`, which start at triangle `first`, and those below it. Halves by the median along the longest side: the
-/// depth is at most 32.
+/// depth is at most [`MAX_DEPTH`].
 fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<SurfaceNode>) {
     let bounds = (entries.iter()).fold(Aabb::EMPTY, |bounds, (_, own)| bounds.union(*own));
     let index = nodes.len();

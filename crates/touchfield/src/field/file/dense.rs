@@ -12,6 +12,7 @@ use super::error::{Cause, FileError, Tag};
 use super::{Budget, blocks};
 use crate::field::{DenseGrid, Field, GridError, GridLayout};
 use crate::geom::Aabb;
+use crate::geom::lanes::room_for;
 
 pub(super) const KIND: Tag = Tag(*b"DENS");
 pub(super) const GRID: Tag = Tag(*b"GRID");
@@ -120,7 +121,6 @@ pub(super) fn read_values(
         }));
     }
     budget.take("the values", needed, chunk)?;
-    let mut values = Vec::new();
     let no_memory = || {
         chunk.error(Cause::OutOfMemory {
             what: "the values",
@@ -128,7 +128,7 @@ pub(super) fn read_values(
         })
     };
     let count = usize::try_from(layout.node_count()).map_err(|_| no_memory())?;
-    values.try_reserve_exact(count).map_err(|_| no_memory())?;
+    let mut values = room_for(count).map_err(|_| no_memory())?;
     blocks::decode(chunk, |piece| {
         let (words, _) = piece.as_chunks();
         values.extend(words.iter().map(|&word| f32::from_le_bytes(word)));

@@ -3,6 +3,7 @@
 use super::container::Chunk;
 use super::error::{Cause, FileError};
 use super::{Budget, blocks};
+use crate::geom::lanes::room_for;
 
 /// Items of `N` bytes each.
 pub(super) fn read_list<const N: usize, T>(
@@ -19,9 +20,8 @@ pub(super) fn read_list<const N: usize, T>(
         }));
     }
     budget.take("a list", found, chunk)?;
-    let mut list = Vec::new();
     let count = (found / N as u64) as usize;
-    list.try_reserve_exact(count).map_err(|_| {
+    let mut list = room_for(count).map_err(|_| {
         chunk.error(Cause::OutOfMemory {
             what: "a list",
             bytes: found,

@@ -16,6 +16,7 @@ use crate::field::{
     Field, PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
 };
 use crate::geom::Aabb;
+use crate::geom::lanes::room_for;
 
 pub(super) const KIND: Tag = Tag(*b"SPRS");
 pub(super) const CELLS: Tag = Tag(*b"CELL");
@@ -216,8 +217,7 @@ fn read_words(
     check_count(chunk, list, 2)?;
     let bytes = read_list(chunk, budget, |[byte]: &[u8; 1]| *byte)?;
     budget.take("the values", bytes.len() as u64, chunk)?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(bytes.len() / 2).map_err(|_| {
+    let mut values = room_for(bytes.len() / 2).map_err(|_| {
         chunk.error(Cause::OutOfMemory {
             what: "the values",
             bytes: bytes.len() as u64,
