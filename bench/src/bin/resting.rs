@@ -43,6 +43,8 @@ const BUDGETS: [u32; 6] = [5, 10, 20, 50, 100, 200];
 const RESOLUTIONS: [u32; 4] = [32, 64, 128, 256];
 /// Depth at rest, of the diagonal of the mesh.
 const DEPTH: f64 = 1e-3;
+/// Of what one contact stands for, of the diagonal of the mesh.
+const DETAIL: f64 = 0.03;
 
 type Problem = Box<dyn Error>;
 
@@ -116,7 +118,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     let diagonal = mesh.bounds().diagonal();
 
     println!(
-        "| shell points | every point [µs] | tree [µs] | times as fast | contacts |\n|--:|--:|--:|--:|--:|"
+        "| shell points | every point [µs] | tree [µs] | times as fast | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|--:|"
     );
     let mut resting_growth = Vec::new();
     for (index, shell) in shells.iter().enumerate() {
@@ -129,20 +131,25 @@ fn measure(options: &Options) -> Result<(), Problem> {
         let count = shell.points().len();
         let every = cost(&scene, Method::PointSamples, 1)?;
         let tree = cost(&scene, Method::ShellTraversal, 20)?;
+        let detail = (DETAIL * diagonal) as f32;
+        let few = cost_to(&scene, Method::ShellTraversal, detail, 20)?;
         println!(
-            "| {count} | {:.1} | {:.2} | {:.0} | {:.0} |",
+            "| {count} | {:.1} | {:.2} | {:.0} | {:.0} | {:.2} | {:.0} |",
             every.micros,
             tree.micros,
             every.micros / tree.micros,
-            tree.contacts
+            tree.contacts,
+            few.micros,
+            few.contacts
         );
         for (method, micros) in [
             ("point-samples", every.micros),
             ("shell-traversal", tree.micros),
+            ("shell-traversal with detail", few.micros),
         ] {
             writeln!(csv, "resting,{method},{count},,,cpu_us,{micros:.3}")?;
         }
-        resting_growth.push([count as f64, every.micros, tree.micros]);
+        resting_growth.push([count as f64, every.micros, tree.micros, few.micros]);
     }
 
     let shape = with(2, 2);
@@ -268,8 +275,19 @@ struct Cost {
 
 /// CPU time of one thread over all poses, the least of three rounds after one that only warms up.
 fn cost(scene: &Scene<'_>, method: Method, repeats: usize) -> Result<Cost, Problem> {
+    cost_to(scene, method, 0.0, repeats)
+}
+
+/// The same, one contact standing for those within `detail` \[m\].
+fn cost_to(
+    scene: &Scene<'_>,
+    method: Method,
+    detail: f32,
+    repeats: usize,
+) -> Result<Cost, Problem> {
     let settings = CollideSettings {
         method,
+        detail,
         ..Default::default()
     };
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
@@ -440,8 +458,8 @@ fn budget_panel(name: &str, rows: &[BudgetRow]) -> Panel {
 
 /// Cost of a shallow pair, over shell points and over nodes a side.
 struct Growth {
-    points: Vec<[f64; 2]>,
-    nodes: Vec<[f64; 2]>,
+    points: Vec<[f64; 3]>,
+    nodes: Vec<[f64; 3]>,
 }
 
 fn growth(
@@ -461,7 +479,7 @@ fn growth(
         nodes: Vec::new(),
     };
     println!(
-        "\n| shallow pair: shell points | nodes a side | tree [µs] | contacts |\n|--:|--:|--:|--:|"
+        "\n| shallow pair: shell points | nodes a side | tree [µs] | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|"
     );
     let over_points = (0..POINTS.len()).map(|points| (2, points));
     let over_nodes = (0..RESOLUTIONS.len()).map(|nodes| (nodes, 2));
@@ -473,26 +491,33 @@ fn growth(
             poses: poses.clone(),
         };
         let cost = cost(&scene, Method::ShellTraversal, 3)?;
+        let detail = (DETAIL * mesh.bounds().diagonal()) as f32;
+        let few = cost_to(&scene, Method::ShellTraversal, detail, 3)?;
         let (count, nodes) = (shells[points].points().len(), RESOLUTIONS[nodes]);
         println!(
-            "| {count} | {nodes} | {:.1} | {:.0} |",
-            cost.micros, cost.contacts
+            "| {count} | {nodes} | {:.1} | {:.0} | {:.1} | {:.0} |",
+            cost.micros, cost.contacts, few.micros, few.contacts
         );
         writeln!(
             csv,
             "shallow pair,shell-traversal,{count},{nodes},,cpu_us,{:.3}",
             cost.micros
         )?;
+        writeln!(
+            csv,
+            "shallow pair,shell-traversal with detail,{count},{nodes},,cpu_us,{:.3}",
+            few.micros
+        )?;
         if run < POINTS.len() {
-            growth.points.push([count as f64, cost.micros]);
+            (growth.points).push([count as f64, cost.micros, few.micros]);
         } else {
-            growth.nodes.push([f64::from(nodes), cost.micros]);
+            (growth.nodes).push([f64::from(nodes), cost.micros, few.micros]);
         }
     }
     Ok(growth)
 }
 
-fn growth_picture(resting: &[[f64; 3]], growth: &Growth) -> String {
+fn growth_picture(resting: &[[f64; 4]], growth: &Growth) -> String {
     let curve = |name: &str, points: Vec<[f64; 2]>| Series {
         name: name.to_owned(),
         points,
@@ -504,23 +529,24 @@ fn growth_picture(resting: &[[f64; 3]], growth: &Growth) -> String {
         series,
         slope: Some(1.0),
     };
-    let every = resting.iter().map(|row| [row[0], row[1]]).collect();
-    let tree = resting.iter().map(|row| [row[0], row[2]]).collect();
+    let at_rest = |column: usize| -> Vec<[f64; 2]> {
+        resting.iter().map(|row| [row[0], row[column]]).collect()
+    };
+    let pair = |rows: &[[f64; 3]]| -> Vec<Series> {
+        let column = |column: usize| rows.iter().map(|row| [row[0], row[column]]).collect();
+        vec![curve("tree", column(1)), curve("with detail", column(2))]
+    };
     plot::svg(&[vec![
         panel(
             "at rest on a plane",
             "shell points",
-            vec![curve("every point", every), curve("tree", tree)],
+            vec![
+                curve("every point", at_rest(1)),
+                curve("tree", at_rest(2)),
+                curve("with detail", at_rest(3)),
+            ],
         ),
-        panel(
-            "shallow pair",
-            "shell points",
-            vec![curve("tree", growth.points.clone())],
-        ),
-        panel(
-            "shallow pair",
-            "nodes along a side",
-            vec![curve("tree", growth.nodes.clone())],
-        ),
+        panel("shallow pair", "shell points", pair(&growth.points)),
+        panel("shallow pair", "nodes along a side", pair(&growth.nodes)),
     ]])
 }

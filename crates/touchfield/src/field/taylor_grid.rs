@@ -27,9 +27,9 @@ use glam::{UVec3, Vec3, Vec4};
 use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::packet::{self, Packets, Places};
 use super::torn::is_torn_beyond;
-use super::{Field, GridError, GridLayout, Sample};
+use super::{Field, GridError, GridLayout, LowerPlane, Sample};
 use crate::geom::lanes::{self, LANES, Lanes, Work};
-use crate::geom::{Aabb, Interval, corner, place_index};
+use crate::geom::{Aabb, Interval, corner, place_index, places};
 
 /// Cells along a side of a block, between nodes that are stored in full. The smaller, the less is left for the halves: with R the
 /// radius of the surface and h the cell, about BLOCK²/4 · h/R cells. 4 costs 3 % of the memory, 2 would cost 25 %.
@@ -620,5 +620,27 @@ impl Field for TaylorGrid {
             |point| self.sample_inside(point),
             |first, last| self.range(first, last),
         )
+    }
+
+    /// The interpolant is a mean of what the nodes say, and half of any slope s cancels in it: `Σ wᵢ ½s·(x − xᵢ) = 0`. So less a plane of slope s through the
+    /// centre c it is the mean of `φᵢ − s·(xᵢ − c) + (aᵢ − ½s)·(x − xᵢ)`, and x is within a cell of `xᵢ` along each axis.
+    fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
+        let [first, last] = self.frame.nodes_of(cell)?;
+        let place = self.frame.locate(cell.center());
+        let center = place.cell.as_vec3() + place.fraction;
+        let count = (last - first + UVec3::ONE).element_product() as f32;
+        let halves = places(first, last).map(|node| self.expansion(node).truncate());
+        let half_slope = halves.sum::<Vec3>() / count;
+        let below = places(first, last).map(|node| {
+            let expansion = self.expansion(node);
+            let along = node.as_vec3() - center;
+            let bend = (expansion.truncate() - half_slope).abs().element_sum();
+            expansion.w - 2.0 * half_slope.dot(along) - bend
+        });
+        let value = below.fold(f32::INFINITY, f32::min) * self.frame.layout.cell_size;
+        Some(LowerPlane {
+            value: value - self.frame.plane_margin(cell, value),
+            gradient: 2.0 * half_slope,
+        })
     }
 }

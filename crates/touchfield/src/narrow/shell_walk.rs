@@ -51,6 +51,8 @@ impl Walk<'_> {
             start: self.start,
             budget: self.budget,
             looked_at: 0,
+            last: (0.0, 0),
+            slowest: 0.0,
         };
         scratch.front.clear();
         scratch.front.push(0);
@@ -282,20 +284,33 @@ struct Pace {
     budget: Option<Duration>,
     /// Spheres and points.
     looked_at: usize,
+    /// When the last of them were taken up \[s\], and how many.
+    last: (f32, usize),
+    /// The most that one of a piece took, of any whole piece \[s\].
+    slowest: f32,
 }
 
 impl Pace {
-    /// Takes up some more spheres or points; late if they, and the summing and sorting of the contacts so far, would be at the pace so far.
+    /// Takes up some more spheres or points; late if they, and the summing and sorting of the contacts so far, would be at the pace so far: that of the mean, or of
+    /// the slowest piece, as points in contact take longer than spheres that are far.
     fn take(&mut self, count: usize, contacts: usize) -> Result<(), Late> {
+        /// What a contact takes at the end, in spheres: its share of the wrench, and of being sorted among some hundred.
+        const TO_FINISH: usize = 2;
         let Some(budget) = self.budget else {
             return Ok(());
         };
         let spent = self.start.elapsed().as_secs_f32();
-        let each = spent / self.looked_at.max(1) as f32;
-        if spent + each * (count + contacts) as f32 >= budget.as_secs_f32() {
+        let (taken_at, taken) = self.last;
+        if taken == PIECE {
+            self.slowest = self.slowest.max((spent - taken_at) / PIECE as f32);
+        }
+        let mean = spent / self.looked_at.max(1) as f32;
+        let ahead = mean.max(self.slowest) * count as f32 + mean * (TO_FINISH * contacts) as f32;
+        if spent + ahead >= budget.as_secs_f32() {
             return Err(Late);
         }
         self.looked_at += count;
+        self.last = (spent, count);
         Ok(())
     }
 }
