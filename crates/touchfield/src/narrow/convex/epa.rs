@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
+use super::enclosure::Enclosure;
 use super::gjk::{Difference, GjkCache};
 use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
@@ -98,6 +99,42 @@ pub struct EpaScratch {
     heap: BinaryHeap<Waiting>,
     /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
     given_up: Vec<(u32, f64)>,
+    /// What the polytope has become in later poses.
+    enclosure: Enclosure,
+    /// Of the polytope that the last search of this pair ended with, the corners of the facet that its answer lay on; `None`: it was taken over.
+    ended_on: Option<[u32; 3]>,
+}
+
+impl EpaScratch {
+    /// Forgets the pair and keeps the buffers.
+    pub(super) fn clear(&mut self) {
+        self.enclosure.clear();
+        self.ended_on = None;
+    }
+}
+
+/// Finds how deep two sets overlap that overlapped when this was last asked, from what was found then; `None` if that is of no use any more: they may
+/// overlap no longer, or lie quite differently.
+pub(super) fn penetration_again<A: Support, B: Support>(
+    a: &A,
+    b: &Posed<B>,
+    settings: &EpaSettings,
+    cache: &mut GjkCache<A::Hint, B::Hint>,
+    scratch: &mut EpaScratch,
+) -> Option<Penetration> {
+    let sets = Difference { a, b };
+    if let Some(last) = scratch.ended_on.take() {
+        let EpaScratch {
+            enclosure,
+            vertices,
+            hull,
+            ..
+        } = scratch;
+        enclosure.take_over(vertices, hull, last);
+    }
+    scratch
+        .enclosure
+        .penetration(&sets, settings, &mut cache.hints)
 }
 
 /// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
@@ -109,6 +146,7 @@ pub fn penetration<A: Support, B: Support>(
     scratch: &mut EpaScratch,
 ) -> Penetration {
     let sets = Difference { a, b };
+    scratch.ended_on = None;
     scratch.vertices.clear();
     scratch.vertices.extend(cache.simplex.vertices());
     // A tetrahedron with the origin in it has no nearest point.
@@ -220,6 +258,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             planes,
             heap,
             given_up,
+            ..
         } = &mut *self.scratch;
         given_up.clear();
         points.clear();
@@ -412,7 +451,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 
     fn answer(
-        &self,
+        &mut self,
         tried: Tried,
         lower_bound: f64,
         witnesses: Option<(DVec3, DVec3)>,
@@ -422,6 +461,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             normal,
             height,
         } = tried;
+        self.scratch.ended_on = Some(self.scratch.hull.facets()[facet as usize].corners);
         let [mut on_a, mut on_b] = self.foot(facet);
         // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
         if let Some((a, b)) = witnesses {
@@ -519,7 +559,7 @@ fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
 }
 
 /// Barycentric coordinates of the origin's foot in the plane of a triangle.
-fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
+pub(super) fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let normal = (b - a).cross(c - a);
     let of = |p: DVec3, q: DVec3| p.cross(q).dot(normal) / normal.length_squared();
     let weights = [of(b, c), of(c, a), of(a, b)];

@@ -1,6 +1,7 @@
 //! Exact answers for convex bodies, by document 004. Nothing here knows a field: the two halves of the library check each other.
 
 mod contact_region;
+mod enclosure;
 mod epa;
 mod gjk;
 mod isa_gjk;

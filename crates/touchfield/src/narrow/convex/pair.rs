@@ -9,7 +9,7 @@
 
 use glam::DVec3;
 
-use super::epa::{EpaScratch, EpaSettings, penetration};
+use super::epa::{EpaScratch, EpaSettings, Penetration, penetration, penetration_again};
 use super::gjk::{GjkCache, GjkSettings, distance};
 use super::isa_gjk::{AxisCache, overlap};
 use crate::geom::Pose;
@@ -69,6 +69,7 @@ impl ConvexCache {
     pub fn clear(&mut self) {
         self.gjk.clear();
         self.axis.clear();
+        self.epa.clear();
     }
 }
 
@@ -107,6 +108,9 @@ impl<'a> ConvexPair<'a> {
         if !self.b.is_finite() {
             return Touch::UNKNOWN;
         }
+        if let Some(touch) = self.depth_again(cache) {
+            return touch;
+        }
         let settings = GjkSettings {
             radii: self.radii,
             threshold: enough + self.radii,
@@ -128,10 +132,22 @@ impl<'a> ConvexPair<'a> {
         }
     }
 
+    /// How deep they overlap, if they did so the last time and still do.
+    fn depth_again(&self, cache: &mut ConvexCache) -> Option<Touch> {
+        let ConvexCache { gjk, epa, .. } = cache;
+        let settings = EpaSettings::default();
+        penetration_again(&self.a, &self.b, &settings, gjk, epa)
+            .map(|deep| self.overlapping(0, deep))
+    }
+
     fn depth(&self, steps: u32, cache: &mut ConvexCache) -> Touch {
         let ConvexCache { gjk, epa, .. } = cache;
         let settings = EpaSettings::default();
         let deep = penetration(&self.a, &self.b, &settings, gjk, epa);
+        self.overlapping(steps, deep)
+    }
+
+    fn overlapping(&self, steps: u32, deep: Penetration) -> Touch {
         Touch {
             separation: -(deep.depth + self.radii),
             lower_bound: -(deep.depth + self.radii),
