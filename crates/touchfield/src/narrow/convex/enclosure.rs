@@ -35,8 +35,8 @@ pub(super) struct Enclosure {
     most: usize,
     /// No vertex is farther from the origin \[m\].
     extent: f64,
-    /// Corners of the facet that the last answer lay on.
-    last: [u32; 3],
+    /// The facet that the last answer lay on.
+    last: u32,
 }
 
 /// A triangle of the surface.
@@ -109,7 +109,6 @@ struct BorderEdge {
 /// A direction that was tried.
 #[derive(Clone, Copy)]
 struct Tried {
-    corners: [u32; 3],
     /// Unit.
     normal: DVec3,
     /// Of the difference along the normal: the depth is no more \[m\].
@@ -127,8 +126,8 @@ impl Enclosure {
         self.most = 0;
     }
 
-    /// Takes over the polytope that a search of the same pair ended with, on the facet with the corners `last`.
-    pub(super) fn take_over(&mut self, vertices: &[Vertex], hull: &GrowingHull, last: [u32; 3]) {
+    /// Takes over the polytope that a search of the same pair ended with, on the facet `last`.
+    pub(super) fn take_over(&mut self, vertices: &[Vertex], hull: &GrowingHull, last: u32) {
         self.numbers.clear();
         let mut count = 0;
         for facet in hull.facets() {
@@ -146,7 +145,8 @@ impl Enclosure {
         }
         self.vertices.clear();
         self.vertices.extend(vertices);
-        self.last = last;
+        // A facet that is gone stands for no other; any will do.
+        self.last = self.numbers[last as usize].min(self.facets.len() as u32 - 1);
         self.drop_unused();
         self.most = 2 * self.facets.len() + 64;
     }
@@ -162,10 +162,11 @@ impl Enclosure {
         } = self;
         numbers.clear();
         numbers.resize(vertices.len(), NONE);
+        let any = facets[*last as usize].corners;
         for facet in facets.iter_mut().filter(|facet| facet.is_gone) {
-            facet.corners = *last;
+            facet.corners = any;
         }
-        for &corner in facets.iter().flat_map(|facet| &facet.corners).chain(&*last) {
+        for &corner in facets.iter().flat_map(|facet| &facet.corners) {
             numbers[corner as usize] = 0;
         }
         let mut count = 0;
@@ -179,11 +180,7 @@ impl Enclosure {
             count += 1;
         }
         vertices.truncate(count as usize);
-        for corner in facets
-            .iter_mut()
-            .flat_map(|facet| &mut facet.corners)
-            .chain(last)
-        {
+        for corner in facets.iter_mut().flat_map(|facet| &mut facet.corners) {
             *corner = numbers[*corner as usize];
         }
     }
@@ -219,15 +216,11 @@ impl Enclosure {
             return None;
         }
         // The facet of the last answer is a good guess at this one: along its normal there is a first bound from above.
-        let [a, b, c] = self.last.map(|corner| self.at(corner));
-        let normal = (b - a).cross(c - a).try_normalize()?;
+        let plane = self.planes[self.last as usize];
+        let normal = plane.normal / plane.squared.sqrt();
         let height = normal.dot(sets.support(normal, hints).difference);
         let mut steps = 1;
-        let mut best = Tried {
-            corners: self.last,
-            normal,
-            height,
-        };
+        let mut best = Tried { normal, height };
         self.waiting.clear();
         let enough = height * height;
         for (place, (plane, facet)) in (0..).zip(self.planes.iter().zip(&self.facets)) {
@@ -240,7 +233,9 @@ impl Enclosure {
             if best.height - near <= width(best.height) {
                 // Of sets that hardly touch, GJK tells whether they do.
                 let is_deep = best.height > 64.0 * rounding;
-                return is_deep.then(|| self.answer(sets, best, near, rounding, steps));
+                return is_deep
+                    .then(|| self.answer(sets, best, near, rounding, steps))
+                    .flatten();
             }
             if steps >= settings.max_steps {
                 return None;
@@ -255,12 +250,8 @@ impl Enclosure {
             steps += 1;
             let height = normal.dot(vertex.difference);
             if height < best.height {
-                let corners = self.with_foot(nearest, normal);
-                best = Tried {
-                    corners,
-                    normal,
-                    height,
-                };
+                best = Tried { normal, height };
+                self.last = nearest;
                 if height - near <= width(height) {
                     continue;
                 }
@@ -395,7 +386,7 @@ impl Enclosure {
                 self.free.push(self.facets.len() as u32);
                 self.planes.push(Plane::default());
                 self.facets.push(Facet {
-                    corners: self.last,
+                    corners: [0; 3],
                     neighbours: [0; 3],
                     is_gone: true,
                 });
@@ -449,39 +440,37 @@ impl Enclosure {
         is_behind
     }
 
-    /// Of the facets in a plane the one over which the origin is: they share a face of the difference.
-    fn with_foot(&self, nearest: u32, normal: DVec3) -> [u32; 3] {
-        /// Facets that are looked at: a face of the difference has few.
+    /// The facet through which a ray from the origin leaves, and the weights of its corners there.
+    fn left_through(&self, direction: DVec3) -> Option<(u32, [f64; 3])> {
+        /// Facets that are walked over before all are looked at: on a surface that is not convex a walk may go in circles.
         const MOST: usize = 32;
-        /// Cosine of the angle, a millionth, up to which facets are coplanar.
-        const COPLANAR: f64 = 1.0 - 1e-12;
-        let mut place = nearest;
+        let weights = |place: u32| {
+            let [a, b, c] = self.facets[place as usize].corners;
+            let [a, b, c] = [self.at(a), self.at(b), self.at(c)];
+            [(b, c), (c, a), (a, b)].map(|(p, q)| p.cross(q).dot(direction))
+        };
+        let mut place = self.last;
         for _ in 0..MOST {
             let Facet {
-                corners,
                 neighbours,
+                is_gone,
                 ..
             } = self.facets[place as usize];
-            let weights = weights_of_foot(corners.map(|corner| self.at(corner)));
-            let least = (0..3).fold(0, |least, k| {
-                if weights[k] < weights[least] {
-                    k
-                } else {
-                    least
-                }
-            });
-            if weights[least] >= 0.0 {
+            let own = weights(place);
+            let least = (0..3).fold(0, |least, k| if own[k] < own[least] { k } else { least });
+            if is_gone {
                 break;
+            }
+            if own[least] >= 0.0 {
+                return Some((place, own));
             }
             // Across the edge opposite that corner.
-            let next = neighbours[(least + 1) % 3];
-            let plane = self.planes[next as usize];
-            if plane.normal.dot(normal) < COPLANAR * plane.squared.sqrt() {
-                break;
-            }
-            place = next;
+            place = neighbours[(least + 1) % 3];
         }
-        self.facets[place as usize].corners
+        (0..self.facets.len() as u32)
+            .filter(|&place| !self.facets[place as usize].is_gone)
+            .map(|place| (place, weights(place)))
+            .find(|(_, weights)| weights.iter().all(|&weight| weight >= 0.0))
     }
 
     fn answer<A: Support, B: Support>(
@@ -491,27 +480,29 @@ impl Enclosure {
         near: f64,
         rounding: f64,
         steps: u32,
-    ) -> Penetration {
-        let Tried {
-            corners,
-            normal,
-            height,
-        } = tried;
-        self.last = corners;
-        let mut facet = simplex(corners.map(|corner| self.vertices[corner as usize]));
-        facet.refine();
-        let (on_a, on_b) = facet.witnesses();
+    ) -> Option<Penetration> {
+        let Tried { normal, height } = tried;
+        // Between the ball and the plane that touches the difference there is nothing else to leave through.
+        let (place, weights) = self.left_through(normal)?;
+        self.last = place;
+        let sum: f64 = weights.iter().sum();
+        let corners = self.facets[place as usize].corners;
+        let (mut on_a, mut on_b) = (DVec3::ZERO, DVec3::ZERO);
+        for (corner, weight) in corners.into_iter().zip(weights) {
+            on_a += weight / sum * self.vertices[corner as usize].on_a;
+            on_b += weight / sum * self.vertices[corner as usize].on_b;
+        }
         let on_b = sets.b.to_a(on_b);
         // From the facet out to the surface.
         let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
-        Penetration {
+        Some(Penetration {
             depth: height + rounding,
             lower_bound: near.min(height) - rounding,
             normal,
             point_on_a: on_a + out,
             point_on_b: on_b - out,
             steps,
-        }
+        })
     }
 }
 

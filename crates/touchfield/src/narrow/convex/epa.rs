@@ -101,8 +101,8 @@ pub struct EpaScratch {
     given_up: Vec<(u32, f64)>,
     /// What the polytope has become in later poses.
     enclosure: Enclosure,
-    /// Of the polytope that the last search of this pair ended with, the corners of the facet that its answer lay on; `None`: it was taken over.
-    ended_on: Option<[u32; 3]>,
+    /// Of the polytope that the last search of this pair ended with, the facet that its answer lay on; `None`: it was taken over.
+    ended_on: Option<u32>,
 }
 
 impl EpaScratch {
@@ -461,7 +461,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             normal,
             height,
         } = tried;
-        self.scratch.ended_on = Some(self.scratch.hull.facets()[facet as usize].corners);
+        self.scratch.ended_on = Some(facet);
         let [mut on_a, mut on_b] = self.foot(facet);
         // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
         if let Some((a, b)) = witnesses {
