@@ -23,20 +23,28 @@ use crate::shape::convex::growing_hull::GrowingHull;
 pub(super) struct Enclosure {
     vertices: Vec<Vertex>,
     facets: Vec<Facet>,
-    planes: Vec<Plane>,
     /// Places of facets that are gone.
     free: Vec<u32>,
-    /// Facets that may be nearer than the least height found.
-    waiting: Vec<u32>,
-    gone: Vec<u32>,
-    border: Vec<BorderEdge>,
-    numbers: Vec<u32>,
     /// Facets above which the surface is too large to be worth its while; 0: there is none.
     most: usize,
     /// No vertex is farther from the origin \[m\].
     extent: f64,
     /// The facet that the last answer lay on.
     last: u32,
+    /// Here while something is done.
+    lent: EnclosureScratch,
+}
+
+/// Buffers of a search, for all pairs.
+#[derive(Debug, Default)]
+pub(super) struct EnclosureScratch {
+    /// Of all facets.
+    planes: Vec<Plane>,
+    /// Facets that may be nearer than the least height found.
+    waiting: Vec<u32>,
+    gone: Vec<u32>,
+    border: Vec<BorderEdge>,
+    numbers: Vec<u32>,
 }
 
 /// A triangle of the surface.
@@ -117,6 +125,8 @@ struct Tried {
 
 /// No place and no number.
 const NONE: u32 = u32::MAX;
+/// Facets that there is room for at least: bodies that overlap a little have 20 to 60, some 20 kB with this.
+const ROOM: usize = 256;
 /// What a product of two edges and a point may be off, as a share: every term goes through a few roundings.
 const BLUR: f64 = 32.0 * f64::EPSILON;
 
@@ -127,11 +137,25 @@ impl Enclosure {
     }
 
     /// Takes over the polytope that a search of the same pair ended with, on the facet `last`.
-    pub(super) fn take_over(&mut self, vertices: &[Vertex], hull: &GrowingHull, last: u32) {
-        self.numbers.clear();
+    pub(super) fn take_over(
+        &mut self,
+        vertices: &[Vertex],
+        hull: &GrowingHull,
+        last: u32,
+        scratch: &mut EnclosureScratch,
+    ) {
+        std::mem::swap(&mut self.lent, scratch);
+        self.copy(vertices, hull, last);
+        std::mem::swap(&mut self.lent, scratch);
+    }
+
+    fn copy(&mut self, vertices: &[Vertex], hull: &GrowingHull, last: u32) {
+        self.lent.numbers.clear();
         let mut count = 0;
         for facet in hull.facets() {
-            self.numbers.push(if facet.is_gone { NONE } else { count });
+            self.lent
+                .numbers
+                .push(if facet.is_gone { NONE } else { count });
             count += u32::from(!facet.is_gone);
         }
         self.facets.clear();
@@ -139,16 +163,23 @@ impl Enclosure {
         for facet in hull.facets().iter().filter(|facet| !facet.is_gone) {
             self.facets.push(Facet {
                 corners: facet.corners,
-                neighbours: facet.neighbours.map(|other| self.numbers[other as usize]),
+                neighbours: facet
+                    .neighbours
+                    .map(|other| self.lent.numbers[other as usize]),
                 is_gone: false,
             });
         }
         self.vertices.clear();
         self.vertices.extend(vertices);
         // A facet that is gone stands for no other; any will do.
-        self.last = self.numbers[last as usize].min(self.facets.len() as u32 - 1);
+        self.last = self.lent.numbers[last as usize].min(self.facets.len() as u32 - 1);
         self.drop_unused();
-        self.most = 2 * self.facets.len() + 64;
+        self.most = 2 * self.facets.len() + 16;
+        // Once for all poses to come, and nearly always the same: a pair that takes the place of another finds room enough.
+        let room = (self.most + 32).next_power_of_two().max(ROOM);
+        reserve(&mut self.facets, room);
+        reserve(&mut self.free, room);
+        reserve(&mut self.vertices, most_vertices(room) + 32);
     }
 
     /// Drops vertices that no facet has.
@@ -156,8 +187,8 @@ impl Enclosure {
         let Enclosure {
             vertices,
             facets,
-            numbers,
             last,
+            lent: EnclosureScratch { numbers, .. },
             ..
         } = self;
         numbers.clear();
@@ -191,11 +222,14 @@ impl Enclosure {
         sets: &Difference<'_, A, B>,
         settings: &EpaSettings,
         hints: &mut (A::Hint, B::Hint),
+        scratch: &mut EnclosureScratch,
     ) -> Option<Penetration> {
         if self.most == 0 {
             return None;
         }
+        std::mem::swap(&mut self.lent, scratch);
         let found = self.search(sets, settings, hints);
+        std::mem::swap(&mut self.lent, scratch);
         if found.is_none() || self.facets.len() - self.free.len() > self.most {
             self.most = 0;
         }
@@ -216,16 +250,16 @@ impl Enclosure {
             return None;
         }
         // The facet of the last answer is a good guess at this one: along its normal there is a first bound from above.
-        let plane = self.planes[self.last as usize];
+        let plane = self.lent.planes[self.last as usize];
         let normal = plane.normal / plane.squared.sqrt();
         let height = normal.dot(sets.support(normal, hints).difference);
         let mut steps = 1;
         let mut best = Tried { normal, height };
-        self.waiting.clear();
+        self.lent.waiting.clear();
         let enough = height * height;
-        for (place, (plane, facet)) in (0..).zip(self.planes.iter().zip(&self.facets)) {
+        for (place, (plane, facet)) in (0..).zip(self.lent.planes.iter().zip(&self.facets)) {
             if plane.near < enough && !facet.is_gone {
-                self.waiting.push(place);
+                self.lent.waiting.push(place);
             }
         }
         loop {
@@ -240,7 +274,7 @@ impl Enclosure {
             if steps >= settings.max_steps {
                 return None;
             }
-            let plane = self.planes[nearest as usize];
+            let plane = self.lent.planes[nearest as usize];
             if !plane.is_measured {
                 self.measure(nearest);
                 continue;
@@ -264,7 +298,7 @@ impl Enclosure {
 
     /// Puts all facets in the pose of now. Whether the origin is surely behind every one: then the surface goes around it.
     fn carry<A: Support, B: Support>(&mut self, sets: &Difference<'_, A, B>) -> bool {
-        if self.vertices.len() > self.facets.len() {
+        if self.vertices.len() > most_vertices(self.facets.len()) {
             self.drop_unused();
         }
         for vertex in &mut self.vertices {
@@ -274,8 +308,8 @@ impl Enclosure {
         let Enclosure {
             vertices,
             facets,
-            planes,
             extent,
+            lent: EnclosureScratch { planes, .. },
             ..
         } = self;
         planes.clear();
@@ -297,8 +331,8 @@ impl Enclosure {
     /// The facet nearest the origin, of those that wait, and how near.
     fn nearest(&self) -> (u32, f64) {
         let mut nearest = (0, f64::INFINITY);
-        for &place in &self.waiting {
-            let near = self.planes[place as usize].near;
+        for &place in &self.lent.waiting {
+            let near = self.lent.planes[place as usize].near;
             if near < nearest.1 && !self.facets[place as usize].is_gone {
                 nearest = (place, near);
             }
@@ -308,7 +342,7 @@ impl Enclosure {
 
     /// Takes the distance of a triangle for that of its plane, if its nearest point is on its rim.
     fn measure(&mut self, place: u32) {
-        self.planes[place as usize].is_measured = true;
+        self.lent.planes[place as usize].is_measured = true;
         let vertices =
             (self.facets[place as usize].corners).map(|corner| self.vertices[corner as usize]);
         let corners = vertices.map(|vertex| vertex.difference);
@@ -323,7 +357,7 @@ impl Enclosure {
             let least = corners
                 .into_iter()
                 .fold(f64::INFINITY, |least, corner| least.min(v.dot(corner)));
-            let near = &mut self.planes[place as usize].near;
+            let near = &mut self.lent.planes[place as usize].near;
             *near = near.max(least.max(0.0) * least / v.length_squared());
         }
     }
@@ -334,10 +368,14 @@ impl Enclosure {
         let Enclosure {
             vertices,
             facets,
-            planes,
-            gone,
-            border,
             extent,
+            lent:
+                EnclosureScratch {
+                    planes,
+                    gone,
+                    border,
+                    ..
+                },
             ..
         } = self;
         let point = vertex.difference;
@@ -380,23 +418,27 @@ impl Enclosure {
 
     /// A facet over every edge of the border, in the places `gone`. Whether they close up.
     fn close(&mut self, top: u32) -> bool {
-        self.free.append(&mut self.gone);
-        for _ in 0..self.border.len() {
+        self.free.append(&mut self.lent.gone);
+        for _ in 0..self.lent.border.len() {
             if self.free.is_empty() {
                 self.free.push(self.facets.len() as u32);
-                self.planes.push(Plane::default());
+                self.lent.planes.push(Plane::default());
                 self.facets.push(Facet {
                     corners: [0; 3],
                     neighbours: [0; 3],
                     is_gone: true,
                 });
             }
-            self.gone.extend(self.free.pop());
+            self.lent.gone.extend(self.free.pop());
         }
         let Enclosure {
             facets,
-            border,
-            gone: places,
+            lent:
+                EnclosureScratch {
+                    border,
+                    gone: places,
+                    ..
+                },
             ..
         } = self;
         for (edge, &own) in border.iter().zip(&*places) {
@@ -421,21 +463,21 @@ impl Enclosure {
             facets[own as usize].neighbours[1] = next;
             facets[next as usize].neighbours[2] = own;
         }
-        !self.border.is_empty()
+        !self.lent.border.is_empty()
     }
 
     /// Planes of the new facets; those with a square of their distance below `enough` wait. Whether the origin is behind them all.
     fn fill(&mut self, enough: f64) -> bool {
         let mut is_behind = true;
-        for index in 0..self.gone.len() {
-            let place = self.gone[index];
+        for index in 0..self.lent.gone.len() {
+            let place = self.lent.gone[index];
             let corners = self.facets[place as usize].corners;
             let plane = Plane::new(corners.map(|corner| self.at(corner)), self.extent);
             is_behind &= plane.is_behind;
             if plane.near < enough {
-                self.waiting.push(place);
+                self.lent.waiting.push(place);
             }
-            self.planes[place as usize] = plane;
+            self.lent.planes[place as usize] = plane;
         }
         is_behind
     }
@@ -504,6 +546,16 @@ impl Enclosure {
             steps,
         })
     }
+}
+
+/// Vertices of a surface of so many facets, and some that are there no more.
+fn most_vertices(facets: usize) -> usize {
+    facets / 2 + 32
+}
+
+/// Makes room for so many.
+fn reserve<T>(list: &mut Vec<T>, room: usize) {
+    list.reserve(room.saturating_sub(list.len()));
 }
 
 /// A triangle as a simplex.

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use super::enclosure::Enclosure;
+use super::enclosure::{Enclosure, EnclosureScratch};
 use super::gjk::{Difference, GjkCache};
 use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
@@ -99,42 +99,23 @@ pub struct EpaScratch {
     heap: BinaryHeap<Waiting>,
     /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
     given_up: Vec<(u32, f64)>,
-    /// What the polytope has become in later poses.
-    enclosure: Enclosure,
-    /// Of the polytope that the last search of this pair ended with, the facet that its answer lay on; `None`: it was taken over.
+    /// Of the polytope that the last search ended with, the facet that its answer lay on; `None`: it is of another pair, or was handed on.
     ended_on: Option<u32>,
+    pub(super) enclosure: EnclosureScratch,
 }
 
 impl EpaScratch {
     /// Forgets the pair and keeps the buffers.
     pub(super) fn clear(&mut self) {
-        self.enclosure.clear();
         self.ended_on = None;
     }
-}
 
-/// Finds how deep two sets overlap that overlapped when this was last asked, from what was found then; `None` if that is of no use any more: they may
-/// overlap no longer, or lie quite differently.
-pub(super) fn penetration_again<A: Support, B: Support>(
-    a: &A,
-    b: &Posed<B>,
-    settings: &EpaSettings,
-    cache: &mut GjkCache<A::Hint, B::Hint>,
-    scratch: &mut EpaScratch,
-) -> Option<Penetration> {
-    let sets = Difference { a, b };
-    if let Some(last) = scratch.ended_on.take() {
-        let EpaScratch {
-            enclosure,
-            vertices,
-            hull,
-            ..
-        } = scratch;
-        enclosure.take_over(vertices, hull, last);
+    /// Hands the polytope that the last search ended with on to the poses to come.
+    pub(super) fn hand_on(&mut self, enclosure: &mut Enclosure) {
+        if let Some(last) = self.ended_on.take() {
+            enclosure.take_over(&self.vertices, &self.hull, last, &mut self.enclosure);
+        }
     }
-    scratch
-        .enclosure
-        .penetration(&sets, settings, &mut cache.hints)
 }
 
 /// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.

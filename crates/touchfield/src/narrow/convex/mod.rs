@@ -13,7 +13,7 @@ pub use contact_region::{RegionScratch, contact_region};
 pub use epa::{EpaScratch, EpaSettings, Penetration, penetration};
 pub use gjk::{GjkCache, GjkSettings, Proximity, distance};
 pub use isa_gjk::{AxisCache, overlap};
-pub use pair::{ConvexCache, ConvexPair, Touch};
+pub use pair::{ConvexCache, ConvexMemory, ConvexPair, Touch};
 pub use v_clip::{Feature, FeaturePair, VClip, VClipOutcome, v_clip};
 
 #[cfg(test)]
