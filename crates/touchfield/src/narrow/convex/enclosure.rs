@@ -10,9 +10,12 @@
 //! into lies in the hull of the surface, and so in the difference (docs/METHODS.md, section 28). That is the bound from below that `epa` has from its convex polytope, and
 //! nothing in it asks for exact predicates: which triangles a new point takes the place of may be decided by rounding, for what is put in has the border of what is cut out.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use glam::DVec3;
 
-use super::epa::{EpaSettings, Penetration, weights_of_foot};
+use super::epa::{EpaSettings, Penetration, Waiting, weights_of_foot};
 use super::gjk::Difference;
 use super::simplex::{Origin, Simplex, Vertex};
 use crate::shape::convex::Support;
@@ -40,8 +43,8 @@ pub(super) struct Enclosure {
 pub(super) struct EnclosureScratch {
     /// Of all facets.
     planes: Vec<Plane>,
-    /// Facets that may be nearer than the least height found.
-    waiting: Vec<u32>,
+    /// Facets that may be nearer than the least height found, the nearest first. Where `near` is another by now, the entry is void.
+    waiting: BinaryHeap<Waiting>,
     gone: Vec<u32>,
     border: Vec<BorderEdge>,
     numbers: Vec<u32>,
@@ -256,10 +259,9 @@ impl Enclosure {
         let mut steps = 1;
         let mut best = Tried { normal, height };
         self.lent.waiting.clear();
-        let enough = height * height;
-        for (place, (plane, facet)) in (0..).zip(self.lent.planes.iter().zip(&self.facets)) {
-            if plane.near < enough && !facet.is_gone {
-                self.lent.waiting.push(place);
+        for place in 0..self.facets.len() {
+            if self.lent.planes[place].near < height * height && !self.facets[place].is_gone {
+                self.wait(place as u32);
             }
         }
         loop {
@@ -328,16 +330,22 @@ impl Enclosure {
         self.vertices[corner as usize].difference
     }
 
+    /// Puts a facet in line.
+    fn wait(&mut self, place: u32) {
+        let near = self.lent.planes[place as usize].near;
+        self.lent.waiting.push(Reverse((near.to_bits(), place)));
+    }
+
     /// The facet nearest the origin, of those that wait, and how near.
-    fn nearest(&self) -> (u32, f64) {
-        let mut nearest = (0, f64::INFINITY);
-        for &place in &self.lent.waiting {
+    fn nearest(&mut self) -> (u32, f64) {
+        while let Some(&Reverse((bits, place))) = self.lent.waiting.peek() {
             let near = self.lent.planes[place as usize].near;
-            if near < nearest.1 && !self.facets[place as usize].is_gone {
-                nearest = (place, near);
+            if near.to_bits() == bits && !self.facets[place as usize].is_gone {
+                return (place, near.sqrt());
             }
+            self.lent.waiting.pop();
         }
-        (nearest.0, nearest.1.sqrt())
+        (0, f64::INFINITY)
     }
 
     /// Takes the distance of a triangle for that of its plane, if its nearest point is on its rim.
@@ -359,6 +367,7 @@ impl Enclosure {
                 .fold(f64::INFINITY, |least, corner| least.min(v.dot(corner)));
             let near = &mut self.lent.planes[place as usize].near;
             *near = near.max(least.max(0.0) * least / v.length_squared());
+            self.wait(place);
         }
     }
 
@@ -474,10 +483,10 @@ impl Enclosure {
             let corners = self.facets[place as usize].corners;
             let plane = Plane::new(corners.map(|corner| self.at(corner)), self.extent);
             is_behind &= plane.is_behind;
-            if plane.near < enough {
-                self.lent.waiting.push(place);
-            }
             self.lent.planes[place as usize] = plane;
+            if plane.near < enough {
+                self.wait(place);
+            }
         }
         is_behind
     }

@@ -63,7 +63,7 @@ pub struct Penetration {
 
 /// A facet that waits to be looked at: the bits of the square of its distance, which order as the numbers do, and its number. The nearest first; of
 /// equals the oldest.
-type Waiting = Reverse<(u64, u32)>;
+pub(super) type Waiting = Reverse<(u64, u32)>;
 
 /// The plane of a facet.
 #[derive(Clone, Copy, Debug)]
