@@ -367,6 +367,140 @@ fn every_kind_with_every_kind_agrees_with_the_truth() {
         .check();
 }
 
+/// Every kind with every kind in motion, with what was found in the last pose; now and then the pair is elsewhere at once, and the memory is of no use.
+fn motions(seed: u64) -> Tally {
+    const STEPS: usize = 12;
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for scale in SCALES {
+        for (kind_a, kind_b) in KINDS
+            .iter()
+            .flat_map(|a| KINDS.iter().map(move |b| (*a, *b)))
+        {
+            let a = Hostile::new(kind_a, scale, &mut random);
+            // A copy of itself, where it can be one.
+            let b = match kind_a == kind_b && random.below(2) == 0 {
+                true => a.clone(),
+                false => Hostile::new(kind_b, scale, &mut random),
+            };
+            let bodies = [convex(&a), convex(&b)];
+            let step = random.log_uniform(1e-5, 3e-2);
+            let turn = (step * random.unit_vector()).as_vec3();
+            let along = (step * a.radius.min(b.radius) * random.unit_vector()).as_vec3();
+            let mut memory = Memory::default();
+            let mut pose = Pose::IDENTITY;
+            for number in 0..STEPS {
+                if number == 0 || random.below(8) == 0 {
+                    let placement = PLACEMENTS[random.below(PLACEMENTS.len())];
+                    (pose.rotation, pose.translation) = place(&a, &b, placement, &mut random);
+                }
+                let case = Case {
+                    a: &a,
+                    b: &b,
+                    pose,
+                    name: format!("motion {seed}, {number} steps of {step:e}"),
+                };
+                try_case(&case, [&bodies[0], &bodies[1]], &mut memory, &mut tally);
+                pose.rotation = (Quat::from_scaled_axis(turn) * pose.rotation).normalize();
+                // About the middle of B, which may be far from its origin.
+                let center = b.center.as_vec3();
+                let lever = pose.rotation * center
+                    - Quat::from_scaled_axis(-turn) * (pose.rotation * center);
+                pose.translation += along - lever;
+            }
+        }
+    }
+    tally
+}
+
+#[test]
+fn every_kind_with_every_kind_in_motion_agrees_with_the_truth() {
+    let motion_count = if is_long() { 20 } else { 1 };
+    (0..motion_count)
+        .into_par_iter()
+        .map(motions)
+        .reduce(Tally::default, Tally::join)
+        .check();
+}
+
+/// Hulls too large for the truth: what is told along the normal is held against all corners, and the lower bound against many directions.
+#[test]
+fn large_hulls_that_stay_in_touch_have_the_depth_of_pairs_never_seen() {
+    let mut random = Random::new(57);
+    for (corners, scale) in [(12, 1.0), (300, 1e-6), (300, 1e5), (3000, 1.0)] {
+        let axes = scale * DVec3::new(1.0, 0.8, 0.6);
+        let points: Vec<Vec3> = (0..corners)
+            .map(|_| (axes * random.unit_vector()).as_vec3())
+            .collect();
+        let hull = hull_of(&points);
+        for (pace, deep) in [(0.1, 0.3), (1.0, 0.3), (1.0, 1.15), (4.0, 0.0)] {
+            let mut cache = ConvexCache::default();
+            let turn = (pace * 0.01 * random.unit_vector()).as_vec3();
+            let way = random.unit_vector();
+            let mut rotation = random.quaternion().as_quat().normalize();
+            let mut steps = [0, 0];
+            for step in 0..60 {
+                if step % 23 == 22 {
+                    rotation = random.quaternion().as_quat().normalize();
+                }
+                rotation = (Quat::from_scaled_axis(turn) * rotation).normalize();
+                let drift = 0.005 * pace * f64::from(step);
+                let translation =
+                    (scale * (deep * way + drift * way.any_orthonormal_vector())).as_vec3();
+                let pose = Pose {
+                    rotation,
+                    translation,
+                };
+                let pair = ConvexPair::new(&hull, &hull, pose);
+                let warm = pair.touch(f64::INFINITY, &mut cache);
+                let cold = pair.touch(f64::INFINITY, &mut ConvexCache::default());
+                steps = [steps[0] + warm.steps, steps[1] + cold.steps];
+                let context = format!(
+                    "{corners} corners, scale {scale}, pace {pace}, step {step}: {warm:?} {cold:?}"
+                );
+                assert!(
+                    warm.lower_bound <= cold.upper_bound && cold.lower_bound <= warm.upper_bound,
+                    "{context}"
+                );
+                let rounding = 1e-13 * scale;
+                assert!(
+                    warm.upper_bound - warm.lower_bound
+                        <= 1.01e-6 * warm.separation.abs() + rounding,
+                    "{context}"
+                );
+                let turned = touchfield_conformance::convex_random::unit(rotation);
+                let reach = |normal: DVec3| {
+                    let most = |d: DVec3| {
+                        points
+                            .iter()
+                            .fold(f64::NEG_INFINITY, |most, p| most.max(d.dot(p.as_dvec3())))
+                    };
+                    most(normal) + most(turned.transpose() * -normal)
+                        - normal.dot(translation.as_dvec3())
+                };
+                assert!(
+                    (reach(warm.normal) + warm.separation).abs() <= 1e-9 * scale,
+                    "{context}"
+                );
+                for k in 0..8 {
+                    let near = 10f64.powi(-k) * random.unit_vector();
+                    let normal = (warm.normal + near).normalize();
+                    assert!(reach(normal) >= -warm.upper_bound - rounding, "{context}");
+                }
+            }
+            println!(
+                "{corners} corners, pace {pace}, deep {deep}: {steps:?} support points, with memory and without"
+            );
+            if pace <= 1.0 {
+                assert!(
+                    3 * steps[0] < 2 * steps[1],
+                    "{steps:?}: memory is of no use"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn hulls_have_the_corners_edges_and_faces_of_the_truth() {
     let mut random = Random::new(21);

@@ -14,6 +14,7 @@ use touchfield::geom::Pose;
 use touchfield::narrow::{CollideError, CollideSettings, Contacts, Method, Pair, Scratch, collide};
 use touchfield::pipeline::*;
 use touchfield::shape::Shape;
+use touchfield::shape::convex::{Convex, ConvexHull};
 use touchfield_conformance::random::Random;
 use touchfield_conformance::shells;
 
@@ -242,6 +243,108 @@ fn threads_change_no_bit() {
     let expected = run(1);
     assert!(expected.len() > 10_000);
     for threads in [1, 2, 3, 8] {
+        assert!(run(threads) == expected, "{threads} threads");
+    }
+}
+
+/// Hulls, boxes and balls in a heap, all convex.
+fn convex_heap(count: usize, size: f64, random: &mut Random) -> Vec<Body> {
+    let mut hull = |corners: usize| {
+        let points: Vec<Vec3> = (0..corners)
+            .map(|_| 0.3 * random.unit_vector().as_vec3())
+            .collect();
+        Convex::hull(Arc::new(ConvexHull::new(&points).unwrap()))
+    };
+    let shapes = [
+        hull(8),
+        hull(60),
+        hull(800),
+        Convex::cuboid(Vec3::new(0.3, 0.2, 0.1)).unwrap(),
+        Convex::sphere(0.25).unwrap(),
+        Convex::cylinder(0.3, 0.1).unwrap(),
+    ];
+    let shapes = shapes.map(|convex| Shape::convex(convex).unwrap());
+    (0..count)
+        .map(|index| {
+            let pose = Pose {
+                rotation: random.quaternion().as_quat().normalize(),
+                translation: random.in_box(DVec3::ZERO, DVec3::splat(size)).as_vec3(),
+            };
+            body(shapes[index % shapes.len()].clone(), pose)
+        })
+        .collect()
+}
+
+/// Convex pairs begin where they ended: on any number of threads with the same bits, and with the answers of pairs that were never seen.
+#[test]
+fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads() {
+    let convex = PipelineSettings {
+        collide: CollideSettings {
+            max_separation: 0.01,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let mut random = Random::new(79);
+            let mut bodies = convex_heap(60, 1.6, &mut random);
+            let mut pipeline = world(&bodies, convex);
+            let (mut scratch, mut cold) = (Scratch::default(), Contacts::default());
+            let (mut all, mut asked) = (Vec::new(), 0);
+            for step in 0..30 {
+                pipeline.step();
+                all.extend(bits(&pipeline));
+                for found in pipeline.pairs() {
+                    let Ok(Answer::Asked {
+                        method, distance, ..
+                    }) = found.answer
+                    else {
+                        panic!("{:?}", found.answer);
+                    };
+                    assert_eq!(*method, Method::Convex);
+                    let [a, b] = [found.a, found.b].map(|id| &bodies[id.0 as usize].shape);
+                    let pair = Pair {
+                        a,
+                        b,
+                        a_from_b: found.a_from_b,
+                    };
+                    collide(&pair, &convex.collide, &mut scratch, &mut cold).unwrap();
+                    // Apart, it is enough to know that they are.
+                    let both = [*distance, cold.distance];
+                    let is_far = both.iter().all(|&d| d > convex.collide.max_separation);
+                    let off = (distance - cold.distance).abs();
+                    assert!(
+                        is_far || off <= 2e-6 * cold.distance.abs() + 1e-7,
+                        "step {step}: {both:?} of {:?} and {:?}",
+                        found.a,
+                        found.b
+                    );
+                    asked += usize::from(!is_far);
+                }
+                for (index, body) in bodies.iter_mut().enumerate() {
+                    let pose = &mut body.world_from_body;
+                    // Now and then one is elsewhere at once, or another body altogether.
+                    let pace = if random.below(100) == 0 { 0.5 } else { 0.01 };
+                    pose.translation += pace * random.unit_vector().as_vec3();
+                    let turn = DQuat::from_scaled_axis(f64::from(pace) * random.unit_vector());
+                    pose.rotation = (turn.as_quat() * pose.rotation).normalize();
+                    pipeline.set_pose(BodyId(index as u32), *pose).unwrap();
+                }
+                let (first, last) = (step % bodies.len(), bodies.len() - 1 - step % bodies.len());
+                let shape = bodies[last].shape.clone();
+                bodies[first].shape = shape;
+                let id = BodyId(first as u32);
+                pipeline.remove(id).unwrap();
+                assert_eq!(pipeline.insert(bodies[first].clone()).unwrap(), id);
+            }
+            assert!(asked > 3000, "{asked}");
+            all
+        })
+    };
+    let expected = run(1);
+    for threads in [2, 3] {
         assert!(run(threads) == expected, "{threads} threads");
     }
 }

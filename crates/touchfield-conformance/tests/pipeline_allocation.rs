@@ -16,6 +16,7 @@ use touchfield::geom::{Aabb, Pose};
 use touchfield::narrow::{CollideSettings, Method};
 use touchfield::pipeline::{Body, BodyId, Pipeline, PipelineSettings};
 use touchfield::shape::Shape;
+use touchfield::shape::convex::{Convex, ConvexHull};
 use touchfield_conformance::random::Random;
 use touchfield_conformance::shells;
 
@@ -61,17 +62,21 @@ struct Swing {
 const PERIOD: u32 = 16;
 
 impl Swing {
-    fn new() -> Swing {
+    fn new(ball: &Shape, method: Method) -> Swing {
         let settings = PipelineSettings {
             collide: CollideSettings {
-                method: Method::PointSamples,
+                method,
                 max_separation: 0.01,
                 ..Default::default()
             },
             ..Default::default()
         };
         let mut pipeline = Pipeline::new(settings).unwrap();
-        let floor = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
+        // Where it lies, a field; else as convex as the balls are.
+        let floor = match ball.as_convex() {
+            None => Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap()),
+            Some(_) => Shape::convex(Convex::cuboid(Vec3::new(9.0, 9.0, 0.1)).unwrap()).unwrap(),
+        };
         let mut insert = |shape: &Shape, fixed: bool| {
             let body = Body {
                 shape: shape.clone(),
@@ -81,12 +86,10 @@ impl Swing {
             pipeline.insert(body).unwrap()
         };
         insert(&floor, true);
-        let ball =
-            Shape::new(Sphere::new(0.3).unwrap()).with_shell(Arc::new(shells::sphere(0.3, 500)));
         let mut random = Random::new(81);
         let mut places = Vec::new();
         for _ in 0..60 {
-            insert(&ball, false);
+            insert(ball, false);
             places.push(random.in_box(DVec3::ZERO, DVec3::splat(3.0)));
         }
         Swing { pipeline, places }
@@ -112,21 +115,35 @@ fn nothing_is_allocated_once_the_buffers_have_grown() {
     // Counted while something is allocated, or the test would prove nothing.
     assert!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))) > 0);
 
-    for threads in [1, 2] {
+    let shelled =
+        Shape::new(Sphere::new(0.3).unwrap()).with_shell(Arc::new(shells::sphere(0.3, 500)));
+    let mut random = Random::new(83);
+    let corners: Vec<Vec3> = (0..200)
+        .map(|_| 0.3 * random.unit_vector().as_vec3())
+        .collect();
+    let hull = Convex::hull(Arc::new(ConvexHull::new(&corners).unwrap()));
+    let hull = Shape::convex(hull).unwrap();
+    let swings = [
+        (1, &shelled, Method::PointSamples, 1000),
+        (2, &shelled, Method::PointSamples, 1000),
+        (1, &hull, Method::Auto, 50),
+        (2, &hull, Method::Auto, 50),
+    ];
+    for (threads, ball, method, least) in swings {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         // Inside the pool: handing work to it from outside is the pool's own business.
         pool.unwrap().install(|| {
-            let mut swing = Swing::new();
+            let mut swing = Swing::new(ball, method);
             // Manifolds change hands between pairs, and which lane takes which pair is chance: some periods until all have grown.
             (0..40 * PERIOD).for_each(|step| swing.step(step));
-            assert!(swing.pipeline.contacts().len() > 1000);
+            assert!(swing.pipeline.contacts().len() > least);
             let pairs = swing.pipeline.timings().pairs;
             let counted = allocations(|| (0..4 * PERIOD).for_each(|step| swing.step(step)));
             // With one thread nothing is left to chance.
             let allowed = if threads == 1 { 0 } else { 8 };
             assert!(
                 counted <= allowed,
-                "{counted} on {threads} threads, {pairs} pairs"
+                "{counted} on {threads} threads, {pairs} pairs, {method:?}"
             );
         });
     }

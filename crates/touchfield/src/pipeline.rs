@@ -14,6 +14,7 @@
 //! whatever lane found what: the same bits on any number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
@@ -23,13 +24,14 @@ use crate::contact::{Contact, Wrench};
 use crate::geom::{Aabb, Pose};
 use crate::manifold::{Group, Kept, Manifold, ManifoldError, ManifoldScratch, ManifoldSettings};
 use crate::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide,
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, PairMemory, Scratch,
+    collide_again,
 };
 use crate::shape::Shape;
 use crate::threads;
 
 /// Names a body; handed out again after its removal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
 
 /// A shape somewhere in the world.
@@ -160,10 +162,10 @@ pub struct Pipeline {
     pairs: Vec<Record>,
     contacts: Vec<Contact>,
     lanes: Vec<Lane>,
-    /// One for each pair of the last step, and their pairs.
-    manifolds: Vec<Slot>,
-    next_manifolds: Vec<Slot>,
-    spare: Vec<Manifold>,
+    /// What is kept of each pair of the last step, in their order.
+    slots: Vec<Slot>,
+    next_slots: Vec<Slot>,
+    spare: Vec<Slot>,
     timings: Timings,
 }
 
@@ -198,12 +200,20 @@ struct Done {
     answer: Result<Answer, CollideError>,
 }
 
-/// The manifold of a pair.
-#[derive(Debug)]
+/// What is kept of a pair from step to step.
+#[derive(Debug, Default)]
 struct Slot {
     ids: [BodyId; 2],
     manifold: Manifold,
     error: Option<ManifoldError>,
+    /// Whichever lane takes the pair locks it; no other one asks for it.
+    memory: Mutex<PairMemory>,
+}
+
+impl Slot {
+    fn memory(&mut self) -> &mut PairMemory {
+        (self.memory.get_mut()).unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The narrow phase computes in `f32`: places on a body are off by a few units in the last place of its size.
@@ -225,8 +235,8 @@ impl Pipeline {
             pairs: Vec::new(),
             contacts: Vec::new(),
             lanes: Vec::new(),
-            manifolds: Vec::new(),
-            next_manifolds: Vec::new(),
+            slots: Vec::new(),
+            next_slots: Vec::new(),
             spare: Vec::new(),
             timings: Timings::default(),
         })
@@ -257,9 +267,10 @@ impl Pipeline {
         let body = body.ok_or(PipelineError::Unknown(id))?;
         self.broad.remove(BoxId(id.0))?;
         // The id may go to another body, which must not inherit contacts.
-        for slot in &mut self.manifolds {
+        for slot in &mut self.slots {
             if slot.ids.contains(&id) {
                 slot.manifold.clear();
+                slot.memory().clear();
             }
         }
         Ok(body)
@@ -305,7 +316,7 @@ impl Pipeline {
 
     /// All pairs of the last step whose boxes meet, sorted by ids; also those without contacts and those without an answer.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = PairContacts<'_>> {
-        let slots = self.pairs.iter().zip(&self.manifolds);
+        let slots = self.pairs.iter().zip(&self.slots);
         slots.map(|(record, slot)| PairContacts {
             a: record.ids[0],
             b: record.ids[1],
@@ -348,6 +359,7 @@ impl Pipeline {
                 answer: Ok(Answer::Apart),
             });
         }
+        self.carry_slots();
     }
 
     /// Second stage: every lane takes pairs until none is left; then the contacts are put in order.
@@ -357,18 +369,25 @@ impl Pipeline {
             self.lanes.resize_with(lane_count, Lane::default);
         }
         let next = AtomicUsize::new(0);
-        let (pairs, bodies, settings) = (&self.pairs, &self.bodies, &self.settings.collide);
+        let (pairs, slots) = (&self.pairs, &self.slots);
+        let (bodies, settings) = (&self.bodies, &self.settings.collide);
         threads::for_each(&mut self.lanes[..lane_count], |lane| {
             lane.contacts.clear();
             loop {
                 // Which lane takes which pair does not matter, so neither does the order in which lanes see this.
                 let pair = next.fetch_add(1, Ordering::Relaxed);
-                let Some(record) = pairs.get(pair) else {
+                let (Some(record), Some(slot)) = (pairs.get(pair), slots.get(pair)) else {
                     break;
                 };
                 let body = |id: BodyId| bodies[id.0 as usize].as_ref();
                 if let (Some(a), Some(b)) = (body(record.ids[0]), body(record.ids[1])) {
-                    lane.answer(pair, &a.shape, &b.shape, record.a_from_b, settings);
+                    let mut memory = (slot.memory.lock()).unwrap_or_else(PoisonError::into_inner);
+                    let asked = Pair {
+                        a: &a.shape,
+                        b: &b.shape,
+                        a_from_b: record.a_from_b,
+                    };
+                    lane.answer(pair, &asked, settings, &mut memory);
                 }
             }
         });
@@ -395,11 +414,10 @@ impl Pipeline {
 
     /// Third stage: every pair's manifold takes its contacts.
     fn keep_contacts(&mut self) {
-        self.carry_manifolds();
         let lane_count = threads::count().min(self.pairs.len());
         let (pairs, contacts, settings) = (&self.pairs, &self.contacts, &self.settings.manifold);
         let lanes = &mut self.lanes[..lane_count];
-        threads::for_each_piece(&mut self.manifolds, lanes, |first, slots, lane| {
+        threads::for_each_piece(&mut self.slots, lanes, |first, slots, lane| {
             for (record, slot) in pairs[first..].iter().zip(slots) {
                 let found = &contacts[record.first..][..record.count];
                 let manifold = &mut slot.manifold;
@@ -407,7 +425,7 @@ impl Pipeline {
                 slot.error = kept.err();
             }
         });
-        for (record, slot) in self.pairs.iter_mut().zip(&self.manifolds) {
+        for (record, slot) in self.pairs.iter_mut().zip(&self.slots) {
             // What went wrong first is said.
             if let (Ok(_), Some(error)) = (&record.answer, slot.error) {
                 record.answer = Err(PairError::Manifold(error));
@@ -415,33 +433,32 @@ impl Pipeline {
         }
     }
 
-    /// Manifolds follow their pairs; those of pairs that are gone are used again. Both lists are sorted.
-    fn carry_manifolds(&mut self) {
+    /// What is kept follows its pair; that of pairs that are gone is used again. Both lists are sorted.
+    fn carry_slots(&mut self) {
         let Pipeline {
-            manifolds,
-            next_manifolds,
+            slots,
+            next_slots,
             spare,
             ..
         } = self;
-        next_manifolds.clear();
-        let mut old = manifolds.drain(..).peekable();
+        next_slots.clear();
+        let mut old = slots.drain(..).peekable();
         for record in &self.pairs {
             while let Some(gone) = old.next_if(|slot| slot.ids < record.ids) {
-                spare.push(gone.manifold);
+                spare.push(gone);
             }
             let same = old.next_if(|slot| slot.ids == record.ids);
-            next_manifolds.push(same.unwrap_or_else(|| {
-                let mut manifold = spare.pop().unwrap_or_default();
-                manifold.reset();
-                Slot {
-                    ids: record.ids,
-                    manifold,
-                    error: None,
-                }
+            next_slots.push(same.unwrap_or_else(|| {
+                let mut slot = spare.pop().unwrap_or_default();
+                slot.ids = record.ids;
+                slot.error = None;
+                slot.manifold.reset();
+                slot.memory().clear();
+                slot
             }));
         }
-        spare.extend(old.map(|gone| gone.manifold));
-        std::mem::swap(manifolds, next_manifolds);
+        spare.extend(old);
+        std::mem::swap(slots, next_slots);
     }
 
     /// Two boxes meet if the bodies may be within `max_separation` of one another.
@@ -471,17 +488,16 @@ impl Lane {
     fn answer(
         &mut self,
         number: usize,
-        a: &Shape,
-        b: &Shape,
-        a_from_b: Pose,
+        pair: &Pair<'_>,
         settings: &CollideSettings,
+        memory: &mut PairMemory,
     ) {
-        let pair = Pair { a, b, a_from_b };
         let first = self.contacts.len();
-        let answer = if are_apart(&pair, settings.max_separation) {
+        let answer = if are_apart(pair, settings.max_separation) {
             Ok(Answer::Apart)
         } else {
-            collide(&pair, settings, &mut self.scratch, &mut self.found).map(|()| {
+            let Lane { scratch, found, .. } = &mut *self;
+            collide_again(pair, settings, memory, scratch, found).map(|()| {
                 self.contacts.extend_from_slice(&self.found.contacts);
                 Answer::Asked {
                     method: self.found.method,

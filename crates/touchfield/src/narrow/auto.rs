@@ -10,19 +10,22 @@
 use super::by_convex;
 use super::probe::Probe;
 use super::shell_walk::Walk;
-use super::{CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Particles, Scratch};
+use super::{
+    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, PairMemory, Particles, Scratch,
+};
 use super::{projection_particles, separation};
 
 /// Appends contacts by the method that suits the pair.
 pub(super) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
+    memory: Option<&mut PairMemory>,
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     if by_convex::are_convex(pair) {
         out.method = Method::Convex;
-        return by_convex::collide(pair, settings, scratch, out);
+        return by_convex::collide(pair, settings, memory, scratch, out);
     }
     let Ok(probe) = Probe::finer(pair, "auto") else {
         return without_shells(pair, settings, scratch, out);

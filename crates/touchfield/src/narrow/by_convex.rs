@@ -7,7 +7,7 @@
 
 use glam::Vec3;
 
-use super::convex::{ConvexCache, ConvexPair, RegionScratch, Touch, contact_region};
+use super::convex::{ConvexCache, ConvexMemory, ConvexPair, RegionScratch, Touch, contact_region};
 use super::{
     CollideError, CollideSettings, Contacts, Pair, Scratch, Separation, SeparationOutcome,
     SeparationSettings,
@@ -19,6 +19,28 @@ use crate::shape::Shape;
 pub(super) struct ConvexBuffers {
     cache: ConvexCache,
     region: RegionScratch,
+}
+
+/// What is kept of a pair from pose to pose, so that the next answer begins with the last one. Of that pair only; without effect on methods that have no use for
+/// it.
+#[derive(Debug, Default)]
+pub struct PairMemory {
+    /// There once it is asked for: most pairs are of fields.
+    convex: Option<Box<ConvexMemory>>,
+}
+
+impl PairMemory {
+    /// Forgets the pair and keeps the buffers.
+    pub fn clear(&mut self) {
+        if let Some(convex) = &mut self.convex {
+            convex.clear();
+        }
+    }
+
+    /// What is known of two convex bodies.
+    pub(super) fn convex(&mut self) -> &mut ConvexMemory {
+        self.convex.get_or_insert_default()
+    }
 }
 
 /// Both bodies, if both are convex.
@@ -37,15 +59,21 @@ pub(super) fn are_convex(pair: &Pair<'_>) -> bool {
 pub(super) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
+    memory: Option<&mut PairMemory>,
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     let pair = convex_pair(pair).ok_or(CollideError::NotConvex)?;
     let ConvexBuffers { cache, region } = &mut scratch.convex;
-    // Of another pair.
-    cache.clear();
     let reach = f64::from(settings.max_separation);
-    let touch = pair.touch(reach, cache);
+    let touch = match memory {
+        Some(memory) => pair.touch_with(reach, memory.convex(), &mut cache.epa),
+        None => {
+            // Of another pair.
+            cache.clear();
+            pair.touch(reach, cache)
+        }
+    };
     out.distance = touch.separation as f32;
     if touch.separation <= reach {
         contact_region(&pair, &touch, reach, region, &mut out.contacts);
@@ -58,12 +86,20 @@ pub(super) fn collide(
 pub(super) fn touching(
     pair: &Pair<'_>,
     max_separation: f32,
+    memory: Option<&mut PairMemory>,
     scratch: &mut Scratch,
 ) -> Option<bool> {
     let pair = convex_pair(pair)?;
-    let cache = &mut scratch.convex.cache;
-    cache.clear();
-    Some(pair.come_within(f64::from(max_separation), cache))
+    let memory = match memory {
+        Some(memory) => memory.convex(),
+        None => {
+            // Of another pair.
+            let memory = &mut scratch.convex.cache.memory;
+            memory.clear();
+            memory
+        }
+    };
+    Some(pair.come_within_again(f64::from(max_separation), memory))
 }
 
 /// The separation of two convex bodies that are apart; `None` if they are not, or not convex. The cache is of this pair or empty.

@@ -35,6 +35,7 @@ pub mod swept_points;
 mod touching;
 mod travel;
 
+pub use by_convex::PairMemory;
 pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many};
 pub use clearance::{
     Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
@@ -43,15 +44,15 @@ pub use face_descent::{FaceDescent, Features};
 pub use loose_triangles::{TriangleScratch, collide_triangles};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
-    find_contacts,
+    collide_again, find_contacts,
 };
 pub use octree_subdivision::{Descent, Subdivision};
 pub use projection_particles::{Particles, Starts};
 pub use separation::{
     Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
-    separation_many,
+    separation_again, separation_many,
 };
 pub use settle::{place_of, revisit, settle};
 pub use sharpen::sharpen;
-pub use touching::touching;
+pub use touching::{touching, touching_again};
 pub use travel::MotionError;

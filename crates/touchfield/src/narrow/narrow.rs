@@ -8,7 +8,7 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::boxes::Boxes;
-use super::by_convex::{self, ConvexBuffers};
+use super::by_convex::{self, ConvexBuffers, PairMemory};
 use super::face_descent::{self, FaceBuffers, FaceDescent};
 use super::octree_subdivision::{self, Subdivision};
 use super::overlap::OverlapBuffers;
@@ -262,17 +262,43 @@ pub fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    find_contacts(pair, settings, scratch, out)?;
-    // Ids break ties, so that the order is the same on every run.
-    (out.contacts)
-        .sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
+    find(pair, settings, None, scratch, out)?;
+    sort(&mut out.contacts);
     Ok(())
+}
+
+/// [`collide`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended. Contacts are as exact as without.
+pub fn collide_again(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    memory: &mut PairMemory,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    find(pair, settings, Some(memory), scratch, out)?;
+    sort(&mut out.contacts);
+    Ok(())
+}
+
+/// Deepest first. Ids break ties, so that the order is the same on every run.
+fn sort(contacts: &mut [Contact]) {
+    contacts.sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
 }
 
 /// Finds the contacts of a pair in no particular order, though the same on every run: for those who reduce them anyway.
 pub fn find_contacts(
     pair: &Pair<'_>,
     settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    find(pair, settings, None, scratch, out)
+}
+
+fn find(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    memory: Option<&mut PairMemory>,
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
@@ -292,7 +318,7 @@ pub fn find_contacts(
     out.distance = f32::INFINITY;
     out.region.clear();
     match settings.method {
-        Method::Auto => auto::collide(pair, settings, scratch, out)?,
+        Method::Auto => auto::collide(pair, settings, memory, scratch, out)?,
         Method::Separation => {
             separation::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
         }
@@ -313,7 +339,7 @@ pub fn find_contacts(
         Method::FaceDescent(descent) => {
             face_descent::collide(pair, settings, &descent, scratch, out)?;
         }
-        Method::Convex => by_convex::collide(pair, settings, scratch, out)?,
+        Method::Convex => by_convex::collide(pair, settings, memory, scratch, out)?,
     }
     Ok(())
 }

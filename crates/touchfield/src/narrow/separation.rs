@@ -13,7 +13,7 @@
 use glam::{Mat3, Vec3};
 
 use super::boxes::half_diagonal;
-use super::by_convex;
+use super::by_convex::{self, PairMemory};
 use super::by_surfaces::{self, Told};
 use super::convex::ConvexCache;
 use super::least_first::{LeastFirst, Open};
@@ -110,6 +110,23 @@ pub fn separation(
     // Of another pair.
     scratch.convex.clear();
     separation_above(pair, settings, Precision::EVEN, scratch)
+}
+
+/// [`separation`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended.
+pub fn separation_again(
+    pair: &Pair<'_>,
+    settings: &SeparationSettings,
+    memory: &mut PairMemory,
+    scratch: &mut SeparationScratch,
+) -> Result<Separation, CollideError> {
+    if !by_convex::are_convex(pair) {
+        return separation(pair, settings, scratch);
+    }
+    scratch.convex.clear();
+    std::mem::swap(&mut scratch.convex.memory, memory.convex());
+    let found = separation_above(pair, settings, Precision::EVEN, scratch);
+    std::mem::swap(&mut scratch.convex.memory, memory.convex());
+    found
 }
 
 /// How much wider the bracket may be where the bodies are far from where it matters.

@@ -7,7 +7,7 @@ use super::by_convex;
 use super::narrow::{check_max_separation, checked};
 use super::probe::Probe;
 use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
-use super::{CollideError, Pair, Scratch};
+use super::{CollideError, Pair, PairMemory, Scratch};
 
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
 /// it.
@@ -19,9 +19,28 @@ pub fn touching(
     max_separation: f32,
     scratch: &mut Scratch,
 ) -> Result<bool, CollideError> {
+    ask(pair, max_separation, None, scratch)
+}
+
+/// [`touching`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended.
+pub fn touching_again(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    memory: &mut PairMemory,
+    scratch: &mut Scratch,
+) -> Result<bool, CollideError> {
+    ask(pair, max_separation, Some(memory), scratch)
+}
+
+fn ask(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    memory: Option<&mut PairMemory>,
+    scratch: &mut Scratch,
+) -> Result<bool, CollideError> {
     let pair = &checked(pair)?;
     check_max_separation(max_separation)?;
-    if let Some(is_touching) = by_convex::touching(pair, max_separation, scratch) {
+    if let Some(is_touching) = by_convex::touching(pair, max_separation, memory, scratch) {
         return Ok(is_touching);
     }
     if let Ok(probe) = Probe::finer(pair, "touching") {

@@ -4,7 +4,8 @@
 //! An error if V-Clip and GJK of ours differ by more than a hundred-thousandth. Where parry differs by a thousandth of the size it is counted.
 //!
 //! *Cold*: a pair that was never seen. *Coherent*: a pair that turns half a degree and moves by a two-hundredth of its size a step; ours keeps its cache,
-//! parry is given the direction that it ended with, which is what its interface takes. *Fine*: a tenth of such steps.
+//! parry is given the direction that it ended with, which is what its interface takes. *Fine*: a tenth of such steps. The first pose of a motion is a pair never seen,
+//! and not counted. Shallow pairs are put back to their depth in every pose: else hulls of few corners part on the way, and less is asked of them.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -71,24 +72,36 @@ fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -
         let touching = far.translation - touch.separation as f32 * normal;
         let translation = match place {
             Place::Apart => touching + random.between(0.05, 1.0) * normal,
-            Place::Shallow => touching - random.between(0.001, 0.02) * normal,
+            Place::Shallow => touching,
             Place::Deep => random.between(0.05, 0.4) * direction,
         };
         let axis = random.direction();
         // Along the surface, so that apart stays apart.
         let along = normal.cross(random.direction()).normalize_or_zero();
-        let path = (0..steps).map(|step| Pose {
-            rotation: (Quat::from_axis_angle(axis, step as f32 * pace * 0.5f32.to_radians())
-                * rotation)
-                .normalize(),
-            translation: translation + step as f32 * pace * 0.005 * along,
+        let depth = random.between(0.001, 0.02);
+        let path = (0..steps).map(|step| {
+            let mut pose = Pose {
+                rotation: (Quat::from_axis_angle(axis, step as f32 * pace * 0.5f32.to_radians())
+                    * rotation)
+                    .normalize(),
+                translation: translation + step as f32 * pace * 0.005 * along,
+            };
+            if let Place::Shallow = place {
+                // Twice: the way out is another one from elsewhere.
+                for _ in 0..2 {
+                    let touch = ConvexPair::new(&bodies.ours, &bodies.ours, pose)
+                        .touch(f64::INFINITY, &mut ConvexCache::default());
+                    pose.translation -= (touch.separation as f32 + depth) * touch.normal.as_vec3();
+                }
+            }
+            pose
         });
         paths.push(path.collect());
     }
     paths
 }
 
-/// Nanoseconds of a query, the least of five rounds, and all answers of the last.
+/// Nanoseconds of a query, the least of five rounds, and all answers of the last. Of a path with more than one pose the first is not counted.
 fn measure<State>(
     paths: &[Vec<Pose>],
     mut start: impl FnMut() -> State,
@@ -98,14 +111,30 @@ fn measure<State>(
     let mut answers = Vec::new();
     for _ in 0..5 {
         answers.clear();
-        let clock = ThreadTime::now();
+        let (mut clock, mut nanoseconds, mut counted) = (ThreadTime::now(), 0.0, 0);
         for path in paths {
             let mut state = start();
-            for &pose in path {
+            let mut rest = path.as_slice();
+            if let [first, others @ ..] = rest
+                && !others.is_empty()
+            {
+                answers.push(black_box(ask(&mut state, black_box(*first))));
+                rest = others;
+                clock = ThreadTime::now();
+            }
+            for &pose in rest {
                 answers.push(black_box(ask(&mut state, black_box(pose))));
             }
+            counted += rest.len();
+            if path.len() > 1 {
+                nanoseconds += clock.elapsed().as_nanos() as f64;
+            }
         }
-        least = least.min(clock.elapsed().as_nanos() as f64 / answers.len() as f64);
+        // Cold ones are too short to look at the clock for each.
+        if nanoseconds == 0.0 {
+            nanoseconds = clock.elapsed().as_nanos() as f64;
+        }
+        least = least.min(nanoseconds / counted as f64);
     }
     (least, answers)
 }

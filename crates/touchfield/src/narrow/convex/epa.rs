@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
+use super::enclosure::{Enclosure, EnclosureScratch};
 use super::gjk::{Difference, GjkCache};
 use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
@@ -62,7 +63,7 @@ pub struct Penetration {
 
 /// A facet that waits to be looked at: the bits of the square of its distance, which order as the numbers do, and its number. The nearest first; of
 /// equals the oldest.
-type Waiting = Reverse<(u64, u32)>;
+pub(super) type Waiting = Reverse<(u64, u32)>;
 
 /// The plane of a facet.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +99,23 @@ pub struct EpaScratch {
     heap: BinaryHeap<Waiting>,
     /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
     given_up: Vec<(u32, f64)>,
+    /// Of the polytope that the last search ended with, the facet that its answer lay on; `None`: it is of another pair, or was handed on.
+    ended_on: Option<u32>,
+    pub(super) enclosure: EnclosureScratch,
+}
+
+impl EpaScratch {
+    /// Forgets the pair and keeps the buffers.
+    pub(super) fn clear(&mut self) {
+        self.ended_on = None;
+    }
+
+    /// Hands the polytope that the last search ended with on to the poses to come.
+    pub(super) fn hand_on(&mut self, enclosure: &mut Enclosure) {
+        if let Some(last) = self.ended_on.take() {
+            enclosure.take_over(&self.vertices, &self.hull, last, &mut self.enclosure);
+        }
+    }
 }
 
 /// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
@@ -109,6 +127,7 @@ pub fn penetration<A: Support, B: Support>(
     scratch: &mut EpaScratch,
 ) -> Penetration {
     let sets = Difference { a, b };
+    scratch.ended_on = None;
     scratch.vertices.clear();
     scratch.vertices.extend(cache.simplex.vertices());
     // A tetrahedron with the origin in it has no nearest point.
@@ -220,6 +239,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             planes,
             heap,
             given_up,
+            ..
         } = &mut *self.scratch;
         given_up.clear();
         points.clear();
@@ -412,7 +432,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 
     fn answer(
-        &self,
+        &mut self,
         tried: Tried,
         lower_bound: f64,
         witnesses: Option<(DVec3, DVec3)>,
@@ -422,6 +442,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             normal,
             height,
         } = tried;
+        self.scratch.ended_on = Some(facet);
         let [mut on_a, mut on_b] = self.foot(facet);
         // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
         if let Some((a, b)) = witnesses {
@@ -519,7 +540,7 @@ fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
 }
 
 /// Barycentric coordinates of the origin's foot in the plane of a triangle.
-fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
+pub(super) fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let normal = (b - a).cross(c - a);
     let of = |p: DVec3, q: DVec3| p.cross(q).dot(normal) / normal.length_squared();
     let weights = [of(b, c), of(c, a), of(a, b)];

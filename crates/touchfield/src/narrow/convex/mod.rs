@@ -1,6 +1,7 @@
 //! Exact answers for convex bodies, by document 004. Nothing here knows a field: the two halves of the library check each other.
 
 mod contact_region;
+mod enclosure;
 mod epa;
 mod gjk;
 mod isa_gjk;
@@ -12,7 +13,7 @@ pub use contact_region::{RegionScratch, contact_region};
 pub use epa::{EpaScratch, EpaSettings, Penetration, penetration};
 pub use gjk::{GjkCache, GjkSettings, Proximity, distance};
 pub use isa_gjk::{AxisCache, overlap};
-pub use pair::{ConvexCache, ConvexPair, Touch};
+pub use pair::{ConvexCache, ConvexMemory, ConvexPair, Touch};
 pub use v_clip::{Feature, FeaturePair, VClip, VClipOutcome, v_clip};
 
 #[cfg(test)]

@@ -9,8 +9,9 @@
 
 use glam::DVec3;
 
-use super::epa::{EpaScratch, EpaSettings, penetration};
-use super::gjk::{GjkCache, GjkSettings, distance};
+use super::enclosure::Enclosure;
+use super::epa::{EpaScratch, EpaSettings, Penetration, penetration};
+use super::gjk::{Difference, GjkCache, GjkSettings, distance};
 use super::isa_gjk::{AxisCache, overlap};
 use crate::geom::Pose;
 use crate::shape::convex::{Convex, Posed};
@@ -56,19 +57,35 @@ impl Touch {
     };
 }
 
-/// Where the last searches of a pair ended, and buffers. Of that pair only.
+/// Where the last searches of a pair ended: what is worth keeping for every pair. Of that pair only.
 #[derive(Debug, Default)]
-pub struct ConvexCache {
+pub struct ConvexMemory {
     gjk: GjkCache,
     axis: AxisCache,
-    epa: EpaScratch,
+    enclosure: Enclosure,
+}
+
+impl ConvexMemory {
+    /// Forgets the pair and keeps the buffers.
+    pub fn clear(&mut self) {
+        self.gjk.clear();
+        self.axis.clear();
+        self.enclosure.clear();
+    }
+}
+
+/// The memory of a pair, with buffers that pairs could share. Of that pair only.
+#[derive(Debug, Default)]
+pub struct ConvexCache {
+    pub(in crate::narrow) memory: ConvexMemory,
+    pub(in crate::narrow) epa: EpaScratch,
 }
 
 impl ConvexCache {
     /// Forgets the pair and keeps the buffers.
     pub fn clear(&mut self) {
-        self.gjk.clear();
-        self.axis.clear();
+        self.memory.clear();
+        self.epa.clear();
     }
 }
 
@@ -99,22 +116,62 @@ impl<'a> ConvexPair<'a> {
 
     /// Whether the bodies come within `reach` of each other \[m\], to within rounding. Where nothing is known, they do.
     pub fn come_within(&self, reach: f64, cache: &mut ConvexCache) -> bool {
-        !self.b.is_finite() || overlap(&self.a, &self.b, self.radii + reach, &mut cache.axis)
+        self.come_within_again(reach, &mut cache.memory)
+    }
+
+    /// The same, with the memory alone.
+    pub(in crate::narrow) fn come_within_again(
+        &self,
+        reach: f64,
+        memory: &mut ConvexMemory,
+    ) -> bool {
+        !self.b.is_finite() || overlap(&self.a, &self.b, self.radii + reach, &mut memory.axis)
     }
 
     /// How far apart they are, or how deep they overlap, to a millionth of it; coarser where they are proven to be farther apart than `enough` \[m\].
     pub fn touch(&self, enough: f64, cache: &mut ConvexCache) -> Touch {
+        let ConvexCache { memory, epa } = cache;
+        // Only now: who never asks again does not pay for it.
+        epa.hand_on(&mut memory.enclosure);
+        self.touch_again(enough, memory, epa)
+    }
+
+    /// The same, with buffers of whatever pair.
+    pub(in crate::narrow) fn touch_with(
+        &self,
+        enough: f64,
+        memory: &mut ConvexMemory,
+        epa: &mut EpaScratch,
+    ) -> Touch {
+        epa.clear();
+        let touch = self.touch_again(enough, memory, epa);
+        epa.hand_on(&mut memory.enclosure);
+        touch
+    }
+
+    fn touch_again(&self, enough: f64, memory: &mut ConvexMemory, epa: &mut EpaScratch) -> Touch {
         if !self.b.is_finite() {
             return Touch::UNKNOWN;
+        }
+        let ConvexMemory { gjk, enclosure, .. } = memory;
+        let sets = Difference {
+            a: &self.a,
+            b: &self.b,
+        };
+        let settings = EpaSettings::default();
+        let deep = enclosure.penetration(&sets, &settings, &mut gjk.hints, &mut epa.enclosure);
+        if let Some(deep) = deep {
+            return self.overlapping(0, &deep);
         }
         let settings = GjkSettings {
             radii: self.radii,
             threshold: enough + self.radii,
             ..Default::default()
         };
-        let near = distance(&self.a, &self.b, &settings, &mut cache.gjk);
+        let near = distance(&self.a, &self.b, &settings, gjk);
         if near.is_overlapping {
-            return self.depth(near.steps, cache);
+            let deep = penetration(&self.a, &self.b, &EpaSettings::default(), gjk, epa);
+            return self.overlapping(near.steps, &deep);
         }
         let gap = (near.point_on_a - near.point_on_b).length();
         Touch {
@@ -128,10 +185,7 @@ impl<'a> ConvexPair<'a> {
         }
     }
 
-    fn depth(&self, steps: u32, cache: &mut ConvexCache) -> Touch {
-        let ConvexCache { gjk, epa, .. } = cache;
-        let settings = EpaSettings::default();
-        let deep = penetration(&self.a, &self.b, &settings, gjk, epa);
+    fn overlapping(&self, steps: u32, deep: &Penetration) -> Touch {
         Touch {
             separation: -(deep.depth + self.radii),
             lower_bound: -(deep.depth + self.radii),

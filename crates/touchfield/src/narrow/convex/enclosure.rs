@@ -1,0 +1,577 @@
+//! How deep two convex sets overlap that overlapped a moment ago: what proved it then, in the pose of now.
+//!
+//! Input: the polytope that `epa` ended with, or what this search itself left the last time; two sets as support functions, B posed in frame A. Output: what `epa`
+//! tells, to the same width; or nothing, and then `epa` has to begin anew.
+//! Cost: a look at every facet, a few operations for those that may matter, and a support point of each set for every corner of the difference that is new near the origin's
+//! nearest; no allocation once the buffers have grown. Not for: pairs never seen, which have nothing to begin with.
+//!
+//! A corner of the polytope is a point of A less a point of B. Moved with their bodies these are points of the difference again, so the triangles between them lie
+//! in it in every pose. The surface is convex no more then, and need not be: it is closed, and as long as it *goes around the origin*, a ball about the origin that no triangle reaches
+//! into lies in the hull of the surface, and so in the difference (docs/METHODS.md, section 28). That is the bound from below that `epa` has from its convex polytope, and
+//! nothing in it asks for exact predicates: which triangles a new point takes the place of may be decided by rounding, for what is put in has the border of what is cut out.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use glam::DVec3;
+
+use super::epa::{EpaSettings, Penetration, Waiting, weights_of_foot};
+use super::gjk::Difference;
+use super::simplex::{Origin, Simplex, Vertex};
+use crate::shape::convex::Support;
+use crate::shape::convex::growing_hull::GrowingHull;
+
+/// A closed surface of triangles in the difference of two sets, around the origin, kept from pose to pose.
+#[derive(Debug, Default)]
+pub(super) struct Enclosure {
+    vertices: Vec<Vertex>,
+    facets: Vec<Facet>,
+    /// Places of facets that are gone.
+    free: Vec<u32>,
+    /// Facets above which the surface is too large to be worth its while; 0: there is none.
+    most: usize,
+    /// No vertex is farther from the origin \[m\].
+    extent: f64,
+    /// The facet that the last answer lay on.
+    last: u32,
+    /// Here while something is done.
+    lent: EnclosureScratch,
+}
+
+/// Buffers of a search, for all pairs.
+#[derive(Debug, Default)]
+pub(super) struct EnclosureScratch {
+    /// Of all facets.
+    planes: Vec<Plane>,
+    /// Facets that may be nearer than the least height found, the nearest first. Where `near` is another by now, the entry is void.
+    waiting: BinaryHeap<Waiting>,
+    gone: Vec<u32>,
+    border: Vec<BorderEdge>,
+    numbers: Vec<u32>,
+}
+
+/// A triangle of the surface.
+#[derive(Clone, Copy, Debug)]
+struct Facet {
+    /// Counter-clockwise seen from outside.
+    corners: [u32; 3],
+    /// Facets across the edges from each corner to the next.
+    neighbours: [u32; 3],
+    /// Its place is free.
+    is_gone: bool,
+}
+
+/// The plane of a facet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plane {
+    /// Outward, of any length but 0.
+    normal: DVec3,
+    /// Of the normal, squared \[m⁴\].
+    squared: f64,
+    /// The plane is `normal · x = offset`.
+    offset: f64,
+    /// What `normal · x − offset` may be off.
+    blur: f64,
+    /// The triangle comes no nearer to the origin; squared \[m²\].
+    near: f64,
+    /// Whether the origin is surely behind it.
+    is_behind: bool,
+    /// Whether `near` is of the triangle, where that is farther than its plane.
+    is_measured: bool,
+}
+
+impl Plane {
+    /// No point is farther from the origin than `extent` \[m\].
+    #[inline(always)]
+    fn new([a, b, c]: [DVec3; 3], extent: f64) -> Plane {
+        let (e1, e2) = (b - a, c - a);
+        let normal = e1.cross(e2);
+        let squared = normal.length_squared();
+        let offset = normal.dot(a);
+        let blur = BLUR * (e1.length_squared() + e2.length_squared()) * extent;
+        // Along *any* unit direction no point of a triangle is nearer than the least of its corners: a normal that is off makes the bound lower, not wrong.
+        let least = offset + normal.dot(e1).min(normal.dot(e2)).min(0.0);
+        Plane {
+            normal,
+            squared,
+            offset,
+            blur,
+            near: least * least / squared,
+            is_behind: least > blur,
+            is_measured: false,
+        }
+    }
+
+    /// Whether a point is above it, and not by rounding.
+    #[inline]
+    fn is_below(&self, point: DVec3) -> bool {
+        self.normal.dot(point) > self.offset + self.blur
+    }
+}
+
+/// An edge of the border of what is cut out, and the facet beyond it, which stays.
+#[derive(Clone, Copy, Debug)]
+struct BorderEdge {
+    from: u32,
+    to: u32,
+    outer: u32,
+}
+
+/// A direction that was tried.
+#[derive(Clone, Copy)]
+struct Tried {
+    /// Unit.
+    normal: DVec3,
+    /// Of the difference along the normal: the depth is no more \[m\].
+    height: f64,
+}
+
+/// No place and no number.
+const NONE: u32 = u32::MAX;
+/// Facets that there is room for at least: bodies that overlap a little have 20 to 60, some 20 kB with this.
+const ROOM: usize = 256;
+/// What a product of two edges and a point may be off, as a share: every term goes through a few roundings.
+const BLUR: f64 = 32.0 * f64::EPSILON;
+
+impl Enclosure {
+    /// Forgets the surface and keeps the buffers.
+    pub(super) fn clear(&mut self) {
+        self.most = 0;
+    }
+
+    /// Takes over the polytope that a search of the same pair ended with, on the facet `last`.
+    pub(super) fn take_over(
+        &mut self,
+        vertices: &[Vertex],
+        hull: &GrowingHull,
+        last: u32,
+        scratch: &mut EnclosureScratch,
+    ) {
+        std::mem::swap(&mut self.lent, scratch);
+        self.copy(vertices, hull, last);
+        std::mem::swap(&mut self.lent, scratch);
+    }
+
+    fn copy(&mut self, vertices: &[Vertex], hull: &GrowingHull, last: u32) {
+        self.lent.numbers.clear();
+        let mut count = 0;
+        for facet in hull.facets() {
+            self.lent
+                .numbers
+                .push(if facet.is_gone { NONE } else { count });
+            count += u32::from(!facet.is_gone);
+        }
+        self.facets.clear();
+        self.free.clear();
+        for facet in hull.facets().iter().filter(|facet| !facet.is_gone) {
+            self.facets.push(Facet {
+                corners: facet.corners,
+                neighbours: facet
+                    .neighbours
+                    .map(|other| self.lent.numbers[other as usize]),
+                is_gone: false,
+            });
+        }
+        self.vertices.clear();
+        self.vertices.extend(vertices);
+        // A facet that is gone stands for no other; any will do.
+        self.last = self.lent.numbers[last as usize].min(self.facets.len() as u32 - 1);
+        self.drop_unused();
+        self.most = 2 * self.facets.len() + 16;
+        // Once for all poses to come, and nearly always the same: a pair that takes the place of another finds room enough.
+        let room = (self.most + 32).next_power_of_two().max(ROOM);
+        reserve(&mut self.facets, room);
+        reserve(&mut self.free, room);
+        reserve(&mut self.vertices, most_vertices(room) + 32);
+    }
+
+    /// Drops vertices that no facet has.
+    fn drop_unused(&mut self) {
+        let Enclosure {
+            vertices,
+            facets,
+            last,
+            lent: EnclosureScratch { numbers, .. },
+            ..
+        } = self;
+        numbers.clear();
+        numbers.resize(vertices.len(), NONE);
+        let any = facets[*last as usize].corners;
+        for facet in facets.iter_mut().filter(|facet| facet.is_gone) {
+            facet.corners = any;
+        }
+        for &corner in facets.iter().flat_map(|facet| &facet.corners) {
+            numbers[corner as usize] = 0;
+        }
+        let mut count = 0;
+        for (old, number) in numbers
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, number)| **number == 0)
+        {
+            *number = count;
+            vertices[count as usize] = vertices[old];
+            count += 1;
+        }
+        vertices.truncate(count as usize);
+        for corner in facets.iter_mut().flat_map(|facet| &mut facet.corners) {
+            *corner = numbers[*corner as usize];
+        }
+    }
+
+    /// Finds how deep two sets overlap, if the surface can be held on to.
+    pub(super) fn penetration<A: Support, B: Support>(
+        &mut self,
+        sets: &Difference<'_, A, B>,
+        settings: &EpaSettings,
+        hints: &mut (A::Hint, B::Hint),
+        scratch: &mut EnclosureScratch,
+    ) -> Option<Penetration> {
+        if self.most == 0 {
+            return None;
+        }
+        std::mem::swap(&mut self.lent, scratch);
+        let found = self.search(sets, settings, hints);
+        std::mem::swap(&mut self.lent, scratch);
+        if found.is_none() || self.facets.len() - self.free.len() > self.most {
+            self.most = 0;
+        }
+        found
+    }
+
+    fn search<A: Support, B: Support>(
+        &mut self,
+        sets: &Difference<'_, A, B>,
+        settings: &EpaSettings,
+        hints: &mut (A::Hint, B::Hint),
+    ) -> Option<Penetration> {
+        let rounding = sets.rounding();
+        let width = |height: f64| {
+            f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
+        };
+        if !self.carry(sets) {
+            return None;
+        }
+        // The facet of the last answer is a good guess at this one: along its normal there is a first bound from above.
+        let plane = self.lent.planes[self.last as usize];
+        let normal = plane.normal / plane.squared.sqrt();
+        let height = normal.dot(sets.support(normal, hints).difference);
+        let mut steps = 1;
+        let mut best = Tried { normal, height };
+        self.lent.waiting.clear();
+        for place in 0..self.facets.len() {
+            if self.lent.planes[place].near < height * height && !self.facets[place].is_gone {
+                self.wait(place as u32);
+            }
+        }
+        loop {
+            let (nearest, near) = self.nearest();
+            if best.height - near <= width(best.height) {
+                // Of sets that hardly touch, GJK tells whether they do.
+                let is_deep = best.height > 64.0 * rounding;
+                return is_deep
+                    .then(|| self.answer(sets, best, near, rounding, steps))
+                    .flatten();
+            }
+            if steps >= settings.max_steps {
+                return None;
+            }
+            let plane = self.lent.planes[nearest as usize];
+            if !plane.is_measured {
+                self.measure(nearest);
+                continue;
+            }
+            let normal = plane.normal / plane.squared.sqrt();
+            let vertex = sets.support(normal, hints);
+            steps += 1;
+            let height = normal.dot(vertex.difference);
+            if height < best.height {
+                best = Tried { normal, height };
+                self.last = nearest;
+                if height - near <= width(height) {
+                    continue;
+                }
+            }
+            if !plane.is_below(vertex.difference) || !self.add(vertex, nearest, best.height) {
+                return None;
+            }
+        }
+    }
+
+    /// Puts all facets in the pose of now. Whether the origin is surely behind every one: then the surface goes around it.
+    fn carry<A: Support, B: Support>(&mut self, sets: &Difference<'_, A, B>) -> bool {
+        if self.vertices.len() > most_vertices(self.facets.len()) {
+            self.drop_unused();
+        }
+        for vertex in &mut self.vertices {
+            *vertex = sets.vertex(vertex.on_a, vertex.on_b);
+        }
+        self.extent = 3f64.sqrt() * (sets.a.extent() + sets.b.extent());
+        let Enclosure {
+            vertices,
+            facets,
+            extent,
+            lent: EnclosureScratch { planes, .. },
+            ..
+        } = self;
+        planes.clear();
+        planes.extend(facets.iter().map(|facet| {
+            let [a, b, c] = facet.corners;
+            let at = |corner: u32| vertices[corner as usize].difference;
+            Plane::new([at(a), at(b), at(c)], *extent)
+        }));
+        // No branch until here: most are behind.
+        (planes.iter().zip(facets)).fold(true, |is, (plane, facet)| {
+            is & (plane.is_behind | facet.is_gone)
+        })
+    }
+
+    fn at(&self, corner: u32) -> DVec3 {
+        self.vertices[corner as usize].difference
+    }
+
+    /// Puts a facet in line.
+    fn wait(&mut self, place: u32) {
+        let near = self.lent.planes[place as usize].near;
+        self.lent.waiting.push(Reverse((near.to_bits(), place)));
+    }
+
+    /// The facet nearest the origin, of those that wait, and how near.
+    fn nearest(&mut self) -> (u32, f64) {
+        while let Some(&Reverse((bits, place))) = self.lent.waiting.peek() {
+            let near = self.lent.planes[place as usize].near;
+            if near.to_bits() == bits && !self.facets[place as usize].is_gone {
+                return (place, near.sqrt());
+            }
+            self.lent.waiting.pop();
+        }
+        (0, f64::INFINITY)
+    }
+
+    /// Takes the distance of a triangle for that of its plane, if its nearest point is on its rim.
+    fn measure(&mut self, place: u32) {
+        self.lent.planes[place as usize].is_measured = true;
+        let vertices =
+            (self.facets[place as usize].corners).map(|corner| self.vertices[corner as usize]);
+        let corners = vertices.map(|vertex| vertex.difference);
+        if weights_of_foot(corners)
+            .into_iter()
+            .all(|weight| weight >= 0.0)
+        {
+            return;
+        }
+        if let Origin::Outside(v) = simplex(vertices).refine() {
+            // As of planes: the least of the corners, along the way to the nearest point.
+            let least = corners
+                .into_iter()
+                .fold(f64::INFINITY, |least, corner| least.min(v.dot(corner)));
+            let near = &mut self.lent.planes[place as usize].near;
+            *near = near.max(least.max(0.0) * least / v.length_squared());
+            self.wait(place);
+        }
+    }
+
+    /// Puts a vertex in place of the facets that it is above, from one on; new ones nearer than `enough` wait. Whether the surface is still closed, and around the
+    /// origin.
+    fn add(&mut self, vertex: Vertex, seen: u32, enough: f64) -> bool {
+        let Enclosure {
+            vertices,
+            facets,
+            extent,
+            lent:
+                EnclosureScratch {
+                    planes,
+                    gone,
+                    border,
+                    ..
+                },
+            ..
+        } = self;
+        let point = vertex.difference;
+        let top = vertices.len() as u32;
+        vertices.push(vertex);
+        border.clear();
+        gone.clear();
+        gone.push(seen);
+        facets[seen as usize].is_gone = true;
+        let mut looked_at = 0;
+        while let Some(&own) = gone.get(looked_at) {
+            looked_at += 1;
+            let Facet {
+                corners,
+                neighbours,
+                ..
+            } = facets[own as usize];
+            for edge in 0..3 {
+                let outer = neighbours[edge];
+                if facets[outer as usize].is_gone {
+                    continue;
+                }
+                let (from, to) = (corners[edge], corners[(edge + 1) % 3]);
+                // What is hidden goes, too, where a facet over its edge would have its back to the origin.
+                let is_turned = || {
+                    let [p, q] = [from, to].map(|corner| vertices[corner as usize].difference);
+                    !Plane::new([p, q, point], *extent).is_behind
+                };
+                if planes[outer as usize].is_below(point) || is_turned() {
+                    facets[outer as usize].is_gone = true;
+                    gone.push(outer);
+                } else {
+                    border.push(BorderEdge { from, to, outer });
+                }
+            }
+        }
+        border.retain(|edge| !facets[edge.outer as usize].is_gone);
+        self.close(top) && self.fill(enough * enough)
+    }
+
+    /// A facet over every edge of the border, in the places `gone`. Whether they close up.
+    fn close(&mut self, top: u32) -> bool {
+        self.free.append(&mut self.lent.gone);
+        for _ in 0..self.lent.border.len() {
+            if self.free.is_empty() {
+                self.free.push(self.facets.len() as u32);
+                self.lent.planes.push(Plane::default());
+                self.facets.push(Facet {
+                    corners: [0; 3],
+                    neighbours: [0; 3],
+                    is_gone: true,
+                });
+            }
+            self.lent.gone.extend(self.free.pop());
+        }
+        let Enclosure {
+            facets,
+            lent:
+                EnclosureScratch {
+                    border,
+                    gone: places,
+                    ..
+                },
+            ..
+        } = self;
+        for (edge, &own) in border.iter().zip(&*places) {
+            let Facet {
+                corners,
+                neighbours,
+                ..
+            } = &mut facets[edge.outer as usize];
+            let side = (0..3).find(|&k| corners[k] == edge.to && corners[(k + 1) % 3] == edge.from);
+            // Where this edge ends one other begins, if the border is a loop that comes by nowhere twice.
+            let mut after = border
+                .iter()
+                .zip(&*places)
+                .filter(|(next, _)| next.from == edge.to);
+            let (Some(side), Some((_, &next)), None) = (side, after.next(), after.next()) else {
+                return false;
+            };
+            neighbours[side] = own;
+            facets[own as usize].corners = [edge.from, edge.to, top];
+            facets[own as usize].is_gone = false;
+            facets[own as usize].neighbours[0] = edge.outer;
+            facets[own as usize].neighbours[1] = next;
+            facets[next as usize].neighbours[2] = own;
+        }
+        !self.lent.border.is_empty()
+    }
+
+    /// Planes of the new facets; those with a square of their distance below `enough` wait. Whether the origin is behind them all.
+    fn fill(&mut self, enough: f64) -> bool {
+        let mut is_behind = true;
+        for index in 0..self.lent.gone.len() {
+            let place = self.lent.gone[index];
+            let corners = self.facets[place as usize].corners;
+            let plane = Plane::new(corners.map(|corner| self.at(corner)), self.extent);
+            is_behind &= plane.is_behind;
+            self.lent.planes[place as usize] = plane;
+            if plane.near < enough {
+                self.wait(place);
+            }
+        }
+        is_behind
+    }
+
+    /// The facet through which a ray from the origin leaves, and the weights of its corners there.
+    fn left_through(&self, direction: DVec3) -> Option<(u32, [f64; 3])> {
+        /// Facets that are walked over before all are looked at: on a surface that is not convex a walk may go in circles.
+        const MOST: usize = 32;
+        let weights = |place: u32| {
+            let [a, b, c] = self.facets[place as usize].corners;
+            let [a, b, c] = [self.at(a), self.at(b), self.at(c)];
+            [(b, c), (c, a), (a, b)].map(|(p, q)| p.cross(q).dot(direction))
+        };
+        let mut place = self.last;
+        for _ in 0..MOST {
+            let Facet {
+                neighbours,
+                is_gone,
+                ..
+            } = self.facets[place as usize];
+            let own = weights(place);
+            let least = (0..3).fold(0, |least, k| if own[k] < own[least] { k } else { least });
+            if is_gone {
+                break;
+            }
+            if own[least] >= 0.0 {
+                return Some((place, own));
+            }
+            // Across the edge opposite that corner.
+            place = neighbours[(least + 1) % 3];
+        }
+        (0..self.facets.len() as u32)
+            .filter(|&place| !self.facets[place as usize].is_gone)
+            .map(|place| (place, weights(place)))
+            .find(|(_, weights)| weights.iter().all(|&weight| weight >= 0.0))
+    }
+
+    fn answer<A: Support, B: Support>(
+        &mut self,
+        sets: &Difference<'_, A, B>,
+        tried: Tried,
+        near: f64,
+        rounding: f64,
+        steps: u32,
+    ) -> Option<Penetration> {
+        let Tried { normal, height } = tried;
+        // Between the ball and the plane that touches the difference there is nothing else to leave through.
+        let (place, weights) = self.left_through(normal)?;
+        self.last = place;
+        let sum: f64 = weights.iter().sum();
+        let corners = self.facets[place as usize].corners;
+        let (mut on_a, mut on_b) = (DVec3::ZERO, DVec3::ZERO);
+        for (corner, weight) in corners.into_iter().zip(weights) {
+            on_a += weight / sum * self.vertices[corner as usize].on_a;
+            on_b += weight / sum * self.vertices[corner as usize].on_b;
+        }
+        let on_b = sets.b.to_a(on_b);
+        // From the facet out to the surface.
+        let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
+        Some(Penetration {
+            depth: height + rounding,
+            lower_bound: near.min(height) - rounding,
+            normal,
+            point_on_a: on_a + out,
+            point_on_b: on_b - out,
+            steps,
+        })
+    }
+}
+
+/// Vertices of a surface of so many facets, and some that are there no more.
+fn most_vertices(facets: usize) -> usize {
+    facets / 2 + 32
+}
+
+/// Makes room for so many.
+fn reserve<T>(list: &mut Vec<T>, room: usize) {
+    list.reserve(room.saturating_sub(list.len()));
+}
+
+/// A triangle as a simplex.
+fn simplex(corners: [Vertex; 3]) -> Simplex {
+    let mut simplex = Simplex::default();
+    for corner in corners {
+        simplex.push(corner);
+    }
+    simplex
+}
