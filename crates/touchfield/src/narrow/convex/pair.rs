@@ -77,8 +77,8 @@ impl ConvexMemory {
 /// The memory of a pair, with buffers that pairs could share. Of that pair only.
 #[derive(Debug, Default)]
 pub struct ConvexCache {
-    pub(in crate::narrow) memory: ConvexMemory,
-    pub(in crate::narrow) epa: EpaScratch,
+    pub(crate) memory: ConvexMemory,
+    pub(crate) epa: EpaScratch,
 }
 
 impl ConvexCache {
@@ -120,11 +120,7 @@ impl<'a> ConvexPair<'a> {
     }
 
     /// The same, with the memory alone.
-    pub(in crate::narrow) fn come_within_again(
-        &self,
-        reach: f64,
-        memory: &mut ConvexMemory,
-    ) -> bool {
+    pub(crate) fn come_within_again(&self, reach: f64, memory: &mut ConvexMemory) -> bool {
         !self.b.is_finite() || overlap(&self.a, &self.b, self.radii + reach, &mut memory.axis)
     }
 
@@ -137,7 +133,7 @@ impl<'a> ConvexPair<'a> {
     }
 
     /// The same, with buffers of whatever pair.
-    pub(in crate::narrow) fn touch_with(
+    pub(crate) fn touch_with(
         &self,
         enough: f64,
         memory: &mut ConvexMemory,
