@@ -63,18 +63,11 @@ impl Triangle {
                 best = best.nearer(NearestPoints::of(foot, b.corners[corner]));
             }
         }
-        // Triangles cross only where each has corners on both sides of the other's plane.
-        if has_both_signs(over_b) && has_both_signs(over_a) {
-            let pierced = (a.pierces(over_b, &b))
-                .or_else(|| b.pierces(over_a, &a).map(NearestPoints::exchanged));
-            best = pierced.unwrap_or(best);
-        }
-        best
+        // Each by itself: of a triangle without area, whose plane could be any, edges pierce the other all the same.
+        (a.pierces(over_b, &b))
+            .or_else(|| b.pierces(over_a, &a).map(NearestPoints::exchanged))
+            .unwrap_or(best)
     }
-}
-
-fn has_both_signs(heights: [f64; 3]) -> bool {
-    heights.iter().any(|&height| height > 0.0) && heights.iter().any(|&height| height < 0.0)
 }
 
 /// A triangle, its edges and its normal.
@@ -189,6 +182,15 @@ mod tests {
             on_a = next;
         }
         on_a.distance(on_b)
+    }
+
+    #[test]
+    fn a_triangle_without_area_crosses_another() {
+        let needle = [[-2.0, 2.0, 1.0], [-2.0, 2.0, 1.0], [-0.867, 0.0, 0.0]].map(DVec3::from);
+        let face = [[-2.0, 0.0, 2.0], [0.0, 0.0, 0.0], [-1.0, 0.953, -0.391]].map(DVec3::from);
+        let [needle, face] = [needle, face].map(|[a, b, c]| Triangle { a, b, c });
+        assert_eq!(needle.nearest_points(face).distance_squared, 0.0);
+        assert_eq!(face.nearest_points(needle).distance_squared, 0.0);
     }
 
     proptest! {
