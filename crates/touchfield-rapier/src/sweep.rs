@@ -4,7 +4,8 @@
 //! Cost: microseconds for bodies that stay apart or touch already, some separations for those that meet. Not for: bodies that are at rest on each other, which the
 //! solver holds.
 //!
-//! Bodies that begin apart are told to stay so by the spheres of their shells, or else cast: a proven time.
+//! Bodies that begin apart are told to stay so by the spheres of their shells, until a proven time. Rapier, which asks how far a body may go in a step, is told that time: what is left
+//! between them is seen by the contacts of the next step. Whoever asks for the touch itself, and thin bodies whose shells are too coarse for their walls, get a cast.
 //!
 //! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
 //! For them the time is that at which a point of either shell has gone deeper than a quarter of the thinner one's thickness: less than it takes to come out on the wrong side.
