@@ -133,7 +133,7 @@ impl<'a> Probe<'a> {
     }
 
     /// No point of a sphere is nearer to the body with the field than this \[m\]: what its box tells, for a fraction of what the field costs.
-    pub(super) fn from_box(&self, node: &SphereNode) -> f32 {
+    pub(super) fn box_distance(&self, node: &SphereNode) -> f32 {
         self.solid.distance(self.to_field(node.center)) - node.radius
     }
 

@@ -103,12 +103,12 @@ impl Walk<'_> {
         let reach = self.max_separation + error;
         // Most spheres are off the other body's box.
         scratch.front.retain(|&index| {
-            let apart = self.probe.from_box(&nodes[index as usize]);
-            let is_near = !(apart > reach);
-            if !is_near {
+            let apart = self.probe.box_distance(&nodes[index as usize]);
+            let is_off = apart > reach;
+            if is_off {
                 out.distance = out.distance.min(apart);
             }
-            is_near
+            !is_off
         });
         scratch.next_front.clear();
         for piece in 0..scratch.front.len().div_ceil(PIECE) {
