@@ -25,7 +25,7 @@ use crate::convert;
 use crate::counts::{Counts, Tally};
 use crate::manifolds::{self, Buffers, PairFrame};
 use crate::meet::{self, Colliders, Found};
-use crate::memory::{PairMemory, Place, Plan};
+use crate::memory::{FASTER, PairMemory, Place, Plan};
 use crate::partner::{Part, PartKind, Solids, child, holds_field};
 use crate::query;
 use crate::sweep;
@@ -274,9 +274,11 @@ impl FieldDispatcher {
             }
         }
         if reach > wanted {
-            gather
-                .found
-                .retain(|found| is_foreseen(&found.contact, wanted, before, first_from_second));
+            let may_turn = parts.is_thin();
+            gather.found.retain(|found| {
+                let contact = &found.contact;
+                is_foreseen(contact, wanted, before, first_from_second, may_turn)
+            });
         }
         let settle = |found: &Found| {
             let pair = parts.pair(found.parts);
@@ -405,14 +407,24 @@ impl FieldDispatcher {
     }
 }
 
-/// Whether a contact is as near as wanted, or will be after another step like the last; if there was none, how it moves is Rapier's to judge.
-fn is_foreseen(contact: &Contact, wanted: f32, before: Option<Pose>, now: Pose) -> bool {
-    /// The next step may be faster than the last.
-    const FASTER: f32 = 1.25;
+/// Whether a contact is as near as wanted, or will be closed after another step like the last; if there was none, how it moves is Rapier's to judge. `may_turn`: as long as the last, whichever
+/// way: what a body hits turns it, and what slid past a thin wall may be through it in the next step.
+fn is_foreseen(
+    contact: &Contact,
+    wanted: f32,
+    before: Option<Pose>,
+    now: Pose,
+    may_turn: bool,
+) -> bool {
     let Some(before) = before else { return true };
     let in_second = now.inverse().transform_point(contact.point);
     let moved = contact.point - before.transform_point(in_second);
-    contact.separation + FASTER * moved.dot(contact.normal).min(0.0) <= wanted
+    let nearer = if may_turn {
+        moved.length()
+    } else {
+        -moved.dot(contact.normal)
+    };
+    contact.separation <= wanted.max(FASTER * nearer)
 }
 
 /// Remembers where a pair touches.

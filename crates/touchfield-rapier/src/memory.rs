@@ -49,6 +49,9 @@ const NEARER_SHARE: f32 = 0.5;
 /// A pair that moves by more than this share of the thinner body's thickness in a step may be through it after a few: contacts are foreseen as far as it moves.
 const FORESEEN_SHARE: f32 = 0.25;
 
+/// The next step may be faster than the last by this much.
+pub(crate) const FASTER: f32 = 1.25;
+
 /// Share of its size below which the thinner body is thin: contacts of a pair that was never seen before are foreseen as far as that is thick.
 const THIN_SHARE: f32 = 0.1;
 
@@ -115,6 +118,11 @@ impl PairMemory {
         }
     }
 
+    /// Whether the thinner body is thin for its size.
+    pub(crate) fn is_thin(&self) -> bool {
+        self.thinner < THIN_SHARE * self.size
+    }
+
     /// Two parts by their numbers.
     pub(crate) fn pair(&self, [i, j]: [u32; 2]) -> [&Part; 2] {
         [&self.first[i as usize], &self.second[j as usize]]
@@ -126,12 +134,14 @@ impl PairMemory {
         let step = before.map(|before| self.ball.drift(before, now));
         let foreseen = match step {
             // How it moves is not known yet.
-            None if self.thinner < THIN_SHARE * self.size => self.thinner,
+            None if self.is_thin() => prediction + self.thinner,
             None => 0.0,
-            Some(step) if step > FORESEEN_SHARE * self.thinner => step,
+            // What is farther away than that is not closed after the next step.
+            Some(step) if step > FORESEEN_SHARE * self.thinner => FASTER * step,
             Some(_) => 0.0,
         };
-        let look = Plan::Look(prediction + foreseen.min(FARTHEST_SHARE * self.size));
+        let farthest = prediction + FARTHEST_SHARE * self.size;
+        let look = Plan::Look(foreseen.clamp(prediction, farthest));
         let Some(told) = self.told.filter(|told| prediction <= told.reach) else {
             return (look, before);
         };
@@ -288,7 +298,7 @@ mod tests {
         assert_eq!(memory.plan(at(0.1 + 0.02 * size), 0.02).0, Plan::Look(0.02));
         let (plan, _) = memory.plan(at(0.2 + 0.02 * size), 0.02);
         assert!(
-            matches!(plan, Plan::Look(reach) if (reach - 0.12).abs() < 1e-4),
+            matches!(plan, Plan::Look(reach) if (reach - 0.125).abs() < 1e-4),
             "as far as it moves: {plan:?}"
         );
         memory.looked(at(0.2), 0.02, true);

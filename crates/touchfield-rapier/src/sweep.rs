@@ -4,7 +4,8 @@
 //! Cost: microseconds for bodies that stay apart or touch already, some separations for those that meet. Not for: bodies that are at rest on each other, which the
 //! solver holds.
 //!
-//! Bodies that begin apart are told to stay so by the spheres of their shells, or else cast: a proven time.
+//! Bodies that begin apart are told to stay so by the spheres of their shells, until a proven time. Rapier, which asks how far a body may go in a step, is told that time: what is left
+//! between them is seen by the contacts of the next step. Whoever asks for the touch itself, and thin bodies whose shells are too coarse for their walls, get a cast.
 //!
 //! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
 //! For them the time is that at which a point of either shell has gone deeper than a quarter of the thinner one's thickness: less than it takes to come out on the wrong side.
@@ -15,7 +16,6 @@ use rapier::math::{Pose as RapierPose, Real, Vector};
 use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
 use rapier::parry::shape::Shape as RapierShape;
-use touchfield::field::Sample;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
 use touchfield::shape::Shape;
@@ -43,6 +43,12 @@ const DEEPEST_SHARE: f32 = 0.5;
 /// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
 const NEAR_SHARE: f32 = 0.02;
 
+/// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
+const NEAR_COVERED: f32 = 2.0;
+
+/// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
+const FINE_SHARE: f32 = 0.5;
+
 /// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
 const AT_ONCE: f32 = 1e-4;
 
@@ -56,6 +62,21 @@ struct Question {
     target: f32,
     /// Whether a touch at the start is the answer.
     stops_at_start: bool,
+}
+
+impl Question {
+    /// Whether it is Rapier's, which asks how far a body may go within a step: any time before the touch will do that leaves the rest to the contacts of the next step.
+    fn is_of_a_step(self) -> bool {
+        self.target == 0.0 && !self.stops_at_start
+    }
+}
+
+/// A time until which bodies that begin apart do not touch.
+#[derive(Clone, Copy)]
+struct Near {
+    hit: Hit,
+    /// Whether they have moved by more than is left between them: contacts are foreseen as far as a pair moves, so the next step sees this one.
+    is_on_the_way: bool,
 }
 
 /// A first touch, as a share of the motion.
@@ -264,14 +285,15 @@ impl Sweep<'_> {
         thinner: f32,
     ) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
-        if self.question.target == 0.0 && !self.question.stops_at_start {
+        if self.question.is_of_a_step() {
             let lowest = self.lowest_at_start([a, b], &motion);
-            if lowest <= NEAR_SHARE * thinner {
+            if lowest <= near([a, b], thinner) {
                 return self.deeper([a, b], &motion, thinner);
             }
         }
-        if self.stays_apart([a, b], &motion) {
-            return None;
+        let near = self.first_near([a, b], &motion)?;
+        if self.question.is_of_a_step() && near.is_on_the_way {
+            return Some(near.hit);
         }
         let size = f32::min(size_of(a), size_of(b));
         let mut settings = CastSettings {
@@ -333,30 +355,44 @@ impl Sweep<'_> {
         lowest(a, b, motion).min(lowest(b, a, &motion.flipped()))
     }
 
-    /// Whether bodies that begin apart provably stay so: Rapier sweeps every fast body against every floor, however high above it that is.
+    /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along. Rapier sweeps every fast body against every floor, however high above it that is.
     ///
-    /// No surface is farther from a point of its shell than the covering radius; one shell that stays away is enough.
-    fn stays_apart(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
-        let errors = a.field().error_bound() + b.field().error_bound();
-        let target = self.question.target + errors;
-        let mut stays = |field: &Shape, shell: &Shape, motion: &PairMotion| {
-            let bounds = shell.solid();
-            if !bounds.is_finite() {
-                return false;
-            }
-            let ball = ball_about(shell);
-            if ball_stays_beyond(field.field(), motion, ball, target) {
-                return true;
-            }
-            moving(field, shell, motion).is_some_and(|moving| {
-                let covered = moving.shell.covering_radius();
-                let level = Level::Same(target + covered);
-                // Nothing is found out by looking closer than what lies between the points.
-                let below = moving.first_below(level, 0.25 * covered, &mut self.shells);
-                below.is_none()
-            })
+    /// No surface is farther from a point of its shell than the covering radius: while one shell stays away by as much, the bodies do not touch. So it is the later of the two.
+    fn first_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> Option<Near> {
+        let target = self.question.target;
+        let back = motion.flipped();
+        let sides = [(a, b, motion), (b, a, &back)];
+        let is_ball_beyond = |(field, shell, motion): &(&Shape, &Shape, &PairMotion)| {
+            let is_finite = shell.solid().is_finite();
+            is_finite && ball_stays_beyond(field.field(), motion, ball_about(shell), target)
         };
-        stays(a, b, motion) || stays(b, a, &motion.flipped())
+        if sides.iter().any(is_ball_beyond) {
+            return None;
+        }
+        let mut latest: Option<Near> = None;
+        for (is_of_b, (field, shell, motion)) in [true, false].into_iter().zip(sides) {
+            let Some(moving) = moving(field, shell, motion) else {
+                continue;
+            };
+            let covered = moving.shell.covering_radius();
+            let level = Level::Same(target + covered);
+            // Nothing is found out by looking closer than what lies between the points.
+            let below = moving.first_below(level, 0.25 * covered, &mut self.shells)?;
+            if latest.is_some_and(|latest| below.time <= latest.hit.time) {
+                continue;
+            }
+            let (center, _) = ball_about(shell);
+            let gone = below.time * motion.speed_bound(center, 0.0, [0.0, below.time]);
+            latest = Some(Near {
+                hit: hit_below(&below, is_of_b, motion),
+                is_on_the_way: gone > covered,
+            });
+        }
+        // Without shells, nothing is known.
+        latest.or(Some(Near {
+            hit: AT_START,
+            is_on_the_way: false,
+        }))
     }
 
     /// When bodies that touch go too deep: the first time at which a point of either shell does.
@@ -367,32 +403,16 @@ impl Sweep<'_> {
             moving.first_below(level, THIN_SHARE * thinner, &mut self.shells)
         };
         let back = motion.flipped();
-        let of_b = first(a, b, motion);
-        let of_a = first(b, a, &back).map(|below| {
-            let a_from_b = motion.at(below.time);
-            let gradient = -a_from_b.transform_vector(below.sample.gradient);
-            Below {
-                point: a_from_b.transform_point(below.point),
-                sample: Sample {
-                    gradient,
-                    ..below.sample
-                },
-                ..below
-            }
-        });
+        let of_b = first(a, b, motion).map(|below| (below, hit_below(&below, true, motion)));
+        let of_a = first(b, a, &back).map(|below| (below, hit_below(&below, false, &back)));
         let both = of_b.into_iter().chain(of_a);
-        let below = both.min_by(|one, other| one.time.total_cmp(&other.time))?;
+        let (below, hit) = both.min_by(|(_, one), (_, other)| one.time.total_cmp(&other.time))?;
         if !below.is_found {
             self.dispatcher.tally().sweep_given_up();
         }
         Some(Hit {
-            time: below.time.max(AT_ONCE),
-            point: below.point,
-            normal: below.sample.gradient.normalize_or(Vec3::Z),
-            separation: below.sample.distance,
-            is_at_start: false,
-            subshapes: [0; 2],
-            collider_from_a: Pose::IDENTITY,
+            time: hit.time.max(AT_ONCE),
+            ..hit
         })
     }
 
@@ -422,6 +442,18 @@ impl Sweep<'_> {
     }
 }
 
+/// How near bodies count as in contact \[m\].
+fn near(shapes: [&Shape; 2], thinner: f32) -> f32 {
+    let shells = shapes.into_iter().filter_map(|shape| shape.shell());
+    let covered = shells.map(|shell| shell.covering_radius());
+    let covered = covered.fold(f32::INFINITY, f32::min);
+    if FINE_SHARE * covered <= thinner {
+        NEAR_COVERED * covered
+    } else {
+        NEAR_SHARE * thinner
+    }
+}
+
 /// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
 fn ball_about(solid: &Shape) -> (Vec3, f32) {
     let bounds = solid.solid();
@@ -445,15 +477,43 @@ fn moving<'a>(field: &'a Shape, shell: &'a Shape, motion: &'a PairMotion) -> Opt
     })
 }
 
+/// Where a point of a shell is too low, seen from A; `motion` is that of the shell.
+fn hit_below(below: &Below, is_of_b: bool, motion: &PairMotion) -> Hit {
+    let outward = below.sample.gradient.normalize_or(Vec3::Z);
+    let (point, normal) = if is_of_b {
+        (below.point, outward)
+    } else {
+        let a_from_b = motion.at(below.time).inverse();
+        let point = a_from_b.transform_point(below.point);
+        (point, -a_from_b.transform_vector(outward))
+    };
+    Hit {
+        time: below.time,
+        point,
+        normal,
+        separation: below.sample.distance,
+        ..AT_START
+    }
+}
+
+/// Nothing known but the start.
+const AT_START: Hit = Hit {
+    time: 0.0,
+    point: Vec3::ZERO,
+    normal: Vec3::Z,
+    separation: 0.0,
+    is_at_start: false,
+    subshapes: [0; 2],
+    collider_from_a: Pose::IDENTITY,
+};
+
 fn hit_of(found: &Cast) -> Hit {
     Hit {
         time: found.impact.time,
         point: found.impact.point,
         normal: found.impact.normal,
         separation: found.separation,
-        is_at_start: false,
-        subshapes: [0; 2],
-        collider_from_a: Pose::IDENTITY,
+        ..AT_START
     }
 }
 

@@ -103,6 +103,15 @@ impl Walk<'_> {
         let nodes = self.probe.shell.tree().nodes();
         let error = self.probe.field.error_bound();
         let reach = self.max_separation + error;
+        // Most spheres are off the other body's box.
+        scratch.front.retain(|&index| {
+            let apart = self.probe.box_distance(&nodes[index as usize]);
+            let is_off = apart > reach;
+            if is_off {
+                out.distance = out.distance.min(apart);
+            }
+            !is_off
+        });
         scratch.next_front.clear();
         for piece in 0..scratch.front.len().div_ceil(PIECE) {
             let start = piece * PIECE;
