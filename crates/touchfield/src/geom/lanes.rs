@@ -100,7 +100,7 @@ pub(crate) fn prefetch<T>(place: &T) {
 }
 
 /// Room for exactly so many, in large pages if that is much. Where a field of gigabytes is looked at here and there, finding the place
-/// of a small page takes longer than reading it: a million segments against the bunny at 1024³ took 1.3 to 1.4 times as long.
+/// of a small page takes longer than reading it: 300,000 segments against the bunny at 1024³ took 1.3 to 1.4 times as long.
 pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     let mut room = Vec::new();
     room.try_reserve_exact(count)?;
