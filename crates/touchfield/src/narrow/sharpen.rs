@@ -39,7 +39,7 @@ pub fn sharpen(pair: &Pair<'_>, contact: Contact) -> Contact {
         None => nearest_by_field(&probe, point, outward, contact.separation),
     };
     let distance = point.distance(nearest).copysign(contact.separation);
-    // The field is off by its error at the most. What differs by more is no nearest point of what it tells the distance to.
+    // The field is off by its error at the most, and a thousandth is more than `f32` rounds. What differs by more is no nearest point of what it tells the distance to.
     let off = (distance - contact.separation).abs();
     let is_the_same = off <= probe.field.error_bound() + 1e-3 * distance.abs();
     match ((point - nearest) * distance.signum()).try_normalize() {
