@@ -94,6 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     record.write("13_balls_through_pipe", Vec::new())?;
     picture.write(&world)?;
     assert!(in_bowl == BALLS);
-    assert!(fields.take_counts().is_clean());
+    let counts = fields.take_counts();
+    assert!(counts.is_clean(), "{counts:?}");
     Ok(())
 }

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::Vec3;
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh, shell_of_points};
 use touchfield::bake::{
     BakeSettings, ExactDistance, Resolution, SignChoice, bake, surface_of_mesh,
 };
 use touchfield::contact::Contact;
 use touchfield::field::StoredField;
+use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{DAabb, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
@@ -351,6 +352,77 @@ fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
         }
     }
     assert!(few_count * 4 < all_count * 3, "{few_count} of {all_count}");
+}
+
+#[test]
+fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch() {
+    // A ball on the floor, its points on a spiral.
+    let (count, radius, depth) = (60_000, 0.5f32, 0.01f32);
+    let golden = std::f32::consts::PI * (3.0 - 5f32.sqrt());
+    let normals: Vec<Vec3> = (0..count)
+        .map(|i| {
+            let z = 1.0 - (2.0 * i as f32 + 1.0) / count as f32;
+            let angle = golden * i as f32;
+            let ring = (1.0 - z * z).sqrt();
+            Vec3::new(ring * angle.cos(), ring * angle.sin(), z)
+        })
+        .collect();
+    let points: Vec<Vec3> = normals.iter().map(|&normal| radius * normal).collect();
+    let shell = shell_of_points(&points, &normals, 0.01, &ShellSettings::default()).unwrap();
+    let ball = Shape::new(Sphere::new(radius).unwrap()).with_shell(Arc::new(shell));
+    let floor = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
+    let (mut scratch, mut contacts) = (Scratch::default(), Contacts::default());
+    let mut random = Random::new(6);
+    for _ in 0..20 {
+        let pair = Pair {
+            a: &floor,
+            b: &ball,
+            a_from_b: Pose {
+                rotation: random.quaternion().as_quat().normalize(),
+                translation: Vec3::new(0.3, -0.2, radius - depth),
+            },
+        };
+        let mut by = |detail| {
+            let settings = CollideSettings {
+                method: Method::ShellTraversal,
+                detail,
+                ..Default::default()
+            };
+            collide(&pair, &settings, &mut scratch, &mut contacts).unwrap();
+            contacts.contacts.clone()
+        };
+        let all = by(0.0);
+        // The patch is 0.1 m in radius and holds a hundredth of the points.
+        assert!(all.len() > 500, "{}", all.len());
+        // Points are 7 mm apart: an eighth of the first detail holds some of them, of the last some hundred.
+        for (detail, most) in [(0.1, 0.9), (0.3, 0.15), (0.6, 0.05)] {
+            let few = by(detail);
+            assert_eq!(few[0].id, all[0].id, "the deepest is kept");
+            assert!(
+                few.len() as f32 <= most * all.len() as f32,
+                "{} of {} at {detail}",
+                few.len(),
+                all.len()
+            );
+            let ids: Vec<_> = all.iter().map(|contact| contact.id).collect();
+            assert!(few.iter().all(|contact| ids.contains(&contact.id)));
+            // One stands for those of its ball, which is that wide.
+            for contact in &all {
+                let near = (few.iter()).map(|kept| kept.point.distance(contact.point));
+                assert!(near.fold(f32::INFINITY, f32::min) <= 2.0 * detail);
+            }
+            // The border is known to an eighth of it.
+            let middle = pair.a_from_b.translation.with_z(0.0);
+            let reach = |contacts: &[Contact]| {
+                let radii = contacts
+                    .iter()
+                    .map(|c| c.point.with_z(0.0).distance(middle));
+                radii.fold(0.0, f32::max)
+            };
+            let lost = reach(&all) - reach(&few);
+            assert!(lost <= 0.25 * detail + 0.02, "{lost} at {detail}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use glam::{DVec3, Quat, Vec3};
 use touchfield::bake::{BakeSettings, Resolution, bake};
@@ -21,6 +22,7 @@ use touchfield::narrow::{
 use touchfield::shape::{Convex, ConvexHull, Shape};
 use touchfield_conformance::field_suite::check_field;
 use touchfield_conformance::mesh_truth::MeshTruth;
+use touchfield_conformance::meshes::is_long;
 use touchfield_conformance::random::Random;
 
 fn hull(points: &[Vec3]) -> Convex {
@@ -84,6 +86,44 @@ fn hulls_are_fields_that_pass_the_suite() {
         let truth = |p: DVec3| truth.signed_distance(p) - f64::from(radius);
         let report = check_field(&rounded, Some(&truth), "rounded hull", 1, 2000);
         println!("{}", report.unwrap());
+    }
+}
+
+/// Inside, the plane of a face that the point is highest above; how long that takes is for who runs it.
+#[test]
+fn large_hulls_have_the_values_of_all_their_faces() {
+    let mut random = Random::new(71);
+    let counts = if is_long() {
+        &[400, 2000, 10_000, 100_000][..]
+    } else {
+        &[400, 2000, 10_000]
+    };
+    for &count in counts {
+        let axes = DVec3::new(1.0, 0.8, 0.6);
+        let points: Vec<Vec3> = (0..count)
+            .map(|_| (axes * random.unit_vector()).as_vec3())
+            .collect();
+        let convex = hull(&points);
+        let field = convex.field().unwrap();
+        let faces = convex.as_hull().unwrap().faces();
+        let probes: Vec<Vec3> = (0..1000)
+            .map(|_| (random.uniform(0.0, 1.2) * axes * random.unit_vector()).as_vec3())
+            .collect();
+        let start = Instant::now();
+        let values: Vec<f32> = probes.iter().map(|&p| field.distance(p)).collect();
+        let by_field = start.elapsed() / 1000;
+        let start = Instant::now();
+        for (&point, value) in probes.iter().zip(values) {
+            let above = (faces.iter()).fold(f64::NEG_INFINITY, |most, face| {
+                most.max(face.normal.dot(point.as_dvec3()) - face.offset)
+            });
+            match above <= 0.0 {
+                true => assert_eq!(value, above as f32, "{count} corners at {point}"),
+                false => assert!(f64::from(value) >= above * (1.0 - 1e-6), "{value} {above}"),
+            }
+        }
+        let by_all = start.elapsed() / 1000;
+        println!("{count} corners: a value takes {by_field:?}, a look at all faces {by_all:?}");
     }
 }
 

@@ -24,8 +24,8 @@ use touchfield::geom::Pose;
 use crate::convert;
 use crate::counts::{Counts, Tally};
 use crate::manifolds::{self, Buffers, PairFrame};
-use crate::meet::{self, Colliders, Found};
-use crate::memory::{FASTER, PairMemory, Place, Plan};
+use crate::meet::{self, Colliders, Found, Going};
+use crate::memory::{FASTER, PairMemory, Place, Plan, Told};
 use crate::partner::{Part, PartKind, Solids, child, holds_field};
 use crate::query;
 use crate::sweep;
@@ -222,17 +222,24 @@ impl FieldDispatcher {
             }
             Plan::Look(reach) => reach,
         };
+        let missed = memory.missed();
         let colliders = Colliders {
             first: g1,
             second: g2,
             first_from_second,
             reach,
+            going: before.filter(|_| reach > wanted).map(|before| Going {
+                first_from_second_before: before,
+                wanted,
+                missed,
+            }),
             budget: self.settings.budget,
             tally: &self.tally,
         };
         let parts = &*memory;
         gather.found.clear();
         let mut plain = Vec::new();
+        let mut clear = f32::INFINITY;
         meet::with_work(|work| {
             for (i, a) in parts.first.iter().enumerate() {
                 for (j, b) in parts.second.iter().enumerate() {
@@ -241,7 +248,7 @@ impl FieldDispatcher {
                     let answer = match (a.solid(), b.solid()) {
                         _ if !a.is_field() && !b.is_field() => {
                             plain.push(numbers);
-                            Ok(())
+                            Ok(f32::NEG_INFINITY)
                         }
                         (Some(shape_a), Some(shape_b)) => meet::solids(
                             [a, b],
@@ -259,11 +266,15 @@ impl FieldDispatcher {
                         }
                         _ => {
                             self.tally.unsupported(meet::name_of(a), meet::name_of(b));
-                            Ok(())
+                            Ok(f32::NEG_INFINITY)
                         }
                     };
-                    if let Err(error) = answer {
-                        self.tally.refused(&error);
+                    match answer {
+                        Ok(apart) => clear = clear.min(apart),
+                        Err(error) => {
+                            clear = f32::NEG_INFINITY;
+                            self.tally.refused(&error);
+                        }
                     }
                 }
             }
@@ -273,12 +284,13 @@ impl FieldDispatcher {
                 self.look_for_depth(part, found);
             }
         }
-        if reach > wanted {
-            let may_turn = parts.is_thin();
-            gather.found.retain(|found| {
-                let contact = &found.contact;
-                is_foreseen(contact, wanted, before, first_from_second, may_turn)
-            });
+        let foresight = before.filter(|_| reach > wanted).map(|before| Foresight {
+            wanted,
+            before_from_now: before * first_from_second.inverse(),
+            may_turn: parts.is_thin(),
+        });
+        if let Some(foresight) = &foresight {
+            (gather.found).retain(|found| foresight.holds(&found.contact, missed));
         }
         let settle = |found: &Found| {
             let pair = parts.pair(found.parts);
@@ -290,6 +302,9 @@ impl FieldDispatcher {
         let subshape = |numbers| parts.pair(numbers).map(|part| part.subshape);
         let plain_before = take_plain(manifolds);
         let settled = manifolds::settle_feet(&gather.found, &frame, settle, &mut gather.manifolds);
+        if let Some(foresight) = foresight.filter(|_| missed > 0.0) {
+            (gather.manifolds).retain_settled(|contact| foresight.holds(contact, 0.0));
+        }
         let told = settled
             .and_then(|()| manifolds::tell(&frame, subshape, manifolds, &mut gather.manifolds));
         let is_told = told.is_ok();
@@ -311,7 +326,7 @@ impl FieldDispatcher {
         }
         // What Rapier tells of its own children is asked for at every step.
         if is_told && is_ours_alone {
-            remember(memory, &frame, gather.manifolds.settled());
+            remember(memory, &frame, gather.manifolds.settled(), clear);
         } else {
             memory.forget();
         }
@@ -407,28 +422,31 @@ impl FieldDispatcher {
     }
 }
 
-/// Whether a contact is as near as wanted, or will be closed after another step like the last; if there was none, how it moves is Rapier's to judge. `may_turn`: as long as the last, whichever
-/// way: what a body hits turns it, and what slid past a thin wall may be through it in the next step.
-fn is_foreseen(
-    contact: &Contact,
+/// What is known of how a pair goes on.
+struct Foresight {
+    /// How far apart contacts are wanted in any case \[m\].
     wanted: f32,
-    before: Option<Pose>,
-    now: Pose,
+    /// Where what is now at a place of the second collider was a step ago, as seen from the first.
+    before_from_now: Pose,
+    /// Whether the next step may lead another way than the last: what a body hits turns it, and what slid past a thin wall may be through it.
     may_turn: bool,
-) -> bool {
-    let Some(before) = before else { return true };
-    let in_second = now.inverse().transform_point(contact.point);
-    let moved = contact.point - before.transform_point(in_second);
-    let nearer = if may_turn {
-        moved.length()
-    } else {
-        -moved.dot(contact.normal)
-    };
-    contact.separation <= wanted.max(FASTER * nearer)
 }
 
-/// Remembers where a pair touches.
-fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found]) {
+impl Foresight {
+    /// Whether a contact is as near as wanted, or will be closed after another step like the last, or nearly, by a margin \[m\].
+    fn holds(&self, contact: &Contact, margin: f32) -> bool {
+        let moved = contact.point - self.before_from_now.transform_point(contact.point);
+        let nearer = if self.may_turn {
+            moved.length()
+        } else {
+            -moved.dot(contact.normal)
+        };
+        contact.separation <= self.wanted.max(FASTER * nearer) + margin
+    }
+}
+
+/// Remembers where a pair touches, and that no point of a shell is nearer to the other body than `clear` \[m\].
+fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found], clear: f32) {
     let now = frame.first_from_second;
     let mut places = std::mem::take(&mut memory.places);
     places.clear();
@@ -443,7 +461,15 @@ fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found]) {
     }
     let can_revisit = places.len() == settled.len();
     memory.places = places;
-    memory.looked(now, frame.reach, can_revisit);
+    let nearest = settled.iter().map(|found| found.contact.separation);
+    memory.looked(Told {
+        at: now,
+        looked_at: now,
+        reach: frame.reach,
+        can_revisit,
+        nearest: nearest.fold(f32::INFINITY, f32::min),
+        clear,
+    });
 }
 
 /// Takes out the manifolds that Rapier made for children of its own; ours have no poses of subshapes.

@@ -163,6 +163,11 @@ impl Buffers {
         &self.settled
     }
 
+    /// Keeps some of it.
+    pub(crate) fn retain_settled(&mut self, is_kept: impl Fn(&Contact) -> bool) {
+        self.settled.retain(|found| is_kept(&found.contact));
+    }
+
     /// Replaces it by contacts that are where they belong.
     pub(crate) fn set_settled(&mut self, contacts: impl Iterator<Item = Found>, frame: &PairFrame) {
         self.settled.clear();

@@ -11,12 +11,14 @@ use rapier::parry::shape::Shape as RapierShape;
 use touchfield::contact::{Contact, ContactId};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch, TriangleScratch,
-    collide_triangles, find_contacts, place_of, revisit, settle,
+    Ahead, CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch,
+    TriangleScratch, collide_triangles, find_contacts, find_contacts_ahead, place_of, revisit,
+    settle,
 };
 use touchfield::shape::Shape;
 
 use crate::counts::Tally;
+use crate::memory::FASTER;
 use crate::partner::{Part, PartKind, child, triangles_in};
 use crate::query::moved_box;
 
@@ -28,9 +30,21 @@ pub(crate) struct Colliders<'a> {
     pub(crate) first_from_second: Pose,
     /// Contacts up to this far apart are wanted \[m\].
     pub(crate) reach: f32,
+    /// How the pair moves, where it matters: beyond some distance only contacts that may soon be closed are wanted.
+    pub(crate) going: Option<Going>,
     /// Time that a pair of parts may take.
     pub(crate) budget: Option<Duration>,
     pub(crate) tally: &'a Tally,
+}
+
+/// The last step of a pair.
+#[derive(Clone, Copy)]
+pub(crate) struct Going {
+    pub(crate) first_from_second_before: Pose,
+    /// Contacts up to this far apart are wanted however they move \[m\].
+    pub(crate) wanted: f32,
+    /// By how much points of shells may be farther apart than what they stand for \[m\].
+    pub(crate) missed: f32,
 }
 
 /// A contact in the frame of the first collider, and the numbers of the parts that made it.
@@ -74,7 +88,7 @@ pub(crate) fn a_from_b(a: &Part, b: &Part, first_from_second: Pose) -> Pose {
 /// rests 2.4 mm deep rather than 1.6.
 const DETAIL_SHARE: f32 = 0.02;
 
-/// Appends the contacts of two solids.
+/// Appends the contacts of two solids. Returns how far from the other body every point of their shells is at least \[m\].
 pub(crate) fn solids(
     [a, b]: [&Part; 2],
     [shape_a, shape_b]: [&Shape; 2],
@@ -82,7 +96,7 @@ pub(crate) fn solids(
     colliders: &Colliders<'_>,
     work: &mut Work,
     out: &mut Vec<Found>,
-) -> Result<(), CollideError> {
+) -> Result<f32, CollideError> {
     let pair = Pair {
         a: shape_a,
         b: shape_b,
@@ -96,11 +110,11 @@ pub(crate) fn solids(
         return Err(CollideError::BadPose(pair.a_from_b));
     }
     if !boxes_meet(&pair, colliders.reach) {
-        return Ok(());
+        return Ok(colliders.reach);
     }
     let are_convex = shape_a.as_convex().is_some() && shape_b.as_convex().is_some();
     let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
-    let settings = CollideSettings {
+    let mut settings = CollideSettings {
         method: if are_convex {
             Method::Convex
         } else {
@@ -110,7 +124,20 @@ pub(crate) fn solids(
         detail: DETAIL_SHARE * size,
         budget: colliders.budget,
     };
-    find_contacts(&pair, &settings, &mut work.scratch, &mut work.contacts)?;
+    let (scratch, contacts) = (&mut work.scratch, &mut work.contacts);
+    match &colliders.going {
+        Some(going) if !are_convex => {
+            settings.max_separation = (going.wanted + going.missed).min(colliders.reach);
+            let ahead = Ahead {
+                a_from_b_before: a_from_b(a, b, going.first_from_second_before),
+                faster: FASTER,
+                margin: going.missed,
+                farthest: colliders.reach,
+            };
+            find_contacts_ahead(&pair, &settings, &ahead, scratch, contacts)?;
+        }
+        _ => find_contacts(&pair, &settings, scratch, contacts)?,
+    }
     if work.contacts.outcome != Outcome::Complete {
         colliders.tally.out_of_time();
     }
@@ -118,7 +145,12 @@ pub(crate) fn solids(
         contact: seen_from(a.collider_from_part, contact),
         parts: numbers,
     }));
-    Ok(())
+    if are_convex || work.contacts.outcome != Outcome::Complete {
+        return Ok(f32::NEG_INFINITY);
+    }
+    // What was seen may be off by the error of a field, and so may what will be.
+    let error = f32::max(shape_a.field().error_bound(), shape_b.field().error_bound());
+    Ok(work.contacts.distance - 2.0 * error)
 }
 
 /// A contact of a part, in the frame of its collider.
@@ -187,7 +219,7 @@ pub(crate) fn settled(
     Some(seen_from(a.collider_from_part, settled))
 }
 
-/// Appends the contacts of a solid with a surface of triangles; `is_first` if the solid is of the first collider.
+/// Appends the contacts of a solid with a surface of triangles; `is_first` if the solid is of the first collider. How far apart they are beyond that is not known.
 pub(crate) fn triangles(
     solid: (&Part, &Shape),
     surface: &Part,
@@ -196,7 +228,7 @@ pub(crate) fn triangles(
     colliders: &Colliders<'_>,
     work: &mut Work,
     out: &mut Vec<Found>,
-) -> Result<(), CollideError> {
+) -> Result<f32, CollideError> {
     let (part, shape) = solid;
     let solid_from_surface = if is_first {
         a_from_b(part, surface, colliders.first_from_second)
@@ -218,7 +250,7 @@ pub(crate) fn triangles(
     }
     if shape.shell().is_none() {
         colliders.tally.unsupported("half-space", "triangles");
-        return Ok(());
+        return Ok(f32::NEG_INFINITY);
     }
     work.loose.clear();
     collide_triangles(
@@ -241,7 +273,7 @@ pub(crate) fn triangles(
             parts: numbers,
         });
     }
-    Ok(())
+    Ok(f32::NEG_INFINITY)
 }
 
 /// Names for people.

@@ -46,7 +46,7 @@ const REVISIT_SHARE: f32 = 0.01;
 /// Share of what contacts were looked for by which a pair may come nearer before they are looked for again.
 const NEARER_SHARE: f32 = 0.5;
 
-/// A pair that moves by more than this share of the thinner body's thickness in a step may be through it after a few: contacts are foreseen as far as it moves.
+/// A pair in contact that moves by more than this share of the thinner body's thickness in a step may be through it after a few: further contacts are foreseen as far as it moves. First ones always are.
 const FORESEEN_SHARE: f32 = 0.25;
 
 /// The next step may be faster than the last by this much.
@@ -71,6 +71,8 @@ pub(crate) struct PairMemory {
     pub(crate) epoch: u64,
     /// Thickness of the thinner body \[m\].
     thinner: f32,
+    /// By how much the shells may miss how near the bodies are \[m\].
+    missed: f32,
     ball: Ball,
     /// Where the second collider was when it was last asked for.
     seen_at: Option<Pose>,
@@ -79,11 +81,17 @@ pub(crate) struct PairMemory {
 
 /// When contacts were last told.
 #[derive(Clone, Copy)]
-struct Told {
-    at: Pose,
-    looked_at: Pose,
-    reach: f32,
-    can_revisit: bool,
+pub(crate) struct Told {
+    pub(crate) at: Pose,
+    pub(crate) looked_at: Pose,
+    /// How far apart they were wanted \[m\].
+    pub(crate) reach: f32,
+    /// Whether [`PairMemory::places`] are all of them.
+    pub(crate) can_revisit: bool,
+    /// How far apart the nearest was \[m\]; infinite if there was none.
+    pub(crate) nearest: f32,
+    /// No point of a shell was nearer to the other body \[m\].
+    pub(crate) clear: f32,
 }
 
 /// A ball about the smaller collider, in its frame.
@@ -108,6 +116,7 @@ impl PairMemory {
         PairMemory {
             size: sizes.fold(f32::INFINITY, f32::min),
             thinner: parts().map(Part::thickness).fold(f32::INFINITY, f32::min),
+            missed: missed(&first, &second),
             ball: Ball::of(&first, &second),
             first,
             second,
@@ -132,20 +141,27 @@ impl PairMemory {
     pub(crate) fn plan(&mut self, now: Pose, prediction: f32) -> (Plan, Option<Pose>) {
         let before = self.seen_at.replace(now);
         let step = before.map(|before| self.ball.drift(before, now));
+        let is_apart = self.is_apart();
         let foreseen = match step {
             // How it moves is not known yet.
             None if self.is_thin() => prediction + self.thinner,
             None => 0.0,
             // What is farther away than that is not closed after the next step.
+            Some(step) if is_apart => prediction.max(FASTER * step) + self.missed,
             Some(step) if step > FORESEEN_SHARE * self.thinner => FASTER * step,
             Some(_) => 0.0,
         };
         let farthest = prediction + FARTHEST_SHARE * self.size;
-        let look = Plan::Look(foreseen.clamp(prediction, farthest));
+        let reach = foreseen.clamp(prediction, farthest);
+        let look = Plan::Look(reach);
         let Some(told) = self.told.filter(|told| prediction <= told.reach) else {
             return (look, before);
         };
         let nearer = self.ball.drift(told.looked_at, now);
+        // No point can have come within reach since: there are no contacts, and none are looked for.
+        if told.nearest == f32::INFINITY && told.clear - nearer > reach {
+            return (Plan::Keep, before);
+        }
         let plan = if !(nearer <= REVISIT_SHARE * self.size && nearer <= NEARER_SHARE * told.reach)
         {
             look
@@ -159,14 +175,19 @@ impl PairMemory {
         (plan, before)
     }
 
-    /// Contacts up to `reach` apart were looked for and told; `can_revisit` if [`Self::places`] are all of them.
-    pub(crate) fn looked(&mut self, now: Pose, reach: f32, can_revisit: bool) {
-        self.told = Some(Told {
-            at: now,
-            looked_at: now,
-            reach,
-            can_revisit,
-        });
+    /// Whether nothing touched when it was last told, or nothing is known.
+    fn is_apart(&self) -> bool {
+        self.told.is_none_or(|told| told.nearest > told.reach)
+    }
+
+    /// By how much the shells may miss how near the bodies are \[m\]. Once they touch, the places are known.
+    pub(crate) fn missed(&self) -> f32 {
+        if self.is_apart() { self.missed } else { 0.0 }
+    }
+
+    /// Contacts were looked for and told.
+    pub(crate) fn looked(&mut self, told: Told) {
+        self.told = Some(told);
     }
 
     /// They were visited and told.
@@ -180,6 +201,28 @@ impl PairMemory {
     pub(crate) fn forget(&mut self) {
         self.told = None;
     }
+}
+
+/// By how much the nearest point of a shell may be farther from the other body than its surface is \[m\]: where round bodies touch, `c² / 2R` of a place that is
+/// `c` beside the foot. A body that is `t` thick is taken for one that is as round as it is thick, `R = t / 2`; of two shells the finer counts.
+fn missed(first: &[Part], second: &[Part]) -> f32 {
+    let covered = |parts: &[Part]| {
+        let shells = parts.iter().filter_map(|part| part.solid()?.shell());
+        let radii = shells.map(|shell| shell.covering_radius());
+        radii.fold(0.0, f32::max)
+    };
+    let bend = |parts: &[Part]| {
+        let thinnest = parts.iter().map(Part::thickness);
+        1.0 / thinnest.fold(f32::INFINITY, f32::min)
+    };
+    let finer = [covered(first), covered(second)].into_iter();
+    let finer = finer
+        .filter(|&radius| radius > 0.0)
+        .fold(f32::INFINITY, f32::min);
+    if !finer.is_finite() {
+        return 0.0;
+    }
+    (finer * finer * (bend(first) + bend(second))).min(finer)
 }
 
 /// Written in place of [`PairMemory`]; empty.
@@ -260,6 +303,17 @@ mod tests {
         }
     }
 
+    fn told(at: Pose, nearest: f32, clear: f32) -> Told {
+        Told {
+            at,
+            looked_at: at,
+            reach: 0.02,
+            can_revisit: true,
+            nearest,
+            clear,
+        }
+    }
+
     #[test]
     fn a_thin_body_that_is_met_for_the_first_time_is_seen_from_afar() {
         let ring = FieldShape::from_field(Torus::new(0.4, 0.02).unwrap(), Settings::default());
@@ -269,6 +323,21 @@ mod tests {
         assert!(
             matches!(plan, Plan::Look(reach) if (0.055..0.065).contains(&reach)),
             "as far as it is thick: {plan:?}"
+        );
+    }
+
+    #[test]
+    fn a_pair_that_is_too_far_apart_to_meet_is_not_looked_at() {
+        let ring = FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default());
+        let ring = ring.unwrap().shared();
+        let mut memory = PairMemory::new(&Solids::default(), [&*ring, &*ring], 0);
+        memory.plan(at(0.5), 0.02);
+        memory.looked(told(at(0.5), f32::INFINITY, 0.3));
+        assert_eq!(memory.plan(at(0.4), 0.02).0, Plan::Keep, "0.2 m are left");
+        let (plan, _) = memory.plan(at(0.3), 0.02);
+        assert!(
+            matches!(plan, Plan::Look(reach) if (0.125..0.13).contains(&reach)),
+            "0.1 m are left, and the next step may take as many: {plan:?}"
         );
     }
 
@@ -284,7 +353,7 @@ mod tests {
         let (plan, before) = memory.plan(at(0.1), 0.02);
         assert!(before.is_none());
         assert_eq!(plan, Plan::Look(0.02));
-        memory.looked(at(0.1), 0.02, true);
+        memory.looked(told(at(0.1), 0.01, 0.01));
         assert_eq!(memory.plan(at(0.1 + 0.001 * size), 0.02).0, Plan::Keep);
         assert_eq!(memory.plan(at(0.1 + 0.005 * size), 0.02).0, Plan::Revisit);
         memory.revisited(at(0.1 + 0.005 * size));
@@ -301,9 +370,15 @@ mod tests {
             matches!(plan, Plan::Look(reach) if (reach - 0.125).abs() < 1e-4),
             "as far as it moves: {plan:?}"
         );
-        memory.looked(at(0.2), 0.02, true);
+        memory.looked(told(at(0.2), 0.01, 0.01));
         memory.forget();
         let (plan, _) = memory.plan(at(0.2 + 0.02 * size), 0.02);
-        assert_eq!(plan, Plan::Look(0.02), "nothing is known");
+        let missed = memory.missed();
+        assert!((0.0..0.005).contains(&missed), "{missed}");
+        assert_eq!(
+            plan,
+            Plan::Look(0.02 + missed),
+            "nothing is known, not where it touches either"
+        );
     }
 }

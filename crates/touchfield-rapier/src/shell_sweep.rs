@@ -7,7 +7,7 @@
 //! Intervals of time are halved, and spheres opened, until nothing is left that may get there: within half an interval a point goes no farther than its speed
 //! in the middle and the bend of its path allow. A body that rolls has fast points far from what it rolls on, and slow ones near: neither is looked at twice.
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use touchfield::field::{Field, Sample};
 use touchfield::geom::{PairMotion, Pose};
 use touchfield::pointshell::PointShell;
@@ -99,31 +99,32 @@ struct Item {
 }
 
 impl Moving<'_> {
-    /// How far the nearest point of the shell begins from the field's body.
-    pub(crate) fn lowest_at_start(&self, scratch: &mut SweepScratch) -> f32 {
+    /// Whether a point of the shell begins no farther from the field's body than this \[m\].
+    pub(crate) fn begins_within(&self, near: f32, scratch: &mut SweepScratch) -> bool {
         let start = self.motion.at(0.0);
         let distance = |point: Vec3| self.field.distance(start.transform_point(point));
         let error = self.field.error_bound();
         let nodes = self.shell.tree().nodes();
-        let mut lowest = f32::INFINITY;
         let open = &mut scratch.spheres;
         open.clear();
         open.push(0);
         while let Some(index) = open.pop() {
             let node = &nodes[index as usize];
-            if distance(node.center) - node.radius - error >= lowest {
+            if distance(node.center) - node.radius - error > near {
                 continue;
             }
             if node.child_count > 0 {
                 open.extend(node.children());
                 continue;
             }
-            let points = node
+            let mut points = node
                 .points()
                 .map(|point| self.shell.points()[point as usize]);
-            lowest = points.map(distance).fold(lowest, f32::min);
+            if points.any(|point| distance(point) <= near) {
+                return true;
+            }
         }
-        lowest
+        false
     }
 
     /// The first point that gets below its level, to within a path of `tolerance` \[m\].
@@ -140,11 +141,17 @@ impl Moving<'_> {
             level: level.highest(),
             is_point: false,
         });
+        let start = self.motion.at(0.0);
+        // Points about the other body matter, and bend least.
+        let about = start.inverse().transform_point(middle_of(self.field));
         let mut search = Search {
             moving: self,
             level,
             tolerance,
-            start: self.motion.at(0.0),
+            about,
+            bend: self.motion.bend_bound(about, [0.0, 1.0]),
+            turns: self.motion.turns(),
+            start,
             error: level.error(self.field),
             fastest: self
                 .motion
@@ -152,6 +159,16 @@ impl Moving<'_> {
             looks: 0,
         };
         search.look([0.0, 1.0], 0, 0, scratch)
+    }
+}
+
+/// The middle of a field's box; of one without end, its origin.
+fn middle_of(field: &dyn Field) -> Vec3 {
+    let bounds = field.bounds();
+    if bounds.is_finite() {
+        bounds.center()
+    } else {
+        Vec3::ZERO
     }
 }
 
@@ -194,6 +211,11 @@ struct Search<'a> {
     tolerance: f32,
     /// Field from shell at the beginning.
     start: Pose,
+    /// A point of the shell's frame, and how its path bends at most \[m per whole motion²\].
+    about: Vec3,
+    bend: f32,
+    /// How far both bodies turn \[rad per whole motion\].
+    turns: f32,
     error: f32,
     /// No point is faster \[m per whole motion\].
     fastest: f32,
@@ -212,6 +234,7 @@ impl Search<'_> {
         let half = 0.5 * (times[1] - times[0]);
         let middle = times[0] + half;
         let pose = self.moving.motion.at(middle);
+        let velocities = Velocities::at(self.moving.motion, middle);
         let shell = self.moving.shell;
         let nodes = shell.tree().nodes();
         let kept = scratch.items.len();
@@ -233,7 +256,10 @@ impl Search<'_> {
             if above > self.fastest * half {
                 continue;
             }
-            let path = self.path(center, place, radius, times);
+            let path = half
+                * self
+                    .fastest
+                    .min(self.speed(center, velocities.of(place), radius, half));
             if above > path {
                 continue;
             }
@@ -278,15 +304,35 @@ impl Search<'_> {
         below
     }
 
-    /// How far points about one may go within half an interval, from where they are in its middle \[m\].
-    fn path(&self, center: Vec3, place: Vec3, radius: f32, times: [f32; 2]) -> f32 {
-        let motion = self.moving.motion;
-        let half = 0.5 * (times[1] - times[0]);
-        let speed = motion.speed_bound(center, radius, times);
-        let now = motion.velocity(times[0] + half, place).length();
-        let turns = motion.turns();
-        let bend = motion.bend_bound(center, times) + 3.0 * turns * turns * radius;
-        half * speed.min(now + turns * radius + 0.5 * half * bend)
+    /// How fast points about one are within `half` an interval, from how fast it is in its middle \[m per whole motion\].
+    ///
+    /// The bends of two paths differ by no more than three times the square of the turns for each metre between the points.
+    fn speed(&self, center: Vec3, now: Vec3, radius: f32, half: f32) -> f32 {
+        let farther = center.distance(self.about) + radius;
+        let bend = self.bend + 3.0 * self.turns * self.turns * farther;
+        now.length() + self.turns * radius + 0.5 * half * bend
+    }
+}
+
+/// How fast the points of a body are at a moment, by where they are: `shift + change · x` \[m per whole motion\].
+struct Velocities {
+    shift: Vec3,
+    change: Mat3,
+}
+
+impl Velocities {
+    fn at(motion: &PairMotion, time: f32) -> Velocities {
+        let shift = motion.velocity(time, Vec3::ZERO);
+        let columns = Mat3::IDENTITY.to_cols_array_2d().map(Vec3::from);
+        let [x, y, z] = columns.map(|axis| motion.velocity(time, axis) - shift);
+        Velocities {
+            shift,
+            change: Mat3::from_cols(x, y, z),
+        }
+    }
+
+    fn of(&self, place: Vec3) -> Vec3 {
+        self.shift + self.change * place
     }
 }
 

@@ -34,6 +34,9 @@ const PRECISION: f32 = 2e-3;
 /// Share of the thinner body's thickness to which it is found at least.
 const THIN_SHARE: f32 = 0.05;
 
+/// Share of it before the touch at which a sweep that runs out of boxes was not given up: the contacts of the next step see what is left. Balls on the rim of a pipe end there.
+const ENOUGH_SHARE: f32 = 0.1;
+
 /// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
 const DEEPER_SHARE: f32 = 0.25;
 
@@ -285,11 +288,12 @@ impl Sweep<'_> {
         thinner: f32,
     ) -> Option<Hit> {
         let motion = PairMotion::new(motions[0], motions[1]);
-        if self.question.is_of_a_step() {
-            let lowest = self.lowest_at_start([a, b], &motion);
-            if lowest <= near([a, b], thinner) {
-                return self.deeper([a, b], &motion, thinner);
-            }
+        // Rapier sweeps every fast body against every floor, however high above it that is.
+        if self.balls_stay_beyond([a, b], &motion) {
+            return None;
+        }
+        if self.question.is_of_a_step() && self.begins_near([a, b], &motion, thinner) {
+            return self.deeper([a, b], &motion, thinner);
         }
         let near = self.first_near([a, b], &motion)?;
         if self.question.is_of_a_step() && near.is_on_the_way {
@@ -305,7 +309,7 @@ impl Sweep<'_> {
         };
         let found = self.cast(a, b, &motion, &settings)?;
         let Some(start) = found.start else {
-            return self.hit(found);
+            return self.hit(found, thinner);
         };
         let is_parting = start == StartingContact::Separating;
         if self.question.stops_at_start && !is_parting {
@@ -327,7 +331,7 @@ impl Sweep<'_> {
         settings.target = deeper.max(deepest.min(found.separation - settings.tolerance));
         let deeper = self.cast(a, b, &motion, &settings)?;
         // As deep already, to within tolerance: no farther.
-        let deeper = self.hit(deeper).map(|hit| Hit {
+        let deeper = self.hit(deeper, thinner).map(|hit| Hit {
             time: hit.time.max(AT_ONCE),
             ..hit
         });
@@ -344,31 +348,33 @@ impl Sweep<'_> {
         }
     }
 
-    /// How far the nearest point of either shell begins from the other body.
-    fn lowest_at_start(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> f32 {
-        let mut lowest = |field: &Shape, shell: &Shape, motion: &PairMotion| {
-            let moving = moving(field, shell, motion);
-            moving.map_or(f32::INFINITY, |moving| {
-                moving.lowest_at_start(&mut self.shells)
-            })
+    /// Whether the ball about one of two bodies stays farther from the other than the target, all along.
+    fn balls_stay_beyond(&self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
+        let target = self.question.target;
+        let stays = |field: &Shape, ball: &Shape, motion: &PairMotion| {
+            let is_finite = ball.solid().is_finite();
+            is_finite && ball_stays_beyond(field.field(), motion, ball_about(ball), target)
         };
-        lowest(a, b, motion).min(lowest(b, a, &motion.flipped()))
+        stays(a, b, motion) || stays(b, a, &motion.flipped())
     }
 
-    /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along. Rapier sweeps every fast body against every floor, however high above it that is.
+    /// Whether a point of either shell begins so near the other body that they count as in contact.
+    fn begins_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, thinner: f32) -> bool {
+        let near = near([a, b], thinner);
+        let mut begins = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            let moving = moving(field, shell, motion);
+            moving.is_some_and(|moving| moving.begins_within(near, &mut self.shells))
+        };
+        begins(a, b, motion) || begins(b, a, &motion.flipped())
+    }
+
+    /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along.
     ///
     /// No surface is farther from a point of its shell than the covering radius: while one shell stays away by as much, the bodies do not touch. So it is the later of the two.
     fn first_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> Option<Near> {
         let target = self.question.target;
         let back = motion.flipped();
         let sides = [(a, b, motion), (b, a, &back)];
-        let is_ball_beyond = |(field, shell, motion): &(&Shape, &Shape, &PairMotion)| {
-            let is_finite = shell.solid().is_finite();
-            is_finite && ball_stays_beyond(field.field(), motion, ball_about(shell), target)
-        };
-        if sides.iter().any(is_ball_beyond) {
-            return None;
-        }
         let mut latest: Option<Near> = None;
         for (is_of_b, (field, shell, motion)) in [true, false].into_iter().zip(sides) {
             let Some(moving) = moving(field, shell, motion) else {
@@ -430,10 +436,14 @@ impl Sweep<'_> {
     }
 
     /// A touch, or the place where the search was given up: a body stops too early rather than too late.
-    fn hit(&self, found: Cast) -> Option<Hit> {
+    fn hit(&self, found: Cast, thinner: f32) -> Option<Hit> {
         match found.outcome {
             CastOutcome::Hit => Some(hit_of(&found)),
             CastOutcome::GaveUp => {
+                let left = (found.separation - self.question.target).abs();
+                if self.question.is_of_a_step() && left <= ENOUGH_SHARE * thinner {
+                    return Some(hit_of(&found));
+                }
                 self.dispatcher.tally().sweep_given_up();
                 Some(hit_of(&found))
             }

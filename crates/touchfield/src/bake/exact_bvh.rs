@@ -75,7 +75,8 @@ impl Work for PieceWork<'_> {
             if together {
                 bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
             }
-            let (far, inside) = writer.far_from(&block, &nearest);
+            let side = writer.side_of(&block, &nearest);
+            let (far, inside) = writer.far_from(&block, &nearest, side);
             for nodes in block.eights() {
                 let mut points = [DVec3::ZERO; LANES];
                 for (point, &node) in points.iter_mut().zip(&nodes) {
@@ -98,7 +99,7 @@ impl Work for PieceWork<'_> {
                 };
                 hint = nearest[LANES - 1].face;
                 for ((&node, &point), nearest) in nodes.iter().zip(&points).zip(&nearest) {
-                    writer.put(node, point, nearest);
+                    writer.put_on(side, node, point, nearest);
                 }
             }
         }

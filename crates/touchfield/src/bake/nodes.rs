@@ -107,16 +107,29 @@ impl<'a> NodeWriter<'a> {
     /// Writes one node, or leaves it open if it is too far.
     #[inline(always)]
     pub(super) fn put(&mut self, node: UVec3, point: DVec3, nearest: &Nearest) {
+        self.put_on(None, node, point, nearest);
+    }
+
+    /// [`Self::put`] of a node whose [`Self::side_of`] may be known.
+    #[inline(always)]
+    pub(super) fn put_on(
+        &mut self,
+        side: Option<bool>,
+        node: UVec3,
+        point: DVec3,
+        nearest: &Nearest,
+    ) {
         let distance = nearest.distance_squared.sqrt();
         if distance > self.wanted.within {
             return self.leave(node);
         }
-        let inside = match self.wanted.patches {
-            Some(patches) => patches.inside(point, nearest).unwrap_or_else(|| {
+        let inside = match (side, self.wanted.patches) {
+            (Some(inside), _) => inside,
+            (None, Some(patches)) => patches.inside(point, nearest).unwrap_or_else(|| {
                 self.found.unclear.push(node);
                 false
             }),
-            None => false,
+            (None, None) => false,
         };
         self.put_signed(node, distance, inside);
         let slot = self.piece.slot(node);
@@ -139,13 +152,33 @@ impl<'a> NodeWriter<'a> {
         self.piece.values[slot] = signed as f32;
     }
 
-    /// The distance beyond which nodes of a block need not be exact, and their side; the nearest point of its centre tells.
+    /// Whether a block is inside, if all of it is on one side: nothing comes between its centre and a node if the nearest point is farther.
     #[inline(always)]
-    pub(super) fn far_from(&self, block: &Block, nearest: &Nearest) -> (f64, bool) {
+    pub(super) fn side_of(&self, block: &Block, nearest: &Nearest) -> Option<bool> {
+        let patches = self.wanted.patches?;
+        let reach = MARGIN * block.radius;
+        if !patches.change_at_surface() || nearest.distance_squared <= reach * reach {
+            return None;
+        }
+        patches.inside(block.center, nearest)
+    }
+
+    /// The distance beyond which nodes of a block need not be exact, and their side; the nearest point of its centre tells, unless the
+    /// [`Self::side_of`] all of it is known.
+    #[inline(always)]
+    pub(super) fn far_from(
+        &self,
+        block: &Block,
+        nearest: &Nearest,
+        side: Option<bool>,
+    ) -> (f64, bool) {
         const NOWHERE: (f64, bool) = (f64::INFINITY, false);
         let exact_within = self.wanted.exact_within;
         if exact_within == f64::INFINITY {
             return NOWHERE;
+        }
+        if let Some(inside) = side {
+            return (exact_within.max(self.wanted.far_error), inside);
         }
         let Some(patches) = self.wanted.patches else {
             return (exact_within, false);

@@ -21,6 +21,8 @@ pub(super) struct Patches {
     normals: Pseudonormals,
     /// Winding number just outside each face; [`ASK`] where it is not one number.
     outside: Vec<i8>,
+    /// See [`Patches::change_at_surface`].
+    change_at_surface: bool,
 }
 
 /// The nearest face does not tell.
@@ -34,11 +36,12 @@ pub(super) fn is_even(topology: &Topology) -> bool {
 }
 
 impl Patches {
-    /// Of a mesh without crossings, holes or nested solids: outside is outside everywhere.
-    pub(super) fn of_clean(mended: &Mended) -> Patches {
+    /// Of a mesh to be taken as one without crossings, holes or nested solids, whether or not it `is_clean`: outside is outside everywhere.
+    pub(super) fn of_clean(mended: &Mended, is_clean: bool) -> Patches {
         Patches {
             normals: Pseudonormals::of(&mended.mesh, &mended.topology),
             outside: vec![0; mended.mesh.faces.len()],
+            change_at_surface: is_clean,
         }
     }
 
@@ -53,7 +56,16 @@ impl Patches {
             || Pseudonormals::of(&mended.mesh, &mended.topology),
             || winding_outside_faces(mended, crossing, bvh, winding),
         );
-        Patches { normals, outside }
+        Patches {
+            normals,
+            outside,
+            change_at_surface: true,
+        }
+    }
+
+    /// Whether what is told changes only across the surface, as it does in truth.
+    pub(super) fn change_at_surface(&self) -> bool {
+        self.change_at_surface
     }
 
     /// Whether a face is a plain piece of surface with nothing but outside in front of it: there the sign changes.

@@ -328,7 +328,7 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
         bvh
     };
     let signs = match method {
-        SignMethod::Pseudonormal => Signs::Pseudonormal(Patches::of_clean(&mended)),
+        SignMethod::Pseudonormal => Signs::Pseudonormal(Patches::of_clean(&mended, clean)),
         // Patches refer to the faces that distances refer to, and need every crossing.
         SignMethod::Winding if closed && cancelled == 0 && crossing.complete => {
             let crossing = crossing.pairs.into_iter().flatten();

@@ -12,34 +12,31 @@
 //! does. So blocks are kept in tiles: 8³ leaves and all blocks over them, on three pages. And leaves that hold the surface keep a copy of their values,
 //! a brick each.
 
-use glam::{DVec3, UVec3};
+use glam::{UVec3, Vec3A};
 
-use super::line::{Line, Times};
 use super::min_max_octree::Cells;
-use super::pieces::Piece;
-use super::{DenseGrid, MinMaxOctree, trilinear};
+use super::rough_line::{RoughBlock, RoughLine};
+use super::{DenseGrid, GridLayout, MinMaxOctree, trilinear};
 use crate::geom::lanes::{prefer_large_pages, prefetch};
-use crate::geom::{corner, place_at, place_index};
+use crate::geom::{Interval, corner, place_at, place_index};
 use crate::threads;
 
 /// Over all blocks of an octree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BlockPlanes {
-    /// Tile after tile, x fastest, each [`TILE`] long.
-    tiled: Vec<Plane>,
+    /// Tile after tile, x fastest, each [`TILE`] long; then blocks larger than a tile, in the octree's order.
+    planes: Vec<Plane>,
     /// Tiles along x, y and z.
     tiles: UVec3,
-    /// Of blocks larger than a tile, in the octree's order.
-    above: Vec<Plane>,
-    /// Number of the first of those in the octree.
-    first_above: usize,
+    /// How many planes there are before the first larger block, less its number in the octree.
+    larger: usize,
     bricks: Vec<Brick>,
     /// One step of a slope \[m per cell\].
     slope_step: f32,
 }
 
-/// The largest block of a tile is so many levels above the leaves.
-const TILE_HEIGHT: usize = 3;
+/// The largest block of a tile is so many levels above the leaves. Larger ones are few, and stay in the caches.
+pub(crate) const TILE_HEIGHT: usize = 3;
 /// Where blocks of each height begin in a tile: the largest first, leaves last.
 const STARTS: [usize; TILE_HEIGHT + 1] = [73, 9, 1, 0];
 /// Blocks of a tile: 8³ leaves, 4³, 2³ and 1.
@@ -76,32 +73,77 @@ impl Plane {
     }
 }
 
+/// Cells of a leaf along a side, as a power of two: [`super::LeafSide::Four`].
+pub(crate) const LEAF_LOG2: u32 = 2;
 /// Nodes of a leaf along a side, at most.
-const SIDE: usize = 5;
+const SIDE: usize = (1 << LEAF_LOG2) + 1;
 
 /// The values of a leaf, x fastest, and room to begin on a line of the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 struct Brick([f32; 128]);
 
-/// A block, to be asked.
-#[derive(Clone, Copy)]
-pub(crate) struct BlockPlane<'a> {
-    planes: &'a BlockPlanes,
-    plane: &'a Plane,
-    first: UVec3,
+/// Where a line that passes a block may meet a level, in lengths along the line \[cells\].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Near {
+    /// Nowhere.
+    Nowhere {
+        /// On which side it stays; the other is above.
+        is_below: bool,
+        /// How far from the level it is where it leaves the block, at least \[m\].
+        gap: f32,
+    },
+    /// From here to there. What comes before and after, if anything does, is on one side of the level.
+    Within {
+        from: f32,
+        to: f32,
+        /// On which side it is before.
+        is_below: bool,
+    },
 }
 
-/// Where a line that passes a block may meet a level.
-pub(crate) enum Near {
-    /// Nowhere. The gap is that at the end.
-    Nowhere(Piece),
-    /// At these times; before and after, on these sides if there is a before and an after. The gap is that at the end.
-    Within {
-        times: Times,
-        before: Piece,
-        after: Piece,
-    },
+/// What is asked of blocks, whatever the line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking {
+    level: f32,
+    /// How far values are off \[m\] for each cell that a coordinate is,
+    per_cell: f32,
+    /// and because they are rounded themselves.
+    rounding: f32,
+}
+
+/// What is asked of blocks along a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    level: f32,
+    /// How far values may stray beyond what blocks say, because lines are rounded \[m\].
+    margin: f32,
+}
+
+impl Asking {
+    /// `steepest` is that of the field, `whole` holds all of its values.
+    pub(crate) fn new(level: f32, layout: &GridLayout, steepest: f32, whole: Interval) -> Asking {
+        let slope = steepest * layout.cell_size;
+        // What is added to values, at the start and along the way, is rounded sixteen times at most, by half an ε each.
+        let largest = whole.lower.abs().max(whole.upper.abs()) + level.abs();
+        let side = layout.cells().max_element() as f32;
+        let rounding = 8.0 * f32::EPSILON * (largest + 3.0 * slope * side);
+        Asking {
+            level,
+            // The place itself is off by √3 times what its coordinates are, and values by that times the slope. Beside them the linear function, whose slope is up
+            // to √3 times as large: √3 + 3 in all.
+            per_cell: 5.0 * slope,
+            rounding: rounding + f32::MIN_POSITIVE,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn along(&self, line: &RoughLine) -> Asked {
+        Asked {
+            level: self.level,
+            margin: self.per_cell * line.unsure() + self.rounding,
+        }
+    }
 }
 
 impl BlockPlanes {
@@ -113,25 +155,26 @@ impl BlockPlanes {
         let side = 1 << TILE_HEIGHT;
         let tiles = UVec3::from(blocks.size(0).to_array().map(|n| n.div_ceil(side)));
         let count = tiles.to_array().iter().map(|&n| n as usize).product();
+        let first_larger = match blocks.height() > TILE_HEIGHT {
+            true => blocks.index(TILE_HEIGHT + 1, UVec3::ZERO),
+            false => blocks.count(),
+        };
         let mut planes = BlockPlanes {
-            tiled: Vec::with_capacity(count * TILE),
+            planes: Vec::with_capacity(count * TILE + blocks.count() - first_larger),
             tiles,
-            above: Vec::new(),
-            first_above: match blocks.height() > TILE_HEIGHT {
-                true => blocks.index(TILE_HEIGHT + 1, UVec3::ZERO),
-                false => 0,
-            },
+            // A tile holds all blocks of the octree that are in it, and may hold more.
+            larger: count * TILE - first_larger,
             bricks: Vec::new(),
             slope_step,
         };
-        prefer_large_pages(planes.tiled.spare_capacity_mut());
+        prefer_large_pages(planes.planes.spare_capacity_mut());
         for start in (0..count).step_by(AT_A_TIME) {
             let found = threads::map(AT_A_TIME.min(count - start), |index| {
                 Tile::build(grid, blocks, place_at(tiles, start + index), slope_step)
             });
             for tile in found {
                 let before = planes.bricks.len() as u32;
-                planes.tiled.extend(tile.planes.iter().map(|&plane| Plane {
+                planes.planes.extend(tile.planes.iter().map(|&plane| Plane {
                     brick: match plane.brick {
                         NONE => NONE,
                         // 2³² bricks are two terabytes.
@@ -152,49 +195,105 @@ impl BlockPlanes {
             for node in (Cells { first, last }).iter() {
                 children.clear();
                 children.extend(blocks.children(height, node).map(|child| {
-                    let plane = *planes.plane(blocks, height - 1, child);
+                    let plane = planes.planes[planes.index(blocks, height - 1, child)];
                     (plane, blocks.cells_of(height - 1, child))
                 }));
-                planes.above.push(of_children(&children, slope_step));
+                let plane = of_children(&children, slope_step);
+                planes.planes.push(plane);
             }
         }
         planes
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let bricks = size_of_val(self.bricks.as_slice());
-        size_of_val(self.tiled.as_slice()) + size_of_val(self.above.as_slice()) + bricks
+        size_of_val(self.planes.as_slice()) + size_of_val(self.bricks.as_slice())
     }
 
+    /// Number of a block that is so many levels above the leaves.
     #[inline(always)]
-    fn plane(&self, blocks: &MinMaxOctree, height: usize, node: UVec3) -> &Plane {
+    pub(crate) fn index(&self, blocks: &MinMaxOctree, height: usize, node: UVec3) -> usize {
         if height > TILE_HEIGHT {
-            return &self.above[blocks.index(height, node) - self.first_above];
+            return blocks.index(height, node) + self.larger;
         }
         let tile = node >> (TILE_HEIGHT - height) as u32;
-        &self.tiled[place_index(self.tiles, tile) * TILE + in_tile(height, node)]
+        place_index(self.tiles, tile) * TILE + in_tile(height, node)
     }
 
-    /// Asks for a block, which will be looked at soon.
+    /// Asks for a block by its number, which will be looked at soon.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, blocks: &MinMaxOctree, height: usize, cell: UVec3) {
-        prefetch(self.plane(blocks, height, blocks.node_around(height, cell)));
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.planes[index]);
     }
 
-    /// The block of an octree that is so many levels above the leaves around a cell, and begins at the cell `first`.
+    /// Along a line that is in the block of this number, so many cells from its start.
     #[inline(always)]
-    pub(crate) fn block(
+    pub(crate) fn near(
         &self,
-        blocks: &MinMaxOctree,
-        height: usize,
-        cell: UVec3,
-        first: UVec3,
-    ) -> BlockPlane<'_> {
-        BlockPlane {
-            planes: self,
-            plane: self.plane(blocks, height, blocks.node_around(height, cell)),
-            first,
+        index: usize,
+        block: &RoughBlock,
+        line: &RoughLine,
+        way: f32,
+        asked: &Asked,
+    ) -> Near {
+        let plane = &self.planes[index];
+        let slope = Vec3A::from(plane.slope.map(f32::from));
+        let above = plane.value - asked.level + self.slope_step * slope.dot(block.place);
+        let rate = self.slope_step * slope.dot(line.direction());
+        let end = above + rate * (block.leaves - way);
+        let strays = plane.strays() + asked.margin;
+        if (above > strays && end > strays) || (above < -strays && end < -strays) {
+            return Near::Nowhere {
+                is_below: end < 0.0,
+                gap: end.abs() - strays,
+            };
         }
+        // From both ends towards the level until values may be there.
+        let until = |above: f32| {
+            let free = above.abs() - strays;
+            // Also where it is no number.
+            if free > 0.0 { free / rate.abs() } else { 0.0 }
+        };
+        let from = way + until(above);
+        Near::Within {
+            from,
+            to: (block.leaves - until(end)).max(from),
+            is_below: above < 0.0,
+        }
+    }
+
+    /// Asks for the values of a cell, which will be read soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_corners(&self, grid: &DenseGrid, cell: UVec3) {
+        let Some((brick, first)) = self.in_brick(cell) else {
+            return grid.prefetch_corners(cell);
+        };
+        prefetch(&brick[first]);
+        // The far corner is 31 values on: in this line of the cache, or in one of the two after it.
+        prefetch(&brick[(first + 16).min(127)]);
+        prefetch(&brick[(first + 31).min(127)]);
+    }
+
+    /// The values at the corners of a cell, from its leaf if that keeps them.
+    #[inline(always)]
+    pub(crate) fn corners(&self, grid: &DenseGrid, cell: UVec3) -> [f32; 8] {
+        match self.in_brick(cell) {
+            Some((brick, first)) => trilinear::corners(brick, first, SIDE, SIDE * SIDE),
+            None => grid.corners(cell),
+        }
+    }
+
+    /// The brick of a cell's leaf, if there is one, and where in it the cell's values begin.
+    #[inline(always)]
+    fn in_brick(&self, cell: UVec3) -> Option<(&[f32; 128], usize)> {
+        let leaf = cell >> LEAF_LOG2;
+        let tile = leaf >> TILE_HEIGHT as u32;
+        let plane = &self.planes[place_index(self.tiles, tile) * TILE + in_tile(0, leaf)];
+        if plane.brick == NONE {
+            return None;
+        }
+        let brick = &self.bricks[plane.brick as usize].0;
+        let within = cell - (leaf << LEAF_LOG2);
+        Some((brick, place_index(UVec3::splat(SIDE as u32), within)))
     }
 }
 
@@ -205,67 +304,6 @@ fn in_tile(height: usize, node: UVec3) -> usize {
     let last = (1 << log2) - 1;
     let [x, y, z] = node.to_array().map(|n| (n & last) as usize);
     STARTS[height] + (((z << log2) + y) << log2) + x
-}
-
-impl BlockPlane<'_> {
-    /// Along a line that is in the block during `times`.
-    #[inline(always)]
-    pub(crate) fn near(&self, line: &Line, times: Times, level: f32) -> Near {
-        let plane = self.plane;
-        let slope = DVec3::from(plane.slope.map(f64::from)) * f64::from(self.planes.slope_step);
-        let start = line.at(times[0]) - self.first.as_dvec3();
-        let length = times[1] - times[0];
-        let above = f64::from(plane.value) - f64::from(level) + slope.dot(start);
-        let grows = length * slope.dot(line.direction());
-        let end = above + grows;
-        let strays = f64::from(plane.strays());
-        let side = |above: f64| Piece::Clear {
-            is_below: above < 0.0,
-            gap: (above.abs() - strays) as f32,
-        };
-        if (above > strays && end > strays) || (above < -strays && end < -strays) {
-            return Near::Nowhere(side(end));
-        }
-        // From both ends towards the level until values may be there.
-        let until = |above: f64| {
-            let free = above.abs() - strays;
-            // Also where it is no number.
-            if free > 0.0 { free / grows.abs() } else { 0.0 }
-        };
-        Near::Within {
-            times: [
-                times[0] + until(above) * length,
-                times[1] - until(end) * length,
-            ],
-            before: side(above),
-            after: side(end),
-        }
-    }
-
-    /// Asks for the values of a cell of a leaf, which will be read soon.
-    #[inline(always)]
-    pub(crate) fn prefetch_corners(&self, grid: &DenseGrid, cell: UVec3) {
-        if self.plane.brick == NONE {
-            return grid.prefetch_corners(cell);
-        }
-        let brick = &self.planes.bricks[self.plane.brick as usize].0;
-        let first = place_index(UVec3::splat(SIDE as u32), cell - self.first);
-        prefetch(&brick[first]);
-        // The far corner is 31 values on: in this line of the cache, or in one of the two after it.
-        prefetch(&brick[(first + 16).min(127)]);
-        prefetch(&brick[(first + 31).min(127)]);
-    }
-
-    /// The values at the corners of a cell, if the block is a leaf that keeps them.
-    #[inline(always)]
-    pub(crate) fn corners(&self, cell: UVec3) -> Option<[f32; 8]> {
-        if self.plane.brick == NONE {
-            return None;
-        }
-        let brick = &self.planes.bricks[self.plane.brick as usize].0;
-        let first = place_index(UVec3::splat(SIDE as u32), cell - self.first);
-        Some(trilinear::corners(brick, first, SIDE, SIDE * SIDE))
-    }
 }
 
 /// Blocks of a tile, those beyond the grid unknown, and the bricks of its leaves.
@@ -460,9 +498,10 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::line::Line;
     use crate::field::{Field, FieldOctree, GridLayout, LeafSide, StoredField};
     use crate::geom::Aabb;
-    use glam::Vec3;
+    use glam::{DVec3, Vec3};
     use proptest::prelude::*;
 
     /// Of values with a ridge, waves and noise, whose sides are no multiples of a leaf's.
@@ -489,6 +528,25 @@ mod tests {
         DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.1).unwrap()
     }
 
+    /// What a block says of a whole line, and how the line is measured.
+    fn near(
+        grid: &DenseGrid,
+        height: usize,
+        line: &Line,
+        level: f32,
+    ) -> (Near, RoughLine, RoughBlock) {
+        let blocks = MinMaxOctree::build(grid, LeafSide::Four);
+        let steepest = FieldOctree::build(&StoredField::from(grid.clone())).steepest();
+        let planes = BlockPlanes::build(grid, &blocks, steepest);
+        let rough = RoughLine::new(grid.layout().cells(), line, [0.0, 1.0]);
+        let height = height.min(blocks.height());
+        let block = rough.block(0.0, LEAF_LOG2 + height as u32);
+        let asking = Asking::new(level, grid.layout(), steepest, blocks.whole());
+        let index = planes.index(&blocks, height, block.node);
+        let near = planes.near(index, &block, &rough, 0.0, &asking.along(&rough));
+        (near, rough, block)
+    }
+
     proptest! {
         #[test]
         fn a_line_meets_the_level_at_no_other_time(
@@ -496,64 +554,56 @@ mod tests {
             from in prop::array::uniform3(0.0f64..1.0), to in prop::array::uniform3(0.0f64..1.0), height in 0usize..5,
         ) {
             let grid = grid(seed, noise);
-            let blocks = MinMaxOctree::build(&grid, LeafSide::Four);
-            let steepest = FieldOctree::build(&StoredField::from(grid.clone())).steepest();
-            let planes = BlockPlanes::build(&grid, &blocks, steepest);
-            let cells = grid.layout().cells();
-            let node = (DVec3::from(from) * cells.as_dvec3()).as_uvec3().min(cells - UVec3::ONE);
-            let height = height.min(blocks.height());
-            let block = blocks.block_around(height, node);
-            // A leaf with a brick has the grid's own values.
-            let leaf = blocks.block_around(0, node);
-            let own = planes.block(&blocks, 0, node, leaf.first).corners(node);
-            let holds = blocks.range_around(0, node).contains(0.0);
-            prop_assert_eq!(own, holds.then(|| grid.corners(node)));
-            // From anywhere in the block to anywhere else in it.
-            let sides = (block.last - block.first + UVec3::ONE).as_dvec3();
-            let within = |share: [f64; 3]| block.first.as_dvec3() + DVec3::from(share) * sides;
-            let line = Line::new(within(to), within([to[1], from[0], from[2]]));
-            let near = planes.block(&blocks, height, node, block.first).near(&line, [0.0, 1.0], level);
-            let (times, before, after) = match near {
-                Near::Nowhere(piece) => ([1.0, 1.0], piece, piece),
-                Near::Within { times, before, after } => (times, before, after),
+            let cells = grid.layout().cells().as_dvec3();
+            let line = Line::new(DVec3::from(from) * cells, DVec3::from(to) * cells);
+            let (near, rough, block) = near(&grid, height, &line, level);
+            let above = |way: f32| {
+                let place = line.at(rough.time(way)).as_vec3() * grid.layout().cell_size + grid.layout().origin;
+                grid.distance(place) - level
             };
-            prop_assert!(0.0 <= times[0] && times[0] <= times[1] + 1e-9 && times[1] <= 1.0);
+            // Lines are measured in `f32`, and so are fields.
+            let is_clear = |way: f32, is_below: bool| if is_below { above(way) < 1e-5 } else { above(way) > -1e-5 };
             for k in 0..=64 {
-                let time = f64::from(k) / 64.0;
-                let place = line.at(time).as_vec3() * grid.layout().cell_size + grid.layout().origin;
-                let above = grid.distance(place) - level;
-                let piece = match time {
-                    time if time < times[0] => before,
-                    time if time > times[1] => after,
-                    _ => continue,
+                let way = block.leaves * k as f32 / 64.0;
+                let clear = match near {
+                    Near::Nowhere { is_below, .. } => is_clear(way, is_below),
+                    Near::Within { from, is_below, .. } if way < from => is_clear(way, is_below),
+                    Near::Within { to, .. } if way > to => is_clear(way, above(block.leaves) < 0.0),
+                    Near::Within { from, to, .. } => from <= to && 0.0 <= from,
                 };
-                let Piece::Clear { is_below, .. } = piece else { panic!("no side") };
-                prop_assert!(if is_below { above < 1e-5 } else { above > -1e-5 }, "{above} at {time} of {times:?}");
+                prop_assert!(clear, "{} at {way} of {near:?}", above(way));
             }
             // As far from the level at the end as it says.
-            let place = line.at(1.0).as_vec3() * grid.layout().cell_size + grid.layout().origin;
-            let gap = after.gap().max(0.0);
-            prop_assert!((grid.distance(place) - level).abs() >= gap - 1e-5);
+            if let Near::Nowhere { gap, .. } = near {
+                prop_assert!(gap > 0.0 && above(block.leaves).abs() >= gap - 1e-5);
+            }
+        }
+
+        #[test]
+        fn cells_of_bricks_have_the_values_of_the_grid(seed in any::<u32>(), place in prop::array::uniform3(0.0f64..1.0)) {
+            let grid = grid(seed, 0.1);
+            let blocks = MinMaxOctree::build(&grid, LeafSide::Four);
+            let planes = BlockPlanes::build(&grid, &blocks, 2.0);
+            let cells = grid.layout().cells();
+            let cell = (DVec3::from(place) * cells.as_dvec3()).as_uvec3().min(cells - UVec3::ONE);
+            prop_assert_eq!(planes.corners(&grid, cell), grid.corners(cell));
+            let holds = blocks.range_around(0, cell).contains(0.0);
+            prop_assert_eq!(planes.in_brick(cell).is_some(), holds);
         }
     }
 
     #[test]
     fn what_is_linear_is_met_where_it_is() {
-        // Without noise, behind the ridge and along x: 0.25 a cell.
-        let grid = grid(0, 0.0);
-        let blocks = MinMaxOctree::build(&grid, LeafSide::Four);
-        let planes = BlockPlanes::build(&grid, &blocks, 2.0);
-        let first = UVec3::new(8, 0, 0);
-        let block = planes.block(&blocks, 0, first, first);
+        // Without noise, behind the ridge and along x: 0.25 a cell. From 0.5 at the start to 1.5 at the end.
         let line = Line::new(DVec3::new(8.0, 0.0, 0.0), DVec3::new(12.0, 0.0, 0.0));
-        // 0.5 at the start, 1.5 at the end.
-        let Near::Within { times, .. } = block.near(&line, [0.0, 1.0], 1.0) else {
+        let (near, ..) = near(&grid(0, 0.0), 0, &line, 1.0);
+        let Near::Within { from, to, .. } = near else {
             panic!("it meets the level");
         };
         // The sine of y bends by a quarter over four cells.
         assert!(
-            times[0] < 0.5 && 0.5 < times[1] && times[1] - times[0] < 0.6,
-            "{times:?}"
+            from < 2.0 && 2.0 < to && to - from < 2.4,
+            "from {from} to {to}"
         );
     }
 
@@ -566,12 +616,9 @@ mod tests {
         };
         let values = vec![9e36; 125];
         let large = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.0).unwrap();
-        let blocks = MinMaxOctree::build(&large, LeafSide::Four);
-        let planes = BlockPlanes::build(&large, &blocks, 1.0);
         let line = Line::new(DVec3::ZERO, DVec3::ONE);
         for (level, meets) in [(0.0, false), (9e36, true), (-9e36, false)] {
-            let block = planes.block(&blocks, 0, UVec3::ZERO, UVec3::ZERO);
-            let near = block.near(&line, [0.0, 1.0], level);
+            let (near, ..) = near(&large, 0, &line, level);
             assert_eq!(matches!(near, Near::Within { .. }), meets, "{level}");
         }
     }

@@ -8,6 +8,7 @@ use glam::{DVec3, UVec3};
 
 use super::block_planes::BlockPlanes;
 use super::min_max_octree::NOTHING;
+use super::sparse_planes::SparsePlanes;
 use super::{
     CellRanges, Cells, DenseGrid, GridLayout, LayeredVoxmap, LeafSide, MinMaxOctree, SparseOctree,
     StoredField, TaylorGrid,
@@ -26,7 +27,7 @@ pub struct FieldOctree {
 enum Blocks {
     Dense(MinMaxOctree, BlockPlanes),
     Cells(MinMaxOctree),
-    Sparse(SparseOctree),
+    Sparse(SparseOctree, SparsePlanes),
 }
 
 impl FieldOctree {
@@ -43,7 +44,7 @@ impl FieldOctree {
                 }
             }
             StoredField::Sparse(blocks) => FieldOctree {
-                blocks: Blocks::Sparse(SparseOctree::build(blocks)),
+                blocks: Blocks::Sparse(SparseOctree::build(blocks), SparsePlanes::build(blocks)),
                 steepest: f32::INFINITY,
             },
             StoredField::Taylor(grid) => FieldOctree {
@@ -68,7 +69,7 @@ impl FieldOctree {
         match &self.blocks {
             Blocks::Dense(octree, planes) => octree.bytes() + planes.bytes(),
             Blocks::Cells(octree) => octree.bytes(),
-            Blocks::Sparse(octree) => octree.bytes(),
+            Blocks::Sparse(octree, planes) => octree.bytes() + planes.bytes(),
         }
     }
 
@@ -76,15 +77,15 @@ impl FieldOctree {
     pub(crate) fn cells(&self) -> &MinMaxOctree {
         match &self.blocks {
             Blocks::Dense(octree, _) | Blocks::Cells(octree) => octree,
-            Blocks::Sparse(octree) => octree.coarse(),
+            Blocks::Sparse(octree, _) => octree.coarse(),
         }
     }
 
-    /// That of a sparse field.
-    pub(crate) fn sparse(&self) -> Option<&SparseOctree> {
+    /// Those of a sparse field.
+    pub(crate) fn sparse(&self) -> Option<(&SparseOctree, &SparsePlanes)> {
         match &self.blocks {
             Blocks::Dense(..) | Blocks::Cells(_) => None,
-            Blocks::Sparse(octree) => Some(octree),
+            Blocks::Sparse(octree, planes) => Some((octree, planes)),
         }
     }
 
@@ -92,7 +93,7 @@ impl FieldOctree {
     pub(crate) fn planes(&self) -> Option<&BlockPlanes> {
         match &self.blocks {
             Blocks::Dense(_, planes) => Some(planes),
-            Blocks::Cells(_) | Blocks::Sparse(_) => None,
+            Blocks::Cells(_) | Blocks::Sparse(..) => None,
         }
     }
 }

@@ -132,20 +132,21 @@ impl Walker {
         leaves.max(self.time)
     }
 
-    /// When it leaves the cells from `first` to `last` along an axis.
+    /// When it leaves the cells from `first` to `last` along an axis. Never through the border of all cells: by rounding the walk may end a little beyond that, and what is
+    /// left of it belongs to the last cell.
     #[inline(always)]
     fn leaves_planes(&self, axis: usize, first: i32, last: i32) -> f64 {
         let direction = self.line.direction[axis];
-        if direction == 0.0 {
+        let plane = if direction > 0.0 { last + 1 } else { first };
+        let border = if direction > 0.0 { self.cells[axis] } else { 0 };
+        if direction == 0.0 || plane == border {
             return f64::INFINITY;
         }
-        let plane = if direction > 0.0 { last + 1 } else { first };
         (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
     }
 
-    /// Back to where it entered its cell, but not before a time: pieces of a cell are then the same bits from wherever it was leapt into.
     #[inline(always)]
-    pub(crate) fn back_to_entry(&mut self, not_before: f64) {
+    fn back_to_entry(&mut self, not_before: f64) {
         let mut entered = not_before;
         for axis in 0..3 {
             let direction = self.line.direction[axis];
@@ -220,6 +221,14 @@ impl Walker {
         }
         self.enter(time);
         true
+    }
+
+    /// On to where it is in the cell of a time, or of its end if that is before: it comes to where it entered that cell, but not before the time `from`. So pieces of
+    /// a cell are the same bits from wherever it was leapt into.
+    #[inline(always)]
+    pub(crate) fn leap_into(&mut self, time: f64, from: f64) {
+        self.enter(time.min(self.end));
+        self.back_to_entry(from);
     }
 
     #[inline(always)]
@@ -344,6 +353,21 @@ mod tests {
                 prop_assert_eq!(walker.time(), leave);
             }
         }
+    }
+
+    #[test]
+    fn a_walk_that_ends_a_rounding_beyond_the_border_is_told_to_its_end() {
+        let cells = UVec3::new(40, 37, 6);
+        let line = Line::new(
+            DVec3::new(38.1, 0.0, 2.0),
+            DVec3::new(40.000_001, 37.0, -1e-6),
+        );
+        let mut last = None;
+        let _ = walk_cells(cells, &line, [0.0, 1.0], |cell, times| {
+            last = Some((cell, times[1]));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(last, Some((UVec3::new(39, 36, 0), 1.0)));
     }
 
     #[test]

@@ -265,6 +265,11 @@ impl MinMaxOctree {
         self.levels[level].index(node)
     }
 
+    /// Nodes of all levels.
+    pub(super) fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Nodes of a level along x, y and z.
     pub(super) fn size(&self, level: usize) -> UVec3 {
         self.levels[level].size

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3};
 
-use super::line::{Line, Times, walk_cells};
+use super::line::{Line, Times, Walker, walk_cells};
+use super::sparse_planes::{Near, NearPart, SparsePlanes};
 use super::{DenseGrid, GridLayout, LayeredVoxmap, PLAIN, SparseBlocks, SparseOctree, TaylorGrid};
 use crate::geom::{Interval, corner};
 
@@ -96,10 +97,10 @@ impl LinePieces for DenseGrid {
     }
 }
 
-/// A sparse field, with the ranges of its blocks if there are any.
+/// A sparse field, with ranges and planes of its blocks if there are any.
 pub(crate) struct SparseLine<'a> {
     pub(crate) field: &'a SparseBlocks,
-    pub(crate) octree: Option<&'a SparseOctree>,
+    pub(crate) octree: Option<(&'a SparseOctree, &'a SparsePlanes)>,
 }
 
 impl LinePieces for SparseLine<'_> {
@@ -146,10 +147,18 @@ impl SparseLine<'_> {
         // Behind a pointer: blocks within blocks would make ever new types of closures.
         visit: &mut dyn FnMut(Times, Piece) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        if let Some(octree) = self.octree
-            && let Some(piece) = Piece::of_range(octree.block_range(index), level)
-        {
-            return visit(times, piece);
+        if let Some((octree, planes)) = self.octree {
+            if let Some(piece) = Piece::of_range(octree.block_range(index), level) {
+                return visit(times, piece);
+            }
+            match planes.of(index).near(line, times, level) {
+                Near::Nowhere(piece) => return visit(times, piece),
+                Near::Within(near) if near.times[0] > times[0] || near.times[1] < times[1] => {
+                    return self.near_pieces(index, line, times, level, &near, visit);
+                }
+                // All along, or nothing is known.
+                Near::Within(_) => {}
+            }
         }
         let block = &self.field.parts().blocks[index as usize];
         walk_cells(
@@ -167,6 +176,37 @@ impl SparseLine<'_> {
                 }
             },
         )
+    }
+
+    /// Within a block without blocks, where the level may be met only during a part of the time.
+    fn near_pieces(
+        &self,
+        index: u32,
+        line: &Line,
+        times: Times,
+        level: f32,
+        near: &NearPart,
+        visit: &mut dyn FnMut(Times, Piece) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let block = &self.field.parts().blocks[index as usize];
+        let mut walker = Walker::new(UVec3::splat(block.side()), line, times);
+        let [first, last] = near.times;
+        if first > times[0] {
+            visit([times[0], first], near.before)?;
+            walker.leap_into(first, times[0]);
+        }
+        loop {
+            let cell = walker.cell();
+            let within = [walker.time(), walker.leaves_cell()];
+            let corners = self.field.block_corners(block, cell);
+            visit(within, trilinear_piece(corners, cell, line, within, level))?;
+            if !walker.step() {
+                return ControlFlow::Continue(());
+            }
+            if walker.time() > last {
+                return visit([walker.time(), times[1]], near.after);
+            }
+        }
     }
 }
 

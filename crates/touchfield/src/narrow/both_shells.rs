@@ -7,17 +7,18 @@
 //! them: solvers that hold a body up by its contacts want both.
 
 use super::probe::Probe;
-use super::shell_walk::Walk;
+use super::shell_walk::{Ahead, Walk};
 use super::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
 
-/// Appends a contact for every point of either shell within `max_separation`.
+/// Appends a contact for every point of either shell within `max_separation`, or as far away as `ahead` says.
 pub(super) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
+    ahead: Option<&Ahead>,
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    let first = Walk::new(pair, settings, "both-shells")?;
+    let first = Walk::new(pair, settings, "both-shells")?.ahead(pair.a_from_b, ahead);
     first.run(scratch, out);
     let Some(other) = Probe::of(pair, first.probe.side.other()) else {
         return Ok(());
@@ -27,7 +28,7 @@ pub(super) fn collide(
     std::mem::swap(&mut out.contacts, &mut scratch.contacts);
     let (outcome, wrench, distance) = (out.outcome, out.wrench.take(), out.distance);
     out.outcome = Outcome::Complete;
-    let mut second = Walk::with(other, settings);
+    let mut second = Walk::with(other, settings).ahead(pair.a_from_b, ahead);
     // On the same clock.
     second.start = first.start;
     second.run(scratch, out);

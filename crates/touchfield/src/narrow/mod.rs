@@ -44,7 +44,7 @@ pub use face_descent::{FaceDescent, Features};
 pub use loose_triangles::{TriangleScratch, collide_triangles};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
-    collide_again, find_contacts,
+    collide_again, find_contacts, find_contacts_ahead,
 };
 pub use octree_subdivision::{Descent, Subdivision};
 pub use projection_particles::{Particles, Starts};
@@ -54,5 +54,6 @@ pub use separation::{
 };
 pub use settle::{place_of, revisit, settle};
 pub use sharpen::sharpen;
+pub use shell_walk::Ahead;
 pub use touching::{touching, touching_again};
 pub use travel::MotionError;

@@ -14,6 +14,7 @@ use super::octree_subdivision::{self, Subdivision};
 use super::overlap::OverlapBuffers;
 use super::projection_particles::{self, ParticleBuffers, Particles};
 use super::separation::{self, SeparationScratch};
+use super::shell_walk::Ahead;
 use super::{auto, both_shells, point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
@@ -38,7 +39,8 @@ pub struct CollideSettings {
     pub method: Method,
     /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
     pub max_separation: f32,
-    /// Points of a shell that are in contact and within a ball of this radius may be stood for by one of them \[m\]; 0: every
+    /// Points of a shell that are in contact and within a ball of this radius may be stood for by one of them \[m\]; at the border of a patch
+    /// of contact, within a ball of an eighth of it, by the deepest. 0: every
     /// point is told. Each contact is as exact as ever, and the deepest is among them; a penalty wrench sums fewer.
     pub detail: f32,
     /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
@@ -243,6 +245,10 @@ pub struct Scratch {
     pub(super) standing: Vec<u32>,
     /// Spheres whose points one stands for, with the least that their points may have.
     pub(super) covered: Vec<(f32, u32)>,
+    /// Spheres at the border of a patch of contact, likewise.
+    pub(super) rims: Vec<(f32, u32)>,
+    /// Spheres below one of them.
+    pub(super) below: Vec<(f32, u32)>,
     /// Children of a sphere with their distances.
     pub(super) children: Vec<(f32, u32)>,
     /// Contacts of the shell that was walked first.
@@ -295,14 +301,35 @@ pub fn find_contacts(
     find(pair, settings, None, scratch, out)
 }
 
-fn find(
+/// [`find_contacts`] by [`Method::BothShells`] of a pair in motion: points that move fast are told from farther away than `max_separation`, those that hardly move are not.
+/// A body that tumbles is not looked at all over for the sake of its fastest corner.
+pub fn find_contacts_ahead(
     pair: &Pair<'_>,
     settings: &CollideSettings,
-    memory: Option<&mut PairMemory>,
+    ahead: &Ahead,
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     let pair = &checked(pair)?;
+    let before = Pair {
+        a_from_b: ahead.a_from_b_before,
+        ..*pair
+    };
+    let ahead = Ahead {
+        a_from_b_before: checked(&before)?.a_from_b,
+        ..*ahead
+    };
+    check_max_separation(ahead.farthest)?;
+    begin(settings, Method::BothShells, out)?;
+    both_shells::collide(pair, settings, Some(&ahead), scratch, out)
+}
+
+/// Checks the settings, and empties the answer.
+fn begin(
+    settings: &CollideSettings,
+    method: Method,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
     check_max_separation(settings.max_separation)?;
     if !(settings.detail >= 0.0 && settings.detail.is_finite()) {
         return Err(CollideError::BadSetting {
@@ -312,11 +339,23 @@ fn find(
         });
     }
     out.contacts.clear();
-    out.method = settings.method;
+    out.method = method;
     out.outcome = Outcome::Complete;
     out.wrench = None;
     out.distance = f32::INFINITY;
     out.region.clear();
+    Ok(())
+}
+
+fn find(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    memory: Option<&mut PairMemory>,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    let pair = &checked(pair)?;
+    begin(settings, settings.method, out)?;
     match settings.method {
         Method::Auto => auto::collide(pair, settings, memory, scratch, out)?,
         Method::Separation => {
@@ -329,7 +368,7 @@ fn find(
         Method::ShellSegments(segments) => {
             shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
-        Method::BothShells => both_shells::collide(pair, settings, scratch, out)?,
+        Method::BothShells => both_shells::collide(pair, settings, None, scratch, out)?,
         Method::OctreeSubdivision(subdivision) => {
             octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?;
         }

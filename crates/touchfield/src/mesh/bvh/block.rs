@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::nearest::Best;
-use super::{Bounds, Bvh, LEAF_FLAG, Leaf, NO_CHILD, Nearest, ROUNDING, STACK};
+use super::{Bounds, Bvh, Fused, LEAF_FLAG, Leaf, NO_CHILD, Nearest, ROUNDING, STACK, Same, fans};
 use crate::geom::lanes::{Aligned, LANES, Lanes, Stored, set_lanes, splat3};
 
 /// The leaves that can matter to the points of one ball. Reused from ball to ball.
@@ -32,8 +32,8 @@ pub(crate) enum Among {
 struct Group {
     bounds: Bounds,
     leaves: [u32; LANES],
-    /// Lower bounds of their distances to the middle of the eight points at hand.
-    lower: Stored,
+    /// Lower bounds of their distances² to the middle of the eight points at hand.
+    lower_squared: Stored,
 }
 
 impl Bvh {
@@ -83,7 +83,7 @@ impl Bvh {
             let mut group = Group {
                 bounds: Bounds::NOWHERE,
                 leaves: [NO_CHILD; LANES],
-                lower: Aligned([0.0; LANES]),
+                lower_squared: Aligned([0.0; LANES]),
             };
             for (lane, &(node, from)) in chunk.iter().enumerate() {
                 let node = &self.nodes[node as usize];
@@ -111,11 +111,11 @@ impl Bvh {
         // The leaf that looks nearest first: what it holds rules out most others.
         let mut first = (f32::INFINITY, NO_CHILD);
         for group in groups.iter_mut() {
-            let lower = group.bounds.distance_squared(packet.ball.center).sqrt();
-            group.lower = lower.store();
-            for lane in set_lanes(lower.mask_at_most(L::splat(first.0))) {
-                if group.lower.0[lane] < first.0 {
-                    first = (group.lower.0[lane], group.leaves[lane]);
+            let lower_squared = group.bounds.distance_squared(packet.ball.center);
+            group.lower_squared = lower_squared.store();
+            for lane in set_lanes(lower_squared.mask_at_most(L::splat(first.0))) {
+                if group.lower_squared.0[lane] < first.0 {
+                    first = (group.lower_squared.0[lane], group.leaves[lane]);
                 }
             }
         }
@@ -125,11 +125,14 @@ impl Bvh {
         if first != hint && first != NO_CHILD {
             packet.challenge(&self.leaves[first as usize]);
         }
+        let reach = packet.ball.reach();
+        let reach_squared = L::splat(reach * reach * (1.0 + ROUNDING));
         for group in groups.iter() {
-            let lower = L::load(&group.lower);
-            if packet.ball.is_near(lower) == 0 {
+            let lower_squared = L::load(&group.lower_squared);
+            if lower_squared.mask_at_most(reach_squared) == 0 {
                 continue;
             }
+            let lower = lower_squared.sqrt();
             let spread = (group.bounds)
                 .farthest_squared(packet.ball.rival.center)
                 .sqrt();
@@ -140,7 +143,7 @@ impl Bvh {
                 }
             }
         }
-        match packet.far(far * self.scale) {
+        match packet.far(self, far * self.scale) {
             Some(local) => Among::Far(local.0.map(|distance| f64::from(distance) / self.scale)),
             None => Among::Near(packet.decide(self, points)),
         }
@@ -153,10 +156,17 @@ impl Bvh {
 
     #[inline(always)]
     fn rival<L: Lanes>(&self, nearest: &Nearest) -> Rival<L> {
-        let leaf = &self.leaves[self.leaf_of[nearest.face as usize] as usize];
-        let lane = leaf.faces.iter().position(|&face| face == nearest.face);
+        let (leaf, lane) = self.place_of(nearest.face);
         let distance = (nearest.distance_squared.sqrt() * self.scale) as f32;
-        Rival::new(leaf.ball(lane.unwrap_or(0)), distance)
+        Rival::new(leaf.ball(lane), distance)
+    }
+
+    /// The leaf of a face, and its lane there.
+    #[inline(always)]
+    fn place_of(&self, face: u32) -> (&Leaf, usize) {
+        let leaf = &self.leaves[self.leaf_of[face as usize] as usize];
+        let lane = leaf.faces.iter().position(|&other| other == face);
+        (leaf, lane.unwrap_or(0))
     }
 }
 
@@ -202,8 +212,13 @@ impl<L: Lanes> Ball<L> {
     /// Which things are near enough to win if they could gain on the rival at full speed: a cheap first look.
     #[inline(always)]
     fn is_near(&self, lower: L) -> u32 {
-        let excess = lower.sub(L::splat(self.rival.distance + 2.0 * self.margin));
-        excess.mask_at_most(L::splat(2.0 * self.radius * (1.0 + 8.0 * ROUNDING)))
+        lower.mask_at_most(L::splat(self.reach()))
+    }
+
+    /// How near a thing must be for that.
+    #[inline(always)]
+    fn reach(&self) -> f32 {
+        self.rival.distance + 2.0 * self.margin + 2.0 * self.radius * (1.0 + 8.0 * ROUNDING)
     }
 
     /// Which things can be nearer than the rival somewhere in the ball, given their distances from its centre, or less, and the
@@ -310,11 +325,11 @@ impl<'a, L: Lanes> Packet<'a, L> {
         let spread = leaf.farthest(self.ball.rival.center);
         for lane in set_lanes(self.ball.can_win(lower, spread)) {
             // The plane is never farther than the triangle, and much cheaper.
-            let height_squared = leaf.lane_height_squared(lane, self.points);
+            let height_squared = leaf.lane_height_squared::<L, Fused>(lane, self.points);
             if height_squared.mask_at_most(self.threshold) == 0 {
                 continue;
             }
-            let in_plane = leaf.lane_plane_distance_squared(lane, self.points);
+            let in_plane = leaf.lane_plane_distance_squared::<L, Fused>(lane, self.points);
             let estimate = height_squared.add(in_plane);
             if estimate.mask_at_most(self.threshold) == 0 {
                 continue;
@@ -326,13 +341,31 @@ impl<'a, L: Lanes> Packet<'a, L> {
         }
     }
 
-    /// The distances as they are known in `f32`, if all are more than `limit`. Local units.
+    /// The distances as they are known in `f32`, if all are more than `limit`. Local units. They are kept, so that the least is looked
+    /// for once more, among what may be it, with the same bits on every CPU.
     #[inline(always)]
-    fn far(&self, limit: f64) -> Option<Stored> {
+    fn far(&self, bvh: &Bvh, limit: f64) -> Option<Stored> {
+        if !limit.is_finite() {
+            return None;
+        }
+        let limit = limit as f32;
         // The threshold is that much above the smallest distance that was measured.
-        let distances = self.threshold.sqrt().sub(L::splat(self.margin));
-        let all_far = distances.mask_at_most(L::splat(limit as f32)) == 0;
-        (all_far && limit.is_finite()).then(|| distances.store())
+        let about = self.threshold.sqrt().sub(L::splat(self.margin));
+        if about.mask_at_most(L::splat(limit - self.margin)) != 0 {
+            return None;
+        }
+        let mut least = L::splat(f32::INFINITY);
+        for &(ref estimate, face) in self.postponed.iter() {
+            if L::load(estimate).mask_at_most(self.threshold) == 0 {
+                continue;
+            }
+            let (leaf, lane) = bvh.place_of(face);
+            let height_squared = leaf.lane_height_squared::<L, Same>(lane, self.points);
+            let in_plane = leaf.lane_plane_distance_squared::<L, Same>(lane, self.points);
+            least = least.min(height_squared.add(in_plane));
+        }
+        let distances = least.sqrt();
+        (distances.mask_at_most(L::splat(limit)) == 0).then(|| distances.store())
     }
 
     /// Measures in `f64` what is within rounding of the nearest.
@@ -342,9 +375,18 @@ impl<'a, L: Lanes> Packet<'a, L> {
         for (best, &point) in best.iter_mut().zip(points) {
             *best = Best::new(point);
         }
-        for (estimate, face) in self.postponed.iter() {
+        // The vertex that is nearest, where all faces around it are known to be no nearer.
+        let mut settled = [fans::NONE; LANES];
+        for &(ref estimate, face) in self.postponed.iter() {
+            let corners = bvh.fans.corners[face as usize];
             for lane in set_lanes(L::load(estimate).mask_at_most(self.threshold)) {
-                best[lane].measure(&bvh.triangles, *face);
+                let (best, settled) = (&mut best[lane], &mut settled[lane]);
+                if corners.contains(settled) {
+                    continue;
+                }
+                if best.measure(&bvh.triangles, face) {
+                    *settled = bvh.fans.settle::<L>(best.point, &mut best.nearest);
+                }
             }
         }
         let mut nearest = [best[0].nearest; LANES];

@@ -3,7 +3,7 @@
 //! Input: a mesh whose faces are valid ([`TriangleMesh::first_invalid_face`] is `None`).
 //! Output: for any point the nearest face, feature and distance: what testing every triangle in `f64` gives,
 //! because `f32` only *rejects*, with a proven margin, and `f64` decides.
-//! Cost: about a dozen node tests a query, eight boxes or eight triangles at a time; ~230 bytes a triangle.
+//! Cost: about a dozen node tests a query, eight boxes or eight triangles at a time; ~300 bytes a triangle.
 //! Not for: rays (see [`crate::mesh::Parity`]), or meshes that change.
 //!
 //! Two things make it fast. A node bounds its children by boxes along their own axes: a patch of surface is flat, so such
@@ -13,21 +13,24 @@
 
 mod block;
 mod build;
+mod fans;
 mod nearest;
 
 pub(crate) use block::{Among, Candidates};
 
 use glam::{DVec3, Vec3};
 
+use self::fans::Fans;
 use super::TriangleMesh;
 use crate::geom::lanes::{
-    Aligned, LANES, Lanes, Stored, Stored3, dot3, load3, splat_lane, splat_lane3, sub3,
+    Aligned, LANES, Lanes, Stored, Stored3, dot3, fused_dot3, load3, splat_lane, splat_lane3, sub3,
 };
 use crate::geom::{ClosestPoint, Triangle};
+use crate::threads;
 
 /// Upper bound of every rounding error of an `f32` distance, as a share of `1 + |p|`, with the mesh scaled into
 /// the unit ball: coordinates, unit vectors and offsets are each off by half an ulp (6e-8), and no chain below
-/// adds up more than two dozen of the 33 that this is.
+/// adds up more than two dozen of the 33 that this is. Where products and sums are fused there are fewer.
 const ROUNDING: f32 = 2e-6;
 
 /// A child index with this bit set is a leaf.
@@ -44,6 +47,7 @@ pub struct Bvh {
     leaves: Vec<Leaf>,
     /// The leaf of each face.
     leaf_of: Vec<u32>,
+    fans: Fans,
     /// Local coordinates, in which the mesh fills the unit ball: `local = (p − center) · scale`.
     center: DVec3,
     /// A power of two, so that scaling is exact \[1/m\].
@@ -66,8 +70,8 @@ pub struct Nearest {
 pub(super) struct Bounds {
     /// Unit and orthogonal; the last is the mean normal.
     axes: [Stored3; 3],
-    /// Of the centre, along each axis.
-    offset: Stored3,
+    /// Minus the centre, along each axis.
+    shift: Stored3,
     /// Half the sides, along each axis.
     half: Stored3,
 }
@@ -81,8 +85,8 @@ pub(super) struct Node {
 /// third corner above it in the x–y plane. Two dimensions less to search in, and no division.
 pub(super) struct Leaf {
     axes: [Stored3; 3],
-    /// Of the frame's origin, along each axis.
-    offset: Stored3,
+    /// Minus the frame's origin, along each axis.
+    shift: Stored3,
     /// Of the longest edge.
     length: Stored,
     /// The third corner.
@@ -133,12 +137,15 @@ impl Bvh {
             t.corners()
                 .map(|corner| ((corner - center) * scale).as_vec3())
         });
-        let (nodes, leaves, leaf_of) = build::build(local.collect());
+        let local = local.collect();
+        let ((nodes, leaves, leaf_of), fans) =
+            threads::both(|| build::build(local), || Fans::of(mesh));
         Bvh {
             triangles,
             nodes,
             leaves,
             leaf_of,
+            fans,
             center,
             scale,
         }
@@ -192,7 +199,7 @@ impl Bounds {
         let never = Aligned([f32::NEG_INFINITY; LANES]);
         Bounds {
             axes: [[zero; 3]; 3],
-            offset: [zero; 3],
+            shift: [zero; 3],
             half: [never; 3],
         }
     };
@@ -203,9 +210,9 @@ impl Bounds {
         let zero = L::splat(0.0);
         let mut sum = zero;
         for axis in 0..3 {
-            let off = dot3(load3(&self.axes[axis]), point).sub(L::load(&self.offset[axis]));
+            let off = fused_dot3(load3(&self.axes[axis]), point, L::load(&self.shift[axis]));
             let outside = off.abs().sub(L::load(&self.half[axis])).max(zero);
-            sum = sum.add(outside.mul(outside));
+            sum = outside.fused(outside, sum);
         }
         sum
     }
@@ -216,10 +223,13 @@ impl Bounds {
         let zero = L::splat(0.0);
         let mut sum = zero;
         for axis in 0..3 {
-            let off = dot3(splat_lane3(&self.axes[axis], lane), points)
-                .sub(splat_lane(&self.offset[axis], lane));
+            let off = fused_dot3(
+                splat_lane3(&self.axes[axis], lane),
+                points,
+                splat_lane(&self.shift[axis], lane),
+            );
             let outside = off.abs().sub(splat_lane(&self.half[axis], lane)).max(zero);
-            sum = sum.add(outside.mul(outside));
+            sum = outside.fused(outside, sum);
         }
         sum
     }
@@ -229,9 +239,9 @@ impl Bounds {
     fn farthest_squared<L: Lanes>(&self, point: [L; 3]) -> L {
         let mut sum = L::splat(0.0);
         for axis in 0..3 {
-            let off = dot3(load3(&self.axes[axis]), point).sub(L::load(&self.offset[axis]));
+            let off = fused_dot3(load3(&self.axes[axis]), point, L::load(&self.shift[axis]));
             let farthest = off.abs().add(L::load(&self.half[axis]));
-            sum = sum.add(farthest.mul(farthest));
+            sum = farthest.fused(farthest, sum);
         }
         sum
     }
@@ -240,7 +250,7 @@ impl Bounds {
         let at = |v: &Stored3| Vec3::new(v[0].0[i], v[1].0[i], v[2].0[i]);
         BoundsLane {
             axes: [at(&self.axes[0]), at(&self.axes[1]), at(&self.axes[2])],
-            offset: at(&self.offset),
+            offset: -at(&self.shift),
             half: at(&self.half),
         }
     }
@@ -251,7 +261,7 @@ impl Bounds {
             for j in 0..3 {
                 self.axes[i][j].0[lane] = other.axes[i][j].0[from];
             }
-            self.offset[i].0[lane] = other.offset[i].0[from];
+            self.shift[i].0[lane] = other.shift[i].0[from];
             self.half[i].0[lane] = other.half[i].0[from];
         }
     }
@@ -266,7 +276,7 @@ impl Bounds {
         put(&mut self.axes[0], lane.axes[0]);
         put(&mut self.axes[1], lane.axes[1]);
         put(&mut self.axes[2], lane.axes[2]);
-        put(&mut self.offset, lane.offset);
+        put(&mut self.shift, -lane.offset);
         put(&mut self.half, lane.half);
     }
 }
@@ -278,7 +288,7 @@ impl Leaf {
         let zero = Aligned([0.0; LANES]);
         Leaf {
             axes: [[zero; 3]; 3],
-            offset: [far; 3],
+            shift: [far; 3],
             length: zero,
             apex: [zero; 2],
             inverse_length_squared: [zero; 2],
@@ -319,8 +329,8 @@ impl Leaf {
             put(slot, axis);
         }
         put(
-            &mut self.offset,
-            DVec3::new(origin.dot(x), origin.dot(y), origin.dot(z)),
+            &mut self.shift,
+            -DVec3::new(origin.dot(x), origin.dot(y), origin.dot(z)),
         );
         self.length.0[lane] = length as f32;
         let inverse = |squared: f64| if squared > 0.0 { 1.0 / squared } else { 0.0 };
@@ -347,34 +357,40 @@ impl Leaf {
     /// Distance² to each triangle, within [`ROUNDING`] of the truth.
     #[inline(always)]
     fn distance_squared<L: Lanes>(&self, point: [L; 3]) -> L {
-        let height = dot3(load3(&self.axes[2]), point).sub(L::load(&self.offset[2]));
-        plane_distance_squared(
-            dot3(load3(&self.axes[0]), point).sub(L::load(&self.offset[0])),
-            dot3(load3(&self.axes[1]), point).sub(L::load(&self.offset[1])),
+        let height = self.along(2, point);
+        let in_plane = plane_distance_squared::<L, Fused>(
+            [self.along(0, point), self.along(1, point)],
             L::load(&self.length),
             [L::load(&self.apex[0]), L::load(&self.apex[1])],
             [
                 L::load(&self.inverse_length_squared[0]),
                 L::load(&self.inverse_length_squared[1]),
             ],
-        )
-        .add(height.mul(height))
+        );
+        height.fused(height, in_plane)
+    }
+
+    /// A coordinate of a point in the frame of each triangle.
+    #[inline(always)]
+    fn along<L: Lanes>(&self, axis: usize, point: [L; 3]) -> L {
+        fused_dot3(load3(&self.axes[axis]), point, L::load(&self.shift[axis]))
     }
 
     /// Square of the distance of eight points to the plane of one triangle.
     #[inline(always)]
-    fn lane_height_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
-        let height =
-            dot3(splat_lane3(&self.axes[2], lane), points).sub(splat_lane(&self.offset[2], lane));
+    fn lane_height_squared<L: Lanes, S: Sums>(&self, lane: usize, points: [L; 3]) -> L {
+        let height = self.lane_along::<L, S>(2, lane, points);
         height.mul(height)
     }
 
     /// As [`Self::distance_squared`], of one triangle to eight points, less their [`Self::lane_height_squared`].
     #[inline(always)]
-    fn lane_plane_distance_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
-        plane_distance_squared(
-            dot3(splat_lane3(&self.axes[0], lane), points).sub(splat_lane(&self.offset[0], lane)),
-            dot3(splat_lane3(&self.axes[1], lane), points).sub(splat_lane(&self.offset[1], lane)),
+    fn lane_plane_distance_squared<L: Lanes, S: Sums>(&self, lane: usize, points: [L; 3]) -> L {
+        plane_distance_squared::<L, S>(
+            [
+                self.lane_along::<L, S>(0, lane, points),
+                self.lane_along::<L, S>(1, lane, points),
+            ],
             splat_lane(&self.length, lane),
             [
                 splat_lane(&self.apex[0], lane),
@@ -385,6 +401,14 @@ impl Leaf {
                 splat_lane(&self.inverse_length_squared[1], lane),
             ],
         )
+    }
+
+    /// A coordinate of eight points in the frame of one triangle.
+    #[inline(always)]
+    fn lane_along<L: Lanes, S: Sums>(&self, axis: usize, lane: usize, points: [L; 3]) -> L {
+        let [x, y, z] = splat_lane3(&self.axes[axis], lane);
+        let sum = S::sum(x, points[0], splat_lane(&self.shift[axis], lane));
+        S::sum(z, points[2], S::sum(y, points[1], sum))
     }
 
     /// Upper bound of the distance from a point to any part of each triangle.
@@ -405,21 +429,56 @@ impl Leaf {
     }
 }
 
+/// How products are added up.
+trait Sums {
+    /// `a · b + c`.
+    fn sum<L: Lanes>(a: L, b: L, c: L) -> L;
+    /// `c − a · b`.
+    fn rest<L: Lanes>(a: L, b: L, c: L) -> L;
+}
+
+/// As fast as the CPU can: for what only rejects.
+struct Fused;
+
+impl Sums for Fused {
+    #[inline(always)]
+    fn sum<L: Lanes>(a: L, b: L, c: L) -> L {
+        a.fused(b, c)
+    }
+    #[inline(always)]
+    fn rest<L: Lanes>(a: L, b: L, c: L) -> L {
+        a.fused_from(b, c)
+    }
+}
+
+/// The same bits on every CPU: for what is kept.
+struct Same;
+
+impl Sums for Same {
+    #[inline(always)]
+    fn sum<L: Lanes>(a: L, b: L, c: L) -> L {
+        a.mul(b).add(c)
+    }
+    #[inline(always)]
+    fn rest<L: Lanes>(a: L, b: L, c: L) -> L {
+        c.sub(a.mul(b))
+    }
+}
+
 /// In the plane of a triangle (0, 0), (length, 0), apex: the distance² from (x, y) to it. 0 inside all three edges, else that to the
 /// nearest edge.
 #[inline(always)]
-fn plane_distance_squared<L: Lanes>(
-    x: L,
-    y: L,
+fn plane_distance_squared<L: Lanes, S: Sums>(
+    [x, y]: [L; 2],
     length: L,
     apex: [L; 2],
     inverse_length_squared: [L; 2],
 ) -> L {
     let zero = L::splat(0.0);
     let beyond = x.sub(x.max(zero).min(length));
-    let to_base = beyond.mul(beyond).add(y.mul(y));
-    let (to_left, left) = plane_edge([x, y], apex, inverse_length_squared[0]);
-    let (to_right, right) = plane_edge(
+    let to_base = S::sum(beyond, beyond, y.mul(y));
+    let (to_left, left) = plane_edge::<L, S>([x, y], apex, inverse_length_squared[0]);
+    let (to_right, right) = plane_edge::<L, S>(
         [x.sub(length), y],
         [apex[0].sub(length), apex[1]],
         inverse_length_squared[1],
@@ -430,12 +489,12 @@ fn plane_distance_squared<L: Lanes>(
 
 /// Distance² to the edge from the origin to `end`, and a number that is positive to its left.
 #[inline(always)]
-fn plane_edge<L: Lanes>(point: [L; 2], end: [L; 2], inverse_length_squared: L) -> (L, L) {
-    let along = point[0].mul(end[0]).add(point[1].mul(end[1]));
+fn plane_edge<L: Lanes, S: Sums>(point: [L; 2], end: [L; 2], inverse_length_squared: L) -> (L, L) {
+    let along = S::sum(point[0], end[0], point[1].mul(end[1]));
     let share = along.mul(inverse_length_squared);
     let share = share.max(L::splat(0.0)).min(L::splat(1.0));
-    let x = point[0].sub(share.mul(end[0]));
-    let y = point[1].sub(share.mul(end[1]));
-    let left = end[0].mul(point[1]).sub(end[1].mul(point[0]));
-    (x.mul(x).add(y.mul(y)), left)
+    let x = S::rest(share, end[0], point[0]);
+    let y = S::rest(share, end[1], point[1]);
+    let left = S::rest(end[1], point[0], end[0].mul(point[1]));
+    (S::sum(x, x, y.mul(y)), left)
 }

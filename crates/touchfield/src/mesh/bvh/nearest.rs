@@ -209,7 +209,7 @@ impl Search {
 /// The nearest point so far, in `f64`.
 #[derive(Clone, Copy)]
 pub(super) struct Best {
-    point: DVec3,
+    pub(super) point: DVec3,
     pub(super) nearest: Nearest,
 }
 
@@ -229,9 +229,9 @@ impl Best {
         }
     }
 
-    /// Takes a face into account.
+    /// Takes a face into account; whether it is nearer than what was seen.
     #[inline(always)]
-    pub(super) fn measure(&mut self, triangles: &[Triangle], face: u32) {
+    pub(super) fn measure(&mut self, triangles: &[Triangle], face: u32) -> bool {
         let triangle = &triangles[face as usize];
         if let Some(feature) = self.same_point(triangles, triangle) {
             // Equal distances go to the smaller face, so that the answer does not depend on the visiting order.
@@ -239,7 +239,7 @@ impl Best {
                 self.nearest.face = face;
                 self.nearest.closest.feature = feature;
             }
-            return;
+            return false;
         }
         let closest = triangle.closest_point(self.point);
         let distance_squared = closest.point.distance_squared(self.point);
@@ -252,6 +252,7 @@ impl Best {
                 closest,
             };
         }
+        nearer
     }
 
     /// The corner or edge of `triangle` that holds the nearest point so far, if that is also the triangle's own nearest point.

@@ -2,36 +2,50 @@
 //!
 //! Input: the polytope that `epa` ended with, or what this search itself left the last time; two sets as support functions, B posed in frame A. Output: what `epa`
 //! tells, to the same width; or nothing, and then `epa` has to begin anew.
-//! Cost: a look at every facet, a few operations for those that may matter, and a support point of each set for every corner of the difference that is new near the origin's
-//! nearest; no allocation once the buffers have grown. Not for: pairs never seen, which have nothing to begin with.
+//! Cost: a comparison for every facet, some dozen operations for those that may be nearest by now, and a support point of each set for every corner of the difference that is new
+//! near the origin's nearest; no allocation once the buffers have grown. Not for: pairs never seen, which have nothing to begin with.
 //!
 //! A corner of the polytope is a point of A less a point of B. Moved with their bodies these are points of the difference again, so the triangles between them lie
 //! in it in every pose. The surface is convex no more then, and need not be: it is closed, and as long as it *goes around the origin*, a ball about the origin that no triangle reaches
 //! into lies in the hull of the surface, and so in the difference (docs/METHODS.md, section 28). That is the bound from below that `epa` has from its convex polytope, and
 //! nothing in it asks for exact predicates: which triangles a new point takes the place of may be decided by rounding, for what is put in has the border of what is cut out.
+//!
+//! How far triangles are from the origin is remembered, with how far B has gone since: one that was far enough is not looked at. As long as none was as near as B goes from
+//! one pose to the next, none comes by the origin on the way, and the surface goes around it as it did.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use super::epa::{EpaSettings, Penetration, Waiting, weights_of_foot};
+use super::epa::{EpaSettings, Penetration, Waiting};
 use super::gjk::Difference;
-use super::simplex::{Origin, Simplex, Vertex};
-use crate::shape::convex::Support;
+use super::simplex::Vertex;
 use crate::shape::convex::growing_hull::GrowingHull;
+use crate::shape::convex::{Posed, Support};
 
 /// A closed surface of triangles in the difference of two sets, around the origin, kept from pose to pose.
 #[derive(Debug, Default)]
 pub(super) struct Enclosure {
     vertices: Vec<Vertex>,
     facets: Vec<Facet>,
+    /// Of every facet, how near it was when it was looked at last.
+    known: Vec<Known>,
     /// Places of facets that are gone.
     free: Vec<u32>,
     /// Facets above which the surface is too large to be worth its while; 0: there is none.
     most: usize,
     /// No vertex is farther from the origin \[m\].
     extent: f64,
+    /// Where B was in the last pose.
+    before: Option<Posed<()>>,
+    /// No vertex is farther from its place in an earlier pose than `way` has grown since \[m\].
+    way: f64,
+    /// No facet was nearer in the last pose \[m\].
+    near: f64,
+    /// A point of B, and how far the points of B that make vertices are from it \[m\].
+    pivot: DVec3,
+    reach: f64,
     /// The facet that the last answer lay on.
     last: u32,
     /// Here while something is done.
@@ -41,8 +55,12 @@ pub(super) struct Enclosure {
 /// Buffers of a search, for all pairs.
 #[derive(Debug, Default)]
 pub(super) struct EnclosureScratch {
-    /// Of all facets.
+    /// Of the facets that were looked at in this pose.
     planes: Vec<Plane>,
+    /// Which these are.
+    is_fresh: Vec<bool>,
+    /// Whether these are all, with the origin behind them.
+    are_all_behind: bool,
     /// Facets that may be nearer than the least height found, the nearest first. Where `near` is another by now, the entry is void.
     waiting: BinaryHeap<Waiting>,
     gone: Vec<u32>,
@@ -59,6 +77,22 @@ struct Facet {
     neighbours: [u32; 3],
     /// Its place is free.
     is_gone: bool,
+}
+
+/// How near a facet was.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// It came no nearer to the origin; squared \[m²\]. Without end of a facet that is gone.
+    near: f64,
+    /// What `way` was then \[m\].
+    way: f64,
+}
+
+impl Known {
+    const GONE: Known = Known {
+        near: f64::INFINITY,
+        way: 0.0,
+    };
 }
 
 /// The plane of a facet.
@@ -90,7 +124,7 @@ impl Plane {
         let offset = normal.dot(a);
         let blur = BLUR * (e1.length_squared() + e2.length_squared()) * extent;
         // Along *any* unit direction no point of a triangle is nearer than the least of its corners: a normal that is off makes the bound lower, not wrong.
-        let least = offset + normal.dot(e1).min(normal.dot(e2)).min(0.0);
+        let least = (offset + normal.dot(e1).min(normal.dot(e2)).min(0.0)).max(0.0);
         Plane {
             normal,
             squared,
@@ -109,12 +143,13 @@ impl Plane {
     }
 }
 
-/// An edge of the border of what is cut out, and the facet beyond it, which stays.
+/// An edge of the border of what is cut out, the facet beyond it, which stays, and the plane of the one that will be over it.
 #[derive(Clone, Copy, Debug)]
 struct BorderEdge {
     from: u32,
     to: u32,
     outer: u32,
+    plane: Plane,
 }
 
 /// A direction that was tried.
@@ -132,6 +167,10 @@ const NONE: u32 = u32::MAX;
 const ROOM: usize = 256;
 /// What a product of two edges and a point may be off, as a share: every term goes through a few roundings.
 const BLUR: f64 = 32.0 * f64::EPSILON;
+/// What distances and ways may be off together, in roundings of a point of the difference.
+const SLACK: f64 = 32.0;
+/// A way after which all facets are looked at, as a share of the largest coordinate: sums of ways lose digits.
+const LONG_WAY: f64 = 16.0;
 
 impl Enclosure {
     /// Forgets the surface and keeps the buffers.
@@ -174,13 +213,28 @@ impl Enclosure {
         }
         self.vertices.clear();
         self.vertices.extend(vertices);
+        self.known.clear();
+        self.known.resize(
+            self.facets.len(),
+            Known {
+                near: 0.0,
+                way: 0.0,
+            },
+        );
+        self.before = None;
         // A facet that is gone stands for no other; any will do.
         self.last = self.lent.numbers[last as usize].min(self.facets.len() as u32 - 1);
         self.drop_unused();
         self.most = 2 * self.facets.len() + 16;
+        let sum: DVec3 = self.vertices.iter().map(|vertex| vertex.on_b).sum();
+        self.pivot = sum / self.vertices.len() as f64;
+        self.reach = (self.vertices.iter()).fold(0.0, |reach, vertex| {
+            f64::max(reach, vertex.on_b.distance(self.pivot))
+        });
         // Once for all poses to come, and nearly always the same: a pair that takes the place of another finds room enough.
         let room = (self.most + 32).next_power_of_two().max(ROOM);
         reserve(&mut self.facets, room);
+        reserve(&mut self.known, room);
         reserve(&mut self.free, room);
         reserve(&mut self.vertices, most_vertices(room) + 32);
     }
@@ -249,24 +303,34 @@ impl Enclosure {
         let width = |height: f64| {
             f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
         };
-        if !self.carry(sets) {
-            return None;
+        let is_around = self.carry(sets, rounding);
+        if !is_around {
+            self.lent.are_all_behind = self.look_at_nearer(f64::INFINITY);
+            if !self.lent.are_all_behind {
+                return None;
+            }
         }
         // The facet of the last answer is a good guess at this one: along its normal there is a first bound from above.
-        let plane = self.lent.planes[self.last as usize];
+        let plane = *self.look_at(self.last);
         let normal = plane.normal / plane.squared.sqrt();
-        let height = normal.dot(sets.support(normal, hints).difference);
+        let mut first = Some((self.last, sets.support(normal, hints)));
         let mut steps = 1;
+        let height = first.map_or(0.0, |(_, vertex)| normal.dot(vertex.difference));
         let mut best = Tried { normal, height };
         self.lent.waiting.clear();
-        for place in 0..self.facets.len() {
-            if self.lent.planes[place].near < height * height && !self.facets[place].is_gone {
-                self.wait(place as u32);
+        if is_around && !self.look_at_nearer(height + SLACK * rounding) {
+            return None;
+        }
+        for index in 0..self.lent.numbers.len() {
+            let place = self.lent.numbers[index];
+            if self.lent.planes[place as usize].near < height * height {
+                self.wait(place);
             }
         }
         loop {
             let (nearest, near) = self.nearest();
             if best.height - near <= width(best.height) {
+                self.near = near.min(best.height);
                 // Of sets that hardly touch, GJK tells whether they do.
                 let is_deep = best.height > 64.0 * rounding;
                 return is_deep
@@ -282,8 +346,13 @@ impl Enclosure {
                 continue;
             }
             let normal = plane.normal / plane.squared.sqrt();
-            let vertex = sets.support(normal, hints);
-            steps += 1;
+            let vertex = match first.take_if(|(place, _)| *place == nearest) {
+                Some((_, vertex)) => vertex,
+                None => {
+                    steps += 1;
+                    sets.support(normal, hints)
+                }
+            };
             let height = normal.dot(vertex.difference);
             if height < best.height {
                 best = Tried { normal, height };
@@ -292,38 +361,115 @@ impl Enclosure {
                     continue;
                 }
             }
-            if !plane.is_below(vertex.difference) || !self.add(vertex, nearest, best.height) {
+            if !plane.is_below(vertex.difference) || !self.add(vertex, nearest, normal, best.height)
+            {
                 return None;
             }
+            // Its place may be another's now.
+            first = None;
         }
     }
 
-    /// Puts all facets in the pose of now. Whether the origin is surely behind every one: then the surface goes around it.
-    fn carry<A: Support, B: Support>(&mut self, sets: &Difference<'_, A, B>) -> bool {
+    /// Begins with a pose. Whether the surface surely goes around the origin.
+    fn carry<A: Support, B: Support>(
+        &mut self,
+        sets: &Difference<'_, A, B>,
+        rounding: f64,
+    ) -> bool {
         if self.vertices.len() > most_vertices(self.facets.len()) {
             self.drop_unused();
         }
         for vertex in &mut self.vertices {
-            *vertex = sets.vertex(vertex.on_a, vertex.on_b);
+            vertex.difference = vertex.on_a - sets.b.to_a(vertex.on_b);
         }
+        self.lent.are_all_behind = false;
+        let facets = self.facets.len();
+        self.lent.planes.resize(facets, Plane::default());
+        self.lent.is_fresh.clear();
+        self.lent.is_fresh.resize(facets, false);
         self.extent = 3f64.sqrt() * (sets.a.extent() + sets.b.extent());
+        let before = self.before.replace(sets.b.place());
+        let moved = before.map_or(f64::INFINITY, |before| {
+            sets.b.way_from(&before, self.pivot, self.reach) + rounding
+        });
+        self.way += moved;
+        // No facet came by the origin on the way here: then the surface goes around it as it did.
+        let is_around = moved < self.near - SLACK * rounding && self.way < LONG_WAY * self.extent;
+        if !is_around {
+            self.way = 0.0;
+        }
+        is_around
+    }
+
+    /// Whether the origin is surely behind every facet: then the surface goes around it. Those are looked at that were not yet.
+    fn are_all_behind(&mut self) -> bool {
+        self.lent.are_all_behind = self.lent.are_all_behind
+            || (0..self.facets.len() as u32)
+                .all(|place| self.facets[place as usize].is_gone || self.look_at(place).is_behind);
+        self.lent.are_all_behind
+    }
+
+    /// Begins with all facets that may be nearer than `distance` \[m\], and notes them in `numbers`. Whether the origin is surely behind every one.
+    fn look_at_nearer(&mut self, distance: f64) -> bool {
         let Enclosure {
             vertices,
             facets,
+            known,
             extent,
-            lent: EnclosureScratch { planes, .. },
+            way,
+            lent:
+                EnclosureScratch {
+                    planes,
+                    is_fresh,
+                    numbers,
+                    ..
+                },
             ..
         } = self;
-        planes.clear();
-        planes.extend(facets.iter().map(|facet| {
-            let [a, b, c] = facet.corners;
-            let at = |corner: u32| vertices[corner as usize].difference;
-            Plane::new([at(a), at(b), at(c)], *extent)
-        }));
-        // No branch until here: most are behind.
-        (planes.iter().zip(facets)).fold(true, |is, (plane, facet)| {
-            is & (plane.is_behind | facet.is_gone)
-        })
+        // One loop to choose and one to compute, neither with a branch that depends on what is found.
+        numbers.clear();
+        numbers.resize(known.len(), 0);
+        let (mut count, most) = (0, *way + distance);
+        for (place, then) in (0..).zip(&*known) {
+            // Since then it came nearer by no more than the way has grown.
+            let reach = most - then.way;
+            numbers[count] = place;
+            count += usize::from(then.near < reach * reach);
+        }
+        numbers.truncate(count);
+        let mut are_behind = true;
+        for place in numbers.iter().map(|&place| place as usize) {
+            let corners = facets[place].corners;
+            let plane = Plane::new(
+                corners.map(|corner| vertices[corner as usize].difference),
+                *extent,
+            );
+            are_behind &= plane.is_behind;
+            known[place] = Known {
+                near: plane.near,
+                way: *way,
+            };
+            is_fresh[place] = true;
+            planes[place] = plane;
+        }
+        are_behind
+    }
+
+    /// The plane of a facet in the pose of now.
+    #[inline(always)]
+    fn look_at(&mut self, place: u32) -> &Plane {
+        let place = place as usize;
+        if !self.lent.is_fresh[place] {
+            let corners = self.facets[place].corners;
+            let plane = Plane::new(corners.map(|corner| self.at(corner)), self.extent);
+            self.lent.is_fresh[place] = true;
+            self.lent.planes[place] = plane;
+            self.known[place] = Known {
+                near: plane.near,
+                way: self.way,
+            };
+        }
+        &self.lent.planes[place]
     }
 
     fn at(&self, corner: u32) -> DVec3 {
@@ -350,79 +496,92 @@ impl Enclosure {
 
     /// Takes the distance of a triangle for that of its plane, if its nearest point is on its rim.
     fn measure(&mut self, place: u32) {
-        self.lent.planes[place as usize].is_measured = true;
-        let vertices =
-            (self.facets[place as usize].corners).map(|corner| self.vertices[corner as usize]);
-        let corners = vertices.map(|vertex| vertex.difference);
-        if weights_of_foot(corners)
-            .into_iter()
-            .all(|weight| weight >= 0.0)
-        {
-            return;
+        let [a, b, c] = (self.facets[place as usize].corners).map(|corner| self.at(corner));
+        let plane = &mut self.lent.planes[place as usize];
+        plane.is_measured = true;
+        // The nearest point of the edges that the origin's foot is beyond.
+        let mut nearest: Option<(f64, DVec3)> = None;
+        for (p, q) in [(b, c), (c, a), (a, b)] {
+            if p.cross(q).dot(plane.normal) < 0.0 {
+                let along = q - p;
+                let share = -p.dot(along) / along.length_squared();
+                let v = p + share.clamp(0.0, 1.0) * along;
+                let squared = v.length_squared();
+                if nearest.is_none_or(|(least, _)| squared < least) {
+                    nearest = Some((squared, v));
+                }
+            }
         }
-        if let Origin::Outside(v) = simplex(vertices).refine() {
+        if let Some((squared, v)) = nearest {
             // As of planes: the least of the corners, along the way to the nearest point.
-            let least = corners
-                .into_iter()
-                .fold(f64::INFINITY, |least, corner| least.min(v.dot(corner)));
-            let near = &mut self.lent.planes[place as usize].near;
-            *near = near.max(least.max(0.0) * least / v.length_squared());
+            let least = v.dot(a).min(v.dot(b)).min(v.dot(c)).max(0.0);
+            plane.near = plane.near.max(least * least / squared);
+            self.known[place as usize] = Known {
+                near: plane.near,
+                way: self.way,
+            };
             self.wait(place);
         }
     }
 
-    /// Puts a vertex in place of the facets that it is above, from one on; new ones nearer than `enough` wait. Whether the surface is still closed, and around the
-    /// origin.
-    fn add(&mut self, vertex: Vertex, seen: u32, enough: f64) -> bool {
-        let Enclosure {
-            vertices,
-            facets,
-            extent,
-            lent:
-                EnclosureScratch {
-                    planes,
-                    gone,
-                    border,
-                    ..
-                },
-            ..
-        } = self;
+    /// Puts a vertex in place of the facets that it is above, from one on, whose normal is given; new ones nearer than `enough` wait. Whether the surface is still
+    /// closed, and around the origin.
+    fn add(&mut self, vertex: Vertex, seen: u32, normal: DVec3, enough: f64) -> bool {
         let point = vertex.difference;
-        let top = vertices.len() as u32;
-        vertices.push(vertex);
-        border.clear();
-        gone.clear();
-        gone.push(seen);
-        facets[seen as usize].is_gone = true;
+        let top = self.vertices.len() as u32;
+        self.vertices.push(vertex);
+        self.reach = self.reach.max(vertex.on_b.distance(self.pivot));
+        self.lent.border.clear();
+        self.lent.gone.clear();
+        self.cut(seen);
+        let mut lowest = normal.dot(point);
         let mut looked_at = 0;
-        while let Some(&own) = gone.get(looked_at) {
+        while let Some(&own) = self.lent.gone.get(looked_at) {
             looked_at += 1;
             let Facet {
                 corners,
                 neighbours,
                 ..
-            } = facets[own as usize];
+            } = self.facets[own as usize];
+            let places = corners.map(|corner| self.at(corner));
             for edge in 0..3 {
+                lowest = lowest.min(normal.dot(places[edge]));
                 let outer = neighbours[edge];
-                if facets[outer as usize].is_gone {
+                if self.facets[outer as usize].is_gone {
                     continue;
                 }
-                let (from, to) = (corners[edge], corners[(edge + 1) % 3]);
+                let is_hidden = !self.look_at(outer).is_below(point);
+                let next = (edge + 1) % 3;
+                let plane = Plane::new([places[edge], places[next], point], self.extent);
                 // What is hidden goes, too, where a facet over its edge would have its back to the origin.
-                let is_turned = || {
-                    let [p, q] = [from, to].map(|corner| vertices[corner as usize].difference);
-                    !Plane::new([p, q, point], *extent).is_behind
-                };
-                if planes[outer as usize].is_below(point) || is_turned() {
-                    facets[outer as usize].is_gone = true;
-                    gone.push(outer);
+                if is_hidden && plane.is_behind {
+                    self.lent.border.push(BorderEdge {
+                        from: corners[edge],
+                        to: corners[next],
+                        outer,
+                        plane,
+                    });
                 } else {
-                    border.push(BorderEdge { from, to, outer });
+                    self.cut(outer);
                 }
             }
         }
-        border.retain(|edge| !facets[edge.outer as usize].is_gone);
-        self.close(top) && self.fill(enough * enough)
+        let EnclosureScratch { border, .. } = &mut self.lent;
+        border.retain(|edge| !self.facets[edge.outer as usize].is_gone);
+        // What goes and what comes lies on one side of a plane through the origin: together they go around it not once.
+        let is_aside = lowest > BLUR * self.extent;
+        if !self.close(top) {
+            return false;
+        }
+        self.fill(enough * enough);
+        is_aside || self.are_all_behind()
+    }
+
+    /// Takes a facet out.
+    fn cut(&mut self, place: u32) {
+        self.facets[place as usize].is_gone = true;
+        self.known[place as usize] = Known::GONE;
+        self.lent.gone.push(place);
     }
 
     /// A facet over every edge of the border, in the places `gone`. Whether they close up.
@@ -431,7 +590,9 @@ impl Enclosure {
         for _ in 0..self.lent.border.len() {
             if self.free.is_empty() {
                 self.free.push(self.facets.len() as u32);
+                self.known.push(Known::GONE);
                 self.lent.planes.push(Plane::default());
+                self.lent.is_fresh.push(false);
                 self.facets.push(Facet {
                     corners: [0; 3],
                     neighbours: [0; 3],
@@ -475,20 +636,20 @@ impl Enclosure {
         !self.lent.border.is_empty()
     }
 
-    /// Planes of the new facets; those with a square of their distance below `enough` wait. Whether the origin is behind them all.
-    fn fill(&mut self, enough: f64) -> bool {
-        let mut is_behind = true;
+    /// Planes of the new facets; those with a square of their distance below `enough` wait.
+    fn fill(&mut self, enough: f64) {
         for index in 0..self.lent.gone.len() {
-            let place = self.lent.gone[index];
-            let corners = self.facets[place as usize].corners;
-            let plane = Plane::new(corners.map(|corner| self.at(corner)), self.extent);
-            is_behind &= plane.is_behind;
+            let (place, plane) = (self.lent.gone[index], self.lent.border[index].plane);
             self.lent.planes[place as usize] = plane;
+            self.lent.is_fresh[place as usize] = true;
+            self.known[place as usize] = Known {
+                near: plane.near,
+                way: self.way,
+            };
             if plane.near < enough {
                 self.wait(place);
             }
         }
-        is_behind
     }
 
     /// The facet through which a ray from the origin leaves, and the weights of its corners there.
@@ -565,13 +726,4 @@ fn most_vertices(facets: usize) -> usize {
 /// Makes room for so many.
 fn reserve<T>(list: &mut Vec<T>, room: usize) {
     list.reserve(room.saturating_sub(list.len()));
-}
-
-/// A triangle as a simplex.
-fn simplex(corners: [Vertex; 3]) -> Simplex {
-    let mut simplex = Simplex::default();
-    for corner in corners {
-        simplex.push(corner);
-    }
-    simplex
 }

@@ -540,7 +540,7 @@ fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
 }
 
 /// Barycentric coordinates of the origin's foot in the plane of a triangle.
-pub(super) fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
+fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let normal = (b - a).cross(c - a);
     let of = |p: DVec3, q: DVec3| p.cross(q).dot(normal) / normal.length_squared();
     let weights = [of(b, c), of(c, a), of(a, b)];

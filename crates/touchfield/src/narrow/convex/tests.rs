@@ -429,3 +429,46 @@ fn the_far_end_of_an_edge_across_the_way_ended_the_search_too_soon() {
         "{touch:?}, {away:e}"
     );
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// For so long that all facets have to be looked at anew, at a pace that changes, beside pairs never seen and the way out along other directions.
+    #[test]
+    fn a_pair_long_in_motion_is_as_deep_as_one_never_seen(
+        points in prop::collection::vec(vector(1.0), 8..120), start in pose(0.3), turn in vector(1.0), drift in vector(0.3),
+        scale in prop::sample::select(vec![1e-6f32, 1.0, 1e5]), offset in prop::sample::select(vec![0.0f32, 30.0]),
+        tries in prop::collection::vec(vector(1.0), 8),
+    ) {
+        // B's own origin is far from it now and then: then it turns about elsewhere.
+        let points: Vec<Vec3> = points.iter().map(|&p| scale * p.normalize_or(Vec3::X)).collect();
+        let away = Vec3::splat(scale * offset);
+        let far: Vec<Vec3> = points.iter().map(|&p| p + away).collect();
+        let (a, b) = (hull_of(&points), hull_of(&far));
+        let mut cache = ConvexCache::default();
+        let mut rotation = start.rotation;
+        for step in 0..400 {
+            let pace = [1e-4, 1e-3, 0.02, 0.3][step / 100];
+            rotation = (Quat::from_scaled_axis(pace * turn) * rotation).normalize();
+            let swing = (0.01 * step as f32).sin();
+            let translation = scale * (start.translation + swing * drift) - rotation * away;
+            let pair = ConvexPair::new(&a, &b, Pose { rotation, translation });
+            let warm = pair.touch(f64::INFINITY, &mut cache);
+            let cold = pair.touch(f64::INFINITY, &mut ConvexCache::default());
+            prop_assert!(warm.lower_bound <= cold.upper_bound && cold.lower_bound <= warm.upper_bound, "{step}: {warm:?} {cold:?}");
+            let rounding = 1e-12 * f64::from(scale * (1.0 + offset));
+            let width = warm.upper_bound - warm.lower_bound;
+            prop_assert!(width <= 1.01e-6 * warm.separation.abs() + rounding, "{step}: {warm:?}");
+            for (k, other) in tries.iter().enumerate() {
+                let other = (warm.normal + 10f64.powi(-(k as i32)) * other.as_dvec3()).normalize_or(DVec3::X);
+                let most = |set: &Convex, d: DVec3| {
+                    let all = set.as_hull().unwrap();
+                    all.vertex(all.farthest_of_all(d)).dot(d)
+                };
+                let in_b = pair.b().direction_to_b(other);
+                let way_out = most(&a, other) + most(&b, -in_b) - other.dot(translation.as_dvec3());
+                prop_assert!(way_out >= -warm.upper_bound - rounding, "{step}: {way_out:e} along {other}, {warm:?}");
+            }
+        }
+    }
+}

@@ -4,12 +4,10 @@
 //! than single calls take, for others the same. No allocation once the buffers have grown.
 //! Not for: threads; each may have its own part of the segments.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 use super::over_cells::{Goes, PlaneWalk};
-use super::segment::{
-    SegmentSettings, SweptError, SweptField, check, cross, cross_outside, inside_of,
-};
+use super::segment::{SegmentSettings, SweptError, SweptField, check, cross, cross_outside};
 use super::spans::Span;
 
 /// Segments that are on their way at once: enough to wait for memory together. Not tuned; each takes about half a kilobyte of the first cache.
@@ -50,9 +48,9 @@ impl SegmentSpans {
 }
 
 /// A segment on its way through a grid.
-struct Lane<'a> {
+struct Lane {
     segment: usize,
-    walk: PlaneWalk<'a>,
+    walk: PlaneWalk,
     /// When it leaves the grid.
     leaves: f64,
 }
@@ -71,21 +69,29 @@ pub fn cross_segments(
     }
     out.places.resize(segments.len(), [0; 2]);
     out.lanes.resize_with(LANES, Vec::new);
-    let mut ways: [Option<Lane<'_>>; LANES] = [const { None }; LANES];
+    let Some(field) = target.planes(settings.level) else {
+        for (index, &[from, to]) in segments.iter().enumerate() {
+            out.lanes[0].clear();
+            let mut collector = settings.collect(&mut out.lanes[0]);
+            let _ = cross(target, from, to, settings.level, &mut collector);
+            out.put(index, 0);
+        }
+        return Ok(());
+    };
+    let within = field.within();
+    let mut ways: [Option<Lane>; LANES] = [const { None }; LANES];
     let mut next = 0;
     loop {
         let mut is_over = true;
         for (lane, way) in ways.iter_mut().enumerate() {
             if let Some(on_way) = way {
-                let mut spans = std::mem::take(&mut out.lanes[lane]);
-                let mut collector = settings.collect(&mut spans);
-                let goes = on_way.walk.step::<true>(&mut collector);
+                let mut collector = settings.collect(&mut out.lanes[lane]);
+                let goes = on_way.walk.step::<true>(&field, &mut collector);
                 if matches!(goes, Goes::Left) && on_way.leaves < 1.0 {
                     let [from, to] = segments[on_way.segment];
                     let rest = [on_way.leaves, 1.0];
                     let _ = cross_outside(target, from, to, rest, &mut collector);
                 }
-                out.lanes[lane] = spans;
                 if matches!(goes, Goes::On) {
                     is_over = false;
                     continue;
@@ -94,13 +100,29 @@ pub fn cross_segments(
                 *way = None;
             }
             while way.is_none() && next < segments.len() {
-                out.lanes[lane].clear();
-                let begun = begin(target, next, segments[next], settings, &mut out.lanes[lane]);
-                match begun {
-                    Some(begun) => *way = Some(begun),
-                    None => out.put(next, lane),
-                }
+                let segment = next;
                 next += 1;
+                out.lanes[lane].clear();
+                let mut collector = settings.collect(&mut out.lanes[lane]);
+                let [from, to] = segments[segment];
+                let (line, inside) = within.line(from, to);
+                let Some([enters, leaves]) = inside else {
+                    let _ = cross_outside(target, from, to, [0.0, 1.0], &mut collector);
+                    out.put(segment, lane);
+                    continue;
+                };
+                let before = [0.0, enters];
+                if enters > 0.0
+                    && cross_outside(target, from, to, before, &mut collector).is_break()
+                {
+                    out.put(segment, lane);
+                    continue;
+                }
+                *way = Some(Lane {
+                    segment,
+                    walk: PlaneWalk::new(&field, &line, [enters, leaves]),
+                    leaves,
+                });
             }
             is_over &= way.is_none();
         }
@@ -108,33 +130,4 @@ pub fn cross_segments(
             return Ok(());
         }
     }
-}
-
-/// Up to where a segment enters a grid whose blocks are walked over; `None` where there is no such grid, or all is done.
-fn begin<'a>(
-    target: &SweptField<'a>,
-    segment: usize,
-    [from, to]: [Vec3; 2],
-    settings: &SegmentSettings,
-    spans: &mut Vec<Span>,
-) -> Option<Lane<'a>> {
-    let mut out = settings.collect(spans);
-    let planes = target.planes();
-    let inside = planes.map(|(grid, ..)| {
-        let layout = grid.layout();
-        inside_of(layout, [DVec3::ZERO, layout.cells().as_dvec3()], from, to)
-    });
-    let (Some((grid, octree, planes)), Some((line, Some([enters, leaves])))) = (planes, inside)
-    else {
-        let _ = cross(target, from, to, settings.level, &mut out);
-        return None;
-    };
-    if enters > 0.0 && cross_outside(target, from, to, [0.0, enters], &mut out).is_break() {
-        return None;
-    }
-    Some(Lane {
-        segment,
-        walk: PlaneWalk::new(grid, octree, planes, &line, [enters, leaves]),
-        leaves,
-    })
 }

@@ -69,6 +69,16 @@ pub(super) fn at_or_below_zero(k: &Polynomial) -> Shares {
         if hull.iter().all(|&control| control <= 0.0) {
             return Shares::of(0.0, 1.0);
         }
+        // Where they rise or fall all along, so does the curve: it has one root, between its ends.
+        let starts_below = hull[0] <= 0.0;
+        let falls = |pair: &[f64]| pair[0] > pair[1];
+        let rises = |pair: &[f64]| pair[0] < pair[1];
+        if starts_below && hull.windows(2).all(rises) {
+            return Shares::of(0.0, root_between(k, 0.0, 1.0));
+        }
+        if !starts_below && hull.windows(2).all(falls) {
+            return Shares::of(root_between(k, 0.0, 1.0), 1.0);
+        }
     }
     let mut turns = [0.0; 3];
     let count = turning_places(k, &mut turns);
@@ -170,14 +180,25 @@ fn quadratic_roots([c, b, a]: [f64; 3], roots: &mut [f64; 3]) -> usize {
     count
 }
 
-/// The root between two places of different signs, between which the polynomial rises or falls all along: Newton's steps, halved
-/// where they would leave the bracket.
+/// The root between two places of different signs, between which the polynomial rises or falls all along: Newton's steps from where a straight line would have it,
+/// halved where they would leave the bracket.
 fn root_between(k: &Polynomial, from: f64, to: f64) -> f64 {
     /// Bisection alone would take 52; Newton's steps need a handful.
     const STEPS: usize = 64;
+    /// Where steps are as short, the next would be rounding.
+    const SHORT: f64 = 4.0 * f64::EPSILON;
     let (mut low, mut high) = (from, to);
-    let low_is_below = at(k, low) <= 0.0;
-    let mut s = 0.5 * (low + high);
+    let (at_low, at_high) = (at(k, low), at(k, high));
+    let low_is_below = at_low <= 0.0;
+    let inside = |place: f64, low: f64, high: f64| {
+        if place > low && place < high {
+            place
+        } else {
+            0.5 * (low + high)
+        }
+    };
+    let straight = low + (high - low) * (at_low / (at_low - at_high));
+    let mut s = inside(straight, low, high);
     for _ in 0..STEPS {
         let value = at(k, s);
         if (value <= 0.0) == low_is_below {
@@ -186,13 +207,13 @@ fn root_between(k: &Polynomial, from: f64, to: f64) -> f64 {
             high = s;
         }
         let slope = ((4.0 * k[4] * s + 3.0 * k[3]) * s + 2.0 * k[2]) * s + k[1];
-        let newton = s - value / slope;
-        let next = if newton > low && newton < high {
-            newton
-        } else {
-            0.5 * (low + high)
-        };
-        if (next - s).abs() <= 4.0 * f64::EPSILON {
+        let step = value / slope;
+        // Before it is held against the bracket, an end of which is here: half of that would lead far away again.
+        if step.abs() <= SHORT {
+            return (s - step).clamp(low, high);
+        }
+        let next = inside(s - step, low, high);
+        if (next - s).abs() <= SHORT {
             return next;
         }
         s = next;

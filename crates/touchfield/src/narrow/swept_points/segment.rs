@@ -9,12 +9,11 @@ use std::ops::ControlFlow;
 use glam::{DVec3, Vec3};
 
 use super::by_bisection::Path;
-use super::over_cells::{PlaneWalk, cross_cells};
+use super::over_cells::{PlaneField, PlaneWalk, cross_cells};
 use super::spans::{Collector, Roots, Span, Wanted};
-use crate::field::block_planes::BlockPlanes;
 use crate::field::line::{Line, Times};
 use crate::field::pieces::SparseLine;
-use crate::field::{DenseGrid, Field, FieldOctree, GridLayout, StoredField};
+use crate::field::{Field, FieldOctree, GridLayout, StoredField};
 use crate::shape::Shape;
 
 /// What is asked of a moving point.
@@ -119,11 +118,11 @@ impl<'a> SweptField<'a> {
         self.field
     }
 
-    /// The grid, its octree and the planes of its blocks, of a dense field that has them.
-    pub(super) fn planes(&self) -> Option<(&'a DenseGrid, &'a FieldOctree, &'a BlockPlanes)> {
+    /// A dense field that has planes over its blocks.
+    pub(super) fn planes(&self, level: f32) -> Option<PlaneField<'a>> {
         match self.stored {
             Some((StoredField::Dense(grid), Some(octree))) => {
-                octree.planes().map(|planes| (grid, octree, planes))
+                Some(PlaneField::new(grid, octree, octree.planes()?, level))
             }
             _ => None,
         }
@@ -182,7 +181,7 @@ pub(super) fn cross(
     let Some((field, octree)) = target.stored else {
         return cross_outside(target, from, to, [0.0, 1.0], out);
     };
-    let (line, inside) = inside_of(field.layout(), field.good_cells(), from, to);
+    let (line, inside) = Within::new(field.layout(), field.good_cells()).line(from, to);
     let level = out.level;
     let outside = |times: Times, out: &mut Collector<'_>| {
         out.level = level_outside;
@@ -203,17 +202,35 @@ pub(super) fn cross(
     ControlFlow::Continue(())
 }
 
-/// The line in units of cells, and when it is between `low` and `high`, where the field is good, if ever.
-pub(super) fn inside_of(
-    layout: &GridLayout,
-    [low, high]: [DVec3; 2],
-    from: Vec3,
-    to: Vec3,
-) -> (Line, Option<Times>) {
-    let line = line_among(layout, from, to);
-    let slack = DVec3::splat(border_slack(layout));
-    let inside = line.clip(low - slack, high + slack, [0.0, 1.0]);
-    (line, inside)
+/// Where a grid is good, in units of cells.
+#[derive(Clone, Copy)]
+pub(super) struct Within {
+    origin: DVec3,
+    cell_size: f64,
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Within {
+    /// `low` and `high` in cells.
+    pub(super) fn new(layout: &GridLayout, [low, high]: [DVec3; 2]) -> Within {
+        let slack = DVec3::splat(border_slack(layout));
+        Within {
+            origin: layout.origin.as_dvec3(),
+            cell_size: f64::from(layout.cell_size),
+            low: low - slack,
+            high: high + slack,
+        }
+    }
+
+    /// The line in units of cells, and when it is where the field is good, if ever.
+    #[inline(always)]
+    pub(super) fn line(&self, from: Vec3, to: Vec3) -> (Line, Option<Times>) {
+        let place = |point: Vec3| (point.as_dvec3() - self.origin) / self.cell_size;
+        let line = Line::new(place(from), place(to));
+        let inside = line.clip(self.low, self.high, [0.0, 1.0]);
+        (line, inside)
+    }
 }
 
 /// How far the border of a grid is rounded to `f32` \[cells\]: so near to it, a point counts as inside.
@@ -221,13 +238,6 @@ fn border_slack(layout: &GridLayout) -> f64 {
     let bounds = layout.bounds();
     let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
     f64::from(f32::EPSILON) * f64::from(largest / layout.cell_size)
-}
-
-/// In units of cells.
-fn line_among(layout: &GridLayout, from: Vec3, to: Vec3) -> Line {
-    let size = f64::from(layout.cell_size);
-    let place = |point: Vec3| (point.as_dvec3() - layout.origin.as_dvec3()) / size;
-    Line::new(place(from), place(to))
 }
 
 /// By values alone: of a field without cells, or beyond the box of one with cells.
@@ -279,7 +289,8 @@ fn cross_inside(
     match field {
         StoredField::Dense(grid) => match octree.map(|(octree, _)| (octree, octree.planes())) {
             Some((octree, Some(planes))) => {
-                PlaneWalk::new(grid, octree, planes, line, times).run(out)
+                let field = PlaneField::new(grid, octree, planes, out.level);
+                PlaneWalk::new(&field, line, times).run(&field, out)
             }
             _ => cross_cells(grid, octree, line, times, out),
         },

@@ -68,6 +68,20 @@ impl Collector<'_> {
         }
     }
 
+    /// A piece on one side of the level all along. Its times are often not needed.
+    #[inline(always)]
+    pub(super) fn clear(
+        &mut self,
+        is_below: bool,
+        times: impl FnOnce() -> Times,
+    ) -> ControlFlow<()> {
+        match is_below {
+            true => self.below(times()),
+            false if self.wanted == Wanted::First => self.above(times()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
     /// Nothing at the end of a piece.
     #[inline(always)]
     pub(super) fn above(&self, times: Times) -> ControlFlow<()> {

@@ -5,23 +5,23 @@
 
 use glam::{DVec3, Vec3};
 
-/// Four corners \[m\], coordinate by coordinate, and which they are: a line of cache.
+/// Four corners \[m\], coordinate by coordinate, and which they are. In `f32` a line of cache, for maps of many; in `f64` there is nothing to convert.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CornerBlock {
-    x: [f32; 4],
-    y: [f32; 4],
-    z: [f32; 4],
+pub(super) struct CornerBlock<T = f32> {
+    x: [T; 4],
+    y: [T; 4],
+    z: [T; 4],
     numbers: [u32; 4],
 }
 
-impl CornerBlock {
+impl<T: Copy + From<f32> + Into<f64>> CornerBlock<T> {
     /// Of up to four; the last stands for those that lack.
-    pub(super) fn of(corners: &[(u32, Vec3)]) -> CornerBlock {
+    pub(super) fn of(corners: &[(u32, Vec3)]) -> CornerBlock<T> {
         let four = [0, 1, 2, 3].map(|k: usize| corners[k.min(corners.len() - 1)]);
         CornerBlock {
-            x: four.map(|(_, corner)| corner.x),
-            y: four.map(|(_, corner)| corner.y),
-            z: four.map(|(_, corner)| corner.z),
+            x: four.map(|(_, corner)| corner.x.into()),
+            y: four.map(|(_, corner)| corner.y.into()),
+            z: four.map(|(_, corner)| corner.z.into()),
             numbers: four.map(|(number, _)| number),
         }
     }
@@ -30,23 +30,30 @@ impl CornerBlock {
     #[inline(always)]
     fn along(&self, direction: DVec3) -> [f64; 4] {
         let at = |lane: usize| {
-            direction.x * f64::from(self.x[lane])
-                + direction.y * f64::from(self.y[lane])
-                + direction.z * f64::from(self.z[lane])
+            direction.x * self.x[lane].into()
+                + direction.y * self.y[lane].into()
+                + direction.z * self.z[lane].into()
         };
         [at(0), at(1), at(2), at(3)]
     }
 
     #[inline(always)]
     fn corner(&self, lane: usize) -> (u32, DVec3) {
-        let position = Vec3::new(self.x[lane], self.y[lane], self.z[lane]);
-        (self.numbers[lane], position.as_dvec3())
+        let position = DVec3::new(
+            self.x[lane].into(),
+            self.y[lane].into(),
+            self.z[lane].into(),
+        );
+        (self.numbers[lane], position)
     }
 }
 
 /// The corner farthest along a direction, and where it is: of equals the least number, if numbers rise. There is at least one block.
 #[inline(always)]
-pub(super) fn farthest(blocks: &[CornerBlock], direction: DVec3) -> (u32, DVec3) {
+pub(super) fn farthest<T: Copy + From<f32> + Into<f64>>(
+    blocks: &[CornerBlock<T>],
+    direction: DVec3,
+) -> (u32, DVec3) {
     let mut most = [f64::NEG_INFINITY; 4];
     let mut found = [0u64; 4];
     for (number, block) in (0..).zip(blocks) {
@@ -81,18 +88,20 @@ mod tests {
             let at = |c: &[i8; 3]| Vec3::from_array(c.map(f32::from));
             let corners: Vec<(u32, Vec3)> = (0..).zip(cells.iter().map(at)).collect();
             let blocks: Vec<CornerBlock> = corners.chunks(4).map(CornerBlock::of).collect();
+            let wide: Vec<CornerBlock<f64>> = corners.chunks(4).map(CornerBlock::of).collect();
             let direction = DVec3::from_array(direction.map(f64::from));
             let along = |n: u32| direction.dot(corners[n as usize].1.as_dvec3());
             let (number, position) = farthest(&blocks, direction);
             let expected = (0..corners.len() as u32).fold(0, |best, n| if along(n) > along(best) { n } else { best });
             prop_assert_eq!(number, expected);
+            prop_assert_eq!(farthest(&wide, direction), (number, position));
             prop_assert_eq!(position, corners[number as usize].1.as_dvec3());
         }
     }
 
     #[test]
     fn directions_without_a_direction_have_a_farthest_too() {
-        let blocks = [CornerBlock::of(&[(7, Vec3::X), (9, Vec3::Y)])];
+        let blocks: [CornerBlock; 1] = [CornerBlock::of(&[(7, Vec3::X), (9, Vec3::Y)])];
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0] {
             assert!([7, 9].contains(&farthest(&blocks, DVec3::splat(bad)).0));
         }

@@ -57,7 +57,7 @@ pub struct ConvexHull {
     /// Which vertices can be farthest along a direction; empty of small hulls.
     compass: Compass,
     /// All vertices of a small hull.
-    blocks: Vec<CornerBlock>,
+    blocks: Vec<CornerBlock<f64>>,
     /// The largest coordinate, without its sign \[m\].
     extent: f32,
 }
@@ -404,10 +404,10 @@ impl ConvexHull {
     /// The cost hardly depends on the number of vertices where they spread over all directions; on rims, such as of a disc, a cold climb may pass a share of them.
     #[inline(always)]
     pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> (u32, DVec3) {
-        let few = match self.compass.is_empty() {
-            true => self.blocks.as_slice(),
-            false => self.compass.corners(direction),
-        };
+        if self.compass.is_empty() {
+            return corner_block::farthest(&self.blocks, direction);
+        }
+        let few = self.compass.corners(direction);
         match few.is_empty() {
             false => corner_block::farthest(few, direction),
             true => {
@@ -502,7 +502,7 @@ fn largest_coordinate(vertices: &[Vec3]) -> f32 {
     (vertices.iter()).fold(0.0, |most, vertex| most.max(vertex.abs().max_element()))
 }
 
-fn blocks_of(vertices: &[Vec3]) -> Vec<CornerBlock> {
+fn blocks_of(vertices: &[Vec3]) -> Vec<CornerBlock<f64>> {
     let numbered: Vec<(u32, Vec3)> = (0..).zip(vertices.iter().copied()).collect();
     numbered.chunks(4).map(CornerBlock::of).collect()
 }

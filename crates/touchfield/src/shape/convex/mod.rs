@@ -8,6 +8,7 @@ mod corner_block;
 pub(crate) mod growing_hull;
 mod hull;
 mod hull_build;
+mod plane_tree;
 mod support;
 
 pub use convex::{Convex, Core, ROUND_CORNERS, SetPoint};

@@ -140,6 +140,31 @@ impl<B> Posed<B> {
         )
     }
 
+    /// Where it is, without what.
+    #[inline]
+    pub(crate) fn place(&self) -> Posed<()> {
+        Posed {
+            set: (),
+            rotation: self.rotation,
+            translation: self.translation,
+        }
+    }
+
+    /// No point of B within `reach` of `pivot` is farther from where it was before \[m\].
+    #[inline]
+    pub(crate) fn way_from(&self, before: &Posed<()>, pivot: DVec3, reach: f64) -> f64 {
+        /// What rounding may take off, by far: of all, and of the angle.
+        const SHARE: f64 = 1.0 + 1e-9;
+        const ANGLE: f64 = 1e-14;
+        // A turn stretches what is at right angles to its axis, by the same both ways: the root of the sum of squares is √2 times that.
+        let turned = self.rotation - before.rotation;
+        let squares = turned.x_axis.length_squared()
+            + turned.y_axis.length_squared()
+            + turned.z_axis.length_squared();
+        let moved = turned * pivot + (self.translation - before.translation);
+        SHARE * (((0.5 * squares).sqrt() + ANGLE) * reach + moved.length())
+    }
+
     /// A direction given in B, in A.
     #[inline]
     pub fn direction_to_a(&self, direction: DVec3) -> DVec3 {

@@ -1,11 +1,14 @@
 //! Convex hulls by parry3d and by Touchfield in one process: `convex [--poses N] [--out FILE.csv]`.
 //!
 //! Input: none; hulls of random points on an ellipsoid. Output: a table over the number of corners, CSV on demand. Cost: some minutes.
-//! An error if V-Clip and GJK of ours differ by more than a hundred-thousandth. Where parry differs by a thousandth of the size it is counted.
+//! An error if V-Clip and GJK of ours differ by more than a hundred-thousandth, or if a depth of ours is not the least translation that all faces and pairs of
+//! edges leave. Where parry differs by a thousandth of the size it is counted, and of depths it is said who is right.
 //!
 //! *Cold*: a pair that was never seen. *Coherent*: a pair that turns half a degree and moves by a two-hundredth of its size a step; ours keeps its cache,
 //! parry is given the direction that it ended with, which is what its interface takes. *Fine*: a tenth of such steps. The first pose of a motion is a pair never seen,
 //! and not counted. Shallow pairs are put back to their depth in every pose: else hulls of few corners part on the way, and less is asked of them.
+
+mod judge;
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -13,7 +16,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use cpu_time::ThreadTime;
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
+use judge::{Answer, Judge, Verdict};
 use parry3d::math::{Pose as ParryPose, Vector};
 use parry3d::query::details;
 use parry3d::query::gjk::{GJKResult, VoronoiSimplex};
@@ -105,8 +109,8 @@ fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -
 fn measure<State>(
     paths: &[Vec<Pose>],
     mut start: impl FnMut() -> State,
-    mut ask: impl FnMut(&mut State, Pose) -> f64,
-) -> (f64, Vec<f64>) {
+    mut ask: impl FnMut(&mut State, Pose) -> Answer,
+) -> (f64, Vec<Answer>) {
     let mut least = f64::INFINITY;
     let mut answers = Vec::new();
     for _ in 0..5 {
@@ -144,7 +148,20 @@ fn parry_pose(pose: Pose) -> ParryPose {
 }
 
 /// What was measured of one query: nanoseconds and answers, cold, coherent and fine.
-type Runs = [(f64, Vec<f64>); 3];
+type Runs = [(f64, Vec<Answer>); 3];
+
+/// Without a direction.
+fn number(separation: f64) -> Answer {
+    Answer {
+        separation,
+        normal: DVec3::ZERO,
+    }
+}
+
+fn is_off(ours: &Answer, theirs: &Answer, within: f64) -> bool {
+    // NaN is off.
+    !((ours.separation - theirs.separation).abs() <= within)
+}
 
 struct Table {
     corners: usize,
@@ -159,13 +176,10 @@ impl Table {
             .iter()
             .zip(ours)
             .flat_map(|(t, o)| t.1.iter().zip(&o.1));
-        let differ = pairs
-            .clone()
-            .filter(|(t, o)| !((*t - *o).abs() <= within))
-            .count();
+        let differ = pairs.clone().filter(|(t, o)| is_off(o, t, within)).count();
         let answers = pairs.count();
         let mut line = format!("| {query} | {place} | {corners} |");
-        self.csv += &format!("{query},{place},{corners}");
+        self.csv += &format!("\"{query}\",{place},{corners}");
         for (t, o) in theirs.iter().zip(ours) {
             line += &format!(" {:.0} | {:.0} | {:.2} |", t.0, o.0, t.0 / o.0);
             self.csv += &format!(",{:.1},{:.1}", t.0, o.0);
@@ -199,6 +213,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "query,bodies,corners,parry cold ns,ours cold ns,parry coherent ns,ours coherent ns,parry fine ns,ours fine ns,differ,answers\n",
         ),
     };
+    let mut judged = String::new();
     for corners in CORNERS {
         table.corners = corners;
         let bodies = bodies(corners)?;
@@ -220,8 +235,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let touches = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
-                    pair.touch(f64::INFINITY, &mut cache.borrow_mut())
-                        .separation
+                    let touch = pair.touch(f64::INFINITY, &mut cache.borrow_mut());
+                    Answer {
+                        separation: touch.separation,
+                        normal: touch.normal,
+                    }
                 })
             });
             let contacts = sets.each_ref().map(|set| {
@@ -235,10 +253,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                         *last,
                     );
                     let GJKResult::ClosestPoints(on_a, on_b, normal) = answer else {
-                        return f64::NAN;
+                        return number(f64::NAN);
                     };
                     *last = Some(normal);
-                    f64::from((on_b - on_a).dot(normal))
+                    Answer {
+                        separation: f64::from((on_b - on_a).dot(normal)),
+                        normal: DVec3::from_array(normal.to_array().map(f64::from)),
+                    }
                 })
             });
             let query = match place {
@@ -252,9 +273,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                         set,
                         || None,
                         |features, pose| match v_clip(hull, hull, pose, features).outcome {
-                            VClipOutcome::Apart { distance, .. } => distance,
-                            VClipOutcome::Overlapping => 0.0,
-                            VClipOutcome::GaveUp => f64::NAN,
+                            VClipOutcome::Apart { distance, .. } => number(distance),
+                            VClipOutcome::Overlapping => number(0.0),
+                            VClipOutcome::GaveUp => number(f64::NAN),
                         },
                     )
                 });
@@ -267,16 +288,18 @@ fn main() -> Result<(), Box<dyn Error>> {
                 );
                 // Two methods of ours that share nothing.
                 for (clip, touch) in clips.iter().zip(&touches) {
-                    let off = |(c, t): (&f64, &f64)| (c - t).abs() > 1e-5 * t;
+                    let off = |(c, t): (&Answer, &Answer)| is_off(c, t, 1e-5 * t.separation);
                     if clip.1.iter().zip(&touch.1).any(off) {
                         return Err("V-Clip and GJK differ".into());
                     }
                 }
+            } else {
+                judged += &judge_depths(hull, name, &sets, &touches, &contacts)?;
             }
             let ours_overlap = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
-                    f64::from(u8::from(pair.overlaps(&mut cache.borrow_mut())))
+                    number(f64::from(u8::from(pair.overlaps(&mut cache.borrow_mut()))))
                 })
             });
             let their_overlap = sets.each_ref().map(|set| {
@@ -290,16 +313,63 @@ fn main() -> Result<(), Box<dyn Error>> {
                             *last,
                         );
                     *last = Some(direction);
-                    f64::from(u8::from(answer))
+                    number(f64::from(u8::from(answer)))
                 })
             });
             table.row("overlap, ISA-GJK", name, &their_overlap, &ours_overlap, 0.0);
         }
     }
+    println!("\n{judged}");
     if let Some(out) = out {
         std::fs::write(out, table.csv)?;
     }
     Ok(())
+}
+
+/// Who is right where depths differ, and ours beside the least translation by brute force: of all poses of small hulls, of some of large ones.
+fn judge_depths(
+    hull: &ConvexHull,
+    place: &str,
+    sets: &[Vec<Vec<Pose>>; 3],
+    ours: &Runs,
+    theirs: &Runs,
+) -> Result<String, Box<dyn Error>> {
+    let corners = hull.vertices().len();
+    // Pairs of edges are looked at one by one.
+    let every = match corners {
+        0..200 => 1,
+        200..2000 => 60,
+        _ => 600,
+    };
+    let poses = sets.iter().flatten().flatten();
+    let answers = |runs: &Runs| -> Vec<Answer> {
+        runs.iter().flat_map(|run| run.1.iter().copied()).collect()
+    };
+    let (mut verdicts, mut tried, mut most) = (Vec::new(), 0, 0f64);
+    for (index, ((pose, own), other)) in poses.zip(answers(ours)).zip(answers(theirs)).enumerate() {
+        let judge = Judge::new(hull, *pose);
+        let depth = -own.separation;
+        if is_off(&own, &other, 1e-3) {
+            verdicts.push(judge.verdict(own, other, 1e-3));
+        }
+        if index % every == 0 && depth > 0.0 {
+            let off = (judge.least_translation() - depth).abs() / depth;
+            (tried, most) = (tried + 1, most.max(off));
+        }
+    }
+    let count = |verdict| verdicts.iter().filter(|v| **v == verdict).count();
+    let wrong = count(Verdict::OursIsWrong);
+    let line = format!(
+        "{corners} corners, {place}: of {} depths that differ parry's is longer than a way out in {}, does not part the bodies in {}, and ours is wrong in {wrong}; \
+         of {tried} of ours held against all faces and pairs of edges none is off by more than {most:.1e} of it\n",
+        verdicts.len(),
+        count(Verdict::TheirsIsLonger),
+        count(Verdict::TheirsDoesNotPart),
+    );
+    match wrong > 0 || most > 1e-5 {
+        true => Err(line.into()),
+        false => Ok(line),
+    }
 }
 
 /// What parry keeps of a pair: a buffer, and the direction it ended with.
