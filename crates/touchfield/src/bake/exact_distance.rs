@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::bake::BakeError;
 use super::sign::{self, SignChoice, SignPlan};
 use crate::field::SignMethod;
+use crate::geom::DAabb;
 use crate::mesh::{Nearest, TriangleMesh};
 use crate::threads;
 
@@ -30,7 +31,16 @@ impl ExactDistance {
     /// Builds the search structures and chooses how to tell inside from outside.
     pub fn new(mesh: &TriangleMesh, sign: SignChoice) -> Result<ExactDistance, BakeError> {
         check_faces(mesh)?;
-        let mut plan = sign::plan(mesh, sign)?;
+        ExactDistance::within(mesh, sign, mesh.bounds())
+    }
+
+    /// [`Self::new`] for a mesh of valid faces within a box; see [`Bvh::build_in`](crate::mesh::Bvh).
+    pub(super) fn within(
+        mesh: &TriangleMesh,
+        sign: SignChoice,
+        around: DAabb,
+    ) -> Result<ExactDistance, BakeError> {
+        let mut plan = sign::plan(mesh, sign, around)?;
         if sign == SignChoice::Auto {
             sign::reconsider(&mut plan, &sign::probes(mesh));
         }

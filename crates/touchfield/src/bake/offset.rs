@@ -116,7 +116,7 @@ pub(super) fn bake(
     }
     let width = width.checked()?.in_cells(&layout);
     tell(progress, Stage::Preparing, 0, 1)?;
-    let (bvh, mut notes) = sign::without_plan(mesh);
+    let (bvh, mut notes) = sign::without_plan(mesh, layout.bounds().as_daabb());
     let mut values = bake::allocate(&layout, 0.0)?;
     tell(progress, Stage::Distances, 0, 1)?;
     let distances = Distances {

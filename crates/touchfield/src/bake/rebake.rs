@@ -20,7 +20,7 @@ use super::blocks::{Block, Piece, SIDE, for_each_layer};
 use super::check;
 use super::exact_bvh::fill_piece;
 use super::marks::Marks;
-use super::nodes::{Found, Wanted};
+use super::nodes::Found;
 use super::settings::{BakeSettings, Method, Stage, Step};
 use super::sign::{SignChoice, SignPlan, Signs};
 use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
@@ -205,12 +205,13 @@ impl Kept<'_> {
                 Reuse::Magnitude => old.abs(),
             };
         }
-        let wanted = Wanted::all(distances.patches);
+        let wanted = distances.wanted();
+        let far_error = distances.far_error();
         let progress = distances.progress;
         let fill_layer = |mut layer: Piece<'_>| {
             let mut concerned: Vec<Block> = layer
                 .blocks()
-                .filter(|block| self.concerns(&layer, block))
+                .filter(|block| self.concerns(&layer, block, far_error))
                 .collect();
             concerned.sort_by_key(|block| (block.first.y, block.first.x));
             let (mut all, mut count) = (Vec::new(), 0);
@@ -247,8 +248,8 @@ impl Kept<'_> {
         Ok(counts.into_iter().sum())
     }
 
-    /// Whether the change can concern a node of a block; `layer` holds the distances before.
-    fn concerns(&self, layer: &Piece<'_>, block: &Block) -> bool {
+    /// Whether the change can concern a node of a block; `layer` holds the distances before, off by up to `far_error`, as are those of the faces that changed.
+    fn concerns(&self, layer: &Piece<'_>, block: &Block, far_error: f64) -> bool {
         /// More than rounding to `f32` takes from a distance.
         const MARGIN: f64 = 1.0 + 1e-6;
         if self.changed.is_empty() {
@@ -258,8 +259,8 @@ impl Kept<'_> {
             let before = f64::from(layer.values[layer.slot(node)].abs());
             let position = layer.layout.node_position(node);
             // Below the least `f32` everything counts as touching.
-            let is_apart =
-                MARGIN * before + f64::from(f32::MIN_POSITIVE) < self.changed.distance(position);
+            let is_apart = MARGIN * before + 2.0 * far_error + f64::from(f32::MIN_POSITIVE)
+                < self.changed.distance(position);
             !is_apart || self.is_doubtful(layer, node)
         })
     }

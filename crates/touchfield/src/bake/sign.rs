@@ -230,35 +230,42 @@ impl SignFaces {
 }
 
 /// What is wrong with a mesh of valid faces, crossings aside, and the hierarchy over all of them.
-fn look_at(mesh: &TriangleMesh) -> (Examination, Arc<Bvh>) {
+fn look_at(mesh: &TriangleMesh, around: DAabb) -> (Examination, Arc<Bvh>) {
     // Self-intersections are looked for in the mended mesh, by those who need to know.
     let settings = ValidateSettings {
         self_intersections: SelfIntersectionCheck::Skip,
         ..ValidateSettings::default()
     };
-    threads::both(|| examine(mesh, &settings), || Arc::new(Bvh::build(mesh)))
+    threads::both(
+        || examine(mesh, &settings),
+        || Arc::new(Bvh::build_in(mesh, around)),
+    )
 }
 
 /// The hierarchy over a mesh whose faces tell no sign, and what is wrong with it, a sentence each.
-pub(super) fn without_plan(mesh: &TriangleMesh) -> (Arc<Bvh>, Vec<String>) {
-    let (examination, bvh) = look_at(mesh);
+pub(super) fn without_plan(mesh: &TriangleMesh, around: DAabb) -> (Arc<Bvh>, Vec<String>) {
+    let (examination, bvh) = look_at(mesh, around);
     (bvh, describe(&examination.validation))
 }
 
-/// Chooses a method for a mesh of valid faces and builds what it needs.
-pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, BakeError> {
+/// Chooses a method for a mesh of valid faces, within a box, and builds what it needs.
+pub(super) fn plan(
+    mesh: &TriangleMesh,
+    choice: SignChoice,
+    around: DAabb,
+) -> Result<SignPlan, BakeError> {
     if choice.offset().is_some() {
         return Err(BakeError::OffsetNeedsDense);
     }
     if choice == SignChoice::Always(SignMethod::Given) {
         return Err(BakeError::GivenSigns);
     }
-    let (examination, bvh) = look_at(mesh);
+    let (examination, bvh) = look_at(mesh, around);
     let mut notes = describe(&examination.validation);
     let (mut mended, validation) = mend(mesh, examination, &mut notes);
     let cancelled = mended.cancelled;
     let bvh_for_sign = if mended.changed {
-        Arc::new(Bvh::build(&mended.mesh))
+        Arc::new(Bvh::build_in(&mended.mesh, around))
     } else {
         Arc::clone(&bvh)
     };
@@ -315,7 +322,8 @@ pub(super) fn plan(mesh: &TriangleMesh, choice: SignChoice) -> Result<SignPlan, 
     {
         mended.mesh.flip();
         // Turned around, the border stays where it is.
-        sign_faces = SignFaces::new(Arc::new(Bvh::build(&mended.mesh)), sign_faces.border);
+        let bvh = Arc::new(Bvh::build_in(&mended.mesh, around));
+        sign_faces = SignFaces::new(bvh, sign_faces.border);
         notes.push(
             "inside_out: the open surface faces inward; for the sign, all faces were turned around"
                 .to_owned(),

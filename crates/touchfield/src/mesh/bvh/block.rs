@@ -3,8 +3,12 @@
 use glam::{DVec3, Vec3};
 
 use super::nearest::Best;
-use super::{Bounds, Bvh, Fused, LEAF_FLAG, Leaf, NO_CHILD, Nearest, ROUNDING, STACK, Same, fans};
-use crate::geom::lanes::{Aligned, LANES, Lanes, Stored, set_lanes, splat3};
+use super::{
+    Bounds, Bvh, Fused, LEAF_FLAG, Leaf, NO_CHILD, Nearest, Off, ROUNDING, STACK, Same, fans,
+};
+use crate::geom::lanes::{
+    Aligned, LANES, Lanes, Stored, Stored3, set_lanes, splat_lane, splat_lane3, splat3,
+};
 
 /// The leaves that can matter to the points of one ball. Reused from ball to ball.
 #[derive(Default)]
@@ -242,6 +246,8 @@ impl<L: Lanes> Ball<L> {
 /// The search state of eight points, one a lane.
 struct Packet<'a, L> {
     points: [L; 3],
+    /// From the middle to each of them.
+    ways: Stored3,
     /// Around the points.
     ball: Ball<L>,
     /// Distance² above which nothing can be nearer than what was seen.
@@ -261,17 +267,21 @@ impl<'a, L: Lanes> Packet<'a, L> {
             Aligned([0.0; LANES]),
             Aligned([0.0; LANES]),
         );
+        let mut ways = [x, y, z];
         let mut radius_squared = 0.0f32;
         for (i, &point) in points.iter().enumerate() {
             let local = bvh.to_local(point);
-            radius_squared = radius_squared.max(local.distance_squared(center));
+            let way = local - center;
+            radius_squared = radius_squared.max(way.length_squared());
             (x.0[i], y.0[i], z.0[i]) = (local.x, local.y, local.z);
+            (ways[0].0[i], ways[1].0[i], ways[2].0[i]) = (way.x, way.y, way.z);
         }
         let radius = radius_squared.sqrt();
         let margin = ROUNDING * (1.0 + center.length() + radius);
         let nothing = Rival::new((Vec3::ZERO, 0.0), f32::INFINITY);
         Packet {
             points: [L::load(&x), L::load(&y), L::load(&z)],
+            ways,
             ball: Ball {
                 center: splat3(center),
                 radius: radius + margin,
@@ -288,8 +298,8 @@ impl<'a, L: Lanes> Packet<'a, L> {
     /// the leaf.
     #[inline(always)]
     fn challenge(&mut self, leaf: &Leaf) {
-        let from_center = leaf.distance_squared(self.ball.center);
-        let distance_squared = from_center.store().0;
+        let off = leaf.off(self.ball.center);
+        let distance_squared = off.distance_squared.store().0;
         let mut best = 0;
         for lane in 1..LANES {
             if distance_squared[lane] < distance_squared[best] {
@@ -299,8 +309,12 @@ impl<'a, L: Lanes> Packet<'a, L> {
         let distance = distance_squared[best].sqrt();
         if distance < self.ball.rival.distance {
             self.ball.rival = Rival::new(leaf.ball(best), distance);
+            // What it measures makes the others easy to leave out.
+            self.measure_lane(leaf, best);
+            self.measure(leaf, &off, !(1 << best));
+        } else {
+            self.measure(leaf, &off, u32::MAX);
         }
-        self.measure(leaf, from_center.sqrt());
     }
 
     /// Whether one leaf is near enough to some of the points.
@@ -313,32 +327,58 @@ impl<'a, L: Lanes> Packet<'a, L> {
     /// Measures in `f32` the triangles of a leaf that can be nearest to some of the points.
     #[inline(always)]
     fn visit_leaf(&mut self, leaf: &Leaf) {
-        self.measure(leaf, leaf.distance_squared(self.ball.center).sqrt());
+        self.measure(leaf, &leaf.off(self.ball.center), u32::MAX);
     }
 
-    /// [`Self::visit_leaf`], given the distances of the leaf's triangles from the middle of the points.
+    /// [`Self::visit_leaf`], of some `lanes` only, given how the middle of the points is off the triangles.
     #[inline(always)]
-    fn measure(&mut self, leaf: &Leaf, lower: L) {
-        if self.ball.is_near(lower) == 0 {
+    fn measure(&mut self, leaf: &Leaf, off: &Off<L>, lanes: u32) {
+        for lane in set_lanes(self.may_win(off) & lanes) {
+            self.measure_lane(leaf, lane);
+        }
+    }
+
+    /// Which triangles may be nearest to some of the points.
+    ///
+    /// Distance d to a triangle is convex, so it is no less than its tangent at the centre c: d(c + v) ≥ d + w·v / d, with w the way to c from the nearest point; or
+    /// d² + 2 w·v + (w·v)² / d² when squared, the last term left out where d is below the radius r of the points. With w off by e and d by as much, that is off by less
+    /// than 2 d e + e² + 6 r e.
+    #[inline(always)]
+    fn may_win(&self, off: &Off<L>) -> u32 {
+        let Off {
+            way: [x, y, z],
+            distance_squared,
+        } = *off;
+        let (zero, two, radius) = (L::splat(0.0), L::splat(2.0), L::splat(self.ball.radius));
+        let slack = L::splat(8.0 * self.ball.margin).mul(distance_squared.sqrt().add(radius));
+        let from = distance_squared.sub(slack);
+        let beyond = distance_squared.sub(radius.mul(radius));
+        let inverse = beyond.select_positive(L::splat(1.0).div(distance_squared), zero);
+        let least = zero.sub(distance_squared);
+        let threshold = self.threshold.store();
+        let mut mask = 0;
+        for point in 0..LANES {
+            let [px, py, pz] = splat_lane3::<L>(&self.ways, point);
+            let along = x.fused(px, y.fused(py, z.mul(pz))).max(least);
+            let lower = along.fused(along.fused(inverse, two), from);
+            mask |= lower.mask_at_most(splat_lane(&threshold, point));
+        }
+        mask
+    }
+
+    /// Measures one triangle, and keeps it if it may be nearest to some of the points.
+    #[inline(always)]
+    fn measure_lane(&mut self, leaf: &Leaf, lane: usize) {
+        let height_squared = leaf.lane_height_squared::<L, Fused>(lane, self.points);
+        let in_plane = leaf.lane_plane_distance_squared::<L, Fused>(lane, self.points);
+        let estimate = height_squared.add(in_plane);
+        if estimate.mask_at_most(self.threshold) == 0 {
             return;
         }
-        let spread = leaf.farthest(self.ball.rival.center);
-        for lane in set_lanes(self.ball.can_win(lower, spread)) {
-            // The plane is never farther than the triangle, and much cheaper.
-            let height_squared = leaf.lane_height_squared::<L, Fused>(lane, self.points);
-            if height_squared.mask_at_most(self.threshold) == 0 {
-                continue;
-            }
-            let in_plane = leaf.lane_plane_distance_squared::<L, Fused>(lane, self.points);
-            let estimate = height_squared.add(in_plane);
-            if estimate.mask_at_most(self.threshold) == 0 {
-                continue;
-            }
-            let reach = estimate.sqrt().add(L::splat(self.margin));
-            let limit = reach.mul(reach).mul(L::splat(1.0 + ROUNDING));
-            self.threshold = self.threshold.min(limit);
-            self.postponed.push((estimate.store(), leaf.faces[lane]));
-        }
+        let reach = estimate.sqrt().add(L::splat(self.margin));
+        let limit = reach.mul(reach).mul(L::splat(1.0 + ROUNDING));
+        self.threshold = self.threshold.min(limit);
+        self.postponed.push((estimate.store(), leaf.faces[lane]));
     }
 
     /// The distances as they are known in `f32`, if all are more than `limit`. Local units. They are kept, so that the least is looked

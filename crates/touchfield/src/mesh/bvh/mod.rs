@@ -23,9 +23,9 @@ use glam::{DVec3, Vec3};
 use self::fans::Fans;
 use super::TriangleMesh;
 use crate::geom::lanes::{
-    Aligned, LANES, Lanes, Stored, Stored3, dot3, fused_dot3, load3, splat_lane, splat_lane3, sub3,
+    Aligned, LANES, Lanes, Stored, Stored3, fused_dot3, load3, splat_lane, splat_lane3,
 };
-use crate::geom::{ClosestPoint, Triangle};
+use crate::geom::{ClosestPoint, DAabb, Triangle};
 use crate::threads;
 
 /// Upper bound of every rounding error of an `f32` distance, as a share of `1 + |p|`, with the mesh scaled into
@@ -119,7 +119,12 @@ impl BoundsLane {
 impl Bvh {
     /// Builds the hierarchy. Panics when a face is invalid: check [`TriangleMesh::first_invalid_face`] first.
     pub fn build(mesh: &TriangleMesh) -> Bvh {
-        let bounds = mesh.bounds();
+        Bvh::build_in(mesh, mesh.bounds())
+    }
+
+    /// [`Self::build`] of a mesh within a box, rounding aside, that `f32` is to be exact for: faces that stay where they are have the same bits while the box does, whatever
+    /// becomes of the others.
+    pub(crate) fn build_in(mesh: &TriangleMesh, bounds: DAabb) -> Bvh {
         let center = if bounds.is_empty() {
             DVec3::ZERO
         } else {
@@ -299,8 +304,12 @@ impl Leaf {
     };
 
     pub(super) fn set_lane(&mut self, lane: usize, face: u32, corners: [Vec3; 3]) {
-        // In f64: of a sliver, f32 would keep no digit of the normal.
-        let corners = corners.map(|corner| corner.as_dvec3());
+        // In f64: of a sliver, f32 would keep no digit of the normal. In one order, whichever way the face is turned, for the same bits.
+        let mut corners = corners.map(|corner| corner.as_dvec3());
+        corners.sort_unstable_by(|a, b| {
+            let in_order = a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y));
+            in_order.then(a.z.total_cmp(&b.z))
+        });
         let edge = |i: usize| corners[(i + 1) % 3] - corners[i];
         let longest = (0..3)
             .max_by(|&i, &j| {
@@ -370,6 +379,31 @@ impl Leaf {
         height.fused(height, in_plane)
     }
 
+    /// How a point is off each triangle.
+    #[inline(always)]
+    fn off<L: Lanes>(&self, point: [L; 3]) -> Off<L> {
+        let height = self.along(2, point);
+        let [x, y, in_plane] = plane_off::<L, Fused>(
+            [self.along(0, point), self.along(1, point)],
+            L::load(&self.length),
+            [L::load(&self.apex[0]), L::load(&self.apex[1])],
+            [
+                L::load(&self.inverse_length_squared[0]),
+                L::load(&self.inverse_length_squared[1]),
+            ],
+        );
+        let [along_x, along_y, along_z] = [&self.axes[0], &self.axes[1], &self.axes[2]];
+        let mut way = [x; 3];
+        for (i, way) in way.iter_mut().enumerate() {
+            let in_plane = x.fused(L::load(&along_x[i]), y.mul(L::load(&along_y[i])));
+            *way = height.fused(L::load(&along_z[i]), in_plane);
+        }
+        Off {
+            way,
+            distance_squared: height.fused(height, in_plane),
+        }
+    }
+
     /// A coordinate of a point in the frame of each triangle.
     #[inline(always)]
     fn along<L: Lanes>(&self, axis: usize, point: [L; 3]) -> L {
@@ -409,13 +443,6 @@ impl Leaf {
         let [x, y, z] = splat_lane3(&self.axes[axis], lane);
         let sum = S::sum(x, points[0], splat_lane(&self.shift[axis], lane));
         S::sum(z, points[2], S::sum(y, points[1], sum))
-    }
-
-    /// Upper bound of the distance from a point to any part of each triangle.
-    #[inline(always)]
-    fn farthest<L: Lanes>(&self, point: [L; 3]) -> L {
-        let off = sub3(load3(&self.center), point);
-        dot3(off, off).sqrt().add(L::load(&self.radius))
     }
 
     /// A ball around one triangle.
@@ -465,6 +492,51 @@ impl Sums for Same {
     }
 }
 
+/// How a point is off each of [`LANES`] triangles. Local units.
+#[derive(Clone, Copy)]
+struct Off<L> {
+    /// From the nearest point of the triangle.
+    way: [L; 3],
+    distance_squared: L,
+}
+
+/// In the plane of a triangle (0, 0), (length, 0), apex: how (x, y) is off it, and the square of that. 0 inside all three edges, else from the nearest edge.
+#[inline(always)]
+fn plane_off<L: Lanes, S: Sums>(
+    [x, y]: [L; 2],
+    length: L,
+    apex: [L; 2],
+    inverse_length_squared: [L; 2],
+) -> [L; 3] {
+    let zero = L::splat(0.0);
+    let beyond = x.sub(x.max(zero).min(length));
+    let base = [beyond, y, S::sum(beyond, beyond, y.mul(y))];
+    let (left, left_of) = plane_edge::<L, S>([x, y], apex, inverse_length_squared[0]);
+    let (right, right_of) = plane_edge::<L, S>(
+        [x.sub(length), y],
+        [apex[0].sub(length), apex[1]],
+        inverse_length_squared[1],
+    );
+    let inside = y.min(right_of).min(zero.sub(left_of));
+    let nearest = nearer(nearer(base, left), right);
+    [
+        inside.select_positive(zero, nearest[0]),
+        inside.select_positive(zero, nearest[1]),
+        inside.select_positive(zero, nearest[2]),
+    ]
+}
+
+/// What has the smaller square.
+#[inline(always)]
+fn nearer<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+    let excess = a[2].sub(b[2]);
+    [
+        excess.select_positive(b[0], a[0]),
+        excess.select_positive(b[1], a[1]),
+        excess.select_positive(b[2], a[2]),
+    ]
+}
+
 /// In the plane of a triangle (0, 0), (length, 0), apex: the distance² from (x, y) to it. 0 inside all three edges, else that to the
 /// nearest edge.
 #[inline(always)]
@@ -477,8 +549,8 @@ fn plane_distance_squared<L: Lanes, S: Sums>(
     let zero = L::splat(0.0);
     let beyond = x.sub(x.max(zero).min(length));
     let to_base = S::sum(beyond, beyond, y.mul(y));
-    let (to_left, left) = plane_edge::<L, S>([x, y], apex, inverse_length_squared[0]);
-    let (to_right, right) = plane_edge::<L, S>(
+    let ([_, _, to_left], left) = plane_edge::<L, S>([x, y], apex, inverse_length_squared[0]);
+    let ([_, _, to_right], right) = plane_edge::<L, S>(
         [x.sub(length), y],
         [apex[0].sub(length), apex[1]],
         inverse_length_squared[1],
@@ -487,14 +559,18 @@ fn plane_distance_squared<L: Lanes, S: Sums>(
     inside.select_positive(zero, to_base.min(to_left).min(to_right))
 }
 
-/// Distance² to the edge from the origin to `end`, and a number that is positive to its left.
+/// How a point is off the edge from the origin to `end`, the square of that, and a number that is positive to the left of the edge.
 #[inline(always)]
-fn plane_edge<L: Lanes, S: Sums>(point: [L; 2], end: [L; 2], inverse_length_squared: L) -> (L, L) {
+fn plane_edge<L: Lanes, S: Sums>(
+    point: [L; 2],
+    end: [L; 2],
+    inverse_length_squared: L,
+) -> ([L; 3], L) {
     let along = S::sum(point[0], end[0], point[1].mul(end[1]));
     let share = along.mul(inverse_length_squared);
     let share = share.max(L::splat(0.0)).min(L::splat(1.0));
     let x = S::rest(share, end[0], point[0]);
     let y = S::rest(share, end[1], point[1]);
     let left = S::rest(end[1], point[0], end[0].mul(point[1]));
-    (S::sum(x, x, y.mul(y)), left)
+    ([x, y, S::sum(x, x, y.mul(y))], left)
 }
