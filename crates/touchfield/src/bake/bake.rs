@@ -436,7 +436,9 @@ pub(super) fn bake_keeping(
         let settle = |values: &mut [f32], unclear: &[UVec3]| {
             settle(plan, &layout, values, unclear, &mut doubts);
         };
-        let kept = kept.and_then(|kept| Some((kept, kept.reuse(plan)?)));
+        let kept = kept
+            .filter(|_| settings.method == Method::Exact)
+            .and_then(|kept| Some((kept, kept.reuse(plan, distances.far_error())?)));
         let error = match kept {
             Some((kept, reuse)) => {
                 recomputed = kept.fill(&distances, reuse, &mut values, settle)?;
@@ -657,15 +659,22 @@ impl Distances<'_> {
     pub(super) fn wanted(&self) -> Wanted<'_> {
         /// Cells beyond which `f32` decides. Deciding in `f64` among faces that tie takes a fifth of the time, everywhere.
         const EXACT_CELLS: f64 = 2.0;
+        let exact_cells = match self.patches {
+            Some(_) => EXACT_CELLS,
+            None => f64::INFINITY,
+        };
         Wanted {
-            exact_within: EXACT_CELLS * f64::from(self.layout.cell_size),
+            exact_within: exact_cells * f64::from(self.layout.cell_size),
             far_error: self.far_error(),
             ..Wanted::all(self.patches)
         }
     }
 
-    /// How far nodes are off that `f32` decides \[m\].
+    /// How far nodes are off that `f32` decides: none, where no patches tell which side they are on \[m\].
     pub(super) fn far_error(&self) -> f64 {
+        if self.patches.is_none() {
+            return 0.0;
+        }
         let radius = 0.5 * self.layout.bounds().as_daabb().diagonal();
         self.bvh.far_error(radius)
     }

@@ -1,7 +1,7 @@
 //! Exact distances of all grid nodes: a hierarchy over the triangles, searched once for each block of nodes.
 //!
 //! Input: a [`Bvh`], the grid, and how much of it is [`Wanted`]: all nodes, or those near the surface.
-//! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds.
+//! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds, or within what `f32` rounds of it beyond the distance that is [`Wanted`] exactly.
 //! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
 //! Not for: approximate fields; there is nothing faster here to trade accuracy for. Those only start from here.
 

@@ -167,8 +167,8 @@ pub(super) enum Reuse {
 
 impl Kept<'_> {
     /// What can be kept of nodes that the change does not concern, if anything.
-    pub(super) fn reuse(&self, plan: &SignPlan) -> Option<Reuse> {
-        if !self.is_exact() {
+    pub(super) fn reuse(&self, plan: &SignPlan, far_error: f64) -> Option<Reuse> {
+        if !self.is_exact(far_error) {
             return None;
         }
         match &plan.signs {
@@ -181,14 +181,14 @@ impl Kept<'_> {
         }
     }
 
-    /// Whether its bound shows that all its values are exact distances, rounded: those of other methods, of soups and of conversions promise
-    /// less, and so do those beside holes, of which that cannot be told.
-    fn is_exact(&self) -> bool {
+    /// Whether its bound shows that all its values were found by the exact method: those of other methods, of soups and of conversions promise
+    /// more or less, and so do those beside holes, of which that cannot be told.
+    fn is_exact(&self, far_error: f64) -> bool {
         let told = !matches!(self.sign_method, SignMethod::Offset | SignMethod::Given);
         let layout = self.grid.layout();
         let largest = check::largest_of(self.grid.values());
-        let least = check::half_diagonal(layout) + check::rounding(layout, largest);
-        told && self.grid.error_bound() <= (least as f32).next_up()
+        let bound = check::half_diagonal(layout) + far_error + check::rounding(layout, largest);
+        told && self.grid.error_bound() == (bound as f32).next_up()
     }
 
     /// Writes the distances of all nodes, most of them as they were, and returns how many were computed.

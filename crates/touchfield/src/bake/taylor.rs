@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::bake::{BakeError, BakeReport, bake};
+use super::bake::{BakeError, BakeReport, allocate, bake};
 use super::check;
 use super::exact_distance::ExactDistance;
 use super::settings::{BakeSettings, Progress};
@@ -62,7 +62,7 @@ pub fn bake_taylor(
     let nodes = with_gradients(&layout, dense.grid.values(), &exact);
     let sample = |node: UVec3| nodes[layout.node_index(node)];
     let encoder = TaylorEncoder::new(layout, sample)?;
-    let mut halves = vec![[0u16; 4]; nodes.len()];
+    let mut halves = allocate(&layout, [0u16; 4])?;
     let plane = layout.nodes.x as usize * layout.nodes.y as usize;
     let planes = threads::map_pieces(&mut halves, plane, |z, plane| {
         encoder.encode_plane(z as u32, sample, plane)

@@ -15,6 +15,7 @@ use half::f16;
 use super::taylor_grid::{BLOCK, coarse_nodes};
 use super::{DenseGrid, Field, GridError, GridLayout, Sample, TaylorError, TaylorGrid};
 use crate::geom::Aabb;
+use crate::geom::lanes::room_for;
 
 /// Turns samples of nodes into halves, a plane at a time.
 pub(crate) struct TaylorEncoder {
@@ -152,7 +153,9 @@ impl TaylorGrid {
     ) -> Result<TaylorGrid, TaylorError> {
         let encoder = TaylorEncoder::new(layout, &sample)?;
         let plane = layout.nodes.x as usize * layout.nodes.y as usize;
-        let mut nodes = vec![[0; 4]; plane * layout.nodes.z as usize];
+        let count = plane * layout.nodes.z as usize;
+        let mut nodes = room_for(count).unwrap_or_default();
+        nodes.resize(count, [0; 4]);
         let mut found = Encoded::default();
         for (z, plane) in nodes.chunks_mut(plane).enumerate() {
             found = found.max(encoder.encode_plane(z as u32, &sample, plane)?);
@@ -188,7 +191,8 @@ impl TaylorGrid {
             let row = move |y| (0..layout.nodes.x).map(move |x| UVec3::new(x, y, z));
             (0..layout.nodes.y).flat_map(row)
         });
-        let values: Vec<f32> = nodes.map(|node| self.node(node).distance).collect();
+        let mut values: Vec<f32> = room_for(self.nodes().len()).unwrap_or_default();
+        values.extend(nodes.map(|node| self.node(node).distance));
         let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
         let rounding = 16.0 * f32::EPSILON * (largest + layout.bounds().diagonal());
         let bound = (self.error_bound() + self.correction + rounding).next_up();
