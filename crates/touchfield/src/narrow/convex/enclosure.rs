@@ -550,11 +550,14 @@ impl Enclosure {
                 if self.facets[outer as usize].is_gone {
                     continue;
                 }
-                let is_hidden = !self.look_at(outer).is_below(point);
+                if self.look_at(outer).is_below(point) {
+                    self.cut(outer);
+                    continue;
+                }
                 let next = (edge + 1) % 3;
                 let plane = Plane::new([places[edge], places[next], point], self.extent);
                 // What is hidden goes, too, where a facet over its edge would have its back to the origin.
-                if is_hidden && plane.is_behind {
+                if plane.is_behind {
                     self.lent.border.push(BorderEdge {
                         from: corners[edge],
                         to: corners[next],
