@@ -1,7 +1,7 @@
 //! Where two convex bodies touch: the corners of the region in which a face, an edge or a corner of one lies over one of the other.
 //!
 //! Input: a pair, and its [`Touch`]. Output: contacts at the corners of the region; at least one.
-//! Cost: the corners of one face times those of the other; no allocation once the buffers have grown.
+//! Cost: the corners of both faces, times their logarithm where they are many; no allocation once the buffers have grown.
 //! Not for: choosing few of many, which is `manifold::reduce`'s.
 //!
 //! The contact region of document 004: the support sets of both bodies along the touching direction, projected on the plane between them
@@ -25,6 +25,7 @@ pub struct RegionScratch {
     set_b: Vec<SetPoint>,
     corners_a: Vec<Corner>,
     corners_b: Vec<Corner>,
+    sweep: Sweep,
 }
 
 /// A corner of a support set: in the plane of contact, and along its normal.
@@ -52,6 +53,7 @@ pub fn contact_region(
         set_b,
         corners_a,
         corners_b,
+        sweep,
     } = scratch;
     a.support_set(normal, LEAN, &mut 0, set_a);
     b.set
@@ -97,7 +99,7 @@ pub fn contact_region(
         }
     };
     if !beside(corners_a, corners_b, slack, &mut add) {
-        intersect(corners_a, corners_b, slack, &mut add);
+        intersect(corners_a, corners_b, slack, sweep, &mut add);
     }
     // A touch at a point, or one that the region misses: on a rim between the corners that stand for it, where edges cross at a small angle, on an edge of
     // another face than the one that leans least. A millionth is what the touch itself is told to.
@@ -227,11 +229,33 @@ fn beside(
     true
 }
 
+/// Products of numbers of corners up to which every corner is held against every side: sorting costs as much.
+const FEW: usize = 100;
+
 /// The corners of what two convex figures of the plane share, each with what makes it: corners of one in the other, and crossings.
-fn intersect(a: &[Corner], b: &[Corner], slack: f64, add: &mut impl FnMut([DVec2; 2], [u32; 3])) {
+fn intersect(
+    a: &[Corner],
+    b: &[Corner],
+    slack: f64,
+    sweep: &mut Sweep,
+    add: &mut impl FnMut([DVec2; 2], [u32; 3]),
+) {
     if a.len() < 2 || b.len() < 2 {
         return;
     }
+    match a.len().min(b.len()) < 3 || a.len() * b.len() <= FEW {
+        true => intersect_few(a, b, slack, add),
+        false => sweep.intersect(a, b, slack, add),
+    }
+}
+
+/// All corners against all sides.
+fn intersect_few(
+    a: &[Corner],
+    b: &[Corner],
+    slack: f64,
+    add: &mut impl FnMut([DVec2; 2], [u32; 3]),
+) {
     for corner in b {
         if holds(a, corner.place, slack) {
             add([corner.place; 2], [1, corner.number, 0]);
@@ -250,6 +274,125 @@ fn intersect(a: &[Corner], b: &[Corner], slack: f64, add: &mut impl FnMut([DVec2
             }
         }
     }
+}
+
+/// Figures of many corners, from left to right: what is over one place is found once for all, and sides are held only against those they share a stretch with.
+#[derive(Debug, Default)]
+struct Sweep {
+    chains_a: Chains,
+    chains_b: Chains,
+    /// Sides of A and B over one stretch.
+    pairs: Vec<[u32; 2]>,
+}
+
+/// Sides of a convex figure by the corner they begin at, from left to right: those below, counter-clockwise, and those above, the other way.
+#[derive(Debug, Default)]
+struct Chains([Vec<u32>; 2]);
+
+impl Chains {
+    /// The figure goes counter-clockwise.
+    fn sort(&mut self, corners: &[Corner]) {
+        let count = corners.len() as u32;
+        let x = |k: u32| corners[k as usize].place.x;
+        let left = (0..count).fold(0, |least, k| if x(k) < x(least) { k } else { least });
+        let right = (0..count).fold(0, |most, k| if x(k) > x(most) { k } else { most });
+        let [below, above] = &mut self.0;
+        below.clear();
+        above.clear();
+        below.extend((0..(right + count - left) % count).map(|k| (left + k) % count));
+        above.extend((1..=(left + count - right) % count).map(|k| (left + count - k) % count));
+    }
+
+    /// Whether a place is in the figure, its border included, and whether it is one of its corners: by the sides over and under it and those next to them.
+    fn meet(&self, corners: &[Corner], place: DVec2, slack: f64) -> (bool, bool) {
+        let (mut is_in, mut is_corner) = (true, false);
+        for chain in &self.0 {
+            // The first that ends right of the place.
+            let end = |&own: &u32| {
+                let [from, to] = side(corners, own);
+                from.place.x.max(to.place.x)
+            };
+            let over = chain.partition_point(|own| end(own) < place.x);
+            let near = over.saturating_sub(2)..(over + 3).min(chain.len());
+            for &own in &chain[near] {
+                let [from, to] = side(corners, own).map(|corner| corner.place);
+                let along = to - from;
+                is_in &= along.perp_dot(place - from) >= -slack * along.length();
+                is_corner |= from.distance(place) <= slack || to.distance(place) <= slack;
+            }
+        }
+        (is_in, is_corner)
+    }
+}
+
+impl Sweep {
+    /// The same as [`intersect_few`], in the same order.
+    fn intersect(
+        &mut self,
+        a: &[Corner],
+        b: &[Corner],
+        slack: f64,
+        add: &mut impl FnMut([DVec2; 2], [u32; 3]),
+    ) {
+        let Sweep {
+            chains_a,
+            chains_b,
+            pairs,
+        } = self;
+        chains_a.sort(a);
+        chains_b.sort(b);
+        for corner in b {
+            if chains_a.meet(a, corner.place, slack).0 {
+                add([corner.place; 2], [1, corner.number, 0]);
+            }
+        }
+        for corner in a {
+            if chains_b.meet(b, corner.place, slack) == (true, false) {
+                add([corner.place; 2], [2, corner.number, 0]);
+            }
+        }
+        pairs.clear();
+        for chain_a in &chains_a.0 {
+            for chain_b in &chains_b.0 {
+                share_stretches(a, chain_a, b, chain_b, pairs);
+            }
+        }
+        pairs.sort_unstable();
+        for &[own, other] in &*pairs {
+            let ([from, to], [low, high]) = (side(a, own), side(b, other));
+            if let Some(place) = crossing([from.place, to.place], [low.place, high.place], slack) {
+                add([place; 2], [3, from.number, low.number]);
+            }
+        }
+    }
+}
+
+/// All pairs of sides of two chains, from left to right, that have an x in common: each after the other ends where the next begins, so there are no more than sides.
+fn share_stretches(
+    a: &[Corner],
+    chain_a: &[u32],
+    b: &[Corner],
+    chain_b: &[u32],
+    out: &mut Vec<[u32; 2]>,
+) {
+    let end = |corners: &[Corner], own: u32| {
+        let [from, to] = side(corners, own);
+        from.place.x.max(to.place.x)
+    };
+    let (mut i, mut j) = (0, 0);
+    while let (Some(&own), Some(&other)) = (chain_a.get(i), chain_b.get(j)) {
+        out.push([own, other]);
+        match end(a, own) < end(b, other) {
+            true => i += 1,
+            false => j += 1,
+        }
+    }
+}
+
+/// A side by the corner it begins at.
+fn side(corners: &[Corner], from: u32) -> [Corner; 2] {
+    let from = from as usize;
+    [corners[from], corners[(from + 1) % corners.len()]]
 }
 
 /// The sides of a figure; an edge has one.
@@ -292,4 +435,54 @@ fn contact_id([kind, first, second]: [u32; 3]) -> ContactId {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ContactId((z ^ (z >> 31)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A figure of so many corners on an ellipse, turned and moved, counter-clockwise; some sides upright.
+    fn figure(count: usize, axes: DVec2, turn: f64, middle: DVec2) -> Vec<Corner> {
+        let place = |k: usize| {
+            let on_circle = DVec2::from_angle(k as f64 / count as f64 * std::f64::consts::TAU);
+            middle + DVec2::from_angle(turn).rotate(axes * on_circle)
+        };
+        (0..count)
+            .map(|k| Corner {
+                place: place(k),
+                height: 0.0,
+                number: k as u32,
+            })
+            .collect()
+    }
+
+    fn told(
+        intersect: impl FnOnce(&mut dyn FnMut([DVec2; 2], [u32; 3])),
+    ) -> Vec<([DVec2; 2], [u32; 3])> {
+        let mut told = Vec::new();
+        intersect(&mut |places, id| told.push((places, id)));
+        told
+    }
+
+    proptest! {
+        #[test]
+        fn figures_of_many_corners_share_what_all_corners_against_all_sides_say(
+            count_a in 3usize..70, count_b in 3usize..70, axes in prop::array::uniform4(0.01f64..2.0),
+            turns in prop::array::uniform2(prop::sample::select(vec![0.0, 1e-12, 0.3, std::f64::consts::FRAC_PI_4, 1.2])), middle in prop::array::uniform2(-1.5f64..1.5),
+            is_same in any::<bool>(), is_centred in any::<bool>(),
+        ) {
+            let a = figure(count_a, DVec2::new(axes[0], axes[1]), turns[0], DVec2::ZERO);
+            let middle = if is_centred { DVec2::ZERO } else { DVec2::from_array(middle) };
+            // The same figure moved along one of its sides, or another one.
+            let b = match is_same {
+                true => figure(count_a, DVec2::new(axes[0], axes[1]), turns[0], if is_centred { middle } else { a[1].place - a[0].place }),
+                false => figure(count_b, DVec2::new(axes[2], axes[3]), turns[1], middle),
+            };
+            let slack = 1e-9 * size(&a).max(size(&b));
+            let expected = told(|mut add| intersect_few(&a, &b, slack, &mut add));
+            let found = told(|mut add| Sweep::default().intersect(&a, &b, slack, &mut add));
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

@@ -65,6 +65,8 @@ pub(super) struct EnclosureScratch {
     waiting: BinaryHeap<Waiting>,
     gone: Vec<u32>,
     border: Vec<BorderEdge>,
+    /// The facet over the edge of the border that begins at each vertex, while it is closed; else none.
+    begins: Vec<u32>,
     numbers: Vec<u32>,
 }
 
@@ -321,12 +323,16 @@ impl Enclosure {
         if is_around && !self.look_at_nearer(height + SLACK * rounding) {
             return None;
         }
-        for index in 0..self.lent.numbers.len() {
-            let place = self.lent.numbers[index];
-            if self.lent.planes[place as usize].near < height * height {
-                self.wait(place);
-            }
-        }
+        let EnclosureScratch {
+            planes,
+            numbers,
+            waiting,
+            ..
+        } = &mut self.lent;
+        let nearer = (numbers.iter())
+            .map(|&place| (planes[place as usize].near, place))
+            .filter(|(near, _)| *near < height * height);
+        waiting.extend(nearer.map(|(near, place)| Reverse((near.to_bits(), place))));
         loop {
             let (nearest, near) = self.nearest();
             if best.height - near <= width(best.height) {
@@ -550,11 +556,14 @@ impl Enclosure {
                 if self.facets[outer as usize].is_gone {
                     continue;
                 }
-                let is_hidden = !self.look_at(outer).is_below(point);
+                if self.look_at(outer).is_below(point) {
+                    self.cut(outer);
+                    continue;
+                }
                 let next = (edge + 1) % 3;
                 let plane = Plane::new([places[edge], places[next], point], self.extent);
                 // What is hidden goes, too, where a facet over its edge would have its back to the origin.
-                if is_hidden && plane.is_behind {
+                if plane.is_behind {
                     self.lent.border.push(BorderEdge {
                         from: corners[edge],
                         to: corners[next],
@@ -603,14 +612,23 @@ impl Enclosure {
         }
         let Enclosure {
             facets,
+            vertices,
             lent:
                 EnclosureScratch {
                     border,
+                    begins,
                     gone: places,
                     ..
                 },
             ..
         } = self;
+        begins.resize(vertices.len(), NONE);
+        // Where an edge ends one other begins, if the border is a loop that comes by nowhere twice.
+        let mut is_loop = !border.is_empty();
+        for (edge, &own) in border.iter().zip(&*places) {
+            let before = std::mem::replace(&mut begins[edge.from as usize], own);
+            is_loop &= before == NONE;
+        }
         for (edge, &own) in border.iter().zip(&*places) {
             let Facet {
                 corners,
@@ -618,13 +636,10 @@ impl Enclosure {
                 ..
             } = &mut facets[edge.outer as usize];
             let side = (0..3).find(|&k| corners[k] == edge.to && corners[(k + 1) % 3] == edge.from);
-            // Where this edge ends one other begins, if the border is a loop that comes by nowhere twice.
-            let mut after = border
-                .iter()
-                .zip(&*places)
-                .filter(|(next, _)| next.from == edge.to);
-            let (Some(side), Some((_, &next)), None) = (side, after.next(), after.next()) else {
-                return false;
+            let next = begins[edge.to as usize];
+            let (Some(side), true) = (side, next != NONE) else {
+                is_loop = false;
+                break;
             };
             neighbours[side] = own;
             facets[own as usize].corners = [edge.from, edge.to, top];
@@ -633,7 +648,10 @@ impl Enclosure {
             facets[own as usize].neighbours[1] = next;
             facets[next as usize].neighbours[2] = own;
         }
-        !self.lent.border.is_empty()
+        for edge in border {
+            begins[edge.from as usize] = NONE;
+        }
+        is_loop
     }
 
     /// Planes of the new facets; those with a square of their distance below `enough` wait.

@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
+use super::coaxial::CoaxialScratch;
 use super::enclosure::{Enclosure, EnclosureScratch};
 use super::gjk::{Difference, GjkCache};
 use super::simplex::{Origin, Simplex, Vertex};
@@ -102,6 +103,7 @@ pub struct EpaScratch {
     /// Of the polytope that the last search ended with, the facet that its answer lay on; `None`: it is of another pair, or was handed on.
     ended_on: Option<u32>,
     pub(super) enclosure: EnclosureScratch,
+    pub(super) coaxial: CoaxialScratch,
 }
 
 impl EpaScratch {

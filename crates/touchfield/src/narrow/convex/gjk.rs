@@ -95,8 +95,13 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     /// The point of A ⊖ B farthest along a direction.
     #[inline(always)]
     pub(super) fn support(&self, direction: DVec3, hints: &mut (A::Hint, B::Hint)) -> Vertex {
-        let on_a = self.a.support(direction, &mut hints.0);
-        let on_b = (self.b.set).support(-self.b.direction_to_b(direction), &mut hints.1);
+        let direction_in_b = -self.b.direction_to_b(direction);
+        let places = (
+            self.a.look_up(direction),
+            self.b.set.look_up(direction_in_b),
+        );
+        let on_a = (self.a).support_from(direction, places.0, &mut hints.0);
+        let on_b = (self.b.set).support_from(direction_in_b, places.1, &mut hints.1);
         self.vertex(on_a, on_b)
     }
 

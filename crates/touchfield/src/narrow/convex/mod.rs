@@ -1,5 +1,6 @@
 //! Exact answers for convex bodies, by document 004. Nothing here knows a field: the two halves of the library check each other.
 
+mod coaxial;
 mod contact_region;
 mod enclosure;
 mod epa;

@@ -9,6 +9,7 @@
 
 use glam::DVec3;
 
+use super::coaxial;
 use super::enclosure::Enclosure;
 use super::epa::{EpaScratch, EpaSettings, Penetration, penetration};
 use super::gjk::{Difference, GjkCache, GjkSettings, distance};
@@ -166,7 +167,10 @@ impl<'a> ConvexPair<'a> {
         };
         let near = distance(&self.a, &self.b, &settings, gjk);
         if near.is_overlapping {
-            let deep = penetration(&self.a, &self.b, &EpaSettings::default(), gjk, epa);
+            let settings = EpaSettings::default();
+            let rounding = sets.rounding();
+            let deep = coaxial::penetration(self.a, &self.b, rounding, &settings, &mut epa.coaxial)
+                .unwrap_or_else(|| penetration(&self.a, &self.b, &settings, gjk, epa));
             return self.overlapping(near.steps, &deep);
         }
         let gap = (near.point_on_a - near.point_on_b).length();

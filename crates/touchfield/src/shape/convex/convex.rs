@@ -375,9 +375,22 @@ impl Support for Convex {
 
     #[inline(always)]
     fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
+        self.support_from(direction, self.look_up(direction), hint)
+    }
+
+    #[inline(always)]
+    fn look_up(&self, direction: DVec3) -> usize {
+        match &self.core {
+            Core::Hull(hull) => hull.cell(direction),
+            _ => 0,
+        }
+    }
+
+    #[inline(always)]
+    fn support_from(&self, direction: DVec3, place: usize, hint: &mut u32) -> DVec3 {
         match &self.core {
             Core::Hull(hull) => {
-                let (vertex, position) = hull.farthest(direction, climb_hint(*hint));
+                let (vertex, position) = hull.farthest_in(place, direction, climb_hint(*hint));
                 *hint = vertex + 1;
                 position
             }

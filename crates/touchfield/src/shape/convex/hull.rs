@@ -404,10 +404,30 @@ impl ConvexHull {
     /// The cost hardly depends on the number of vertices where they spread over all directions; on rims, such as of a disc, a cold climb may pass a share of them.
     #[inline(always)]
     pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> (u32, DVec3) {
+        self.farthest_in(self.cell(direction), direction, hint)
+    }
+
+    /// The cell of a direction; 0 of small hulls, which have none.
+    #[inline(always)]
+    pub(super) fn cell(&self, direction: DVec3) -> usize {
+        match self.compass.is_empty() {
+            true => 0,
+            false => self.compass.cell(direction),
+        }
+    }
+
+    /// The vertex farthest along a direction of a cell.
+    #[inline(always)]
+    pub(super) fn farthest_in(
+        &self,
+        cell: usize,
+        direction: DVec3,
+        hint: Option<u32>,
+    ) -> (u32, DVec3) {
         if self.compass.is_empty() {
             return corner_block::farthest(&self.blocks, direction);
         }
-        let few = self.compass.corners(direction);
+        let few = self.compass.corners(cell);
         match few.is_empty() {
             false => corner_block::farthest(few, direction),
             true => {

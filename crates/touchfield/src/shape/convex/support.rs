@@ -18,6 +18,18 @@ pub trait Support {
     /// A point that is farthest along `direction`, which may have any length; any point for 0 \[m\].
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3;
 
+    /// Where the set knows to look along a direction, for [`Self::support_from`]: a search of two sets looks that up for both before it looks there, for neither has to wait for the other then.
+    #[inline(always)]
+    fn look_up(&self, _direction: DVec3) -> usize {
+        0
+    }
+
+    /// The same as [`Self::support`], from what [`Self::look_up`] said of this direction.
+    #[inline(always)]
+    fn support_from(&self, direction: DVec3, _place: usize, hint: &mut Self::Hint) -> DVec3 {
+        self.support(direction, hint)
+    }
+
     /// No coordinate of a point of it is larger \[m\].
     fn extent(&self) -> f64;
 }
@@ -28,6 +40,16 @@ impl<S: Support + ?Sized> Support for &S {
     #[inline(always)]
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3 {
         (**self).support(direction, hint)
+    }
+
+    #[inline(always)]
+    fn look_up(&self, direction: DVec3) -> usize {
+        (**self).look_up(direction)
+    }
+
+    #[inline(always)]
+    fn support_from(&self, direction: DVec3, place: usize, hint: &mut Self::Hint) -> DVec3 {
+        (**self).support_from(direction, place, hint)
     }
 
     #[inline(always)]
