@@ -213,16 +213,6 @@ impl Walker {
         left
     }
 
-    /// On to a later time; `false` at the end.
-    #[inline(always)]
-    pub(crate) fn leap(&mut self, time: f64) -> bool {
-        if time >= self.end {
-            return false;
-        }
-        self.enter(time);
-        true
-    }
-
     /// On to where it is in the cell of a time, or of its end if that is before: it comes to where it entered that cell, but not before the time `from`. So pieces of
     /// a cell are the same bits from wherever it was leapt into.
     #[inline(always)]
