@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use glam::{DVec3, UVec3};
 
 use super::segment::Within;
-use super::spans::{Collector, Span};
+use super::spans::Collector;
 use crate::field::block_planes::{Asked, Asking, BlockPlanes, LEAF_LOG2, Near, TILE_HEIGHT};
 use crate::field::line::{Line, Times, Walker, walk_cells};
 use crate::field::pieces::{LinePieces, Piece, trilinear_piece};
@@ -174,30 +174,15 @@ impl PlaneWalk {
         }
     }
 
-    /// To the end, but only where one of `windows` says; above the level elsewhere.
-    pub(super) fn run_during(
-        mut self,
-        field: &PlaneField<'_>,
-        windows: &[Span],
-        out: &mut Collector<'_>,
-    ) -> ControlFlow<()> {
-        for window in windows {
-            let enter = self.line.way(window.enter);
-            if enter > self.way {
-                self.way = enter;
-                self.height = self.height.min(WINDOW_HEIGHT);
-                self.aim(field);
-            }
-            let leave = self.line.way(window.leave) + 4.0 * self.line.unsure();
-            while self.way <= leave || self.cells_until.is_some() {
-                match self.step::<false>(field, out) {
-                    Goes::On => {}
-                    Goes::Left => return ControlFlow::Continue(()),
-                    Goes::Enough => return ControlFlow::Break(()),
-                }
-            }
+    /// From a time on until which the line is above the level.
+    pub(super) fn since(mut self, field: &PlaneField<'_>, time: f64) -> PlaneWalk {
+        let way = self.line.way(time);
+        if way > self.way {
+            self.way = way;
+            self.height = self.height.min(SINCE_HEIGHT);
+            self.aim(field);
         }
-        ControlFlow::Continue(())
+        self
     }
 
     /// Past a block, down to a smaller one, or through cells. `AHEAD`: asks for the memory that comes next, and leaves the walk there for a while.
@@ -360,8 +345,8 @@ pub(super) fn may_begin(
     }
 }
 
-/// Blocks at the start of a window are no larger than this, in levels above the leaves: the level is near. Not tuned.
-const WINDOW_HEIGHT: usize = 1;
+/// Where a line was above the level up to a time because a sphere was, the level is near: blocks to begin with are no larger than this, in levels above the leaves. Not tuned.
+const SINCE_HEIGHT: usize = 1;
 
 /// Blocks to begin with are so many times as long as what is told need not be better known than.
 const FIRST_BLOCK: f32 = 8.0;
@@ -382,13 +367,13 @@ fn height_of(cells: f32) -> usize {
 
 /// Over blocks by the range of their values, then cell by cell. The octree comes with the field's error bound.
 ///
-/// With an octree what is before and after `window`, which is above the level, is left out; answers are the same bits.
+/// The line is above the level before `since`; with an octree that part is left out. Answers are the same bits.
 pub(super) fn cross_cells(
     field: &impl LinePieces,
     octree: Option<(&FieldOctree, f32)>,
     line: &Line,
     times: Times,
-    window: Times,
+    since: f64,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
     let cells = field.layout().cells();
@@ -404,8 +389,8 @@ pub(super) fn cross_cells(
     let leaps = Leaps::new(octree, cell_size, error_bound, line, times[1]);
     let blocks = octree.cells();
     let mut walker = Walker::new(cells, line, times);
-    if window[0] > times[0] {
-        walker.leap_into(window[0], times[0]);
+    if since > times[0] {
+        walker.leap_into(since, times[0]);
     }
     // On to a later time: into a cell always from where it is entered, so that pieces do not depend on the way there.
     let leap = |walker: &mut Walker, time: f64| {
@@ -416,9 +401,6 @@ pub(super) fn cross_cells(
     };
     let mut height = blocks.height();
     loop {
-        if walker.time() > window[1] {
-            return ControlFlow::Continue(());
-        }
         let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
             let leaf = blocks.block_around(0, walker.cell());
             loop {

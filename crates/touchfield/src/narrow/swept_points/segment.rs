@@ -124,7 +124,10 @@ impl<'a> SweptField<'a> {
         let (StoredField::Dense(grid), Some(octree)) = (field, octree) else {
             return None;
         };
-        Some((field, PlaneField::new(grid, octree, octree.planes()?, level)))
+        Some((
+            field,
+            PlaneField::new(grid, octree, octree.planes()?, level),
+        ))
     }
 
     /// Within the field's box it changes by no more than this times the distance of two points; infinite if unknown.
@@ -169,12 +172,6 @@ pub(super) fn check(from: Vec3, to: Vec3, settings: &SegmentSettings) -> Result<
     Ok(())
 }
 
-/// All of a motion.
-const ALWAYS: Span = Span {
-    enter: 0.0,
-    leave: 1.0,
-};
-
 /// As [`cross_segment`]; outside the box of a grid the level may be another.
 pub(super) fn cross(
     target: &SweptField<'_>,
@@ -183,21 +180,18 @@ pub(super) fn cross(
     level_outside: f32,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
-    cross_during(target, from, to, level_outside, &[ALWAYS], out)
+    cross_since(target, from, to, level_outside, 0.0, out)
 }
 
-/// As [`cross`], for a way that is known to be above the level outside of `windows`, which are in order: what is left out there costs nothing, and the answer is the same bits.
-pub(super) fn cross_during(
+/// As [`cross`], for a way that is above the level before `since`: that part costs nothing, and the answer is the same bits.
+pub(super) fn cross_since(
     target: &SweptField<'_>,
     from: Vec3,
     to: Vec3,
     level_outside: f32,
-    windows: &[Span],
+    since: f64,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
-    let ([first, ..], [.., last]) = (windows, windows) else {
-        return ControlFlow::Continue(());
-    };
     let Some((field, octree)) = target.stored else {
         return cross_outside(target, from, to, [0.0, 1.0], out);
     };
@@ -212,11 +206,13 @@ pub(super) fn cross_during(
     let Some([enter, leave]) = inside else {
         return outside([0.0, 1.0], out);
     };
-    if enter > 0.0 && first.enter <= enter {
+    if enter > 0.0 && since <= enter {
         outside([0.0, enter], out)?;
     }
-    cross_inside(field, octree, &line, [enter, leave], windows, out)?;
-    if leave < 1.0 && last.leave >= leave {
+    if since <= leave {
+        cross_inside(field, octree, &line, [enter, leave], since, out)?;
+    }
+    if leave < 1.0 {
         outside([leave, 1.0], out)?;
     }
     ControlFlow::Continue(())
@@ -300,37 +296,6 @@ pub(super) fn cross_beyond(
         }
         None => out.above(times),
     }
-}
-
-/// Windows of [`cross_during`]: a way is above the level outside of them. They are no shorter than what [`cross`] finds, and beyond a grid longer, for less.
-pub(super) fn may_cross(
-    target: &SweptField<'_>,
-    from: Vec3,
-    to: Vec3,
-    level_outside: f32,
-    out: &mut Collector<'_>,
-) -> ControlFlow<()> {
-    let Some((field, octree)) = target.stored else {
-        return cross_outside(target, from, to, [0.0, 1.0], out);
-    };
-    let (line, inside) = Within::new(field.layout(), field.good_cells()).line(from, to);
-    let outside = |times: Times, out: &mut Collector<'_>| {
-        match near_solid(field, from, to, level_outside, times) {
-            Some(near) => out.below(near),
-            None => ControlFlow::Continue(()),
-        }
-    };
-    let Some([enter, leave]) = inside else {
-        return outside([0.0, 1.0], out);
-    };
-    if enter > 0.0 {
-        outside([0.0, enter], out)?;
-    }
-    cross_inside(field, octree, &line, [enter, leave], &[ALWAYS], out)?;
-    if leave < 1.0 {
-        outside([leave, 1.0], out)?;
-    }
-    ControlFlow::Continue(())
 }
 
 /// By values alone: of a field without cells, or beyond the box of one with cells.
@@ -429,39 +394,33 @@ pub(super) fn may_begin(
         .or_else(|| (leave < during[1]).then(|| by_values([leave, during[1]]))?)
 }
 
-/// Within the box of a grid, during `windows`, of which there is at least one.
+/// Within the box of a grid; above the level before `since`.
 fn cross_inside(
     field: &StoredField,
     octree: Option<&FieldOctree>,
     line: &Line,
     times: Times,
-    windows: &[Span],
+    since: f64,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
     let octree = octree.map(|octree| (octree, field.error_bound()));
-    let window = [windows[0].enter, windows[windows.len() - 1].leave];
     match field {
         StoredField::Dense(grid) => match octree.map(|(octree, _)| (octree, octree.planes())) {
             Some((octree, Some(planes))) => {
                 let field = PlaneField::new(grid, octree, planes, out.level);
                 let walk = PlaneWalk::new(&field, line, times);
-                match windows {
-                    [whole] if whole.enter <= times[0] && whole.leave >= times[1] => {
-                        walk.run(&field, out)
-                    }
-                    _ => walk.run_during(&field, windows, out),
-                }
+                walk.since(&field, since).run(&field, out)
             }
-            _ => cross_cells(grid, octree, line, times, window, out),
+            _ => cross_cells(grid, octree, line, times, since, out),
         },
-        StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, window, out),
-        StoredField::Voxmap(map) => cross_cells(map, octree, line, times, window, out),
+        StoredField::Taylor(grid) => cross_cells(grid, octree, line, times, since, out),
+        StoredField::Voxmap(map) => cross_cells(map, octree, line, times, since, out),
         StoredField::Sparse(blocks) => {
             let sparse = SparseLine {
                 field: blocks,
                 octree: octree.and_then(|(octree, _)| octree.sparse()),
             };
-            cross_cells(&sparse, octree, line, times, window, out)
+            cross_cells(&sparse, octree, line, times, since, out)
         }
     }
 }

@@ -12,7 +12,7 @@
 use glam::Vec3;
 
 use super::SweptError;
-use super::segment::{Begin, SweptField, cross, cross_during, may_begin, may_cross};
+use super::segment::{Begin, SweptField, cross_since, may_begin};
 use super::spans::{Collector, Roots, Span, Wanted};
 use crate::field::line::Times;
 use crate::geom::{PairMotion, Pose};
@@ -97,7 +97,6 @@ impl PointSpan {
 #[derive(Debug, Default)]
 pub struct SweepScratch {
     spans: Vec<Span>,
-    windows: Vec<Span>,
     open: Vec<Open<Work>>,
     heap: LeastFirst<Work>,
     poses: Vec<Vec<Option<Pose>>>,
@@ -174,15 +173,13 @@ pub fn sweep_shell(
         slack: 2.0 * target.field().error_bound(),
         steepest: target.steepest(),
         spans: std::mem::take(&mut scratch.spans),
-        windows: std::mem::take(&mut scratch.windows),
         poses: std::mem::take(&mut scratch.poses),
     };
     match settings.wanted {
         SweepWanted::All => sweep.all(&mut scratch.open, out),
         SweepWanted::First | SweepWanted::Whether => sweep.first(&mut scratch.heap, out),
     }
-    (scratch.spans, scratch.windows) = (sweep.spans, sweep.windows);
-    scratch.poses = sweep.poses;
+    (scratch.spans, scratch.poses) = (sweep.spans, sweep.poses);
     Ok(())
 }
 
@@ -206,8 +203,6 @@ struct Sweep<'a> {
     slack: f32,
     steepest: f32,
     spans: Vec<Span>,
-    /// When points of a sphere may be in contact.
-    windows: Vec<Span>,
     /// By depth and end of a piece; those not yet asked for are `None`.
     poses: Vec<Vec<Option<Pose>>>,
 }
@@ -245,16 +240,15 @@ fn during(piece: TimePiece, not_before: f64, best: Option<PointSpan>) -> Times {
 impl Sweep<'_> {
     /// Spheres, then the points of those that are left. Depth first: of many pieces of time few are open at once.
     fn all(&mut self, open: &mut Vec<Open<Work>>, out: &mut Vec<PointSpan>) {
-        /// Points of a sphere that is not looked into: where it is near the level is found once for all of them. Tuned on the dragon between random poses.
+        /// Points of a sphere that is not looked into. On the dragon between random poses 4 and 16 take equally long, 64 a tenth longer.
         const FEW: u32 = 16;
         if !self.settings.by_spheres {
             for point in 0..self.shell.points().len() as u32 {
-                self.point_spans(point, TimePiece::WHOLE, out);
+                self.point_spans(point, TimePiece::WHOLE, 0.0, out);
             }
             return;
         }
         let nodes = self.shell.tree().nodes();
-        let mut windows = std::mem::take(&mut self.windows);
         let root = Work {
             node: 0,
             piece: TimePiece::WHOLE,
@@ -281,55 +275,16 @@ impl Sweep<'_> {
                 open.extend((node.children()).map(|node| self.open(Work { node, piece }, onset)));
                 continue;
             }
-            match self.path {
-                ShellPath::Straight { .. } => {
-                    self.near_level(node, &mut windows);
-                    for point in node.points() {
-                        self.point_spans_during(point, &windows, out);
-                    }
-                }
-                ShellPath::Rigid(_) => {
-                    for point in node.points() {
-                        self.point_spans(point, work.piece, out);
-                    }
-                }
+            let since = f64::from(self.open(work, onset).lower);
+            for point in node.points() {
+                self.point_spans(point, work.piece, since, out);
             }
         }
-        self.windows = windows;
         out.sort_unstable_by(|a, b| {
             (a.point.cmp(&b.point)).then(a.span.enter.total_cmp(&b.span.enter))
         });
         // Pieces of one motion meet.
         out.dedup_by(|next, kept| kept.joins(next));
-    }
-
-    /// When a sphere may hold a point in contact, of a shell whose points go straight.
-    fn near_level(&mut self, node: &SphereNode, windows: &mut Vec<Span>) {
-        let chord = self.chord(node.center, TimePiece::WHOLE);
-        let [level, level_outside] = self.levels(chord.reach(node.radius));
-        windows.clear();
-        let mut out = Collector {
-            level,
-            wanted: Wanted::All,
-            roots: Roots::Exact,
-            spans: windows,
-        };
-        let _ = may_cross(self.target, chord.from, chord.to, level_outside, &mut out);
-    }
-
-    /// The spans of a point that goes straight, and is in contact during `windows` only.
-    fn point_spans_during(&mut self, point: u32, windows: &[Span], out: &mut Vec<PointSpan>) {
-        let chord = self.chord(self.shell.points()[point as usize], TimePiece::WHOLE);
-        self.spans.clear();
-        let level = self.settings.level;
-        let mut spans = Collector {
-            level,
-            wanted: Wanted::All,
-            roots: Roots::Exact,
-            spans: &mut self.spans,
-        };
-        let _ = cross_during(self.target, chord.from, chord.to, level, windows, &mut spans);
-        out.extend(self.spans.iter().map(|&span| PointSpan { point, span }));
     }
 
     /// Best-first by when a sphere may first hold a point in contact; of equal times the first point comes first. No point of a sphere is in contact before its parent may
@@ -394,7 +349,8 @@ impl Sweep<'_> {
                         continue;
                     }
                 }
-                let found = self.point_onset(point, work.piece);
+                let since = if by_spheres { not_before } else { 0.0 };
+                let found = self.point_onset(point, work.piece, since);
                 if let Some(found) =
                     found.filter(|found| is_open(found.span.enter, found.point, best))
                 {
@@ -434,7 +390,7 @@ impl Sweep<'_> {
         piece: TimePiece,
         times: Times,
     ) -> Option<f64> {
-        /// Parts of a sphere's size, to which it need not be known better when it touches: its children are. Tuned on the dragon between random poses.
+        /// Parts of a sphere's size, to which it need not be known better when it touches: its children are. Not tuned.
         const WITHIN: f32 = 0.25;
         let [from, to] = piece.times();
         let length = to - from;
@@ -496,10 +452,11 @@ impl Sweep<'_> {
             .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
     }
 
-    fn point_onset(&mut self, point: u32, piece: TimePiece) -> Option<PointSpan> {
+    /// Not in contact before `since`, a time of the whole motion.
+    fn point_onset(&mut self, point: u32, piece: TimePiece, since: f64) -> Option<PointSpan> {
         let mut found = None;
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
-            sweep.cross(chord, chord.strays, Wanted::Onset);
+            sweep.cross(chord, since, Wanted::Onset);
             found = sweep.spans.first().map(|span| PointSpan {
                 point,
                 span: Span {
@@ -512,9 +469,10 @@ impl Sweep<'_> {
         found
     }
 
-    fn point_spans(&mut self, point: u32, piece: TimePiece, out: &mut Vec<PointSpan>) {
+    /// Not in contact before `since`, a time of the whole motion.
+    fn point_spans(&mut self, point: u32, piece: TimePiece, since: f64, out: &mut Vec<PointSpan>) {
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
-            sweep.cross(chord, chord.strays, Wanted::All);
+            sweep.cross(chord, since, Wanted::All);
             // Exactly the end where it is the end, so that spans of neighbouring pieces join.
             let time = |share: f64| {
                 if share == 1.0 {
@@ -569,9 +527,9 @@ impl Sweep<'_> {
         [inside.min(outside), outside]
     }
 
-    /// Crosses a chord where the field is within `reach` of the level.
-    fn cross(&mut self, chord: &Chord, reach: f32, wanted: Wanted) {
-        let [inside, outside] = self.levels(reach);
+    /// Crosses the chord of a point where the field is within what it strays of the level.
+    fn cross(&mut self, chord: &Chord, since: f64, wanted: Wanted) {
+        let [inside, outside] = self.levels(chord.strays);
         self.spans.clear();
         let mut out = Collector {
             level: inside,
@@ -579,6 +537,11 @@ impl Sweep<'_> {
             roots: Roots::Exact,
             spans: &mut self.spans,
         };
-        let _ = cross(self.target, chord.from, chord.to, outside, &mut out);
+        // Where paths bend, a point's chords are others than those of its sphere, and so is what is above the level.
+        let since = match self.path {
+            ShellPath::Straight { .. } => since,
+            ShellPath::Rigid(_) => 0.0,
+        };
+        let _ = cross_since(self.target, chord.from, chord.to, outside, since, &mut out);
     }
 }
