@@ -130,6 +130,18 @@ impl<'a> SweptField<'a> {
         ))
     }
 
+    /// Whether anything outside the field's grid may be at or below a level: not where the box around the surface is farther from there.
+    pub(super) fn may_touch_beyond(&self, level: f32) -> bool {
+        let Some((field, _)) = self.stored else {
+            return false;
+        };
+        let (bounds, solid) = (field.bounds(), field.solid());
+        let nearest = (solid.min - bounds.min).min(bounds.max - solid.max);
+        // Rounded up, as bounds beyond a grid are rounded down.
+        let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
+        level + 8.0 * f32::EPSILON * (largest + level.abs()) >= nearest.min_element()
+    }
+
     /// Within the field's box it changes by no more than this times the distance of two points; infinite if unknown.
     pub(super) fn steepest(&self) -> f32 {
         match self.stored {

@@ -170,7 +170,7 @@ pub fn sweep_shell(
         path,
         target,
         settings,
-        slack: 2.0 * target.field().error_bound(),
+        slack: Slack::new(target, settings.level),
         steepest: target.steepest(),
         spans: std::mem::take(&mut scratch.spans),
         poses: std::mem::take(&mut scratch.poses),
@@ -199,12 +199,35 @@ struct Sweep<'a> {
     path: &'a ShellPath,
     target: &'a SweptField<'a>,
     settings: &'a SweepSettings,
-    /// Twice the field's error \[m\].
-    slack: f32,
+    slack: Slack,
     steepest: f32,
     spans: Vec<Span>,
     /// By depth and end of a piece; those not yet asked for are `None`.
     poses: Vec<Vec<Option<Pose>>>,
+}
+
+/// How much farther than a distance apart the values of a field at two places may be, because it is off \[m\]: while one of them, p, is at or below the level, and the other, c,
+/// is the centre of a sphere around it.
+///
+/// With e for the error, d for the true distance and s for how far c is from p: in the grid φ(c) ≤ d(c) + e ≤ d(p) + s + e ≤ φ(p) + s + 2e. Outside the grid there is a
+/// bound, about a value at the border less e, which is no more than d and changes no faster: from outside c the same holds. From c in the grid to p outside it is 3e, for the
+/// function that is d − e in the grid and goes on outside as the bound does is 1-Lipschitz, φ(c) is no more than 2e above it, and the bound at p no more than e below it. And where
+/// the slope is known, e, the step at the border.
+struct Slack {
+    anywhere: f32,
+    /// Beside what the slope allows.
+    by_slope: f32,
+}
+
+impl Slack {
+    fn new(target: &SweptField<'_>, level: f32) -> Slack {
+        let error = target.field().error_bound();
+        let (anywhere, by_slope) = match target.may_touch_beyond(level) {
+            true => (3.0 * error, error),
+            false => (2.0 * error, 0.0),
+        };
+        Slack { anywhere, by_slope }
+    }
 }
 
 /// A straight way from the start of a piece of time to its end, and how far what it stands for may be from it.
@@ -522,8 +545,8 @@ impl Sweep<'_> {
             return [level; 2];
         }
         // Rounded up.
-        let outside = (level + reach + self.slack).next_up();
-        let inside = (level + self.steepest * reach).next_up();
+        let outside = (level + reach + self.slack.anywhere).next_up();
+        let inside = (level + self.steepest * reach + self.slack.by_slope).next_up();
         [inside.min(outside), outside]
     }
 
