@@ -37,11 +37,10 @@ impl<F: Fn(f64) -> f64> Path<F> {
         let mut time = from;
         for _ in 0..VALUES {
             let free = (self.distance)(time) - level - self.jump;
-            // Also where it is no number, or nothing moves.
             if free > self.speed * (to - time) {
                 return None;
             }
-            if !(free > within) {
+            if free <= within || free.is_nan() {
                 break;
             }
             time += free / self.speed;

@@ -1,7 +1,7 @@
 //! A shell of points that moves, against a field: which points touch, and when.
 //!
 //! Input: a [`PointShell`], its path in the field's frame, any field. Output: spans of contact of its points, or the first of all.
-//! Cost: a sphere is asked before the points in it; far spheres cost one value. No allocation once the buffers have grown.
+//! Cost: a sphere is asked before the points in it, by a few blocks or values of the field. No allocation once the buffers have grown.
 //! Not for: surface between points: the covering radius says how much that may be nearer.
 //!
 //! After document 002, section 3.3: no point of a sphere of radius r touches while the centre stays above the isosurface of r. Where the
