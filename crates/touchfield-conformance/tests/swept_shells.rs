@@ -131,6 +131,73 @@ fn spheres_rule_out_nothing_that_touches_on_straight_paths() {
     assert!((50..400).contains(&touching), "{touching} of 440 touch");
 }
 
+/// Where a level leaves the grid, values outside are less than those inside by the field's error: spheres must know.
+#[test]
+fn spheres_rule_out_nothing_that_touches_across_the_border_of_a_grid() {
+    let shell = shell("gear", 300);
+    let mesh = model("bowl");
+    let size = mesh.bounds().diagonal();
+    let mut touching = 0;
+    for representation in ALL {
+        let field = representation.bake(&mesh, 16).unwrap();
+        let octree = FieldOctree::build(&field);
+        let target = SweptField::stored(&field, Some(&octree));
+        let (bounds, solid) = (field.bounds(), field.solid());
+        let padding = f64::from((solid.min - bounds.min).min_element());
+        let random = &mut Random::new(17);
+        for _ in 0..if is_long() { 1000 } else { 60 } {
+            // Along the border, turning little: many points are near it for long.
+            let from = random_pose(random, size);
+            let near = |random: &mut Random| {
+                let place = random.in_box(bounds.min.into(), bounds.max.into());
+                let side = random.below(6) as usize;
+                let mut place = place.as_vec3();
+                place[side % 3] = [bounds.min, bounds.max][side / 3][side % 3];
+                place
+            };
+            let path = ShellPath::Straight {
+                from: Pose {
+                    translation: near(random),
+                    ..from
+                },
+                to: Pose {
+                    translation: near(random),
+                    ..from
+                },
+            };
+            let by_spheres = SweepSettings {
+                level: (padding + random.uniform(-0.02, 0.1) * size) as f32,
+                ..SweepSettings::to_within(1e-4)
+            };
+            let linear = SweepSettings {
+                by_spheres: false,
+                ..by_spheres
+            };
+            let all = found(&shell, &path, &target, &linear);
+            touching += all.len();
+            let name = representation.name();
+            assert!(
+                all == found(&shell, &path, &target, &by_spheres),
+                "{name}, {path:?}, {by_spheres:?}"
+            );
+            let first = SweepSettings {
+                wanted: SweepWanted::First,
+                ..linear
+            };
+            let by_spheres = SweepSettings {
+                by_spheres: true,
+                ..first
+            };
+            assert_eq!(
+                found(&shell, &path, &target, &first),
+                found(&shell, &path, &target, &by_spheres),
+                "{name}, {path:?}"
+            );
+        }
+    }
+    assert!(touching > 1000, "{touching} spans");
+}
+
 /// A path of a body that flies and spins, and one of two such bodies.
 fn random_motion(random: &mut Random, size: f64, turns: f64) -> PairMotion {
     let mut motion = || {

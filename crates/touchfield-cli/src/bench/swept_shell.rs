@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::pointshell::{ShellSampling, ShellSettings, shell_of_mesh};
 use touchfield::field::{Field, FieldOctree, StoredField};
@@ -42,6 +42,9 @@ pub(super) struct Bodies {
     /// CPU seconds for all motions of a model point by point; what it would take beyond them is estimated from what was done
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seconds: u32,
+    /// Which spans are asked for [default: both]
+    #[arg(long, value_enum)]
+    spans: Option<Spans>,
     /// Write the rows to this file too
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
@@ -78,8 +81,30 @@ pub(super) struct PaperRow {
 /// What the document measured with.
 const PAPER_SETUP: &str = "Xeon of 2.9 GHz, fields of 1024³";
 
-/// What is asked of a motion, and its name.
-const WANTED: [(SweepWanted, &str); 2] = [(SweepWanted::All, "all"), (SweepWanted::First, "first")];
+/// What is asked of a motion.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Spans {
+    /// every span of every point
+    All,
+    /// the first contact
+    First,
+}
+
+impl Spans {
+    fn wanted(self) -> SweepWanted {
+        match self {
+            Spans::All => SweepWanted::All,
+            Spans::First => SweepWanted::First,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Spans::All => "all",
+            Spans::First => "first",
+        }
+    }
+}
 
 /// What a table is called, and what it is compared with.
 pub(super) struct Table {
@@ -142,13 +167,16 @@ impl Table {
         for (index, model) in models.iter().enumerate() {
             let body = bodies.make(model, max_memory)?;
             let motions = motions(index, &body)?;
-            for wanted in WANTED {
+            for spans in [Spans::All, Spans::First] {
+                if bodies.spans.is_some_and(|only| only != spans) {
+                    continue;
+                }
                 let bench = Bench {
                     body: &body,
                     motions: &motions,
-                    wanted: wanted.0,
+                    wanted: spans.wanted(),
                 };
-                rows.push(bench.run(model.name(), wanted.1, bodies.seconds.into())?);
+                rows.push(bench.run(model.name(), spans.name(), bodies.seconds.into())?);
             }
         }
         if let Some(out) = &bodies.out {

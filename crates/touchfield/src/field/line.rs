@@ -145,13 +145,15 @@ impl Walker {
         (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
     }
 
+    /// To where it entered its cell. Never through the border of all cells: by rounding the walk may begin a little before that, and what is there belongs to the first cell.
     #[inline(always)]
     fn back_to_entry(&mut self, not_before: f64) {
         let mut entered = not_before;
         for axis in 0..3 {
             let direction = self.line.direction[axis];
-            if direction != 0.0 {
-                let plane = self.cell[axis] + i32::from(direction < 0.0);
+            let plane = self.cell[axis] + i32::from(direction < 0.0);
+            let border = if direction < 0.0 { self.cells[axis] } else { 0 };
+            if direction != 0.0 && plane != border {
                 let time = (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis];
                 entered = if time > entered { time } else { entered };
             }
@@ -211,16 +213,6 @@ impl Walker {
             self.leaves[axis] = self.leaving(axis);
         }
         left
-    }
-
-    /// On to a later time; `false` at the end.
-    #[inline(always)]
-    pub(crate) fn leap(&mut self, time: f64) -> bool {
-        if time >= self.end {
-            return false;
-        }
-        self.enter(time);
-        true
     }
 
     /// On to where it is in the cell of a time, or of its end if that is before: it comes to where it entered that cell, but not before the time `from`. So pieces of
@@ -368,6 +360,22 @@ mod tests {
             ControlFlow::Continue(())
         });
         assert_eq!(last, Some((UVec3::new(39, 36, 0), 1.0)));
+    }
+
+    #[test]
+    fn a_leap_into_the_first_cell_of_a_walk_from_beyond_the_border_comes_back_to_its_start() {
+        let cells = UVec3::new(40, 37, 6);
+        for (from, to) in [
+            (DVec3::new(-1e-6, 3.2, 2.5), DVec3::new(9.0, 3.7, 2.1)),
+            (DVec3::new(40.000_001, 3.2, 2.5), DVec3::new(31.0, 3.7, 2.1)),
+        ] {
+            let line = Line::new(from, to);
+            let first = Walker::new(cells, &line, [0.0, 1.0]);
+            let mut leapt = first;
+            leapt.leap_into(0.05, 0.0);
+            assert_eq!((leapt.cell(), leapt.time()), (first.cell(), 0.0));
+            assert_eq!(leapt.leaves_cell(), first.leaves_cell());
+        }
     }
 
     #[test]

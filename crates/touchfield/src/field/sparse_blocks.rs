@@ -645,7 +645,10 @@ impl Field for SparseBlocks {
             let place = self.locate(point);
             trilinear::value(place.corners, place.fraction.to_array())
         } else {
-            self.lower_bound_outside(point).distance
+            (self.frame).distance_outside(point, |inside| {
+                let place = self.locate(inside);
+                trilinear::value(place.corners, place.fraction.to_array())
+            })
         }
     }
 

@@ -1,7 +1,8 @@
 //! Narrow phase: the least separation of two bodies over a whole motion, and when, with a proven bracket.
 //!
 //! Input: two shapes, a [`PairMotion`], a tolerance. Output: [`Clearance`], whose bounds hold the true least separation, field errors and rounding included.
-//! Cost: some dozen separations; precise ones only near the least. No allocation once the buffers have grown.
+//! Cost: some dozen separations; precise ones only near the least. While bodies slide past each other at the least separation, one for every two tolerances of their way. No
+//! allocation once the buffers have grown.
 //! Not for: the first touch, which `cast` finds with less.
 //!
 //! The separation changes no faster than the fastest point moves (`travel` has the proof). So between two times it stays above two lines that fall from

@@ -29,6 +29,25 @@ impl<F: Fn(f64) -> f64> Path<F> {
         self.halve(times, ends, out, MOST_HALVINGS)
     }
 
+    /// When the distance may first be at or below a level between two times: no later than it is, and `None` only if it never is. A few values, each as far on as the
+    /// last allows; what is not farther than `within` counts as there.
+    pub(super) fn may_begin(&self, [from, to]: Times, level: f64, within: f64) -> Option<f64> {
+        /// Not tuned: a path that is aimed at the level is there after two, one along it would take any number.
+        const VALUES: u32 = 6;
+        let mut time = from;
+        for _ in 0..VALUES {
+            let free = (self.distance)(time) - level - self.jump;
+            if free > self.speed * (to - time) {
+                return None;
+            }
+            if free <= within || free.is_nan() {
+                break;
+            }
+            time += free / self.speed;
+        }
+        Some(time)
+    }
+
     fn halve(
         &self,
         times: Times,

@@ -7,7 +7,7 @@
 use glam::Vec3;
 
 use super::over_cells::{Goes, PlaneWalk};
-use super::segment::{SegmentSettings, SweptError, SweptField, check, cross, cross_outside};
+use super::segment::{SegmentSettings, SweptError, SweptField, check, cross, cross_beyond};
 use super::spans::Span;
 
 /// Segments that are on their way at once: enough to wait for memory together. Not tuned; each takes about half a kilobyte of the first cache.
@@ -69,7 +69,7 @@ pub fn cross_segments(
     }
     out.places.resize(segments.len(), [0; 2]);
     out.lanes.resize_with(LANES, Vec::new);
-    let Some(field) = target.planes(settings.level) else {
+    let Some((stored, field)) = target.planes(settings.level) else {
         for (index, &[from, to]) in segments.iter().enumerate() {
             out.lanes[0].clear();
             let mut collector = settings.collect(&mut out.lanes[0]);
@@ -90,7 +90,7 @@ pub fn cross_segments(
                 if matches!(goes, Goes::Left) && on_way.leaves < 1.0 {
                     let [from, to] = segments[on_way.segment];
                     let rest = [on_way.leaves, 1.0];
-                    let _ = cross_outside(target, from, to, rest, &mut collector);
+                    let _ = cross_beyond(target, stored, from, to, rest, &mut collector);
                 }
                 if matches!(goes, Goes::On) {
                     is_over = false;
@@ -107,13 +107,13 @@ pub fn cross_segments(
                 let [from, to] = segments[segment];
                 let (line, inside) = within.line(from, to);
                 let Some([enters, leaves]) = inside else {
-                    let _ = cross_outside(target, from, to, [0.0, 1.0], &mut collector);
+                    let _ = cross_beyond(target, stored, from, to, [0.0, 1.0], &mut collector);
                     out.put(segment, lane);
                     continue;
                 };
                 let before = [0.0, enters];
                 if enters > 0.0
-                    && cross_outside(target, from, to, before, &mut collector).is_break()
+                    && cross_beyond(target, stored, from, to, before, &mut collector).is_break()
                 {
                     out.put(segment, lane);
                     continue;

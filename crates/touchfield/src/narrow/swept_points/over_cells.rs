@@ -141,8 +141,6 @@ pub(super) struct PlaneWalk {
 impl PlaneWalk {
     #[inline(always)]
     pub(super) fn new(field: &PlaneField<'_>, line: &Line, times: Times) -> PlaneWalk {
-        /// Where the level is nearer than this \[cells\] to where a line leaves a leaf, cells come next. Not tuned.
-        const LEAST_LEAP: f32 = 0.05;
         let cells = field.grid.layout().cells();
         let rough = RoughLine::new(cells, line, times);
         let height = field.start_height;
@@ -174,6 +172,17 @@ impl PlaneWalk {
                 Goes::Enough => return ControlFlow::Break(()),
             }
         }
+    }
+
+    /// From a time on until which the line is above the level.
+    pub(super) fn since(mut self, field: &PlaneField<'_>, time: f64) -> PlaneWalk {
+        let way = self.line.way(time);
+        if way > self.way {
+            self.way = way;
+            self.height = self.height.min(SINCE_HEIGHT);
+            self.aim(field);
+        }
+        self
     }
 
     /// Past a block, down to a smaller one, or through cells. `AHEAD`: asks for the memory that comes next, and leaves the walk there for a while.
@@ -291,6 +300,60 @@ impl PlaneWalk {
     }
 }
 
+/// When a line may first be at or below the level, by blocks alone: no later than it is, and `None` only if it never is. Looked into are only blocks in which that is
+/// known no better than to `within` cells; about so long is the first, too.
+#[inline(always)]
+pub(super) fn may_begin(
+    field: &PlaneField<'_>,
+    line: &Line,
+    times: Times,
+    within: f32,
+) -> Option<f64> {
+    let line = RoughLine::new(field.grid.layout().cells(), line, times);
+    let asked = field.asking.along(&line);
+    let least_leap = LEAST_LEAP.max(8.0 * line.unsure());
+    let mut way = 0.0;
+    let mut height = height_of(FIRST_BLOCK * within).min(field.start_height);
+    loop {
+        let block = line.block(way, LEAF_LOG2 + height as u32);
+        let index = field.planes.index(field.blocks, height, block.node);
+        match field.planes.near(index, &block, &line, way, &asked) {
+            Near::Nowhere { is_below: true, .. } => return Some(line.time(way)),
+            Near::Nowhere { gap, .. } => {
+                let free = field.free(gap);
+                if block.leaves + free >= line.length() {
+                    return None;
+                }
+                // So near to the level that rounding may not lead out of the block.
+                if free <= least_leap {
+                    return Some(line.time(block.leaves));
+                }
+                way = block.leaves + free;
+                height = height_of(free).min(field.blocks.height());
+            }
+            Near::Within { from, to, is_below } => {
+                if is_below {
+                    return Some(line.time(way));
+                }
+                way = from;
+                if height == 0 || to - from <= within {
+                    return Some(line.time(from));
+                }
+                height = height_of(to - from).min(height - 1);
+            }
+        }
+    }
+}
+
+/// Where a line was above the level up to a time because a sphere was, the level is near: blocks to begin with are no larger than this, in levels above the leaves. Not tuned.
+const SINCE_HEIGHT: usize = 1;
+
+/// Blocks to begin with are so many times as long as what is told need not be better known than.
+const FIRST_BLOCK: f32 = 8.0;
+
+/// Where the level is nearer than this \[cells\] to where a line leaves a leaf, cells come next. Not tuned.
+const LEAST_LEAP: f32 = 0.05;
+
 /// The largest height of blocks, in levels above the leaves, that are no longer than so many cells.
 ///
 /// After a leap over so many cells blocks of that size are likely to be clear. Tuned, on the bunny's segments that begin outside, for which one level more costs a tenth
@@ -303,11 +366,14 @@ fn height_of(cells: f32) -> usize {
 }
 
 /// Over blocks by the range of their values, then cell by cell. The octree comes with the field's error bound.
+///
+/// The line is above the level before `since`; with an octree that part is left out. Answers are the same bits.
 pub(super) fn cross_cells(
     field: &impl LinePieces,
     octree: Option<(&FieldOctree, f32)>,
     line: &Line,
     times: Times,
+    since: f64,
     out: &mut Collector<'_>,
 ) -> ControlFlow<()> {
     let cells = field.layout().cells();
@@ -323,6 +389,16 @@ pub(super) fn cross_cells(
     let leaps = Leaps::new(octree, cell_size, error_bound, line, times[1]);
     let blocks = octree.cells();
     let mut walker = Walker::new(cells, line, times);
+    if since > times[0] {
+        walker.leap_into(since, times[0]);
+    }
+    // On to a later time: into a cell always from where it is entered, so that pieces do not depend on the way there.
+    let leap = |walker: &mut Walker, time: f64| {
+        if time < times[1] {
+            walker.leap_into(time, times[0]);
+        }
+        time < times[1]
+    };
     let mut height = blocks.height();
     loop {
         let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
@@ -334,11 +410,11 @@ pub(super) fn cross_cells(
                     last = Some(piece);
                     out.visit(times, piece)
                 })?;
-                let leap = last.and_then(|piece| Some((piece, leaps.after(&piece, times[1])?)));
-                let goes_on = match leap {
+                let ahead = last.and_then(|piece| Some((piece, leaps.after(&piece, times[1])?)));
+                let goes_on = match ahead {
                     Some((piece, end)) => {
                         out.visit([times[1], end], piece)?;
-                        walker.leap(end)
+                        leap(&mut walker, end)
                     }
                     None => walker.step(),
                 };
@@ -353,10 +429,10 @@ pub(super) fn cross_cells(
         };
         let block = blocks.block_around(height, walker.cell());
         let leaves = walker.leaves_block(block.first, block.last);
-        let leap = leaps.after(&piece, leaves);
-        out.visit([walker.time(), leap.unwrap_or(leaves)], piece)?;
-        let goes_on = match leap {
-            Some(end) => walker.leap(end),
+        let ahead = leaps.after(&piece, leaves);
+        out.visit([walker.time(), ahead.unwrap_or(leaves)], piece)?;
+        let goes_on = match ahead {
+            Some(end) => leap(&mut walker, end),
             None => walker.step_out_of(block.first, block.last),
         };
         if !goes_on {

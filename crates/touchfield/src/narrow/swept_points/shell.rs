@@ -1,7 +1,7 @@
 //! A shell of points that moves, against a field: which points touch, and when.
 //!
 //! Input: a [`PointShell`], its path in the field's frame, any field. Output: spans of contact of its points, or the first of all.
-//! Cost: a sphere is asked before the points in it; far spheres cost one value. No allocation once the buffers have grown.
+//! Cost: a sphere is asked before the points in it, by a few blocks or values of the field. No allocation once the buffers have grown.
 //! Not for: surface between points: the covering radius says how much that may be nearer.
 //!
 //! After document 002, section 3.3: no point of a sphere of radius r touches while the centre stays above the isosurface of r. Where the
@@ -12,7 +12,7 @@
 use glam::Vec3;
 
 use super::SweptError;
-use super::segment::{SweptField, cross};
+use super::segment::{Begin, SweptField, cross_since, may_begin};
 use super::spans::{Collector, Roots, Span, Wanted};
 use crate::field::line::Times;
 use crate::geom::{PairMotion, Pose};
@@ -97,7 +97,7 @@ impl PointSpan {
 #[derive(Debug, Default)]
 pub struct SweepScratch {
     spans: Vec<Span>,
-    open: Vec<Work>,
+    open: Vec<Open<Work>>,
     heap: LeastFirst<Work>,
     poses: Vec<Vec<Option<Pose>>>,
 }
@@ -135,10 +135,10 @@ impl TimePiece {
     }
 }
 
-impl Work {
-    /// The same for the same work on every run.
-    fn number(self) -> u64 {
-        u64::from(self.node) << 32 | u64::from(1 << self.piece.depth | self.piece.index)
+impl TimePiece {
+    /// No other piece has the same.
+    fn number(self) -> u32 {
+        1 << self.depth | self.index
     }
 }
 
@@ -170,7 +170,7 @@ pub fn sweep_shell(
         path,
         target,
         settings,
-        slack: 2.0 * target.field().error_bound(),
+        slack: Slack::new(target, settings.level),
         steepest: target.steepest(),
         spans: std::mem::take(&mut scratch.spans),
         poses: std::mem::take(&mut scratch.poses),
@@ -199,20 +199,35 @@ struct Sweep<'a> {
     path: &'a ShellPath,
     target: &'a SweptField<'a>,
     settings: &'a SweepSettings,
-    /// Twice the field's error \[m\].
-    slack: f32,
+    slack: Slack,
     steepest: f32,
     spans: Vec<Span>,
     /// By depth and end of a piece; those not yet asked for are `None`.
     poses: Vec<Vec<Option<Pose>>>,
 }
 
-/// What is known of a sphere that may hold a point in contact.
-struct SphereTouch {
-    /// When it may first.
-    onset: f64,
-    /// Whether all of it is, by the field's value at its middle, in contact halfway.
-    is_deep: bool,
+/// How much farther than a distance apart the values of a field at two places may be, because it is off \[m\]: while one of them, p, is at or below the level, and the other, c,
+/// is the centre of a sphere around it.
+///
+/// With e for the error, d for the true distance and s for how far c is from p: in the grid φ(c) ≤ d(c) + e ≤ d(p) + s + e ≤ φ(p) + s + 2e. Outside the grid there is a
+/// bound, about a value at the border less e, which is no more than d and changes no faster: from outside c the same holds. From c in the grid to p outside it is 3e, for the
+/// function that is d − e in the grid and goes on outside as the bound does is 1-Lipschitz, φ(c) is no more than 2e above it, and the bound at p no more than e below it. And where
+/// the slope is known, e, the step at the border.
+struct Slack {
+    anywhere: f32,
+    /// Beside what the slope allows.
+    by_slope: f32,
+}
+
+impl Slack {
+    fn new(target: &SweptField<'_>, level: f32) -> Slack {
+        let error = target.field().error_bound();
+        let (anywhere, by_slope) = match target.may_touch_beyond(level) {
+            true => (3.0 * error, error),
+            false => (2.0 * error, 0.0),
+        };
+        Slack { anywhere, by_slope }
+    }
 }
 
 /// A straight way from the start of a piece of time to its end, and how far what it stands for may be from it.
@@ -223,41 +238,69 @@ struct Chord {
     strays: f32,
 }
 
+impl Chord {
+    /// How far points of a sphere, whose centre goes along it, may be from it \[m\].
+    fn reach(&self, radius: f32) -> f32 {
+        let largest = self.from.abs().max(self.to.abs()).max_element();
+        // Of points and centres that are turned, moved and joined.
+        let rounding = 8.0 * f32::EPSILON * (largest + radius);
+        radius + self.strays + rounding
+    }
+}
+
+/// Whether a point of this number or a later one, from this time on, may be better than the best.
+fn is_open(time: f64, point: u32, best: Option<PointSpan>) -> bool {
+    best.is_none_or(|best| (time, point) < (best.span.enter, best.point))
+}
+
+/// What of a piece of time is of interest: not what is before, nor what is after the best.
+fn during(piece: TimePiece, not_before: f64, best: Option<PointSpan>) -> Times {
+    let [from, to] = piece.times();
+    let until = best.map_or(to, |best| best.span.enter.min(to));
+    [not_before.max(from).min(until), until]
+}
+
 impl Sweep<'_> {
     /// Spheres, then the points of those that are left. Depth first: of many pieces of time few are open at once.
-    fn all(&mut self, open: &mut Vec<Work>, out: &mut Vec<PointSpan>) {
-        /// A sphere costs about what a point does. Where so large a share of the points was spent on spheres that spared none, as when nearly all
-        /// points touch, the rest is done without: no motion costs much more than point by point. Not tuned; larger shares cost small shells in contact more,
-        /// smaller ones make large shells give up above the spheres that would spare most.
-        const SPENT: usize = 16;
+    fn all(&mut self, open: &mut Vec<Open<Work>>, out: &mut Vec<PointSpan>) {
+        /// Points of a sphere that is not looked into. On the dragon between random poses 4 and 16 take equally long, 64 a tenth longer.
+        const FEW: u32 = 16;
+        if !self.settings.by_spheres {
+            for point in 0..self.shell.points().len() as u32 {
+                self.point_spans(point, TimePiece::WHOLE, 0.0, out);
+            }
+            return;
+        }
         let nodes = self.shell.tree().nodes();
-        let (mut asked, mut spared) = (0, self.shell.points().len() / SPENT);
-        open.clear();
-        open.push(Work {
+        let root = Work {
             node: 0,
             piece: TimePiece::WHOLE,
-        });
-        while let Some(work) = open.pop() {
+        };
+        open.clear();
+        open.push(self.open(root, 0.0));
+        while let Some(next) = open.pop() {
+            let work = next.piece;
             let node = &nodes[work.node as usize];
-            if self.settings.by_spheres && asked <= spared {
-                if self.is_bent_too_much(node, work.piece) {
-                    open.extend(work.piece.halves().map(|piece| Work { piece, ..work }));
-                    continue;
+            let not_before = f64::from(next.lower);
+            if self.is_bent_too_much(node, work.piece) {
+                for piece in work.piece.halves() {
+                    open.push(self.open(Work { piece, ..work }, not_before));
                 }
-                asked += 1;
-                let Some(touch) = self.sphere_touch(node, work.piece) else {
-                    spared += node.point_count as usize;
-                    continue;
-                };
-                // Where all points touch, spheres would be asked for nothing.
-                if node.child_count > 0 && !touch.is_deep {
-                    let piece = work.piece;
-                    open.extend(node.children().map(|node| Work { node, piece }));
-                    continue;
-                }
+                continue;
             }
+            let times = during(work.piece, not_before, None);
+            let onset = self.may_touch(node.center, node.radius, work.piece, times);
+            let Some(onset) = onset else {
+                continue;
+            };
+            if node.child_count > 0 && node.point_count > FEW {
+                let piece = work.piece;
+                open.extend((node.children()).map(|node| self.open(Work { node, piece }, onset)));
+                continue;
+            }
+            let since = f64::from(self.open(work, onset).lower);
             for point in node.points() {
-                self.point_spans(point, work.piece, out);
+                self.point_spans(point, work.piece, since, out);
             }
         }
         out.sort_unstable_by(|a, b| {
@@ -267,7 +310,8 @@ impl Sweep<'_> {
         out.dedup_by(|next, kept| kept.joins(next));
     }
 
-    /// Best-first by when a sphere may first hold a point in contact.
+    /// Best-first by when a sphere may first hold a point in contact; of equal times the first point comes first. No point of a sphere is in contact before its parent may
+    /// hold one, and none after the best found so far counts: only what is between is looked at.
     fn first(&mut self, heap: &mut LeastFirst<Work>, out: &mut Vec<PointSpan>) {
         let nodes = self.shell.tree().nodes();
         let mut best: Option<PointSpan> = None;
@@ -276,21 +320,23 @@ impl Sweep<'_> {
             node: 0,
             piece: TimePiece::WHOLE,
         };
-        heap.push(Open {
-            lower: 0.0,
-            number: root.number(),
-            piece: root,
-        });
+        self.push(heap, root, 0.0, best);
         while let Some(open) = heap.pop() {
-            if best.is_some_and(|best| f64::from(open.lower) > best.span.enter) {
-                break;
-            }
             let work = open.piece;
             let node = &nodes[work.node as usize];
+            let not_before = f64::from(open.lower);
+            if !is_open(not_before, node.first_point, best) {
+                // Of those at the same time, later ones may hold the first point.
+                if best.is_some_and(|best| not_before > best.span.enter) {
+                    break;
+                }
+                continue;
+            }
             let by_spheres = self.settings.by_spheres;
             if by_spheres && self.is_bent_too_much(node, work.piece) {
                 for piece in work.piece.halves() {
-                    self.push(heap, Work { piece, ..work }, piece.times()[0], best);
+                    let onset = piece.times()[0].max(not_before);
+                    self.push(heap, Work { piece, ..work }, onset, best);
                 }
                 continue;
             }
@@ -303,10 +349,10 @@ impl Sweep<'_> {
                     // Asked later, when its time is halved.
                     let child = &nodes[child as usize];
                     let onset = if self.is_bent_too_much(child, work.piece) {
-                        Some(work.piece.times()[0])
+                        Some(work.piece.times()[0].max(not_before))
                     } else {
-                        self.sphere_touch(child, work.piece)
-                            .map(|touch| touch.onset)
+                        let times = during(work.piece, not_before, best);
+                        self.may_touch(child.center, child.radius, work.piece, times)
                     };
                     if let Some(onset) = onset {
                         self.push(heap, work, onset, best);
@@ -315,13 +361,22 @@ impl Sweep<'_> {
                 continue;
             }
             for point in node.points() {
-                let found = self.point_onset(point, work.piece);
-                let is_better = |found: &PointSpan| {
-                    best.is_none_or(|best: PointSpan| {
-                        (found.span.enter, found.point) < (best.span.enter, best.point)
-                    })
-                };
-                if let Some(found) = found.filter(is_better) {
+                if by_spheres {
+                    if !is_open(not_before, point, best) {
+                        break;
+                    }
+                    let times = during(work.piece, not_before, best);
+                    let place = self.shell.points()[point as usize];
+                    let onset = self.may_touch(place, 0.0, work.piece, times);
+                    if !onset.is_some_and(|onset| is_open(onset, point, best)) {
+                        continue;
+                    }
+                }
+                let since = if by_spheres { not_before } else { 0.0 };
+                let found = self.point_onset(point, work.piece, since);
+                if let Some(found) =
+                    found.filter(|found| is_open(found.span.enter, found.point, best))
+                {
                     best = Some(found);
                     if self.settings.wanted == SweepWanted::Whether {
                         out.push(found);
@@ -334,13 +389,46 @@ impl Sweep<'_> {
     }
 
     fn push(&self, heap: &mut LeastFirst<Work>, work: Work, onset: f64, best: Option<PointSpan>) {
-        if best.is_none_or(|best| onset <= best.span.enter) {
-            heap.push(Open {
-                lower: (onset as f32).next_down().max(0.0),
-                number: work.number(),
-                piece: work,
-            });
+        let open = self.open(work, onset);
+        if is_open(onset, (open.number >> 32) as u32, best) {
+            heap.push(open);
         }
+    }
+
+    /// Of equal times the first point comes first.
+    fn open(&self, work: Work, onset: f64) -> Open<Work> {
+        let first_point = self.shell.tree().nodes()[work.node as usize].first_point;
+        Open {
+            lower: (onset as f32).next_down().max(0.0),
+            number: u64::from(first_point) << 32 | u64::from(work.piece.number()),
+            piece: work,
+        }
+    }
+
+    /// When a sphere may first hold a point in contact, if it may between two times of the whole motion.
+    fn may_touch(
+        &mut self,
+        center: Vec3,
+        radius: f32,
+        piece: TimePiece,
+        times: Times,
+    ) -> Option<f64> {
+        /// Parts of a sphere's size, to which it need not be known better when it touches: its children are. Not tuned.
+        const WITHIN: f32 = 0.25;
+        let [from, to] = piece.times();
+        let length = to - from;
+        let during = times.map(|time| ((time - from) / length).clamp(0.0, 1.0));
+        let chord = self.chord(center, piece);
+        let reach = chord.reach(radius);
+        let [level, level_by_error] = self.levels(reach);
+        let asked = Begin {
+            level,
+            level_by_error,
+            during,
+            within: WITHIN * reach,
+        };
+        let share = may_begin(self.target, chord.from, chord.to, &asked)?;
+        Some(from + share * length)
     }
 
     /// Whether a sphere strays so far from the chord of its centre's path that half the time is better asked about.
@@ -387,31 +475,11 @@ impl Sweep<'_> {
             .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
     }
 
-    /// Whether a sphere may hold a point in contact.
-    fn sphere_touch(&mut self, node: &SphereNode, piece: TimePiece) -> Option<SphereTouch> {
-        let chord = self.chord(node.center, piece);
-        let largest = chord.from.abs().max(chord.to.abs()).max_element();
-        // Of points and centres that are turned, moved and joined.
-        let rounding = 8.0 * f32::EPSILON * (largest + node.radius);
-        let reach = node.radius + chord.strays + rounding;
-        // From the middle of the way no point is farther off than half of it: one value rules most spheres out.
-        let middle = self.target.field().distance(0.5 * (chord.from + chord.to));
-        let most = 0.5 * chord.from.distance(chord.to) * (1.0 + 4.0 * f32::EPSILON);
-        if middle - most - reach - self.slack > self.settings.level {
-            return None;
-        }
-        self.cross(&chord, reach, Wanted::Onset);
-        let [from, to] = piece.times();
-        self.spans.first().map(|span| SphereTouch {
-            onset: from + span.enter * (to - from),
-            is_deep: middle + node.radius < self.settings.level,
-        })
-    }
-
-    fn point_onset(&mut self, point: u32, piece: TimePiece) -> Option<PointSpan> {
+    /// Not in contact before `since`, a time of the whole motion.
+    fn point_onset(&mut self, point: u32, piece: TimePiece, since: f64) -> Option<PointSpan> {
         let mut found = None;
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
-            sweep.cross(chord, chord.strays, Wanted::Onset);
+            sweep.cross(chord, since, Wanted::Onset);
             found = sweep.spans.first().map(|span| PointSpan {
                 point,
                 span: Span {
@@ -424,9 +492,10 @@ impl Sweep<'_> {
         found
     }
 
-    fn point_spans(&mut self, point: u32, piece: TimePiece, out: &mut Vec<PointSpan>) {
+    /// Not in contact before `since`, a time of the whole motion.
+    fn point_spans(&mut self, point: u32, piece: TimePiece, since: f64, out: &mut Vec<PointSpan>) {
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
-            sweep.cross(chord, chord.strays, Wanted::All);
+            sweep.cross(chord, since, Wanted::All);
             // Exactly the end where it is the end, so that spans of neighbouring pieces join.
             let time = |share: f64| {
                 if share == 1.0 {
@@ -469,17 +538,21 @@ impl Sweep<'_> {
         visit(self, &chord, piece.times())
     }
 
-    /// Crosses a chord where the field is within `reach` of the level.
-    fn cross(&mut self, chord: &Chord, reach: f32, wanted: Wanted) {
+    /// Where the field is within `reach` of the level it is at or below these: in the box of a grid, and outside of it.
+    fn levels(&self, reach: f32) -> [f32; 2] {
         let level = self.settings.level;
-        let (inside, outside) = if reach == 0.0 {
-            (level, level)
-        } else {
-            // Rounded up.
-            let outside = (level + reach + self.slack).next_up();
-            let inside = (level + self.steepest * reach).next_up();
-            (inside.min(outside), outside)
-        };
+        if reach == 0.0 {
+            return [level; 2];
+        }
+        // Rounded up.
+        let outside = (level + reach + self.slack.anywhere).next_up();
+        let inside = (level + self.steepest * reach + self.slack.by_slope).next_up();
+        [inside.min(outside), outside]
+    }
+
+    /// Crosses the chord of a point where the field is within what it strays of the level.
+    fn cross(&mut self, chord: &Chord, since: f64, wanted: Wanted) {
+        let [inside, outside] = self.levels(chord.strays);
         self.spans.clear();
         let mut out = Collector {
             level: inside,
@@ -487,6 +560,11 @@ impl Sweep<'_> {
             roots: Roots::Exact,
             spans: &mut self.spans,
         };
-        let _ = cross(self.target, chord.from, chord.to, outside, &mut out);
+        // Where paths bend, a point's chords are others than those of its sphere, and so is what is above the level.
+        let since = match self.path {
+            ShellPath::Straight { .. } => since,
+            ShellPath::Rigid(_) => 0.0,
+        };
+        let _ = cross_since(self.target, chord.from, chord.to, outside, since, &mut out);
     }
 }
