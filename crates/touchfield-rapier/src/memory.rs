@@ -181,7 +181,7 @@ impl PairMemory {
     }
 
     /// Whether nothing touched when it was last told, or nothing is known.
-    fn is_apart(&self) -> bool {
+    pub(crate) fn is_apart(&self) -> bool {
         self.told.is_none_or(|told| told.nearest > told.reach)
     }
 
