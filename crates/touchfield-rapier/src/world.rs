@@ -78,6 +78,16 @@ fn part_of_step(
         .collect();
     world.integration_parameters.dt = duration;
     world.step_with_events(hooks, events);
+    hold_back(world, fields, &before);
+}
+
+/// Holds bodies back that passed through each other on their way from where they were, each where it first met another.
+fn hold_back(
+    world: &mut PhysicsWorld,
+    fields: &FieldDispatcher,
+    before: &[(RigidBodyHandle, Pose)],
+) {
+    let mut changed: Option<Vec<RigidBodyHandle>> = None;
     for _ in 0..MOST_ROUNDS {
         let movers: Vec<Mover<'_>> = (before.iter())
             .filter_map(|(handle, start)| Some((*handle, start, world.bodies.get(*handle)?)))
@@ -86,18 +96,42 @@ fn part_of_step(
                 Mover::all(world, handle, body, gone, 1.0)
             })
             .collect();
-        let Some((time, bodies)) = first_touch(&movers, fields, 1.0) else {
-            return;
+        // What was held back may be in the way of another now; all others have been looked at.
+        let is_new = |body: &RigidBodyHandle| {
+            let changed = changed.as_ref();
+            changed.is_none_or(|changed| changed.contains(body))
         };
-        for (handle, start) in before.iter().filter(|(handle, _)| bodies.contains(handle)) {
-            if let Some(body) = world.bodies.get_mut(*handle) {
-                let held = motion_between(start, body).position_at_time(time);
-                body.set_position(held, true);
+        let mut held: Vec<(RigidBodyHandle, Real)> = Vec::new();
+        for (index, a) in movers.iter().enumerate() {
+            for b in &movers[index + 1..] {
+                if !(is_new(&a.body) || is_new(&b.body)) {
+                    continue;
+                }
+                let Some(time) = a.touch(b, fields, 1.0) else {
+                    continue;
+                };
+                for body in [a.body, b.body] {
+                    match held.iter_mut().find(|(other, _)| *other == body) {
+                        Some((_, earliest)) => *earliest = earliest.min(time),
+                        None => held.push((body, time)),
+                    }
+                }
+            }
+        }
+        if held.is_empty() {
+            return;
+        }
+        for &(handle, time) in &held {
+            let start = before.iter().find(|(other, _)| *other == handle);
+            if let (Some((_, start)), Some(body)) = (start, world.bodies.get_mut(handle)) {
+                let held_at = motion_between(start, body).position_at_time(time);
+                body.set_position(held_at, true);
             }
         }
         world
             .bodies
             .propagate_modified_body_positions_to_colliders(&mut world.colliders);
+        changed = Some(held.into_iter().map(|(body, _)| body).collect());
     }
     fields.tally().sweep_given_up();
 }
@@ -135,41 +169,12 @@ fn first_touch_of_movers(
             Mover::all(world, handle, body, whole, duration)
         })
         .collect();
-    // Where they are too deep already, the solver gets a moment to push them apart.
-    let (time, _) = first_touch(&movers, fields, duration)?;
-    Some(time.max(2.0 * LEAST_SHARE * duration))
-}
-
-/// When, within a time, two of them first touch, of which one at least moves by more than half of its thickness; and which.
-fn first_touch(
-    movers: &[Mover<'_>],
-    fields: &FieldDispatcher,
-    duration: Real,
-) -> Option<(Real, [RigidBodyHandle; 2])> {
-    let mut first: Option<(Real, [RigidBodyHandle; 2])> = None;
+    let mut first: Option<Real> = None;
     for (index, a) in movers.iter().enumerate() {
         for b in &movers[index + 1..] {
-            let is_needed = (a.is_fast || b.is_fast)
-                && a.body != b.body
-                && a.swept.intersects(&b.swept)
-                && (holds_field(a.collider.shape()) || holds_field(b.collider.shape()))
-                && (a.collider.collision_groups()).test(b.collider.collision_groups())
-                && !a.collider.is_sensor()
-                && !b.collider.is_sensor();
-            if !is_needed {
-                continue;
-            }
-            let hit = fields.cast_shapes_nonlinear(
-                &a.motion,
-                a.collider.shape(),
-                &b.motion,
-                b.collider.shape(),
-                0.0,
-                first.map_or(duration, |(time, _)| time),
-                false,
-            );
-            if let Ok(Some(hit)) = hit {
-                first = Some((hit.time_of_impact, [a.body, b.body]));
+            if let Some(time) = a.touch(b, fields, first.unwrap_or(duration)) {
+                // Where they are too deep already, the solver gets a moment to push them apart.
+                first = Some(time.max(2.0 * LEAST_SHARE * duration));
             }
         }
     }
@@ -186,6 +191,31 @@ struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
+    /// When, within a time, two of them first touch, of which one at least moves by more than half of its thickness.
+    fn touch(&self, other: &Mover<'_>, fields: &FieldDispatcher, duration: Real) -> Option<Real> {
+        let (a, b) = (self, other);
+        let is_needed = (a.is_fast || b.is_fast)
+            && a.body != b.body
+            && a.swept.intersects(&b.swept)
+            && (holds_field(a.collider.shape()) || holds_field(b.collider.shape()))
+            && (a.collider.collision_groups()).test(b.collider.collision_groups())
+            && !a.collider.is_sensor()
+            && !b.collider.is_sensor();
+        if !is_needed {
+            return None;
+        }
+        let hit = fields.cast_shapes_nonlinear(
+            &a.motion,
+            a.collider.shape(),
+            &b.motion,
+            b.collider.shape(),
+            0.0,
+            duration,
+            false,
+        );
+        Some(hit.ok()??.time_of_impact)
+    }
+
     /// The colliders of a body that moves so for a time.
     fn all(
         world: &'a PhysicsWorld,
