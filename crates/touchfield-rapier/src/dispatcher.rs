@@ -284,12 +284,17 @@ impl FieldDispatcher {
                 self.look_for_depth(part, found);
             }
         }
-        let foresight = before.filter(|_| reach > wanted).map(|before| Foresight {
+        let mut foresight = before.filter(|_| reach > wanted).map(|before| Foresight {
             wanted,
             before_from_now: before * first_from_second.inverse(),
             may_turn: parts.is_thin(),
+            until: 1.0,
         });
-        if let Some(foresight) = &foresight {
+        let is_first_touch = parts.is_apart() && !parts.is_thin();
+        if let Some(foresight) = &mut foresight {
+            if is_first_touch {
+                foresight.look_until_first(&gather.found);
+            }
             (gather.found).retain(|found| foresight.holds(&found.contact, missed));
         }
         let settle = |found: &Found| {
@@ -302,7 +307,10 @@ impl FieldDispatcher {
         let subshape = |numbers| parts.pair(numbers).map(|part| part.subshape);
         let plain_before = take_plain(manifolds);
         let settled = manifolds::settle_feet(&gather.found, &frame, settle, &mut gather.manifolds);
-        if let Some(foresight) = foresight.filter(|_| missed > 0.0) {
+        if let Some(foresight) = &mut foresight {
+            if is_first_touch {
+                foresight.look_until_first(gather.manifolds.settled());
+            }
             (gather.manifolds).retain_settled(|contact| foresight.holds(contact, 0.0));
         }
         let told = settled
@@ -430,18 +438,43 @@ struct Foresight {
     before_from_now: Pose,
     /// Whether the next step may lead another way than the last: what a body hits turns it, and what slid past a thin wall may be through it.
     may_turn: bool,
+    /// The share of the next step that is looked at.
+    until: f32,
 }
 
 impl Foresight {
-    /// Whether a contact is as near as wanted, or will be closed after another step like the last, or nearly, by a margin \[m\].
-    fn holds(&self, contact: &Contact, margin: f32) -> bool {
+    /// By how much a contact is nearer after another step like the last \[m\].
+    fn nearer(&self, contact: &Contact) -> f32 {
         let moved = contact.point - self.before_from_now.transform_point(contact.point);
         let nearer = if self.may_turn {
             moved.length()
         } else {
             -moved.dot(contact.normal)
         };
-        contact.separation <= self.wanted.max(FASTER * nearer) + margin
+        FASTER * nearer
+    }
+
+    /// Looks no farther ahead than to where the first of these contacts is closed: what would be closed after it is not, for the body is thrown back. A box whose corner comes first would be
+    /// given its speed back at its edges as well, and gain energy.
+    fn look_until_first(&mut self, found: &[Found]) {
+        let shares = found.iter().map(|Found { contact, .. }| {
+            let nearer = self.nearer(contact);
+            if contact.separation <= 0.0 {
+                0.0
+            } else if nearer > 0.0 {
+                contact.separation / nearer
+            } else {
+                1.0
+            }
+        });
+        self.until = shares.fold(1.0, f32::min);
+    }
+
+    /// Whether a contact is as near as wanted, or will be closed after another step like the last, or nearly, by a margin \[m\].
+    fn holds(&self, contact: &Contact, margin: f32) -> bool {
+        let nearer = self.nearer(contact);
+        contact.separation <= self.wanted.max(nearer) + margin
+            && contact.separation <= self.wanted + self.until * nearer.max(0.0) + margin
     }
 }
 

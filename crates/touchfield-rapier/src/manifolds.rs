@@ -243,7 +243,7 @@ where
         let members = &reduced.kept[group.first as usize..][..group.count as usize];
         kept.clear();
         kept.extend(members.iter().map(|&index| settled[index as usize]));
-        drop_between(kept, BETWEEN_SHARE * frame.size);
+        drop_between(kept, BETWEEN_SHARE * frame.size, tolerance.slop);
         let Some(deepest) =
             (kept.iter()).min_by(|a, b| a.contact.separation.total_cmp(&b.contact.separation))
         else {
@@ -295,8 +295,9 @@ where
 }
 
 /// Drops contacts that lie on the way between two others, no deeper than those say: what they carry the others carry. Along an edge that hits the ground four points in a row would each be given back their
-/// speed in turn, and with a restitution near 1 a box gained energy by that.
-fn drop_between(kept: &mut Vec<Found>, near: f32) {
+/// speed in turn, and with a restitution near 1 a box gained energy by that. `near` is how far from the line they are at most, `deeper` by how much they may be deeper than it says \[m\]: a foot between
+/// two places that are still above the floor carries, and a body that loses it falls from one place to the next and never rests.
+fn drop_between(kept: &mut Vec<Found>, near: f32, deeper: f32) {
     let is_between = |index: usize, kept: &[Found]| {
         let one = &kept[index].contact;
         let others = || (0..kept.len()).filter(|&other| other != index);
@@ -310,7 +311,7 @@ fn drop_between(kept: &mut Vec<Found>, near: f32) {
                 let between = a.separation + share * (b.separation - a.separation);
                 (0.0..=1.0).contains(&share)
                     && on_line.distance_squared(one.point) <= near * near
-                    && one.separation >= between - near
+                    && one.separation >= between - deeper
             })
         })
     };
@@ -423,6 +424,37 @@ mod tests {
         // A ball of 5 cm, whose middle is 3 mm beside a point.
         let feet = feet_of(&contacts(|x| 10.0 * (x - 0.003) * (x - 0.003)));
         assert_eq!(feet, [0.0, 0.01], "the two beside the foot");
+    }
+
+    /// Contacts along x with these separations.
+    fn in_a_row(separations: &[f32]) -> Vec<Found> {
+        let all = contacts(|_| 0.0).into_iter().zip(separations);
+        let put = all.map(|(mut found, &separation)| {
+            found.contact.separation = separation;
+            found
+        });
+        put.collect()
+    }
+
+    #[test]
+    fn what_lies_between_two_others_is_dropped_unless_it_carries_alone() {
+        let left = |separations: &[f32]| {
+            let mut kept = in_a_row(separations);
+            drop_between(&mut kept, 0.003, 4e-5);
+            kept.len()
+        };
+        assert_eq!(
+            left(&[-1e-5, -1e-5, -1e-5, -1e-5]),
+            2,
+            "an edge on the floor"
+        );
+        assert_eq!(left(&[0.0, 1e-4, 2e-4]), 2, "an edge that comes down");
+        assert_eq!(left(&[0.0, 0.0, 3e-4]), 3, "a foot beside one in the air");
+        assert_eq!(
+            left(&[2.8e-4, -1e-5, 3e-4]),
+            3,
+            "a foot between two in the air"
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ use touchfield::contact::ContactId;
 use touchfield::geom::Pose;
 
 use crate::partner::{Part, Solids};
+use crate::sweep::near;
 
 /// A place that touched when contacts were last looked for.
 #[derive(Clone, Copy)]
@@ -73,6 +74,8 @@ pub(crate) struct PairMemory {
     thinner: f32,
     /// By how much the shells may miss how near the bodies are \[m\].
     missed: f32,
+    /// How near they count as in contact \[m\].
+    near: f32,
     ball: Ball,
     /// Where the second collider was when it was last asked for.
     seen_at: Option<Pose>,
@@ -113,9 +116,11 @@ impl PairMemory {
         let sizes = parts().filter_map(Part::solid);
         let sizes = sizes.map(|shape| shape.solid().diagonal());
         let sizes = sizes.filter(|size| size.is_finite());
+        let thinner = parts().map(Part::thickness).fold(f32::INFINITY, f32::min);
         PairMemory {
             size: sizes.fold(f32::INFINITY, f32::min),
-            thinner: parts().map(Part::thickness).fold(f32::INFINITY, f32::min),
+            thinner,
+            near: near(parts().filter_map(Part::solid), thinner),
             missed: missed(&first, &second),
             ball: Ball::of(&first, &second),
             first,
@@ -143,9 +148,9 @@ impl PairMemory {
         let step = before.map(|before| self.ball.drift(before, now));
         let is_apart = self.is_apart();
         let foreseen = match step {
-            // How it moves is not known yet.
-            None if self.is_thin() => prediction + self.thinner,
-            None => 0.0,
+            // How it moves is not known yet. Sweeps stop a pair that comes from afar as near as that, and leave the rest to its contacts.
+            None if self.is_thin() => self.near.max(prediction + self.thinner),
+            None => self.near,
             // What is farther away than that is not closed after the next step.
             Some(step) if is_apart => prediction.max(FASTER * step) + self.missed,
             Some(step) if step > FORESEEN_SHARE * self.thinner => FASTER * step,
@@ -176,7 +181,7 @@ impl PairMemory {
     }
 
     /// Whether nothing touched when it was last told, or nothing is known.
-    fn is_apart(&self) -> bool {
+    pub(crate) fn is_apart(&self) -> bool {
         self.told.is_none_or(|told| told.nearest > told.reach)
     }
 
@@ -352,7 +357,7 @@ mod tests {
         let size = memory.size;
         let (plan, before) = memory.plan(at(0.1), 0.02);
         assert!(before.is_none());
-        assert_eq!(plan, Plan::Look(0.02));
+        assert_eq!(plan, Plan::Look(memory.near.max(0.02)));
         memory.looked(told(at(0.1), 0.01, 0.01));
         assert_eq!(memory.plan(at(0.1 + 0.001 * size), 0.02).0, Plan::Keep);
         assert_eq!(memory.plan(at(0.1 + 0.005 * size), 0.02).0, Plan::Revisit);

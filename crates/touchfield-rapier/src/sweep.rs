@@ -452,8 +452,8 @@ impl Sweep<'_> {
     }
 }
 
-/// How near bodies count as in contact \[m\].
-fn near(shapes: [&Shape; 2], thinner: f32) -> f32 {
+/// How near bodies count as in contact \[m\]: their contacts are told as far as that when they are first seen, and a sweep leaves to the solver what begins within it.
+pub(crate) fn near<'a>(shapes: impl IntoIterator<Item = &'a Shape>, thinner: f32) -> f32 {
     let shells = shapes.into_iter().filter_map(|shape| shape.shell());
     let covered = shells.map(|shell| shell.covering_radius());
     let covered = covered.fold(f32::INFINITY, f32::min);

@@ -5,7 +5,7 @@
 
 use rapier::dynamics::{IntegrationParameters, RigidBody, RigidBodyActivation, RigidBodyHandle};
 use rapier::geometry::Collider;
-use rapier::math::Real;
+use rapier::math::{Pose, Real};
 use rapier::parry::bounding_volume::{Aabb, BoundingVolume};
 use rapier::parry::query::{NonlinearRigidMotion, QueryDispatcher};
 use rapier::pipeline::{EventHandler, PhysicsHooks, PhysicsWorld};
@@ -25,6 +25,8 @@ pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
 ///
 /// Rapier sweeps fast bodies against what stands still, and those with CCD enabled against what moves, as if that had already moved; two of these not against
 /// each other. Here the step is cut where two of them, one a field, would first touch, up to [`MOST_CUTS`] times; from there on their contact is seen.
+/// The solver may throw them elsewhere than they were going: where that led them through each other, both are held back at the moment at which they met, as Rapier
+/// holds a fast body back before what stands still.
 pub fn step(world: &mut PhysicsWorld, fields: &FieldDispatcher) {
     step_with_events(world, fields, &(), &());
 }
@@ -42,25 +44,115 @@ pub fn step_with_events(
         let Some(time) = first_touch_of_movers(world, fields, left) else {
             break;
         };
-        world.integration_parameters.dt = time;
-        world.step_with_events(hooks, events);
+        part_of_step(world, fields, time, hooks, events);
         left -= time;
         if left <= LEAST_SHARE * whole {
             break;
         }
     }
     if left > LEAST_SHARE * whole {
-        world.integration_parameters.dt = left;
-        world.step_with_events(hooks, events);
+        part_of_step(world, fields, left, hooks, events);
     }
     world.integration_parameters.dt = whole;
 }
 
-/// Cuts of a step, at most; beyond, two bodies may pass through each other as they do in Rapier.
+/// Cuts of a step, at most; what is left of it then is made at once.
 pub const MOST_CUTS: u32 = 16;
 
 /// Parts of a step shorter than this share of it are left out: they move nothing.
 const LEAST_SHARE: Real = 1e-3;
+
+/// How often bodies are held back after a part of a step, at most: each time sooner, for one that is held back may be in the way of another.
+const MOST_ROUNDS: u32 = 8;
+
+/// A part of a step, after which no two bodies have passed through each other.
+fn part_of_step(
+    world: &mut PhysicsWorld,
+    fields: &FieldDispatcher,
+    duration: Real,
+    hooks: &dyn PhysicsHooks,
+    events: &dyn EventHandler,
+) {
+    let before: Vec<(RigidBodyHandle, Pose)> = (dynamic_bodies(world))
+        .map(|(handle, body)| (handle, *body.position()))
+        .collect();
+    world.integration_parameters.dt = duration;
+    world.step_with_events(hooks, events);
+    hold_back(world, fields, &before);
+}
+
+/// Holds bodies back that passed through each other on their way from where they were, each where it first met another.
+fn hold_back(
+    world: &mut PhysicsWorld,
+    fields: &FieldDispatcher,
+    before: &[(RigidBodyHandle, Pose)],
+) {
+    let mut changed: Option<Vec<RigidBodyHandle>> = None;
+    for _ in 0..MOST_ROUNDS {
+        let movers: Vec<Mover<'_>> = (before.iter())
+            .filter_map(|(handle, start)| Some((*handle, start, world.bodies.get(*handle)?)))
+            .flat_map(|(handle, start, body)| {
+                let gone = motion_between(start, body);
+                Mover::all(world, handle, body, gone, 1.0)
+            })
+            .collect();
+        // What was held back may be in the way of another now; all others have been looked at.
+        let is_new = |body: &RigidBodyHandle| {
+            let changed = changed.as_ref();
+            changed.is_none_or(|changed| changed.contains(body))
+        };
+        let mut held: Vec<(RigidBodyHandle, Real)> = Vec::new();
+        for (index, a) in movers.iter().enumerate() {
+            for b in &movers[index + 1..] {
+                if !(is_new(&a.body) || is_new(&b.body)) {
+                    continue;
+                }
+                let Some(time) = a.touch(b, fields, 1.0) else {
+                    continue;
+                };
+                for body in [a.body, b.body] {
+                    match held.iter_mut().find(|(other, _)| *other == body) {
+                        Some((_, earliest)) => *earliest = earliest.min(time),
+                        None => held.push((body, time)),
+                    }
+                }
+            }
+        }
+        if held.is_empty() {
+            return;
+        }
+        for &(handle, time) in &held {
+            let start = before.iter().find(|(other, _)| *other == handle);
+            if let (Some((_, start)), Some(body)) = (start, world.bodies.get_mut(handle)) {
+                let held_at = motion_between(start, body).position_at_time(time);
+                body.set_position(held_at, true);
+            }
+        }
+        world
+            .bodies
+            .propagate_modified_body_positions_to_colliders(&mut world.colliders);
+        changed = Some(held.into_iter().map(|(body, _)| body).collect());
+    }
+    fields.tally().sweep_given_up();
+}
+
+/// How a body came from a pose to where it is, within a time of 1.
+fn motion_between(start: &Pose, body: &RigidBody) -> NonlinearRigidMotion {
+    let center = body.mass_properties().local_mprops.local_com;
+    let end = body.position();
+    let turn = end.rotation * start.rotation.inverse();
+    NonlinearRigidMotion::new(
+        *start,
+        center,
+        *end * center - *start * center,
+        turn.to_scaled_axis(),
+    )
+}
+
+fn dynamic_bodies(world: &PhysicsWorld) -> impl Iterator<Item = (RigidBodyHandle, &RigidBody)> {
+    let bodies = world.bodies.iter();
+    bodies.filter(|(_, body)| body.is_dynamic() && body.is_enabled())
+}
 
 /// When, within a time, two dynamic bodies first touch, of which one at least moves by more than half of its thickness.
 fn first_touch_of_movers(
@@ -68,35 +160,21 @@ fn first_touch_of_movers(
     fields: &FieldDispatcher,
     duration: Real,
 ) -> Option<Real> {
-    let movers: Vec<Mover<'_>> = (world.bodies.iter())
-        .filter(|(_, body)| body.is_dynamic() && body.is_enabled())
-        .flat_map(|(handle, body)| Mover::all(world, handle, body, duration))
+    let movers: Vec<Mover<'_>> = dynamic_bodies(world)
+        .flat_map(|(handle, body)| {
+            let center = body.mass_properties().local_mprops.local_com;
+            let fall = world.gravity * body.gravity_scale() * duration;
+            let going = body.linvel() + fall;
+            let whole = NonlinearRigidMotion::new(*body.position(), center, going, body.angvel());
+            Mover::all(world, handle, body, whole, duration)
+        })
         .collect();
     let mut first: Option<Real> = None;
     for (index, a) in movers.iter().enumerate() {
         for b in &movers[index + 1..] {
-            let is_needed = (a.is_fast || b.is_fast)
-                && a.body != b.body
-                && a.swept.intersects(&b.swept)
-                && (holds_field(a.collider.shape()) || holds_field(b.collider.shape()))
-                && (a.collider.collision_groups()).test(b.collider.collision_groups())
-                && !a.collider.is_sensor()
-                && !b.collider.is_sensor();
-            if !is_needed {
-                continue;
-            }
-            let hit = fields.cast_shapes_nonlinear(
-                &a.motion,
-                a.collider.shape(),
-                &b.motion,
-                b.collider.shape(),
-                0.0,
-                first.unwrap_or(duration),
-                false,
-            );
-            if let Ok(Some(hit)) = hit {
+            if let Some(time) = a.touch(b, fields, first.unwrap_or(duration)) {
                 // Where they are too deep already, the solver gets a moment to push them apart.
-                first = Some(hit.time_of_impact.max(2.0 * LEAST_SHARE * duration));
+                first = Some(time.max(2.0 * LEAST_SHARE * duration));
             }
         }
     }
@@ -113,20 +191,39 @@ struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
+    /// When, within a time, two of them first touch, of which one at least moves by more than half of its thickness.
+    fn touch(&self, other: &Mover<'_>, fields: &FieldDispatcher, duration: Real) -> Option<Real> {
+        let (a, b) = (self, other);
+        let is_needed = (a.is_fast || b.is_fast)
+            && a.body != b.body
+            && a.swept.intersects(&b.swept)
+            && (holds_field(a.collider.shape()) || holds_field(b.collider.shape()))
+            && (a.collider.collision_groups()).test(b.collider.collision_groups())
+            && !a.collider.is_sensor()
+            && !b.collider.is_sensor();
+        if !is_needed {
+            return None;
+        }
+        let hit = fields.cast_shapes_nonlinear(
+            &a.motion,
+            a.collider.shape(),
+            &b.motion,
+            b.collider.shape(),
+            0.0,
+            duration,
+            false,
+        );
+        Some(hit.ok()??.time_of_impact)
+    }
+
+    /// The colliders of a body that moves so for a time.
     fn all(
         world: &'a PhysicsWorld,
         handle: RigidBodyHandle,
         body: &'a RigidBody,
+        whole: NonlinearRigidMotion,
         duration: Real,
     ) -> impl Iterator<Item = Mover<'a>> {
-        let center = body.mass_properties().local_mprops.local_com;
-        let fall = world.gravity * body.gravity_scale() * duration;
-        let whole = NonlinearRigidMotion::new(
-            *body.position(),
-            center,
-            body.linvel() + fall,
-            body.angvel(),
-        );
         let colliders = body.colliders().iter();
         colliders.filter_map(move |&collider| {
             let collider = world.colliders.get(collider)?;

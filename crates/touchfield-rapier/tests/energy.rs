@@ -49,9 +49,10 @@ fn a_box_gains_no_more_energy_than_rapiers_own() {
             .fold(0.0, Real::max)
     };
     let (ours, own) = (worst(&field.shared()), worst(&own));
-    // Which way a box tumbles on is chance after a few bounces; before contacts between others were dropped it was 42 for 1.3.
+    eprintln!("at most {ours}, own {own} of what they began with");
+    // Which way a box tumbles on is chance after a few bounces. Before contacts between others were dropped it was 42 for 1.3; while edges were told that would be closed after a corner threw the box back, up to 9 for 1.5.
     assert!(
-        ours <= 1.3 * own,
+        ours <= 1.1 * own,
         "{ours} for {own} of what they began with"
     );
 }

@@ -29,8 +29,8 @@ pub(super) struct Scene {
 }
 
 /// Nodes along the longest side of a model, and of the terrain.
-const MODEL_NODES: u32 = 64;
-const GROUND_NODES: u32 = 256;
+pub(super) const MODEL_NODES: u32 = 64;
+pub(super) const GROUND_NODES: u32 = 256;
 /// How deep a body is pushed into what it lies on, in its own sizes.
 const PUSH: f32 = 0.02;
 
@@ -48,15 +48,22 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Failure> {
     Ok(Shape::stored(Arc::new(baked.grid.into())))
 }
 
-fn ground(side: f64) -> Result<Body, Failure> {
-    let terrain = generate::Terrain {
+/// Hills as wide as this \[m\].
+pub(super) fn terrain(side: f64) -> generate::Terrain {
+    generate::Terrain {
         size: DVec2::splat(side),
         height: 0.08 * side,
         hill_size: 0.3 * side,
         base: 0.05 * side,
         ..Default::default()
-    };
-    let shape = baked(&generate::terrain(terrain).map_err(bad)?, GROUND_NODES)?;
+    }
+}
+
+fn ground(side: f64) -> Result<Body, Failure> {
+    let shape = baked(
+        &generate::terrain(terrain(side)).map_err(bad)?,
+        GROUND_NODES,
+    )?;
     // Somewhere in the middle of the world, whatever frame the model has.
     let middle = shape.solid().center();
     Ok(Body::new(
@@ -82,9 +89,9 @@ pub(super) fn two_models() -> Result<Scene, Failure> {
     Ok(scene)
 }
 
-/// Many models of five kinds in a heap on hills.
-pub(super) fn many_objects(count: u32) -> Result<Scene, Failure> {
-    let meshes = [
+/// The five kinds of models that make a heap.
+pub(super) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5] {
+    [
         generate::torus(Default::default()),
         generate::torus_knot(Default::default()),
         generate::mug(Default::default()),
@@ -99,13 +106,17 @@ pub(super) fn many_objects(count: u32) -> Result<Scene, Failure> {
             wire_radius: 0.01,
             ..Default::default()
         }),
-    ];
+    ]
+}
+
+/// Many models of five kinds in a heap on hills.
+pub(super) fn many_objects(count: u32) -> Result<Scene, Failure> {
     let mut shapes = Vec::new();
-    for mesh in meshes {
+    for mesh in heap_meshes() {
         shapes.push(baked(&mesh.map_err(bad)?, MODEL_NODES)?);
     }
     let mut scene = Scene::with(ground(1.3)?);
-    let mut random = Sequence(0);
+    let mut random = Sequence::default();
     for index in 0..count as usize {
         let rotation = Quat::from_scaled_axis(3.0 * (2.0 * random.point() - 1.0));
         let place = random.point();
@@ -131,7 +142,7 @@ pub(super) fn pipe_with_balls(count: u32) -> Result<Scene, Failure> {
     let mut scene = Scene::with(Body::new(pipe, Pose::IDENTITY));
     let below = Vec3::new(0.4, 0.0, -0.1);
     scene.add(Body::new(bowl, Pose::from_translation(below)));
-    let mut random = Sequence(0);
+    let mut random = Sequence::default();
     for index in 0..count {
         let place = random.point();
         let start = if index % 4 == 0 {
@@ -249,10 +260,11 @@ impl Scene {
 }
 
 /// Points of the unit cube that fill it evenly: an additive recurrence [Roberts2018].
-struct Sequence(u32);
+#[derive(Default)]
+pub(super) struct Sequence(u32);
 
 impl Sequence {
-    fn point(&mut self) -> Vec3 {
+    pub(super) fn point(&mut self) -> Vec3 {
         self.0 += 1;
         let fraction = |step: f64| (0.5 + f64::from(self.0) * step).fract();
         DVec3::new(

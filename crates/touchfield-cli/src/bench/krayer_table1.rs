@@ -35,6 +35,7 @@ pub(super) const DESCRIPTION: &str =
 #[command(after_help = "\
 Example:
   touchfield bench krayer-table1 --resolution 10,20 --threads 2 --out table.csv
+  touchfield bench krayer-table1 --physics --steps 1000
 
 Times are the least of --repeats runs over all pairs of a scene, on all threads.")]
 pub(super) struct Arguments {
@@ -49,16 +50,22 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
     /// Write the rows to this file too
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "physics")]
     out: Option<PathBuf>,
+    /// Let the scenes go in Rapier instead, and tell what a step costs (feature `physics`)
+    #[arg(long)]
+    physics: bool,
+    /// Steps that are made with --physics
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "physics")]
+    steps: u32,
 }
 
 /// A row of the table as it is printed.
-struct PaperRow {
-    resolution: u32,
+pub(super) struct PaperRow {
+    pub(super) resolution: u32,
     collisions: f64,
-    pairs: f64,
-    milliseconds: f64,
+    pub(super) pairs: f64,
+    pub(super) milliseconds: f64,
 }
 
 const fn paper(resolution: u32, collisions: f64, pairs: f64, milliseconds: f64) -> PaperRow {
@@ -91,7 +98,7 @@ const PIPE: [PaperRow; 4] = [
 ];
 
 /// What the document measured with.
-const PAPER_SETUP: &str = "GeForce GTX 1070, first-order fields in half floats";
+pub(super) const PAPER_SETUP: &str = "GeForce GTX 1070, first-order fields in half floats";
 /// Bodies that make about as many pairs as the document has at N = 10.
 const HEAP: u32 = 330;
 const BALLS: u32 = 230;
@@ -113,6 +120,9 @@ struct Row {
 }
 
 pub(super) fn run(arguments: &Arguments, _common: &Common) -> Result<Answer, Failure> {
+    if arguments.physics {
+        return physics(arguments);
+    }
     if let Some(out) = &arguments.out {
         output::check(out, &["csv"])?;
     }
@@ -162,6 +172,17 @@ pub(super) fn run(arguments: &Arguments, _common: &Common) -> Result<Answer, Fai
         text: text(&rows),
         json: as_json(&rows),
     })
+}
+
+fn physics(arguments: &Arguments) -> Result<Answer, Failure> {
+    #[cfg(feature = "physics")]
+    return super::krayer_physics::run(
+        arguments.bodies.unwrap_or(HEAP),
+        arguments.bodies.unwrap_or(BALLS),
+        arguments.steps,
+    );
+    #[cfg(not(feature = "physics"))]
+    Err(super::sagardia::without_physics(NAME, arguments.steps))
 }
 
 fn settings(particles: Particles) -> CollideSettings {
@@ -327,7 +348,7 @@ impl TruePair {
     }
 }
 
-fn paper_row(scene: &str, resolution: u32) -> Option<&'static PaperRow> {
+pub(super) fn paper_row(scene: &str, resolution: u32) -> Option<&'static PaperRow> {
     let rows = match scene {
         "two models on terrain" => &TWO_MODELS,
         "terrain with many objects" => &MANY_OBJECTS,

@@ -4,6 +4,8 @@
 
 mod clock;
 mod falling;
+#[cfg(feature = "physics")]
+mod krayer_physics;
 mod krayer_scenes;
 mod krayer_table1;
 mod model;

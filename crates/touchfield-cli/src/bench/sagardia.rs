@@ -101,7 +101,7 @@ pub(super) fn table2(arguments: &Table2, common: &Common) -> Result<Answer, Fail
 
 /// What was asked is not looked at.
 #[cfg(not(feature = "physics"))]
-fn without_physics<T>(name: &str, _asked: T) -> Failure {
+pub(super) fn without_physics<T>(name: &str, _asked: T) -> Failure {
     Failure::BadInput(format!(
         "bench {name} runs in Rapier, which this command was built without: cargo run --release --features physics -- bench {name}"
     ))

@@ -238,6 +238,32 @@ fn without_physics_the_way_to_it_is_told() {
 }
 
 /// The ball stays above what document 003 and Bullet reach, at every restitution.
+#[cfg(not(feature = "physics"))]
+#[test]
+fn without_physics_the_scenes_of_document_000_do_not_fall() {
+    let run = Folder::new().run(&["bench", "krayer-table1", "--physics"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--features physics"), "{}", run.stderr);
+}
+
+/// A few bodies for a few steps: they touch the ground, and nothing is left out.
+#[cfg(feature = "physics")]
+#[test]
+fn the_scenes_of_document_000_fall_in_rapier() {
+    let arguments = ["bench", "krayer-table1", "--physics", "--bodies", "12", "--steps", "60"];
+    let json = Folder::new().json(&arguments);
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0]["bodies"], 2);
+    for row in rows {
+        assert!(row["pairs"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["contacts"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["step_cpu_milliseconds"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["is_clean"], true, "{row}");
+        assert_eq!(row["gone"], 0, "{row}");
+    }
+}
+
 #[cfg(feature = "physics")]
 #[test]
 fn a_bouncing_ball_gets_less_deep_than_document_003_says() {
