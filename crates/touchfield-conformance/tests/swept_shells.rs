@@ -150,7 +150,7 @@ fn spheres_rule_out_nothing_that_touches_across_the_border_of_a_grid() {
             let from = random_pose(random, size);
             let near = |random: &mut Random| {
                 let place = random.in_box(bounds.min.into(), bounds.max.into());
-                let side = random.below(6) as usize;
+                let side = random.below(6);
                 let mut place = place.as_vec3();
                 place[side % 3] = [bounds.min, bounds.max][side / 3][side % 3];
                 place
