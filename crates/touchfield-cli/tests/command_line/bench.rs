@@ -270,7 +270,7 @@ fn the_scenes_of_document_000_fall_in_rapier() {
             row["step_cpu_milliseconds"].as_f64().unwrap() > 0.0,
             "{row}"
         );
-        assert_eq!(row["is_clean"], true, "{row}");
+        assert_eq!(row["is_handled"], true, "{row}");
         assert_eq!(row["gone"], 0, "{row}");
     }
 }
