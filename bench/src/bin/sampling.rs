@@ -34,10 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| nodes | points | answer | dense [M/s] | Taylor [M/s] | of dense | sparse, 16 bits [M/s] | of dense |\n|--:|---|---|--:|--:|--:|--:|--:|"
     );
     for nodes in sizes {
-        let taylor = TaylorGrid::from_dense(&models::sphere_grid(nodes)?)?;
+        let sphere = models::sphere_grid(nodes)?;
+        let taylor = TaylorGrid::from_dense(&sphere)?;
         // In large pages where it is large, as baked fields are.
         let grid = taylor.to_dense()?;
-        let sparse = models::sphere_blocks(&grid)?;
+        let sparse = models::sphere_blocks(&sphere)?;
         let bounds = grid.bounds().as_daabb();
         let random = points::in_box_f32(bounds, POINTS, 2);
         // Within the band: all in blocks.
