@@ -78,6 +78,11 @@ impl Patches {
         self.normals.at(nearest)
     }
 
+    /// Outward normal of a face, of any length; 0 where it does not count for the sign.
+    pub(super) fn face_normal(&self, face: u32) -> DVec3 {
+        self.normals.of_face(face)
+    }
+
     /// Whether `point` is inside; `None` when only the winding number can tell.
     #[inline]
     pub(super) fn inside(&self, point: DVec3, nearest: &Nearest) -> Option<bool> {

@@ -126,10 +126,7 @@ pub fn bake_sparse(
     };
     let builder = Builder {
         exact: &exact,
-        prover: CellProver {
-            bvh: &exact.plan().bvh,
-            patches,
-        },
+        prover: CellProver::new(&exact.plan().bvh, patches),
         layout,
         bits: sparse.bits,
         rounding: check::rounding(&layout, 0.0),

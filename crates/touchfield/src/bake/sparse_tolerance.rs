@@ -14,7 +14,7 @@ use glam::UVec3;
 
 use super::bake::BakeError;
 use super::blocks::Piece;
-use super::cell_error::Cell;
+use super::cell_error::{Cell, Proof};
 use super::settings::{Progress, Stage, tell};
 use super::sparse::{Builder, Built, Coarse, Nodes, finer, rounding_of};
 use crate::field::{GridLayout, PLAIN};
@@ -69,8 +69,8 @@ impl Builder<'_> {
         allowed: f64,
         closer: u32,
     ) -> f64 {
-        let error = self.prover.error(cell, allowed);
-        if error <= allowed || closer == 0 {
+        let Proof { error, refuted } = self.prover.prove(cell, allowed);
+        if error <= allowed || refuted || closer == 0 {
             return error;
         }
         let by_halves = self.error_by_halves(layout, node, cell, allowed, closer);

@@ -80,6 +80,11 @@ impl Pseudonormals {
         }
     }
 
+    /// That of a face.
+    pub(crate) fn of_face(&self, face: u32) -> DVec3 {
+        self.faces[face as usize].face
+    }
+
     /// Whether `point` is on the inner side of its nearest point; `None` when the cosine between the way there and the pseudonormal is
     /// too near 0 to be trusted. A point on the surface counts as outside.
     #[inline]

@@ -7,7 +7,7 @@ use super::{
     Bounds, Bvh, Fused, LEAF_FLAG, Leaf, NO_CHILD, Nearest, Off, ROUNDING, STACK, Same, fans,
 };
 use crate::geom::lanes::{
-    Aligned, LANES, Lanes, Stored, Stored3, set_lanes, splat_lane, splat_lane3, splat3,
+    self, Aligned, LANES, Lanes, Stored, Stored3, Work, set_lanes, splat_lane, splat_lane3, splat3,
 };
 
 /// The leaves that can matter to the points of one ball. Reused from ball to ball.
@@ -57,31 +57,7 @@ impl Bvh {
         nearest: &Nearest,
         out: &mut Candidates,
     ) {
-        let local = self.to_local(center);
-        let margin = ROUNDING * (1.0 + local.length());
-        let query = Ball::<L> {
-            center: splat3(local),
-            radius: (radius * self.scale) as f32 + margin,
-            rival: self.rival(nearest),
-            margin,
-        };
-        out.found.clear();
-        let mut stack = [0u32; STACK];
-        let mut top = 1;
-        while top > 0 {
-            top -= 1;
-            let index = stack[top];
-            let node = &self.nodes[index as usize];
-            for lane in set_lanes(query.matters(&node.bounds)) {
-                let child = node.children[lane];
-                if child & LEAF_FLAG != 0 {
-                    out.found.push((index, lane as u32));
-                } else {
-                    stack[top] = child;
-                    top += 1;
-                }
-            }
-        }
+        self.gather_leaves::<L>(center, radius, nearest, &mut out.found);
         out.groups.clear();
         for chunk in out.found.chunks(LANES) {
             let mut group = Group {
@@ -96,6 +72,73 @@ impl Bvh {
             }
             out.groups.push(group);
         }
+    }
+
+    /// The leaves that [`Self::gather`] finds, as node and lane.
+    #[inline(always)]
+    fn gather_leaves<L: Lanes>(
+        &self,
+        center: DVec3,
+        radius: f64,
+        nearest: &Nearest,
+        found: &mut Vec<(u32, u32)>,
+    ) {
+        let local = self.to_local(center);
+        let margin = ROUNDING * (1.0 + local.length());
+        let query = Ball::<L> {
+            center: splat3(local),
+            radius: (radius * self.scale) as f32 + margin,
+            rival: self.rival(nearest),
+            margin,
+        };
+        found.clear();
+        let mut stack = [0u32; STACK];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let index = stack[top];
+            let node = &self.nodes[index as usize];
+            for lane in set_lanes(query.matters(&node.bounds)) {
+                let child = node.children[lane];
+                if child & LEAF_FLAG != 0 {
+                    found.push((index, lane as u32));
+                } else {
+                    stack[top] = child;
+                    top += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds every face that can be nearest to some point within `radius` of `center`, and others beside them; `false` when they are more than
+    /// `most`, or not all can be told. `hint` is a face, best one that is near.
+    pub(crate) fn faces_that_win(
+        &self,
+        center: DVec3,
+        radius: f64,
+        hint: u32,
+        most: usize,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        if self.nodes.is_empty() || !self.is_within_reach(center, radius) {
+            return false;
+        }
+        let found = lanes::run(LeavesOfBall {
+            bvh: self,
+            center,
+            radius,
+            hint,
+        });
+        for (node, lane) in found {
+            let leaf = self.nodes[node as usize].children[lane as usize] & !LEAF_FLAG;
+            for face in self.leaf_faces(leaf) {
+                if out.len() == most {
+                    return false;
+                }
+                out.push(face);
+            }
+        }
+        true
     }
 
     /// The nearest points of the mesh to eight points, all in the ball that `candidates` were gathered for and best close to
@@ -171,6 +214,26 @@ impl Bvh {
         let leaf = &self.leaves[self.leaf_of[face as usize] as usize];
         let lane = leaf.faces.iter().position(|&other| other == face);
         (leaf, lane.unwrap_or(0))
+    }
+}
+
+/// [`Bvh::gather_leaves`] with the instructions that the CPU has.
+struct LeavesOfBall<'a> {
+    bvh: &'a Bvh,
+    center: DVec3,
+    radius: f64,
+    hint: u32,
+}
+
+impl Work for LeavesOfBall<'_> {
+    type Output = Vec<(u32, u32)>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let mut found = Vec::new();
+        let nearest = self.bvh.nearest_here::<L>(self.center, self.hint);
+        (self.bvh).gather_leaves::<L>(self.center, self.radius, &nearest, &mut found);
+        found
     }
 }
 

@@ -107,15 +107,6 @@ pub(super) struct BoundsLane {
     pub(super) half: Vec3,
 }
 
-impl BoundsLane {
-    /// Lower bound of the distance² to whatever lies within, rounding aside.
-    fn distance_squared(&self, point: Vec3) -> f32 {
-        let along = Vec3::from(self.axes.map(|axis| axis.dot(point)));
-        let outside = ((along - self.offset).abs() - self.half).max(Vec3::ZERO);
-        outside.length_squared()
-    }
-}
-
 impl Bvh {
     /// Builds the hierarchy. Panics when a face is invalid: check [`TriangleMesh::first_invalid_face`] first.
     pub fn build(mesh: &TriangleMesh) -> Bvh {

@@ -49,45 +49,6 @@ impl Bvh {
         best.nearest
     }
 
-    /// Adds every face that comes within `radius` of `center`, in no useful order; `false` when they are more than `most`, or not all
-    /// can be told.
-    pub(crate) fn faces_within(
-        &self,
-        center: DVec3,
-        radius: f64,
-        most: usize,
-        out: &mut Vec<u32>,
-    ) -> bool {
-        if self.nodes.is_empty() || !self.is_within_reach(center, radius) {
-            return false;
-        }
-        let local = self.to_local(center);
-        let margin = 2.0 * ROUNDING * (1.0 + local.length());
-        let limit = (radius * self.scale) as f32 * (1.0 + ROUNDING) + margin;
-        let mut stack = vec![0u32];
-        while let Some(node) = stack.pop() {
-            for (child, bounds) in self.children(node as usize) {
-                if bounds.distance_squared(local) > limit * limit {
-                    continue;
-                }
-                if child & LEAF_FLAG == 0 {
-                    stack.push(child);
-                    continue;
-                }
-                for face in self.leaf_faces(child & !LEAF_FLAG) {
-                    let closest = self.triangles[face as usize].closest_point(center);
-                    if closest.point.distance_squared(center) <= radius * radius {
-                        if out.len() == most {
-                            return false;
-                        }
-                        out.push(face);
-                    }
-                }
-            }
-        }
-        true
-    }
-
     /// [`Self::nearest`] inside a [`Work`]; the mesh has faces and the point is within [`FARTHEST`].
     #[inline(always)]
     pub(crate) fn nearest_here<L: Lanes>(&self, point: DVec3, hint: u32) -> Nearest {
