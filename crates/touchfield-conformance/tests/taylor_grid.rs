@@ -38,7 +38,7 @@ fn baked_dense(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
 
 /// The same grid with a bound that also covers how far the mesh is from the shape it stands for.
 fn for_shape(grid: &TaylorGrid, deviation: f32) -> TaylorGrid {
-    let (coarse, nodes) = (grid.coarse().to_vec(), grid.nodes().to_vec());
+    let (coarse, nodes) = (grid.coarse().to_vec(), grid.nodes().collect());
     let solid = grid.solid().grown(deviation);
     let bound = grid.error_bound() + deviation;
     TaylorGrid::new(*grid.layout(), coarse, nodes, solid, bound).unwrap()
@@ -445,7 +445,7 @@ fn open_surfaces_pass_without_truth() {
 fn what_would_lie_is_refused() {
     let grid = taylor(9, ball, ball_gradient);
     let (layout, solid) = (*grid.layout(), Aabb::EMPTY);
-    let (coarse, nodes) = (grid.coarse().to_vec(), grid.nodes().to_vec());
+    let (coarse, nodes): (Vec<_>, Vec<_>) = (grid.coarse().to_vec(), grid.nodes().collect());
     let new = |coarse: &[[f32; 4]], nodes: &[[u16; 4]], bound: f32| {
         TaylorGrid::new(layout, coarse.to_vec(), nodes.to_vec(), solid, bound)
     };
@@ -477,7 +477,7 @@ fn what_would_lie_is_refused() {
             Err(TaylorError::BadNode { node: 5 })
         );
     }
-    for value in [f32::NAN, f32::INFINITY, 1e37] {
+    for value in [f32::NAN, f32::INFINITY, 1e37, 1.0, 0.1] {
         let mut bad = coarse.clone();
         bad[3][1] = value;
         let error = new(&bad, &nodes, 0.1).unwrap_err();

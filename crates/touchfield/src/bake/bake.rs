@@ -417,7 +417,7 @@ pub(super) fn bake_keeping(
     let around = layout.bounds().as_daabb();
     let exact = ExactDistance::within(mesh, sign_choice(settings)?, around)?;
     let plan = exact.plan();
-    let mut values = allocate(&layout, 0.0)?;
+    let mut values = allocate(layout.node_count() as usize, 0.0)?;
     let mut doubts = Doubts::default();
     let mut recomputed = values.len();
     begin(Stage::Distances)?;
@@ -576,8 +576,7 @@ fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
 }
 
 /// Room for something at all nodes; the limit may allow more than the machine has.
-pub(super) fn allocate<T: Clone>(layout: &GridLayout, value: T) -> Result<Vec<T>, BakeError> {
-    let count = layout.node_count() as usize;
+pub(super) fn allocate<T: Clone>(count: usize, value: T) -> Result<Vec<T>, BakeError> {
     let mut values = room_for(count).map_err(|_| BakeError::OutOfMemory {
         bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
     })?;
@@ -703,7 +702,7 @@ impl Distances<'_> {
         if self.patches.is_some() {
             band::flood_signs(layout, values);
         }
-        let mut magnitudes = allocate(layout, 0.0f32)?;
+        let mut magnitudes = allocate(values.len(), 0.0f32)?;
         band::write_magnitudes(values, &mut magnitudes);
         let error = fill_beyond(
             method,
@@ -727,19 +726,20 @@ fn fill_beyond(
     magnitudes: &mut [f32],
     progress: Progress<'_>,
 ) -> Result<f64, BakeError> {
+    let count = magnitudes.len();
     let error = match method {
         Method::Chamfer => chamfer::fill(layout, band, magnitudes, progress),
         Method::FastMarching => {
             let mut scratch = fast_marching::Scratch {
-                done: allocate(layout, false)?,
-                chamfer: allocate(layout, 0.0)?,
+                done: allocate(count, false)?,
+                chamfer: allocate(count, 0.0)?,
             };
             fast_marching::fill(layout, band, magnitudes, &mut scratch, progress)
         }
         _ => {
             let mut scratch = vector_distance::Scratch {
-                labels: allocate(layout, 0)?,
-                chamfer: allocate(layout, 0.0)?,
+                labels: allocate(count, 0)?,
+                chamfer: allocate(count, 0.0)?,
             };
             let seeds = &found.seeds;
             vector_distance::fill(layout, band, seeds, magnitudes, &mut scratch, progress)

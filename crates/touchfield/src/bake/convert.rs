@@ -251,7 +251,7 @@ fn enclosing(field: StoredField) -> Result<StoredField, ConvertError> {
             for [.., value] in &mut coarse {
                 *value = lowered(*value, in_cells);
             }
-            TaylorGrid::new(layout, coarse, grid.nodes().to_vec(), solid, doubled)?.into()
+            TaylorGrid::new(layout, coarse, grid.nodes().collect(), solid, doubled)?.into()
         }
         StoredField::Sparse(blocks) => {
             let mut parts = blocks.parts().clone();

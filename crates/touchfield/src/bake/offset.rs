@@ -117,7 +117,7 @@ pub(super) fn bake(
     let width = width.checked()?.in_cells(&layout);
     tell(progress, Stage::Preparing, 0, 1)?;
     let (bvh, mut notes) = sign::without_plan(mesh, layout.bounds().as_daabb());
-    let mut values = bake::allocate(&layout, 0.0)?;
+    let mut values = bake::allocate(layout.node_count() as usize, 0.0)?;
     tell(progress, Stage::Distances, 0, 1)?;
     let distances = Distances {
         bvh: &bvh,
@@ -206,7 +206,7 @@ impl Ball<'_> {
     fn sign(&self, values: &mut [f32], progress: Progress<'_>) -> Result<Signed, BakeError> {
         let outside = self.flood(values, self.width, progress)?;
         let narrower = self.flood(values, 0.5 * self.width, progress)?;
-        let mut radii = bake::allocate(self.layout, f32::NEG_INFINITY)?;
+        let mut radii = bake::allocate(self.layout.node_count() as usize, f32::NEG_INFINITY)?;
         for (index, radius) in radii.iter_mut().enumerate() {
             if outside.has(index) {
                 *radius = (f64::from(values[index]) / self.cell_size()) as f32;

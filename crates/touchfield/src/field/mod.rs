@@ -33,6 +33,7 @@ pub(crate) mod sparse_planes;
 mod stored;
 mod taylor_encode;
 mod taylor_grid;
+mod taylor_layout;
 mod torn;
 mod transform;
 mod trilinear;
@@ -60,6 +61,7 @@ pub use stored::StoredField;
 #[cfg(feature = "bake")]
 pub(crate) use taylor_encode::{Encoded, TaylorEncoder};
 pub use taylor_grid::{TaylorError, TaylorGrid};
+pub(crate) use taylor_layout::Brick;
 #[cfg(feature = "bake")]
 pub(crate) use torn::torn_cells;
 pub use transform::Transformed;

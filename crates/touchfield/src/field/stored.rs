@@ -89,7 +89,7 @@ impl StoredField {
     /// Number of stored values.
     pub fn value_count(&self) -> usize {
         match self {
-            StoredField::Taylor(grid) => grid.nodes().len(),
+            StoredField::Taylor(grid) => grid.layout().node_count() as usize,
             StoredField::Dense(grid) => grid.values().len(),
             StoredField::Voxmap(map) => map.values().len(),
             StoredField::Sparse(blocks) => blocks.parts().nodes.len() + blocks.parts().values.len(),

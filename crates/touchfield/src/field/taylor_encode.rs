@@ -13,18 +13,19 @@ use glam::{DVec4, UVec3, Vec3};
 use half::f16;
 
 use super::taylor_grid::{BLOCK, coarse_nodes};
+use super::taylor_layout::{Brick, Bricks, brick_count, stored_slope};
 use super::{DenseGrid, Field, GridError, GridLayout, Sample, TaylorError, TaylorGrid};
-use crate::geom::Aabb;
 use crate::geom::lanes::room_for;
+use crate::geom::{Aabb, corner};
 
-/// Turns samples of nodes into halves, a plane at a time.
+/// Turns samples of nodes into halves, a layer of bricks at a time.
 pub(crate) struct TaylorEncoder {
     layout: GridLayout,
     coarse: Vec<[f32; 4]>,
     coarse_nodes: UVec3,
 }
 
-/// What encoding a plane found.
+/// What encoding a layer found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Encoded {
     /// Largest change of a distance by rounding \[cells\].
@@ -59,7 +60,8 @@ impl TaylorEncoder {
                     let beyond = (place - node).as_dvec3();
                     let full = expansion(&layout, sample(node));
                     let at_place = full.w + 2.0 * full.truncate().dot(beyond);
-                    coarse.push(full.truncate().extend(at_place).as_vec4().to_array());
+                    let [sx, sy, sz] = full.truncate().to_array().map(stored_slope);
+                    coarse.push([sx, sy, sz, at_place as f32]);
                 }
             }
         }
@@ -70,31 +72,42 @@ impl TaylorEncoder {
         })
     }
 
-    /// Writes the halves of the nodes of one z, x fastest.
-    pub(crate) fn encode_plane(
+    /// How many bricks of nodes there are along each axis.
+    pub(crate) fn bricks(&self) -> UVec3 {
+        brick_count(&self.layout)
+    }
+
+    /// Writes the halves of one layer of bricks, which are two planes of nodes.
+    pub(crate) fn encode_layer(
         &self,
         z: u32,
         sample: impl Fn(UVec3) -> Sample,
-        out: &mut [[u16; 4]],
+        out: &mut [Brick],
     ) -> Result<Encoded, TaylorError> {
         let mut found = Encoded::default();
-        for (index, out) in out.iter_mut().enumerate() {
-            let x = index as u32 % self.layout.nodes.x;
-            let node = UVec3::new(x, index as u32 / self.layout.nodes.x, z);
-            let sample = sample(node);
-            let left = expansion(&self.layout, sample) - self.predict(node);
-            let halves = left.to_array().map(f16::from_f64);
-            if !halves.iter().all(|half| half.is_finite()) {
-                return Err(TaylorError::OutOfRange {
-                    node: self.layout.node_index(node),
-                    cells: left.abs().max_element(),
+        let row = self.bricks().x;
+        for (index, brick) in (0u32..).zip(out) {
+            let first = 2 * UVec3::new(index % row, index / row, z);
+            for i in 0..8 {
+                let node = corner(first, i);
+                if !node.cmplt(self.layout.nodes).all() {
+                    continue;
+                }
+                let sample = sample(node);
+                let left = expansion(&self.layout, sample) - self.predict(node);
+                let halves = left.to_array().map(f16::from_f64);
+                if !halves.iter().all(|half| half.is_finite()) {
+                    return Err(TaylorError::OutOfRange {
+                        node: self.layout.node_index(node),
+                        cells: left.abs().max_element(),
+                    });
+                }
+                *brick.node_mut(node) = halves.map(f16::to_bits);
+                found = found.max(Encoded {
+                    error: (left.w - halves[3].to_f64()).abs(),
+                    largest: sample.distance.abs(),
                 });
             }
-            *out = halves.map(f16::to_bits);
-            found = found.max(Encoded {
-                error: (left.w - halves[3].to_f64()).abs(),
-                largest: sample.distance.abs(),
-            });
         }
         Ok(found)
     }
@@ -117,13 +130,14 @@ impl TaylorEncoder {
     /// The grid. `mean_error` promises |trilinear mean of the distances given − true| at most that \[m\].
     pub(crate) fn finish(
         self,
-        nodes: Vec<[u16; 4]>,
+        bricks: Vec<Brick>,
         found: Encoded,
         solid: Aabb,
         mean_error: f32,
     ) -> Result<TaylorGrid, TaylorError> {
         let layout = self.layout;
-        let mut grid = TaylorGrid::new(layout, self.coarse, nodes, solid, mean_error)?;
+        let nodes = Bricks::new(&layout, bricks);
+        let mut grid = TaylorGrid::of_bricks(layout, self.coarse, nodes, solid, mean_error)?;
         let extent = layout.bounds().as_daabb().diagonal();
         // Two means of numbers in `f32`, a dozen more sums, and the unit of a cell.
         let rounding = 16.0 * f64::from(f32::EPSILON) * (f64::from(found.largest) + extent);
@@ -152,15 +166,14 @@ impl TaylorGrid {
         mean_error: f32,
     ) -> Result<TaylorGrid, TaylorError> {
         let encoder = TaylorEncoder::new(layout, &sample)?;
-        let plane = layout.nodes.x as usize * layout.nodes.y as usize;
-        let count = plane * layout.nodes.z as usize;
-        let mut nodes = room_for(count).unwrap_or_default();
-        nodes.resize(count, [0; 4]);
+        let [nx, ny, nz] = encoder.bricks().to_array().map(|n| n as usize);
+        let mut bricks = room_for(nx * ny * nz).unwrap_or_default();
+        bricks.resize(nx * ny * nz, Brick::default());
         let mut found = Encoded::default();
-        for (z, plane) in nodes.chunks_mut(plane).enumerate() {
-            found = found.max(encoder.encode_plane(z as u32, &sample, plane)?);
+        for (z, layer) in bricks.chunks_mut(nx * ny).enumerate() {
+            found = found.max(encoder.encode_layer(z as u32, &sample, layer)?);
         }
-        encoder.finish(nodes, found, solid, mean_error)
+        encoder.finish(bricks, found, solid, mean_error)
     }
 
     /// The same distances, gradients by differences: between both neighbours, at the border to the one there is.
@@ -191,7 +204,7 @@ impl TaylorGrid {
             let row = move |y| (0..layout.nodes.x).map(move |x| UVec3::new(x, y, z));
             (0..layout.nodes.y).flat_map(row)
         });
-        let mut values: Vec<f32> = room_for(self.nodes().len()).unwrap_or_default();
+        let mut values: Vec<f32> = room_for(layout.node_count() as usize).unwrap_or_default();
         values.extend(nodes.map(|node| self.node(node).distance));
         let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
         let rounding = 16.0 * f32::EPSILON * (largest + layout.bounds().diagonal());

@@ -2,7 +2,7 @@
 //!
 //! Input: node values and gradients, as [`crate::bake`] computes them from a mesh, or those of a [`DenseGrid`].
 //! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven lower bound.
-//! Cost: one lookup of eight neighbours a sample, and one in a coarse grid that stays in the cache; 8¼ bytes a node.
+//! Cost: one lookup of eight neighbours a sample, and one of the block they are in (`taylor_layout.rs`); 9¼ bytes a node.
 //! Not for: kinks, where a cell of any kind cuts the corner; fine resolutions over large volumes.
 //!
 //! After document 000 (docs/BIBLIOGRAPHY.md), §3.2: the Dutch Taylor expansion `fᵢ(x) = φᵢ + ½ ∇φᵢ·(x − xᵢ)` of the nodes,
@@ -20,15 +20,16 @@
 //! cell. Every [`BLOCK`]-th node is stored in `f32`; these are interpolated trilinearly, and the halves hold what is left. A
 //! trilinear function of a block is one in each of its cells, so the sums above split: `φ̄` and `ā` are those of the coarse
 //! grid plus those of the halves. Where the field is smooth, what is left shrinks with the square of the cell, and the rounding
-//! of the halves with it.
+//! of the halves with it. Slopes of the coarse nodes are multiples of 1/128: they only have to be near.
 
 use glam::{UVec3, Vec3, Vec4};
 
 use super::grid_frame::{GridFrame, LARGEST, Place};
 use super::packet::{self, Packets, Places};
+use super::taylor_layout::{Bricks, Corners, SLOPE_STEPS, corners_of_blocks, stored_slope};
 use super::torn::is_torn_beyond;
 use super::{Field, GridError, GridLayout, LowerPlane, Sample};
-use crate::geom::lanes::{self, LANES, Lanes, Work};
+use crate::geom::lanes::{self, LANES, Lanes, Number, Work};
 use crate::geom::{Aabb, Interval, corner, place_index, places};
 
 /// Cells along a side of a block, between nodes that are stored in full. The smaller, the less is left for the halves: with R the
@@ -44,10 +45,12 @@ pub struct TaylorGrid {
     pub(super) frame: GridFrame,
     /// Every [`BLOCK`]-th node, x fastest, the last ones at or beyond the border: half the gradient, distance in cells.
     coarse: Vec<[f32; 4]>,
+    /// The same as corners of the blocks between them, for samples.
+    blocks: Vec<Corners>,
     /// Along x, y and z.
-    coarse_nodes: UVec3,
-    /// What is left at every node, as bits of half floats, x fastest.
-    nodes: Vec<[u16; 4]>,
+    block_count: UVec3,
+    /// What is left at every node.
+    nodes: Bricks,
     /// The most that the gradients change the trilinear mean of the distances, anywhere \[m\].
     pub(super) correction: f32,
 }
@@ -68,9 +71,10 @@ pub enum TaylorError {
         /// How many were given.
         found: usize,
     },
-    /// A coarse node holds NaN, or so large a number that interpolating it would leave `f32`.
+    /// A coarse node holds NaN, so large a number that interpolating it would leave `f32`, or a slope that is not a multiple of 1/128 below 1.
     #[error(
-        "coarse node {node} holds {value:?}; slopes and distances in cells must be finite and leave room for sums"
+        "coarse node {node} holds {value:?}; distances in cells must be finite and leave room for sums, slopes must be multiples of 1/128 \
+         between -1 and 1"
     )]
     BadCoarse {
         /// Index, x fastest.
@@ -104,8 +108,8 @@ pub(super) fn coarse_nodes(layout: &GridLayout) -> UVec3 {
 }
 
 impl TaylorGrid {
-    /// A grid from what is stored of it: `coarse` holds half the gradient and the distance in cells of every fourth node along
-    /// each axis, up to the first at or beyond the border; `nodes` the bits of half floats that are added to what those
+    /// A grid from what is stored of it: `coarse` holds half the gradient, in multiples of 1/128, and the distance in cells of every fourth
+    /// node along each axis, up to the first at or beyond the border; `nodes` the bits of half floats that are added to what those
     /// interpolate to. x is fastest in both. `solid` and `error_bound` as in [`super::DenseGrid::new`].
     ///
     /// What is accepted gives finite distances and gradients at every finite point.
@@ -116,7 +120,7 @@ impl TaylorGrid {
         solid: Aabb,
         error_bound: f32,
     ) -> Result<TaylorGrid, TaylorError> {
-        let frame = GridFrame::new(layout, solid, error_bound)?;
+        GridFrame::new(layout, solid, error_bound)?;
         if layout.node_count() != nodes.len() as u64 {
             return Err(TaylorError::Grid(GridError::WrongCount {
                 nodes: layout.nodes,
@@ -124,6 +128,23 @@ impl TaylorGrid {
                 found: nodes.len(),
             }));
         }
+        let is_endless = |bits: &u16| bits & 0x7c00 == 0x7c00;
+        if let Some(node) = nodes.iter().position(|node| node.iter().any(is_endless)) {
+            return Err(TaylorError::BadNode { node });
+        }
+        let nodes = Bricks::of_rows(&layout, &nodes);
+        TaylorGrid::of_bricks(layout, coarse, nodes, solid, error_bound)
+    }
+
+    /// [`Self::new`] from nodes that are finite and in bricks already.
+    pub(super) fn of_bricks(
+        layout: GridLayout,
+        coarse: Vec<[f32; 4]>,
+        nodes: Bricks,
+        solid: Aabb,
+        error_bound: f32,
+    ) -> Result<TaylorGrid, TaylorError> {
+        let frame = GridFrame::new(layout, solid, error_bound)?;
         let coarse_nodes = coarse_nodes(&layout);
         let expected = coarse_nodes
             .to_array()
@@ -139,19 +160,19 @@ impl TaylorGrid {
         }
         // An eighth: the longest sums above have eight terms.
         let most = 0.125 * LARGEST / layout.cell_size.max(1.0);
-        for (node, values) in coarse.iter().enumerate() {
-            if let Some(&value) = values.iter().find(|v| !(0.0..=most).contains(&v.abs())) {
+        for (node, &[x, y, z, distance]) in coarse.iter().enumerate() {
+            let is_slope = |slope: f32| stored_slope(slope.into()) == slope;
+            let bad = [x, y, z].into_iter().find(|&slope| !is_slope(slope));
+            let far = !(0.0..=most).contains(&distance.abs());
+            if let Some(value) = bad.or(far.then_some(distance)) {
                 return Err(TaylorError::BadCoarse { node, value });
             }
         }
-        let is_endless = |bits: &u16| bits & 0x7c00 == 0x7c00;
-        if let Some(node) = nodes.iter().position(|node| node.iter().any(is_endless)) {
-            return Err(TaylorError::BadNode { node });
-        }
         let mut grid = TaylorGrid {
             frame,
+            blocks: corners_of_blocks(coarse_nodes, &coarse),
             coarse,
-            coarse_nodes,
+            block_count: coarse_nodes - UVec3::ONE,
             nodes,
             correction: 0.0,
         };
@@ -181,7 +202,8 @@ impl TaylorGrid {
 
     /// Bytes of everything stored.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.nodes.as_slice()) + size_of_val(self.coarse.as_slice())
+        let coarse = size_of_val(self.coarse.as_slice()) + size_of_val(self.blocks.as_slice());
+        self.nodes.bytes() + coarse
     }
 
     /// Every fourth node, x fastest: half the gradient, and the distance in cells.
@@ -190,8 +212,8 @@ impl TaylorGrid {
     }
 
     /// Bits of half floats, x fastest: what is added to the coarse nodes' mean.
-    pub fn nodes(&self) -> &[[u16; 4]] {
-        &self.nodes
+    pub fn nodes(&self) -> impl Iterator<Item = [u16; 4]> {
+        self.nodes.in_rows(&self.frame.layout)
     }
 
     /// Distance and gradient stored at a node.
@@ -204,7 +226,7 @@ impl TaylorGrid {
     }
 
     pub(super) fn expansion(&self, node: UVec3) -> Expansion {
-        let bits = self.nodes[self.frame.layout.node_index(node)];
+        let bits = self.nodes.node(node);
         let left = bits.map(|bits| half::f16::from_bits(bits).to_f32());
         self.coarse_expansion(node) + Vec4::from(left)
     }
@@ -214,18 +236,21 @@ impl TaylorGrid {
         let first = node / BLOCK;
         let fraction = (node % BLOCK).as_vec3() / BLOCK as f32;
         // A node on the last coarse one needs none behind it.
-        let last = first.saturating_add(UVec3::ONE).min(self.coarse_nodes - 1);
-        let at = |x: u32, y: u32, z: u32| {
-            Vec4::from(self.coarse[self.coarse_index(UVec3::new(x, y, z))])
-        };
+        let last = first.saturating_add(UVec3::ONE).min(self.block_count);
+        let at = |x: u32, y: u32, z: u32| Vec4::from(self.coarse_node(UVec3::new(x, y, z)));
         let row = |y, z| at(first.x, y, z).lerp(at(last.x, y, z), fraction.x);
         let plane = |z| row(first.y, z).lerp(row(last.y, z), fraction.y);
         plane(first.z).lerp(plane(last.z), fraction.z)
     }
 
+    fn coarse_node(&self, node: UVec3) -> [f32; 4] {
+        self.coarse[place_index(self.block_count + UVec3::ONE, node)]
+    }
+
+    /// The corners of the block that a cell is in.
     #[inline(always)]
-    fn coarse_index(&self, node: UVec3) -> usize {
-        place_index(self.coarse_nodes, node)
+    fn block(&self, cell: UVec3) -> &Corners {
+        &self.blocks[place_index(self.block_count, cell / BLOCK)]
     }
 
     /// Whether node values are torn anywhere, and the largest correction of any cell \[m\]. Two planes of nodes at a time.
@@ -241,8 +266,8 @@ impl TaylorGrid {
             nodes.map(|node| self.expansion(node))
         };
         // Two nodes, each off by the rounding of its half float: 2⁻¹¹ of what is left there.
-        let left = |bits: &[u16; 4]| half::f16::from_bits(bits[3]).to_f32().abs();
-        let most_left = self.nodes.iter().map(left).fold(0.0, f32::max);
+        let left = |bits: [u16; 4]| half::f16::from_bits(bits[3]).to_f32().abs();
+        let most_left = self.nodes().map(left).fold(0.0, f32::max);
         let slack = 2.0 * layout.cell_size * most_left / 2048.0;
         let mut planes: Vec<Expansion> = plane(0).collect();
         let size = planes.len();
@@ -285,182 +310,192 @@ fn cell_correction(corners: [Expansion; 8]) -> f32 {
         + 4.0 * f32::EPSILON * longest
 }
 
-/// An interpolated number with its slopes; of nodes in lanes the lower half counts.
-struct Mixed<L> {
-    value: L,
-    x: L,
-    y: L,
-    z: L,
-    xy: L,
-    xz: L,
-    yz: L,
+/// An interpolated number with its slopes.
+struct Mixed<N> {
+    value: N,
+    x: N,
+    y: N,
+    z: N,
 }
 
-/// A number that is interpolated along y and z, with its slopes.
-struct MixedYz<L> {
-    value: L,
-    y: L,
-    z: L,
-    yz: L,
-}
-
-/// Interpolates four rows: (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
-#[inline(always)]
-fn mix_yz<L: Lanes>([y0z0, y1z0, y0z1, y1z1]: [L; 4], v: L, w: L) -> MixedYz<L> {
-    let (y_z0, y_z1) = (y1z0.sub(y0z0), y1z1.sub(y0z1));
-    let (z0, z1) = (y0z0.add(y_z0.mul(v)), y0z1.add(y_z1.mul(v)));
-    let (z, yz) = (z1.sub(z0), y_z1.sub(y_z0));
-    MixedYz {
-        value: z0.add(z.mul(w)),
-        y: y_z0.add(yz.mul(w)),
-        z,
-        yz,
-    }
-}
-
-/// Interpolates four rows of two nodes each, four numbers a node.
-#[inline(always)]
-fn mix<L: Lanes>(rows: [L; 4], fraction: Vec3) -> Mixed<L> {
-    let [u, v, w] = lanes::splat3::<L>(fraction);
-    let mixed = mix_yz(rows, v, w);
-    let (value, x) = mix_halves(mixed.value, u);
-    let (y, xy) = mix_halves(mixed.y, u);
-    let (z, xz) = mix_halves(mixed.z, u);
-    let (yz, _) = mix_halves(mixed.yz, u);
-    Mixed {
-        value,
-        x,
-        y,
-        z,
-        xy,
-        xz,
-        yz,
-    }
-}
-
-/// The same for one number a node, of eight points: what is not used of it is not computed.
-#[inline(always)]
-fn mix_eight<L: Lanes>(low: [L; 4], high: [L; 4], [u, v, w]: [L; 3]) -> Mixed<L> {
-    let (low, high) = (mix_yz(low, v, w), mix_yz(high, v, w));
-    let (value, x) = mix_ends(low.value, high.value, u);
-    let (y, xy) = mix_ends(low.y, high.y, u);
-    let (z, xz) = mix_ends(low.z, high.z, u);
-    let (yz, _) = mix_ends(low.yz, high.yz, u);
-    Mixed {
-        value,
-        x,
-        y,
-        z,
-        xy,
-        xz,
-        yz,
-    }
+/// A number that is interpolated in a square, with its slopes along the two sides.
+struct Square<N> {
+    value: N,
+    first: N,
+    second: N,
 }
 
 /// Mean and difference.
 #[inline(always)]
-fn mix_ends<L: Lanes>(low: L, high: L, t: L) -> (L, L) {
+fn mix_ends<N: Number>(low: N, high: N, t: N) -> (N, N) {
     let slope = high.sub(low);
     (low.add(slope.mul(t)), slope)
 }
 
-/// [`mix_eight`] for the four numbers of nodes, which are given row by row, and in each point by point.
+/// Of the corners (0, 0), (1, 0), (0, 1), (1, 1).
 #[inline(always)]
-fn mix_nodes<L: Lanes>(rows: [[L; LANES]; 4], fraction: [L; 3]) -> [Mixed<L>; 4] {
-    let [a, b, c, d] = [
-        L::transpose(rows[0]),
-        L::transpose(rows[1]),
-        L::transpose(rows[2]),
-        L::transpose(rows[3]),
-    ];
-    [
-        mix_eight([a[0], b[0], c[0], d[0]], [a[4], b[4], c[4], d[4]], fraction),
-        mix_eight([a[1], b[1], c[1], d[1]], [a[5], b[5], c[5], d[5]], fraction),
-        mix_eight([a[2], b[2], c[2], d[2]], [a[6], b[6], c[6], d[6]], fraction),
-        mix_eight([a[3], b[3], c[3], d[3]], [a[7], b[7], c[7], d[7]], fraction),
-    ]
-}
-
-/// Mean and difference of the lower half and the upper one.
-#[inline(always)]
-fn mix_halves<L: Lanes>(ends: L, t: L) -> (L, L) {
-    mix_ends(ends, ends.swap_halves(), t)
-}
-
-/// `coarse` in units of cells, added to `fine`.
-#[inline(always)]
-fn joined<L: Lanes>(fine: Mixed<L>, coarse: Mixed<L>) -> Mixed<L> {
-    let first = L::splat(1.0 / BLOCK as f32);
-    let second = L::splat(1.0 / (BLOCK * BLOCK) as f32);
-    Mixed {
-        value: fine.value.add(coarse.value),
-        x: fine.x.add(coarse.x.mul(first)),
-        y: fine.y.add(coarse.y.mul(first)),
-        z: fine.z.add(coarse.z.mul(first)),
-        xy: fine.xy.add(coarse.xy.mul(second)),
-        xz: fine.xz.add(coarse.xz.mul(second)),
-        yz: fine.yz.add(coarse.yz.mul(second)),
+fn mix_square<N: Number>([a, b, c, d]: [N; 4], p: N, q: N) -> Square<N> {
+    let (low, along_low) = mix_ends(a, b, p);
+    let (high, along_high) = mix_ends(c, d, p);
+    let (value, second) = mix_ends(low, high, q);
+    let (first, _) = mix_ends(along_low, along_high, q);
+    Square {
+        value,
+        first,
+        second,
     }
 }
 
-/// Two neighbouring nodes.
+/// Of eight corners, those at the lower x and those at the upper.
 #[inline(always)]
-fn pair<T>(nodes: &[[T; 4]], first: usize) -> &[T; LANES] {
-    (nodes[first..first + 2].as_flattened())
-        .try_into()
-        .expect("two nodes hold eight numbers")
+fn mix_cube<N: Number>(low: [N; 4], high: [N; 4], [u, v, w]: [N; 3]) -> Mixed<N> {
+    let (low, high) = (mix_square(low, v, w), mix_square(high, v, w));
+    let (value, x) = mix_ends(low.value, high.value, u);
+    let (y, _) = mix_ends(low.first, high.first, u);
+    let (z, _) = mix_ends(low.second, high.second, u);
+    Mixed { value, x, y, z }
+}
+
+/// What is known around one point, or around [`LANES`] of them.
+struct Around<N> {
+    /// Nodes, row by row: those at (y, z) = (0, 0), (1, 0), (0, 1), (1, 1); in each the four numbers of the one at the lower x, and of the one at the upper.
+    rows: [[N; 8]; 4],
+    /// See [`Corners`].
+    distances: [N; 8],
+    bends: [[N; 8]; 2],
+    /// In the cell, and in the block, from 0 to 1.
+    fraction: [N; 3],
+    in_block: [N; 3],
+}
+
+impl<N: Number> Around<N> {
+    /// Value \[cells\] and exact gradient of the interpolant; the formulas at the top of this file. Of the gradients only `∂_c ā_c` matters: the differences along the edges
+    /// that run along c, interpolated across them.
+    #[inline(always)]
+    fn sample(&self) -> (N, [N; 3]) {
+        let [r, s, t, u] = &self.rows;
+        let fine = mix_cube(
+            [r[3], s[3], t[3], u[3]],
+            [r[7], s[7], t[7], u[7]],
+            self.fraction,
+        );
+        let [a, b, c, d, e, f, g, h] = self.distances;
+        let coarse = mix_cube([a, c, e, g], [b, d, f, h], self.in_block);
+        let first = N::splat(1.0 / BLOCK as f32);
+        let phi = Mixed {
+            value: fine.value.add(coarse.value),
+            x: fine.x.add(coarse.x.mul(first)),
+            y: fine.y.add(coarse.y.mul(first)),
+            z: fine.z.add(coarse.z.mul(first)),
+        };
+        let along_x = [
+            r[4].sub(r[0]),
+            s[4].sub(s[0]),
+            t[4].sub(t[0]),
+            u[4].sub(u[0]),
+        ];
+        let along_y = [
+            s[1].sub(r[1]),
+            s[5].sub(r[5]),
+            u[1].sub(t[1]),
+            u[5].sub(t[5]),
+        ];
+        let along_z = [
+            t[2].sub(r[2]),
+            t[6].sub(r[6]),
+            u[2].sub(s[2]),
+            u[6].sub(s[6]),
+        ];
+        let [xy, z] = &self.bends;
+        let ax = self.bend(along_x, [xy[0], xy[1], xy[2], xy[3]], [1, 2]);
+        let ay = self.bend(along_y, [xy[4], xy[5], xy[6], xy[7]], [0, 2]);
+        let az = self.bend(along_z, [z[0], z[1], z[2], z[3]], [0, 1]);
+        let [t_x, t_y, t_z] = self.fraction;
+        let (one, two) = (N::splat(1.0), N::splat(2.0));
+        let [bump_x, bump_y, bump_z] = [
+            t_x.mul(one.sub(t_x)),
+            t_y.mul(one.sub(t_y)),
+            t_z.mul(one.sub(t_z)),
+        ];
+        let [bend_x, bend_y, bend_z] = [
+            one.sub(two.mul(t_x)),
+            one.sub(two.mul(t_y)),
+            one.sub(two.mul(t_z)),
+        ];
+        let value = less(
+            phi.value,
+            [(bump_x, ax.value), (bump_y, ay.value), (bump_z, az.value)],
+        );
+        let gradient = [
+            less(
+                phi.x,
+                [(bend_x, ax.value), (bump_y, ay.first), (bump_z, az.first)],
+            ),
+            less(
+                phi.y,
+                [(bend_y, ay.value), (bump_x, ax.first), (bump_z, az.second)],
+            ),
+            less(
+                phi.z,
+                [(bend_z, az.value), (bump_x, ax.second), (bump_y, ay.second)],
+            ),
+        ];
+        (value, gradient)
+    }
+
+    /// `∂_c ā_c` and its slopes along the two `other` axes, from the differences along the edges of the cell and of the block.
+    #[inline(always)]
+    fn bend(&self, fine: [N; 4], coarse: [N; 4], [p, q]: [usize; 2]) -> Square<N> {
+        /// What a step of a slope is worth per cell where it changes from corner to corner of a block. Powers of two: nothing is rounded.
+        const STEP: f32 = 1.0 / (SLOPE_STEPS * BLOCK as f32);
+        let (step, smaller) = (N::splat(STEP), N::splat(STEP / BLOCK as f32));
+        let fine = mix_square(fine, self.fraction[p], self.fraction[q]);
+        let coarse = mix_square(coarse, self.in_block[p], self.in_block[q]);
+        Square {
+            value: fine.value.add(coarse.value.mul(step)),
+            first: fine.first.add(coarse.first.mul(smaller)),
+            second: fine.second.add(coarse.second.mul(smaller)),
+        }
+    }
+}
+
+/// What is left of a sum after three products, in this order.
+#[inline(always)]
+fn less<N: Number>(sum: N, [a, b, c]: [(N, N); 3]) -> N {
+    sum.sub(a.0.mul(a.1)).sub(b.0.mul(b.1)).sub(c.0.mul(c.1))
 }
 
 impl TaylorGrid {
+    /// [`Bricks::rows`] as numbers.
     #[inline(always)]
-    fn mixed<L: Lanes>(&self, place: &Place) -> Mixed<L> {
-        let corner = self.frame.layout.node_index(place.cell);
-        let row = self.frame.layout.nodes.x as usize;
-        let plane = row * self.frame.layout.nodes.y as usize;
-        let fine = mix(
-            [
-                L::load_halves(pair(&self.nodes, corner)),
-                L::load_halves(pair(&self.nodes, corner + row)),
-                L::load_halves(pair(&self.nodes, corner + plane)),
-                L::load_halves(pair(&self.nodes, corner + plane + row)),
-            ],
-            place.fraction,
-        );
-        let corner = self.coarse_index(place.cell / BLOCK);
-        let row = self.coarse_nodes.x as usize;
-        let plane = row * self.coarse_nodes.y as usize;
-        let coarse = mix(
-            [
-                L::load_plain(pair(&self.coarse, corner)),
-                L::load_plain(pair(&self.coarse, corner + row)),
-                L::load_plain(pair(&self.coarse, corner + plane)),
-                L::load_plain(pair(&self.coarse, corner + plane + row)),
-            ],
-            ((place.cell % BLOCK).as_vec3() + place.fraction) * (1.0 / BLOCK as f32),
-        );
-        joined(fine, coarse)
+    fn rows<L: Lanes>(&self, cell: UVec3) -> [L; 4] {
+        let [a, b, c, d] = self.nodes.rows(cell);
+        [
+            L::load_two_halves(a[0], a[1]),
+            L::load_two_halves(b[0], b[1]),
+            L::load_two_halves(c[0], c[1]),
+            L::load_two_halves(d[0], d[1]),
+        ]
     }
 
-    /// Value and exact gradient of the interpolant; the formulas at the top of this file.
     #[inline(always)]
     fn interpolate<L: Lanes>(&self, place: &Place) -> Sample {
-        const PHI: usize = 3;
-        let mixed = self.mixed::<L>(place);
+        let [a, b, c, d] = self.rows::<L>(place.cell);
+        let block = self.block(place.cell);
+        let [e, f] = &block.bends;
+        let in_block = ((place.cell % BLOCK).as_vec3() + place.fraction) * (1.0 / BLOCK as f32);
         // One by one: a closure over lanes would be a call through memory.
-        let (x, y, z) = (mixed.x.store().0, mixed.y.store().0, mixed.z.store().0);
-        let (xy, xz, yz) = (mixed.xy.store().0, mixed.xz.store().0, mixed.yz.store().0);
-        let t = place.fraction;
-        let bump = t * (1.0 - t);
-        let bend = 1.0 - 2.0 * t;
-        let value = mixed.value.store().0[PHI] - bump.x * x[0] - bump.y * y[1] - bump.z * z[2];
-        let gradient = Vec3::new(
-            x[PHI] - bend.x * x[0] - bump.y * xy[1] - bump.z * xz[2],
-            y[PHI] - bend.y * y[1] - bump.x * xy[0] - bump.z * yz[2],
-            z[PHI] - bend.z * z[2] - bump.x * xz[0] - bump.y * yz[1],
-        );
+        let around = Around {
+            rows: [a.store().0, b.store().0, c.store().0, d.store().0],
+            distances: block.distances,
+            bends: [L::load_shorts(e).store().0, L::load_shorts(f).store().0],
+            fraction: place.fraction.to_array(),
+            in_block: in_block.to_array(),
+        };
+        let (value, gradient) = around.sample();
         Sample {
             distance: value * self.frame.layout.cell_size,
-            gradient,
+            gradient: gradient.into(),
         }
     }
 
@@ -522,25 +557,9 @@ impl Packets for TaylorGrid {
     #[inline(always)]
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
         let cells = places.cells();
-        let row = self.frame.layout.nodes.x as usize;
-        let plane = row * self.frame.layout.nodes.y as usize;
         let mut rows = [[L::splat(0.0); LANES]; 4];
         for (i, &cell) in cells.iter().enumerate() {
-            let corner = self.frame.layout.node_index(cell);
-            rows[0][i] = L::load_halves(pair(&self.nodes, corner));
-            rows[1][i] = L::load_halves(pair(&self.nodes, corner + row));
-            rows[2][i] = L::load_halves(pair(&self.nodes, corner + plane));
-            rows[3][i] = L::load_halves(pair(&self.nodes, corner + plane + row));
-        }
-        let [fx, fy, fz, fphi] = mix_nodes(rows, places.fraction);
-        let row = self.coarse_nodes.x as usize;
-        let plane = row * self.coarse_nodes.y as usize;
-        for (i, &cell) in cells.iter().enumerate() {
-            let corner = self.coarse_index(cell / BLOCK);
-            rows[0][i] = L::load_plain(pair(&self.coarse, corner));
-            rows[1][i] = L::load_plain(pair(&self.coarse, corner + row));
-            rows[2][i] = L::load_plain(pair(&self.coarse, corner + plane));
-            rows[3][i] = L::load_plain(pair(&self.coarse, corner + plane + row));
+            [rows[0][i], rows[1][i], rows[2][i], rows[3][i]] = self.rows(cell);
         }
         let part = L::splat(1.0 / BLOCK as f32);
         let mut in_block = places.fraction;
@@ -549,40 +568,32 @@ impl Packets for TaylorGrid {
             let whole = cell.mul(part).truncate().mul(L::splat(BLOCK as f32));
             *fraction = cell.sub(whole).add(*fraction).mul(part);
         }
-        let [cx, cy, cz, cphi] = mix_nodes(rows, in_block);
-        let (ax, ay, az) = (joined(fx, cx), joined(fy, cy), joined(fz, cz));
-        let phi = joined(fphi, cphi);
-        let one = L::splat(1.0);
-        let [t_x, t_y, t_z] = places.fraction;
-        let [bump_x, bump_y, bump_z] = [
-            t_x.mul(one.sub(t_x)),
-            t_y.mul(one.sub(t_y)),
-            t_z.mul(one.sub(t_z)),
-        ];
-        let two = L::splat(2.0);
-        let [bend_x, bend_y, bend_z] = [
-            one.sub(two.mul(t_x)),
-            one.sub(two.mul(t_y)),
-            one.sub(two.mul(t_z)),
-        ];
-        let value = less(phi.value, [(bump_x, ax.x), (bump_y, ay.y), (bump_z, az.z)]);
-        let gradient = [
-            less(phi.x, [(bend_x, ax.x), (bump_y, ay.xy), (bump_z, az.xz)]),
-            less(phi.y, [(bend_y, ay.y), (bump_x, ax.xy), (bump_z, az.yz)]),
-            less(phi.z, [(bend_z, az.z), (bump_x, ax.xz), (bump_y, ay.yz)]),
-        ];
+        let mut corners = [[L::splat(0.0); LANES]; 3];
+        for (i, &cell) in cells.iter().enumerate() {
+            let block = self.block(cell);
+            corners[0][i] = L::load_plain(&block.distances);
+            corners[1][i] = L::load_shorts(&block.bends[0]);
+            corners[2][i] = L::load_shorts(&block.bends[1]);
+        }
+        let around = Around {
+            rows: [
+                L::transpose(rows[0]),
+                L::transpose(rows[1]),
+                L::transpose(rows[2]),
+                L::transpose(rows[3]),
+            ],
+            distances: L::transpose(corners[0]),
+            bends: [L::transpose(corners[1]), L::transpose(corners[2])],
+            fraction: places.fraction,
+            in_block,
+        };
+        let (value, gradient) = around.sample();
         (value.mul(L::splat(self.frame.layout.cell_size)), gradient)
     }
 
     fn sample_beyond(&self, point: Vec3) -> Sample {
         self.sample_outside(point)
     }
-}
-
-/// What is left of a sum after three products, in this order.
-#[inline(always)]
-fn less<L: Lanes>(sum: L, [a, b, c]: [(L, L); 3]) -> L {
-    sum.sub(a.0.mul(a.1)).sub(b.0.mul(b.1)).sub(c.0.mul(c.1))
 }
 
 impl Field for TaylorGrid {

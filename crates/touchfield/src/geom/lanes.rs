@@ -27,12 +27,17 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 
 /// One `f32`, or [`LANES`] of them: what is written for this is the same bits for one and for many.
 pub(crate) trait Number: Copy {
+    fn splat(value: f32) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
 }
 
 impl Number for f32 {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        value
+    }
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
@@ -49,17 +54,18 @@ impl Number for f32 {
 
 /// [`LANES`] numbers in registers.
 pub(crate) trait Lanes: Number {
-    fn splat(value: f32) -> Self;
     fn load(stored: &Stored) -> Self;
     /// From anywhere in memory.
     fn load_plain(values: &[f32; LANES]) -> Self;
     /// The half floats of these bits, exactly.
     fn load_halves(bits: &[u16; LANES]) -> Self;
+    /// The same for four and four from two places.
+    fn load_two_halves(low: &[u16; LANES / 2], high: &[u16; LANES / 2]) -> Self;
+    /// Whole numbers.
+    fn load_shorts(shorts: &[i16; LANES]) -> Self;
     /// Whole numbers.
     fn load_words(words: &[u16; LANES]) -> Self;
     fn store(self) -> Stored;
-    /// The upper four lanes below the lower four.
-    fn swap_halves(self) -> Self;
     /// Rows to columns: lane `i` of the `k`-th is lane `k` of the `i`-th.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
     /// Without the part behind the point.
@@ -218,6 +224,10 @@ impl Portable {
 
 impl Number for Portable {
     #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Portable([value; LANES])
+    }
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.zip(other, |a, b| a + b)
     }
@@ -233,10 +243,6 @@ impl Number for Portable {
 
 impl Lanes for Portable {
     #[inline(always)]
-    fn splat(value: f32) -> Self {
-        Portable([value; LANES])
-    }
-    #[inline(always)]
     fn load(stored: &Stored) -> Self {
         Portable(stored.0)
     }
@@ -247,6 +253,21 @@ impl Lanes for Portable {
     #[inline(always)]
     fn load_halves(bits: &[u16; LANES]) -> Self {
         Portable(bits.map(|bits| half::f16::from_bits(bits).to_f32()))
+    }
+    #[inline(always)]
+    fn load_two_halves(low: &[u16; LANES / 2], high: &[u16; LANES / 2]) -> Self {
+        let bits = |i: usize| {
+            if i < LANES / 2 {
+                low[i]
+            } else {
+                high[i - LANES / 2]
+            }
+        };
+        Self::load_halves(&std::array::from_fn(bits))
+    }
+    #[inline(always)]
+    fn load_shorts(shorts: &[i16; LANES]) -> Self {
+        Portable(shorts.map(f32::from))
     }
     #[inline(always)]
     fn load_words(words: &[u16; LANES]) -> Self {
@@ -263,10 +284,6 @@ impl Lanes for Portable {
     #[inline(always)]
     fn to_whole(self) -> [u32; LANES] {
         self.0.map(|x| x as u32)
-    }
-    #[inline(always)]
-    fn swap_halves(self) -> Self {
-        Portable(std::array::from_fn(|i| self.0[(i + LANES / 2) % LANES]))
     }
     #[inline(always)]
     fn store(self) -> Stored {
@@ -358,6 +375,10 @@ mod avx2 {
 
     impl Number for Avx2 {
         #[inline(always)]
+        fn splat(value: f32) -> Self {
+            Avx2(instruction!(_mm256_set1_ps(value)))
+        }
+        #[inline(always)]
         fn add(self, other: Self) -> Self {
             Avx2(instruction!(_mm256_add_ps(self.0, other.0)))
         }
@@ -373,10 +394,6 @@ mod avx2 {
 
     impl Lanes for Avx2 {
         #[inline(always)]
-        fn splat(value: f32) -> Self {
-            Avx2(instruction!(_mm256_set1_ps(value)))
-        }
-        #[inline(always)]
         fn load(stored: &Stored) -> Self {
             // SAFETY: AVX2 as above; `Stored` is eight `f32`, aligned to 32 bytes by its type.
             Avx2(unsafe { _mm256_load_ps(stored.0.as_ptr()) })
@@ -390,6 +407,23 @@ mod avx2 {
         fn load_halves(bits: &[u16; super::LANES]) -> Self {
             // SAFETY: F16C as above; sixteen bytes, and no alignment is asked for.
             Avx2(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(bits.as_ptr().cast())) })
+        }
+        #[inline(always)]
+        fn load_two_halves(low: &[u16; super::LANES / 2], high: &[u16; super::LANES / 2]) -> Self {
+            // SAFETY: F16C as above; eight bytes from each, and no alignment is asked for.
+            Avx2(unsafe {
+                let low = _mm_loadl_epi64(low.as_ptr().cast());
+                let high = _mm_loadl_epi64(high.as_ptr().cast());
+                _mm256_cvtph_ps(_mm_unpacklo_epi64(low, high))
+            })
+        }
+        #[inline(always)]
+        fn load_shorts(shorts: &[i16; super::LANES]) -> Self {
+            // SAFETY: AVX2 as above; sixteen bytes, and no alignment is asked for.
+            Avx2(unsafe {
+                let shorts = _mm_loadu_si128(shorts.as_ptr().cast());
+                _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(shorts))
+            })
         }
         #[inline(always)]
         fn load_words(words: &[u16; super::LANES]) -> Self {
@@ -427,10 +461,6 @@ mod avx2 {
                 _mm256_store_si256(out.0.as_mut_ptr().cast(), _mm256_cvttps_epi32(self.0));
             }
             out.0
-        }
-        #[inline(always)]
-        fn swap_halves(self) -> Self {
-            Avx2(instruction!(_mm256_permute2f128_ps::<1>(self.0, self.0)))
         }
         #[inline(always)]
         fn store(self) -> Stored {
@@ -508,7 +538,6 @@ mod tests {
                 a.min(b),
                 a.abs(),
                 a.select_positive(L::splat(3.0), b),
-                a.swap_halves(),
                 L::load_plain(&self.b.0),
                 a.truncate(),
             ];
@@ -608,13 +637,35 @@ mod tests {
         }
     }
 
+    struct Shorts([i16; LANES]);
+
+    impl Work for Shorts {
+        type Output = [f32; LANES];
+
+        fn run<L: Lanes>(self) -> [f32; LANES] {
+            L::load_shorts(&self.0).store().0
+        }
+    }
+
+    #[test]
+    fn shorts_are_whole_numbers() {
+        let shorts = [0, 1, -1, 127, -255, i16::MIN, i16::MAX, -64];
+        for found in [run(Shorts(shorts)), Shorts(shorts).run::<Portable>()] {
+            assert_eq!(found, shorts.map(f32::from));
+        }
+    }
+
     struct Halves([u16; LANES]);
 
     impl Work for Halves {
         type Output = [f32; LANES];
 
         fn run<L: Lanes>(self) -> [f32; LANES] {
-            L::load_halves(&self.0).store().0
+            let all = L::load_halves(&self.0).store().0;
+            let [a, b, c, d, e, f, g, h] = self.0;
+            let by_fours = L::load_two_halves(&[a, b, c, d], &[e, f, g, h]).store().0;
+            assert_eq!(all.map(f32::to_bits), by_fours.map(f32::to_bits));
+            all
         }
     }
 

@@ -22,8 +22,8 @@ pub(super) fn write(builder: &mut Builder, grid: &TaylorGrid) {
         blocks::encode_floats(grid.coarse().as_flattened(), out)
     });
     builder.chunk(HALVES, Need::Required, Encoding::Blocks, |out| {
-        let halves = grid.nodes().as_flattened().iter();
-        let bytes: Vec<u8> = halves.flat_map(|half| half.to_le_bytes()).collect();
+        let halves = grid.nodes().flatten();
+        let bytes: Vec<u8> = halves.flat_map(u16::to_le_bytes).collect();
         blocks::encode_bytes(&bytes, out)
     });
 }
