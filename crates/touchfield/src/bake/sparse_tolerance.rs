@@ -4,7 +4,7 @@
 //! Cost: every block is searched and proven cell by cell; some ten microseconds a stored value.
 //! Not for: a band of a given width, which `sparse_band.rs` makes faster.
 //!
-//! What a cell proves of itself (`cell_error.rs`) is often ten times what its error is. Halves of it prove less each, and what they differ
+//! What a cell proves of itself (`cell_error.rs`) is more than its error, much more where many faces can be nearest. Halves of it prove less each, and what they differ
 //! from it by is known exactly: so cells are halved, and halved again, to prove that they need not be.
 
 use std::sync::Mutex;
