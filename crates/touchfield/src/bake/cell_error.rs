@@ -413,3 +413,75 @@ fn least_excess(near: impl Iterator<Item = [f64; 8]>, enough: f64) -> f64 {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bake::exact_distance::ExactDistance;
+    use crate::bake::sign::{SignChoice, Signs};
+    use crate::mesh::generate::{self, Bowl, Cuboid, Gear, TorusKnot};
+
+    /// Places that fill a cube evenly: multiples of powers of the root of x⁴ = x + 1.
+    fn spread(index: usize, seed: f64) -> DVec3 {
+        let root: f64 = 1.220_744_084_605_759_6;
+        let along = |power: i32| (seed + index as f64 * root.powi(-power)).fract();
+        DVec3::new(along(1), along(2), along(3))
+    }
+
+    /// Truth is the exact distance at points of the cell; every bound that is given must hold there, whatever was enough.
+    #[test]
+    fn no_cell_is_off_by_more_than_is_proven() {
+        let meshes = [
+            generate::cuboid(Cuboid::default()).unwrap(),
+            generate::gear(Gear::default()).unwrap(),
+            generate::bowl(Bowl::default()).unwrap(),
+            generate::torus_knot(TorusKnot::default()).unwrap(),
+        ];
+        let (mut proven, mut refuted) = (0, 0);
+        for mesh in &meshes {
+            let exact = ExactDistance::new(mesh, SignChoice::Auto).unwrap();
+            let Signs::Pseudonormal(patches) = &exact.plan().signs else {
+                panic!("a clean mesh");
+            };
+            let prover = CellProver::new(&exact.plan().bvh, patches);
+            let bounds = mesh.bounds();
+            let diagonal = bounds.diagonal();
+            for index in 0..300 {
+                let size = diagonal * 0.1 * 0.5f64.powi(index as i32 % 6);
+                // Most of them around corners of the mesh, some anywhere.
+                let corner_of_mesh = mesh.vertices[index * 7919 % mesh.vertices.len()];
+                let low = match index % 4 {
+                    0 => bounds.min + bounds.extents() * spread(index, 0.3),
+                    near => corner_of_mesh - size * spread(index, 0.7) * f64::from(near as u32),
+                };
+                let mut cell = Cell {
+                    low,
+                    size,
+                    values: [0.0; 8],
+                    faces: [0; 8],
+                };
+                for i in 0..8 {
+                    cell.values[i] = exact.distance(cell.corner(i));
+                    cell.faces[i] = exact.nearest(cell.corner(i), 0).face;
+                }
+                let off = |place: DVec3| {
+                    (cell.interpolated(place) - exact.distance(low + size * place)).abs()
+                };
+                let truth = (0..200).map(|i| off(spread(i, 0.1))).fold(0.0, f64::max);
+                for enough in [0.3, 0.1, 0.03, 0.01].map(|share| share * size) {
+                    let proof = prover.prove(&cell, enough);
+                    let slack = 1e-12 * diagonal;
+                    assert!(
+                        truth <= proof.error + slack,
+                        "cell {index} at {low}, side {size}: off by {truth}, proven {proof:?}"
+                    );
+                    proven += usize::from(proof.error <= enough);
+                    refuted += usize::from(proof.refuted);
+                    assert!(!(proof.refuted && proof.error <= enough), "{proof:?}");
+                }
+            }
+        }
+        // Both ways out are taken, often.
+        assert!(proven > 800 && refuted > 800, "{proven} {refuted}");
+    }
+}
