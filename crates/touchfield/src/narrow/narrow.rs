@@ -72,7 +72,8 @@ pub enum Method {
     ShellSegments(u32),
     /// The sphere tree of either shell against the field of the other: for solvers, which must not miss a corner.
     BothShells,
-    /// The one contact where the separation is, as `separation` finds it.
+    /// The one contact where the separation is, as `separation` finds it. [`Method::Auto`] also says this of the contact of two exact surfaces whose triangles cross between
+    /// the points of their shells: it is as deep as the crossing triangles go.
     Separation,
     /// Boxes halved where both bodies may be (document 001).
     OctreeSubdivision(Subdivision),
