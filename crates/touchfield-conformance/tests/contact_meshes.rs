@@ -342,9 +342,9 @@ fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
             let (all, few) = (by(0.0), by(detail));
             assert_eq!(all.is_empty(), few.is_empty());
             if let (Some(deepest), Some(found)) = (all.first(), few.first()) {
-                // To within what is promised: a 32nd of the detail, and the error of the field, by which a sphere's bound may be off.
+                // To within what is promised: an eighth of the detail, and the error of the field, by which a sphere's bound may be off.
                 let off = found.separation - deepest.separation;
-                let promised = detail / 32.0 + a.shape.field().error_bound();
+                let promised = detail / 8.0 + a.shape.field().error_bound();
                 assert!((0.0..=promised).contains(&off), "{off}");
             }
             let ids: Vec<_> = all.iter().map(|contact| contact.id).collect();
@@ -423,7 +423,7 @@ fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch
             let few = by(method, detail);
             let (border, deeper) = match method {
                 Method::BothShells => (detail / 8.0, 0.0),
-                _ => (detail, detail / 32.0),
+                _ => (detail, detail / 8.0),
             };
             let off = few[0].separation - all[0].separation;
             assert!((0.0..=deeper).contains(&off), "{off} at {detail}");

@@ -171,7 +171,8 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
     assert!(apart >= 100, "{apart}");
 }
 
-/// One contact, on both surfaces to within the errors of the fields, and no deeper than what passes between shell points.
+/// One contact, on both surfaces to within the errors of the fields and its own depth, along which the normal need not be that of the lowest place; and no deeper than what passes
+/// between shell points.
 fn check_contact(a: &Body, b: &Body, place: &Place, found: &Answer) {
     let [contact] = found.contacts[..] else {
         panic!("{} contacts", found.contacts.len());
@@ -183,13 +184,14 @@ fn check_contact(a: &Body, b: &Body, place: &Place, found: &Answer) {
         .truth
         .distance(place.to_b(contact.point_on_b().as_dvec3()))
         .abs();
+    let depth = -f64::from(contact.separation);
+    let allowed = error + depth + ROUNDING;
     assert!(
-        on_a.max(on_b) <= error + ROUNDING,
-        "{on_a} {on_b} off, {error} allowed"
+        on_a.max(on_b) <= allowed && on_a.min(on_b) <= ROUNDING,
+        "{on_a} {on_b} off, {allowed} allowed"
     );
     let covering = [a, b].map(|body| body.by_shell.shell().unwrap().covering_radius());
-    let deepest = f64::from(covering[0].min(covering[1])) + error;
-    let depth = -f64::from(contact.separation);
+    let deepest = f64::from(covering[0].max(covering[1])) + error;
     assert!((0.0..=deepest).contains(&depth), "{depth} of {deepest}");
     assert!((contact.normal.length() - 1.0).abs() < 1e-5);
 }

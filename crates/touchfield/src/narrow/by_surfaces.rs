@@ -141,32 +141,21 @@ fn contact(
     // How deep the triangle of each goes into the other body, and where.
     let of_a = lowest(surface_a, triangle_a, pair.b, b_from_a);
     let of_b = lowest(surface_b, triangle_b, pair.a, pair.a_from_b);
-    let outward_of_a = |sample: Sample| sample.gradient.try_normalize();
-    let outward_of_b = |sample: Sample| {
-        Some(
-            -pair
-                .a_from_b
-                .transform_vector(sample.gradient.try_normalize()?),
-        )
-    };
-    let (place, separation, normal) = if of_a.1.distance < of_b.1.distance {
-        let place = pair.a_from_b.transform_point(of_a.0);
-        (place, of_a.1.distance, outward_of_b(of_a.1))
+    // Lowest points lie on ridges of the fields, where gradients jump; where the triangles cross they seldom do.
+    let normal = crossing_normal(pair, &found, b_from_a);
+    let of_a_is_deeper = of_a.1.distance < of_b.1.distance;
+    let (place, separation) = if of_a_is_deeper {
+        (pair.a_from_b.transform_point(of_a.0), of_a.1.distance)
     } else {
-        (of_b.0, of_b.1.distance, outward_of_a(of_b.1))
+        (of_b.0, of_b.1.distance)
     };
-    if let Some(normal) = normal.filter(|_| separation <= 0.0) {
-        // Midway between the place and the other surface: the place is on A if its triangle went deeper, and on B else.
-        let towards_middle = if of_a.1.distance < of_b.1.distance {
-            0.5 * separation
-        } else {
-            -0.5 * separation
-        };
-        return Some(contact(place + towards_middle * normal, normal, separation));
+    if separation > 0.0 {
+        // The fields see no overlap: all that is known is where the surfaces meet.
+        return Some(contact(found.on_a, normal, 0.0));
     }
-    // The fields see no overlap: all that is known is where the surfaces meet.
-    let crossing = crossing_normal(pair, &found, b_from_a);
-    Some(contact(found.on_a, crossing, 0.0))
+    // Midway between the place, which is on the surface whose triangle goes deeper, and the other one.
+    let towards_middle = if of_a_is_deeper { 0.5 } else { -0.5 } * separation;
+    Some(contact(place + towards_middle * normal, normal, separation))
 }
 
 /// Out of A and into B where triangles cross: by both fields, else by the triangle of A.

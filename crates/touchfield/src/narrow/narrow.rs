@@ -42,7 +42,7 @@ pub struct CollideSettings {
     /// Points of a shell that are within a ball of this radius may be stood for by one of them that is in contact \[m\]; 0: every point is told. Each contact is as exact as
     /// ever, and there is one if any point of the shell is in contact. What it costs hardly grows with the number of points.
     ///
-    /// No point is deeper than the deepest that is told by more than a 32nd of `detail` and the error of the field. A ball of which only a little is in contact may be left
+    /// No point is deeper than the deepest that is told by more than an eighth of `detail` and the error of the field. A ball of which only a little is in contact may be left
     /// out, if another is told, and a penalty wrench sums fewer. [`Method::BothShells`], for solvers, tells the border of a patch to an eighth of `detail`, and the deepest point to the error of the field.
     pub detail: f32,
     /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
