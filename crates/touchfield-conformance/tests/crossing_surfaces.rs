@@ -174,9 +174,8 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
 /// One contact, on both surfaces to within the errors of the fields and its own depth, along which the normal need not be that of the lowest place; and no deeper than what passes
 /// between shell points.
 fn check_contact(a: &Body, b: &Body, place: &Place, found: &Answer) {
-    let [contact] = found.contacts[..] else {
-        panic!("{} contacts", found.contacts.len());
-    };
+    assert_eq!(found.contacts.len(), 1);
+    let contact = found.contacts[0];
     let error = [a, b].map(|body| f64::from(body.by_shell.field().error_bound()));
     let error = error[0].max(error[1]);
     let on_a = a.truth.distance(contact.point_on_a().as_dvec3()).abs();
@@ -203,9 +202,8 @@ fn check_exchanged(a: &Body, b: &Body, pose: Pose, contact: Contact, scratch: &m
         pose.inverse(),
         scratch,
     );
-    let [exchanged] = other.contacts[..] else {
-        panic!("{} contacts", other.contacts.len());
-    };
+    assert_eq!(other.contacts.len(), 1);
+    let exchanged = other.contacts[0];
     let normal = pose.transform_vector(-exchanged.normal);
     let point = pose.transform_point(exchanged.point);
     // A pose and its inverse differ by rounding, and with it where the search for the lowest point of a face ends: within a thousandth of a cell in depth, and where the field is
