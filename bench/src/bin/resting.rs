@@ -1,6 +1,6 @@
 //! A shell at rest on a plane, what a budget costs and gives, and how cost grows. Markdown to stdout, CSV and pictures to files.
 //!
-//! `resting [--mesh FILE] [--queries N] [--poses N] [--csv FILE] [--pictures FOLDER]`
+//! `resting [--mesh FILE] [--queries N] [--poses N] [--only resting|budget|pair] [--csv FILE] [--pictures FOLDER]`
 //!
 //! Input: a closed mesh, by default the bunny of `TOUCHFIELD_MESHES`, else a knot of as many faces.
 //! Output: CPU microseconds a query, of every point and of the tree, over the size of the shell; times and errors under budgets; cost of a pair of bodies
@@ -52,6 +52,7 @@ struct Options {
     mesh: Option<PathBuf>,
     queries: usize,
     poses: usize,
+    only: Option<String>,
     csv: Option<PathBuf>,
     pictures: Option<PathBuf>,
 }
@@ -62,6 +63,7 @@ impl Options {
             mesh: None,
             queries: 100_000,
             poses: 200,
+            only: None,
             csv: None,
             pictures: None,
         };
@@ -72,6 +74,7 @@ impl Options {
                 "--mesh" => options.mesh = Some(value.into()),
                 "--queries" => options.queries = value.parse()?,
                 "--poses" => options.poses = value.parse()?,
+                "--only" => options.only = Some(value),
                 "--csv" => options.csv = Some(value.into()),
                 "--pictures" => options.pictures = Some(value.into()),
                 _ => return Err(format!("unknown option {option}").into()),
@@ -81,6 +84,11 @@ impl Options {
             return Err("at least one pose and one query".into());
         }
         Ok(options)
+    }
+
+    /// Whether a part is to be measured.
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only == part)
     }
 }
 
@@ -117,11 +125,17 @@ fn measure(options: &Options) -> Result<(), Problem> {
     };
     let diagonal = mesh.bounds().diagonal();
 
-    println!(
-        "| shell points | every point [µs] | tree [µs] | times as fast | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|--:|"
-    );
+    if options.wants("resting") {
+        println!(
+            "| shell points | every point [µs] | tree [µs] | times as fast | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|--:|"
+        );
+    }
     let mut resting_growth = Vec::new();
-    for (index, shell) in shells.iter().enumerate() {
+    let measured = shells
+        .iter()
+        .enumerate()
+        .filter(|_| options.wants("resting"));
+    for (index, shell) in measured {
         let shape = with(2, index);
         let scene = Scene {
             a: &plane,
@@ -164,15 +178,23 @@ fn measure(options: &Options) -> Result<(), Problem> {
         poses: deep(mesh, options.poses),
     };
     let mut panels = Vec::new();
-    for (name, scene) in [("resting", &rest), ("deep pair", &deep)] {
+    let budgeted = [("resting", &rest), ("deep pair", &deep)].into_iter();
+    for (name, scene) in budgeted.filter(|_| options.wants("budget")) {
         let rows = budgets(name, scene, options.queries, diagonal, &mut csv)?;
         panels.push(budget_panel(name, &rows));
     }
-    let growth = growth(mesh, &shells, &with, options.poses, &mut csv)?;
+    let growth = match options.wants("pair") {
+        true => growth(mesh, &shells, &with, options.poses, &mut csv)?,
+        false => Growth::default(),
+    };
     if let Some(folder) = &options.pictures {
-        fs::write(folder.join("budget.svg"), plot::svg(&[panels]))?;
-        let picture = growth_picture(&resting_growth, &growth);
-        fs::write(folder.join("contact_growth.svg"), picture)?;
+        if options.wants("budget") {
+            fs::write(folder.join("budget.svg"), plot::svg(&[panels]))?;
+        }
+        if options.only.is_none() {
+            let picture = growth_picture(&resting_growth, &growth);
+            fs::write(folder.join("contact_growth.svg"), picture)?;
+        }
     }
     if let Some(path) = &options.csv {
         write_file(path, &csv)?;
@@ -336,7 +358,7 @@ fn budgets(
         full.contacts, full.micros
     );
     println!(
-        "| budget [µs] | median [µs] | 99 % | 99.9 % | overrun at 99.9 % | of a loop that only looks at the clock | whole answers | mean error / diagonal | worst |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+        "| budget [µs] | median [µs] | 99 % | 99.9 % | overrun at 99.9 % | of a loop that only looks at the clock | slowest pose, median [µs] | whole answers | mean error / diagonal | worst |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     );
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let mut settings = CollideSettings {
@@ -381,6 +403,7 @@ fn budgets(
             worst = worst.max(error);
             whole += usize::from(out.outcome == Outcome::Complete);
         }
+        let slowest = slowest_pose(&times, scene.poses.len());
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times[((share * queries as f64) as usize).min(queries - 1)];
         let row = BudgetRow {
@@ -391,7 +414,7 @@ fn budgets(
         let whole = whole as f64 / queries as f64;
         let control = clock_loop(micros, queries);
         println!(
-            "| {micros} | {:.1} | {:.1} | {:.1} | {:+.0} % | {:+.0} % | {:.0} % | {:.1e} | {:.1e} |",
+            "| {micros} | {:.1} | {:.1} | {:.1} | {:+.0} % | {:+.0} % | {slowest:.1} | {:.0} % | {:.1e} | {:.1e} |",
             at(0.5),
             at(0.99),
             at(0.999),
@@ -406,6 +429,7 @@ fn budgets(
             ("p99_us", at(0.99)),
             ("p999_us", at(0.999)),
             ("clock_loop_p999_us", control),
+            ("slowest_pose_p50_us", slowest),
             ("whole", whole),
             ("mean_error_of_diagonal", row.mean_error),
             ("worst_error_of_diagonal", row.worst_error),
@@ -419,6 +443,17 @@ fn budgets(
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// The median of the times of a pose, of the pose where it is largest: what the queries themselves take, whatever the machine adds to some of them. Times go round
+/// the poses.
+fn slowest_pose(times: &[f64], poses: usize) -> f64 {
+    let median = |pose: usize| {
+        let mut own: Vec<f64> = times.iter().skip(pose).step_by(poses).copied().collect();
+        own.sort_by(f64::total_cmp);
+        own.get(own.len() / 2).copied().unwrap_or(0.0)
+    };
+    (0..poses).map(median).fold(0.0, f64::max)
 }
 
 /// CPU microseconds of a loop that stops after so many by the wall clock, at 99.9 %: what the machine adds.
@@ -457,6 +492,7 @@ fn budget_panel(name: &str, rows: &[BudgetRow]) -> Panel {
 }
 
 /// Cost of a shallow pair, over shell points and over nodes a side.
+#[derive(Default)]
 struct Growth {
     points: Vec<[f64; 3]>,
     nodes: Vec<[f64; 3]>,

@@ -4,10 +4,12 @@
 //! Not for: those who know better.
 //!
 //! Two convex bodies are answered exactly. A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
-//! with the shell; then the other one's shell finds it, or, if it has none, the separation. Shapes without shells are asked for
+//! with the shell; then the other one's shell finds it, or, if it has none, the separation. What passes between the points of both shells, less than their covering radius
+//! deep, is found by triangles where both shapes have exact ones and there is no budget. Shapes without shells are asked for
 //! their separation, which is the deepest contact, and for particles on the surface of their intersection.
 
 use super::by_convex;
+use super::by_surfaces::contact_between_points;
 use super::probe::Probe;
 use super::shell_walk::Walk;
 use super::{
@@ -45,6 +47,17 @@ pub(super) fn collide(
         second.start = walk.start;
         second.run(scratch, out);
         out.distance = out.distance.min(nearest);
+        // Triangles know no clock.
+        let is_told = !out.contacts.is_empty() || settings.budget.is_some();
+        if is_told {
+            return Ok(());
+        }
+        if let Some(contact) = contact_between_points(pair, settings.max_separation, scratch) {
+            out.method = Method::Separation;
+            out.wrench = None;
+            out.distance = out.distance.min(contact.separation);
+            out.contacts.push(contact);
+        }
         return Ok(());
     }
     out.method = Method::Separation;

@@ -1,7 +1,7 @@
-//! Narrow phase: the separation of bodies that are apart, by the triangles of their surfaces.
+//! Narrow phase: what the triangles of two surfaces tell: how far bodies are apart, and whether surfaces meet that no shell point sees.
 //!
-//! Input: a [`Pair`] of shapes with exact surfaces. Output: their separation, to the rounding of `f32`, if it is above 0.
-//! Cost: that of `surface_pairs`: some ten microseconds. Not for: bodies that overlap, whose depth the fields know.
+//! Input: a [`Pair`] of shapes with exact surfaces. Output: their separation, to the rounding of `f32`, if it is above 0; a contact where triangles cross.
+//! Cost: that of `surface_pairs`: some ten microseconds. Not for: bodies that overlap deeply, whose depth the fields know.
 //!
 //! Triangles tell how far surfaces are apart; the fields, that neither body is inside the other. Where no triangles cross, a connected part of a surface lies in the
 //! other body as a whole or not at all, so one point of every part tells; and where no part of one surface lies in the other body, nothing of the bodies is common:
@@ -9,11 +9,17 @@
 
 use glam::Vec3;
 
-use super::separation::{Precision, lower_value};
-use super::surface_pairs::{OpenDiscs, Until, nearest_points};
-use super::{Pair, Separation, SeparationOutcome, SeparationSettings};
-use crate::geom::Pose;
-use crate::shape::Shape;
+use super::exchange::lexicographic;
+use super::face_search::FaceSearch;
+use super::probe::Probe;
+use super::separation::{Precision, lower_value, quick, rounding};
+use super::surface_pairs::{Meeting, OpenDiscs, Until, meeting, nearest_points};
+use super::touching::touches;
+use super::{Pair, Scratch, Separation, SeparationOutcome, SeparationSettings};
+use crate::contact::{Contact, ContactId};
+use crate::field::Sample;
+use crate::geom::{Pose, Tolerance};
+use crate::shape::{Shape, Surface};
 
 /// What triangles tell of two bodies.
 pub(super) enum Told {
@@ -70,6 +76,119 @@ pub(super) fn separation(
             SeparationOutcome::Converged
         },
     })
+}
+
+/// The contact of two bodies whose shells have no point within `max_separation` of the other: where their triangles cross, or come as near as that. Asked of the triangles only if
+/// the shells cannot tell. `None`: apart, or there are no triangles to ask.
+///
+/// Where surfaces meet, each has a shell point within its covering radius of there. So if no point of one shell is as near to the other body as that, they do not meet.
+pub(super) fn contact_between_points(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    scratch: &mut Scratch,
+) -> Option<Contact> {
+    // For these alone the walk below is worth its while.
+    pair.a.exact_surface()?;
+    pair.b.exact_surface()?;
+    let probe = Probe::finer(pair, "auto").ok()?;
+    let rounding = rounding(pair);
+    let reach = max_separation + probe.shell.covering_radius() + rounding;
+    // Values may be above the true distances by the field's error.
+    if !touches(&probe, reach + probe.field.error_bound(), scratch) {
+        return None;
+    }
+    let back = pair.a_from_b.inverse();
+    let heap = scratch.separation.discs();
+    // Of several crossings one is found: the same, whichever body is A.
+    if lexicographic(pair.a_from_b.translation, back.translation).is_le() {
+        return contact(pair, max_separation, rounding, heap);
+    }
+    let exchanged = Pair {
+        a: pair.b,
+        b: pair.a,
+        a_from_b: back,
+    };
+    let found = contact(&exchanged, max_separation, rounding, heap)?;
+    Some(Contact {
+        point: pair.a_from_b.transform_point(found.point),
+        normal: -pair.a_from_b.transform_vector(found.normal),
+        ..found
+    })
+}
+
+/// The contact where triangles cross, or are nearest within `max_separation`.
+fn contact(
+    pair: &Pair<'_>,
+    max_separation: f32,
+    rounding: f32,
+    heap: &mut OpenDiscs,
+) -> Option<Contact> {
+    let tolerance = quick(pair).tolerance;
+    let found = meeting(pair, max_separation, tolerance, rounding, heap)?;
+    let gap = found.on_b - found.on_a;
+    let contact = |point: Vec3, normal: Vec3, separation: f32| Contact {
+        point,
+        normal,
+        separation,
+        id: ContactId(0),
+    };
+    if let Some(normal) = gap.try_normalize().filter(|_| found.distance > 0.0) {
+        return Some(contact(found.on_a + 0.5 * gap, normal, found.distance));
+    }
+    let b_from_a = pair.a_from_b.inverse();
+    let (surface_a, surface_b) = (pair.a.exact_surface()?, pair.b.exact_surface()?);
+    let [triangle_a, triangle_b] = found.triangles;
+    // How deep the triangle of each goes into the other body, and where.
+    let of_a = lowest(surface_a, triangle_a, pair.b, b_from_a);
+    let of_b = lowest(surface_b, triangle_b, pair.a, pair.a_from_b);
+    // Lowest points lie on ridges of the fields, where gradients jump; where the triangles cross they seldom do.
+    let normal = crossing_normal(pair, &found, b_from_a);
+    let of_a_is_deeper = of_a.1.distance < of_b.1.distance;
+    let (place, separation) = if of_a_is_deeper {
+        (pair.a_from_b.transform_point(of_a.0), of_a.1.distance)
+    } else {
+        (of_b.0, of_b.1.distance)
+    };
+    if separation > 0.0 {
+        // The fields see no overlap: all that is known is where the surfaces meet.
+        return Some(contact(found.on_a, normal, 0.0));
+    }
+    // Midway between the place, which is on the surface whose triangle goes deeper, and the other one.
+    let towards_middle = if of_a_is_deeper { 0.5 } else { -0.5 } * separation;
+    Some(contact(place + towards_middle * normal, normal, separation))
+}
+
+/// Out of A and into B where triangles cross: by both fields, else by the triangle of A.
+fn crossing_normal(pair: &Pair<'_>, found: &Meeting, b_from_a: Pose) -> Vec3 {
+    let of_a = pair.a.field().sample(found.on_a).gradient;
+    let in_b = (pair.b.field()).sample(b_from_a.transform_point(found.on_a));
+    let of_b = pair.a_from_b.transform_vector(in_b.gradient);
+    let by_triangle = || {
+        let [a, b, c] = pair.a.exact_surface()?.corners(found.triangles[0]);
+        (b - a).cross(c - a).try_normalize()
+    };
+    let by_fields = (of_a - of_b).try_normalize().or(of_a.try_normalize());
+    by_fields.or_else(by_triangle).unwrap_or(Vec3::Z)
+}
+
+/// The lowest point of a body's field on a triangle of another, in the frame of the field.
+fn lowest(
+    surface: &Surface,
+    triangle: u32,
+    body: &Shape,
+    body_from_surface: Pose,
+) -> (Vec3, Sample) {
+    /// Twice what faces take that are no larger than a few cells.
+    const MAX_STEPS: u32 = 32;
+    let corners =
+        (surface.corners(triangle)).map(|corner| body_from_surface.transform_point(corner));
+    let size = surface.nodes()[0].bounds.diagonal();
+    let search = FaceSearch {
+        field: body.field(),
+        residual: Tolerance::for_size(size).projection_residual(body.cell_size()),
+    };
+    let (_, place, sample) = search.lowest_of_face(corners, [1.0 / 3.0; 3], MAX_STEPS);
+    (place, sample)
 }
 
 /// Whether neither body is inside the other, their surfaces being apart.

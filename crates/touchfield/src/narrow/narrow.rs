@@ -39,9 +39,11 @@ pub struct CollideSettings {
     pub method: Method,
     /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
     pub max_separation: f32,
-    /// Points of a shell that are in contact and within a ball of this radius may be stood for by one of them \[m\]; at the border of a patch
-    /// of contact, within a ball of an eighth of it, by the deepest. 0: every
-    /// point is told. Each contact is as exact as ever, and the deepest is among them; a penalty wrench sums fewer.
+    /// Points of a shell that are within a ball of this radius may be stood for by one of them that is in contact \[m\]; 0: every point is told. Each contact is as exact as
+    /// ever, and there is one if any point of the shell is in contact. What it costs hardly grows with the number of points.
+    ///
+    /// No point is deeper than the deepest that is told by more than an eighth of `detail` and the error of the field. A ball of which only a little is in contact may be left
+    /// out, if another is told, and a penalty wrench sums fewer. [`Method::BothShells`], for solvers, tells the border of a patch to an eighth of `detail`, and the deepest point to the error of the field.
     pub detail: f32,
     /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
     pub budget: Option<Duration>,
@@ -72,7 +74,8 @@ pub enum Method {
     ShellSegments(u32),
     /// The sphere tree of either shell against the field of the other: for solvers, which must not miss a corner.
     BothShells,
-    /// The one contact where the separation is, as `separation` finds it.
+    /// The one contact where the separation is, as `separation` finds it. [`Method::Auto`] also says this of the contact of two exact surfaces whose triangles cross between
+    /// the points of their shells: it is as deep as the crossing triangles go.
     Separation,
     /// Boxes halved where both bodies may be (document 001).
     OctreeSubdivision(Subdivision),

@@ -101,6 +101,13 @@ pub struct SeparationScratch {
     pub(super) convex: ConvexCache,
 }
 
+impl SeparationScratch {
+    /// The heap for pairs of discs.
+    pub(super) fn discs(&mut self) -> &mut OpenDiscs {
+        &mut self.discs
+    }
+}
+
 /// Finds the separation of a pair.
 pub fn separation(
     pair: &Pair<'_>,

@@ -112,6 +112,71 @@ pub(super) fn nearest_points(
     })
 }
 
+/// Where two surfaces meet, in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Meeting {
+    /// The triangle of A and that of B.
+    pub(super) triangles: [u32; 2],
+    pub(super) on_a: Vec3,
+    pub(super) on_b: Vec3,
+    /// How far the triangles are apart \[m\]; 0 if they cross.
+    pub(super) distance: f32,
+}
+
+/// Two triangles that cross or, if none do, the two nearest to within `tolerance` \[m\]; those at most `within` apart \[m\]. `rounding` is that of coordinates in `f32` \[m\].
+///
+/// Only pairs of discs that may be so near are opened, the nearest first: surfaces farther apart cost little.
+pub(super) fn meeting(
+    pair: &Pair<'_>,
+    within: f32,
+    tolerance: f32,
+    rounding: f32,
+    heap: &mut OpenDiscs,
+) -> Option<Meeting> {
+    let search = Search::of(pair)?;
+    let mut best: Option<Meeting> = None;
+    heap.clear();
+    heap.push(open(f32::NEG_INFINITY, [0, 0]));
+    while let Some(next) = heap.pop() {
+        let low_enough = best.map_or(within, |best| best.distance - tolerance);
+        if next.lower > low_enough {
+            break;
+        }
+        let opening = match search.open(next.piece) {
+            Opened::Block(opening) => opening,
+            Opened::Triangles([a, b]) => {
+                let (first, second) = (search.triangle_of_a(a), search.triangle_of_b(b));
+                let found = first.nearest_points(second);
+                let distance = found.distance_squared.sqrt();
+                let is_nearer = match best {
+                    Some(best) => distance < f64::from(best.distance),
+                    None => distance <= f64::from(within),
+                };
+                if is_nearer {
+                    best = Some(Meeting {
+                        triangles: [a, b],
+                        on_a: found.on_a.as_vec3(),
+                        on_b: found.on_b.as_vec3(),
+                        distance: distance as f32,
+                    });
+                }
+                if distance == 0.0 {
+                    break;
+                }
+                continue;
+            }
+        };
+        let lowers = opening.block.at_least_apart(&opening.other);
+        for (lane, lower) in lowers.into_iter().take(opening.block.count()).enumerate() {
+            let lower = (lower - rounding).max(next.lower);
+            if lower <= low_enough {
+                heap.push(open(lower, opening.piece(lane)));
+            }
+        }
+    }
+    best
+}
+
 fn open(lower: f32, [a, b]: DiscPair) -> Open<DiscPair> {
     Open {
         lower,

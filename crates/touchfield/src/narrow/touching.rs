@@ -4,6 +4,7 @@
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
 use super::by_convex;
+use super::by_surfaces::contact_between_points;
 use super::narrow::{check_max_separation, checked};
 use super::probe::Probe;
 use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
@@ -12,8 +13,8 @@ use super::{CollideError, Pair, PairMemory, Scratch};
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
 /// it.
 ///
-/// Asked of convex bodies by a search for a plane between them, of shells where there are any, as `shell_traversal` does, and stops at the first point. Shapes without shells are asked by
-/// their separation.
+/// Asked of convex bodies by a search for a plane between them, of shells where there are any, as `shell_traversal` does, and stops at the first point. Where these find nothing, but are too coarse to tell, exact surfaces are asked whether
+/// their triangles cross. Shapes without shells are asked by their separation.
 pub fn touching(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -49,7 +50,8 @@ fn ask(
         }
         // No point of one surface in the other body: apart, or the other one is inside.
         if let Some(other) = Probe::of(pair, probe.side.other()) {
-            return Ok(touches(&other, max_separation, scratch));
+            return Ok(touches(&other, max_separation, scratch)
+                || contact_between_points(pair, max_separation, scratch).is_some());
         }
     }
     touching_by_separation(pair, max_separation, &mut scratch.separation)
@@ -70,7 +72,7 @@ fn touching_by_separation(
 }
 
 /// Whether any shell point touches the field, and nothing else: stops at the first.
-fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
+pub(super) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
     let nodes = probe.shell.tree().nodes();
     let points = probe.shell.points();
     let reach = max_separation + probe.field.error_bound();
