@@ -1,6 +1,8 @@
 //! Concave bodies in Rapier: fields, convex parts and triangles on the same scenes. Markdown to stdout, CSV to a file.
 //!
-//! `rapier_scenes [--scene bunny|tori|bowls|pair|all] [--bodies N] [--steps N] [--only fields|parts|triangles] [--recycle SHARE] [--floor box|plane] [--csv FILE]`
+//! `rapier_scenes [--scene bunny|tori|bowls|pair|all] [--bodies N] [--steps N] [--only fields|parts|triangles] [--recycle SHARE] [--floor box|plane] [--seed N] [--sweeps 0|1] [--swept true|false] [--csv FILE]`
+//!
+//! `--seed` chooses how bodies of a heap are turned, `--sweeps 0` turns Rapier's continuous collision detection off, `--swept true` makes heaps of fields with our `step` rather than Rapier's.
 //!
 //! Input: the bunny of `TOUCHFIELD_MESHES`, else a knot of as many faces; generated tori and bowls.
 //! Output: CPU time a step of each collider, how deep bodies are in each other at the end, how many fell through the floor; time of a pair over its triangles.
@@ -45,6 +47,9 @@ const PREDICTION: f32 = 0.02;
 /// Width of the bracket within which depths are told \[m\].
 const TOLERANCE: f32 = 5e-4;
 
+/// Pairs deeper than this are stuck in each other \[m\].
+const DEEP: f32 = 0.005;
+
 struct Options {
     scene: String,
     bodies: usize,
@@ -52,6 +57,9 @@ struct Options {
     only: Option<String>,
     recycle: Option<f32>,
     floor: String,
+    seed: u64,
+    swept: bool,
+    sweeps: usize,
     csv: Option<PathBuf>,
 }
 
@@ -64,6 +72,9 @@ impl Options {
             only: None,
             recycle: None,
             floor: "box".to_owned(),
+            seed: 7,
+            swept: false,
+            sweeps: 1,
             csv: None,
         };
         let mut words = std::env::args().skip(1);
@@ -76,6 +87,9 @@ impl Options {
                 "--only" => options.only = Some(value),
                 "--recycle" => options.recycle = Some(value.parse()?),
                 "--floor" => options.floor = value,
+                "--seed" => options.seed = value.parse()?,
+                "--swept" => options.swept = value.parse()?,
+                "--sweeps" => options.sweeps = value.parse()?,
                 "--csv" => options.csv = Some(value.into()),
                 _ => return Err(format!("unknown option {option}").into()),
             }
@@ -196,7 +210,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
             options.bodies, model.faces, options.floor, options.steps
         );
         println!(
-            "| collider | all steps [ms a step] | last quarter [ms a step] | steps a second | greatest depth [mm] | mean depth of touching pairs [mm] | touching pairs | bodies lost |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+            "| collider | all steps [ms a step] | last quarter [ms a step] | steps a second | greatest depth [mm] | mean depth of touching pairs [mm] | touching pairs | deeper than 5 mm | bodies lost | deepest in floor and walls on the way [mm] |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
         );
         for kind in kinds() {
             heap(name, kind, &model, options, &mut csv)?;
@@ -252,10 +266,11 @@ fn scaled_to(mut mesh: TriangleMesh, side: f64) -> TriangleMesh {
 }
 
 /// A world for bodies of one kind.
-fn world_for(kind: Kind, options: &Options) -> PhysicsWorld {
+fn world_for(kind: Kind, options: &Options) -> (PhysicsWorld, Option<FieldDispatcher>) {
     let mut world = PhysicsWorld::new();
+    let mut fields = None;
     if kind == Kind::Fields {
-        install(&mut world, 1.0);
+        fields = Some(install(&mut world, 1.0));
         if let Some(share) = options.recycle {
             world.integration_parameters.contact_recycling = share > 0.0;
             world
@@ -263,18 +278,22 @@ fn world_for(kind: Kind, options: &Options) -> PhysicsWorld {
                 .normalized_contact_recycle_distance = share;
         }
     }
-    world
+    world.integration_parameters.max_ccd_substeps = options.sweeps;
+    (world, fields)
 }
 
 /// Microseconds of CPU that a step took.
-fn step(world: &mut PhysicsWorld) -> f64 {
+fn step(world: &mut PhysicsWorld, fields: Option<&FieldDispatcher>) -> f64 {
     let start = ThreadTime::now();
-    world.step();
+    match fields {
+        Some(fields) => touchfield_rapier::step(world, fields),
+        None => world.step(),
+    }
     1e6 * start.elapsed().as_secs_f64()
 }
 
 fn drop_one(kind: Kind, model: &Model, options: &Options, csv: &mut String) -> Result<(), Problem> {
-    let mut world = world_for(kind, options);
+    let (mut world, _) = world_for(kind, options);
     world.insert(
         RigidBodyBuilder::fixed(),
         ColliderBuilder::new(SharedShape::halfspace(Vector::Y)),
@@ -297,7 +316,7 @@ fn drop_one(kind: Kind, model: &Model, options: &Options, csv: &mut String) -> R
         waited += 1;
     }
     let mean = |world: &mut PhysicsWorld, steps: u32| {
-        (0..steps).map(|_| step(world)).sum::<f64>() / f64::from(steps)
+        (0..steps).map(|_| step(world, None)).sum::<f64>() / f64::from(steps)
     };
     let landing = mean(&mut world, 60);
     // Five seconds to come to rest.
@@ -354,6 +373,14 @@ fn depth_in_floor(model: &Model, pose: Pose, floor: &Shape) -> Result<f32, Probl
     Ok(separation(&pair, &settings, &mut SeparationScratch::default())?.separation)
 }
 
+/// How far a body's lowest point is from the floor and the walls of a pit; below 0 within them \[m\].
+fn above_pit(model: &Model, pose: Pose, half: f32) -> f32 {
+    let points = (model.field.shape().shell()).map_or(&[][..], |shell| shell.points());
+    let places = points.iter().map(|&point| pose.transform_point(point));
+    let above = places.map(|at| at.y.min(half - at.x.abs().max(at.z.abs())));
+    above.fold(f32::INFINITY, f32::min)
+}
+
 /// Half the side of the pit in which bodies of a metre are heaped, for so many of them \[m\].
 fn half_side(bodies: usize) -> f32 {
     0.45 * (bodies as f32).sqrt().max(4.0)
@@ -367,7 +394,7 @@ fn heap(
     csv: &mut String,
 ) -> Result<(), Problem> {
     let half = half_side(options.bodies);
-    let mut world = world_for(kind, options);
+    let (mut world, fields) = world_for(kind, options);
     // Rapier recycles the contacts with a box, but never those with a half-space, whose box has no end.
     if options.floor == "plane" {
         let plane = SharedShape::halfspace(Vector::Y);
@@ -388,7 +415,7 @@ fn heap(
         }
     }
     let shape = model.collider(kind)?;
-    let mut random = Random::new(7);
+    let mut random = Random::new(options.seed);
     // In layers, no two within reach of each other: a metre and a bit apart, turned at random.
     let spacing = 1.5f32;
     let row = ((2.0 * half - 1.4) / spacing).floor().max(1.0) as usize + 1;
@@ -410,9 +437,15 @@ fn heap(
         );
         bodies.push(body);
     }
-    let times: Vec<f64> = (0..options.steps)
-        .map(|_| 1e-3 * step(&mut world))
-        .collect();
+    let mut times = Vec::new();
+    let mut lowest = 0.0f32;
+    for _ in 0..options.steps {
+        times.push(1e-3 * step(&mut world, fields.as_ref().filter(|_| options.swept)));
+        let poses = bodies.iter().map(|&body| pose_of(&world, body));
+        lowest = poses.fold(lowest, |lowest, pose| {
+            lowest.min(above_pit(model, pose, half))
+        });
+    }
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
     let (all, last) = (
         mean(&times),
@@ -425,13 +458,15 @@ fn heap(
     let depths = depths(model, &kept)?;
     let deepest = depths.iter().copied().fold(0.0, f32::max);
     let mean_depth = depths.iter().sum::<f32>() / depths.len().max(1) as f32;
+    let deep = depths.iter().filter(|&&depth| depth > DEEP).count();
     println!(
-        "| {} | {all:.2} | {last:.2} | {:.0} | {:.1} | {:.2} | {} | {lost} |",
+        "| {} | {all:.2} | {last:.2} | {:.0} | {:.1} | {:.2} | {} | {deep} | {lost} | {:.1} |",
         kind.title(),
         1e3 / all,
         1e3 * deepest,
         1e3 * mean_depth,
-        depths.len()
+        depths.len(),
+        -1e3 * lowest
     );
     let figures = [
         ("all_ms", all),
@@ -439,7 +474,9 @@ fn heap(
         ("greatest_depth_m", f64::from(deepest)),
         ("mean_depth_m", f64::from(mean_depth)),
         ("touching_pairs", depths.len() as f64),
+        ("deep_pairs", deep as f64),
         ("lost", lost as f64),
+        ("in_pit_m", f64::from(-lowest)),
     ];
     for (figure, value) in figures {
         writeln!(

@@ -8,8 +8,9 @@
 //! between them is seen by the contacts of the next step. Whoever asks for the touch itself, and thin bodies whose shells are too coarse for their walls, get a cast.
 //!
 //! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
-//! For them the time is that at which a point of either shell has gone deeper than a quarter of the thinner one's thickness: less than it takes to come out on the wrong side.
-//! It is told by the points alone, as their contacts are; separations of bodies that touch along whole rims cost a hundred times as much.
+//! For them the time is that at which a point of either shell has gone deeper than a quarter of the thickness of the body it is in: less than it takes to come out on the wrong side.
+//! A thin body in a thick one stops no sooner than a solid one of its size would: what stops it, stops it alone, and whatever follows it, at rest on it, is thrown into its walls, where no way
+//! leads back. It is told by the points alone, as their contacts are; separations of bodies that touch along whole rims cost a hundred times as much.
 
 use glam::Vec3;
 use rapier::math::{Pose as RapierPose, Real, Vector};
@@ -199,8 +200,13 @@ fn first_hit(
             let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
             // Triangles are as thick as what meets them.
             let thinner = a.thickness().min(b.thickness());
+            let walls = Walls {
+                thinner,
+                of_a: wall_of(a, b).max(thinner),
+                of_b: wall_of(b, a).max(thinner),
+            };
             let mut take = |shapes: [&Shape; 2], sweep: &mut Sweep<'_>| {
-                let Some(hit) = sweep.of_solids(shapes, motions, thinner) else {
+                let Some(hit) = sweep.of_solids(shapes, motions, walls) else {
                     return;
                 };
                 if first.is_none_or(|first| hit.time < first.time) {
@@ -239,6 +245,25 @@ fn first_hit(
         return Err(Unsupported);
     }
     Ok(first)
+}
+
+/// How thick two bodies are, as far as it matters to each other \[m\].
+#[derive(Clone, Copy)]
+struct Walls {
+    /// The thinner one.
+    thinner: f32,
+    /// What points of the other are in, where they are in it.
+    of_a: f32,
+    of_b: f32,
+}
+
+/// How thick a body is to another that gets into it: no thicker than that would be if it were solid. Triangles have no inside.
+fn wall_of(body: &Part, other: &Part) -> f32 {
+    if matches!(body.kind, PartKind::Triangles) {
+        return 0.0;
+    }
+    let least = |shape: &Shape| shape.solid().extents().min_element();
+    body.thickness().min(other.solid().map_or(0.0, least))
 }
 
 /// The motion of a part of a collider.
@@ -285,15 +310,16 @@ impl Sweep<'_> {
         &mut self,
         [a, b]: [&Shape; 2],
         motions: [Motion; 2],
-        thinner: f32,
+        walls: Walls,
     ) -> Option<Hit> {
+        let thinner = walls.thinner;
         let motion = PairMotion::new(motions[0], motions[1]);
         // Rapier sweeps every fast body against every floor, however high above it that is.
         if self.balls_stay_beyond([a, b], &motion) {
             return None;
         }
         if self.question.is_of_a_step() && self.begins_near([a, b], &motion, thinner) {
-            return self.deeper([a, b], &motion, thinner);
+            return self.deeper([a, b], &motion, walls);
         }
         let near = self.first_near([a, b], &motion)?;
         if self.question.is_of_a_step() && near.is_on_the_way {
@@ -402,15 +428,17 @@ impl Sweep<'_> {
     }
 
     /// When bodies that touch go too deep: the first time at which a point of either shell does.
-    fn deeper(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, thinner: f32) -> Option<Hit> {
-        let mut first = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+    fn deeper(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
+        let mut first = |field: &Shape, shell: &Shape, motion: &PairMotion, wall: f32| {
             let moving = moving(field, shell, motion)?;
-            let level = Level::Within(thinner);
-            moving.first_below(level, THIN_SHARE * thinner, &mut self.shells)
+            let level = Level::Within(wall);
+            moving.first_below(level, THIN_SHARE * wall, &mut self.shells)
         };
         let back = motion.flipped();
-        let of_b = first(a, b, motion).map(|below| (below, hit_below(&below, true, motion)));
-        let of_a = first(b, a, &back).map(|below| (below, hit_below(&below, false, &back)));
+        let of_b =
+            first(a, b, motion, walls.of_a).map(|below| (below, hit_below(&below, true, motion)));
+        let of_a =
+            first(b, a, &back, walls.of_b).map(|below| (below, hit_below(&below, false, &back)));
         let both = of_b.into_iter().chain(of_a);
         let (below, hit) = both.min_by(|(_, one), (_, other)| one.time.total_cmp(&other.time))?;
         if !below.is_found {
