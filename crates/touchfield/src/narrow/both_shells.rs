@@ -25,7 +25,7 @@ pub(super) fn collide(
     let mut first = Walk::new(pair, settings, "both-shells")?.ahead(pair.a_from_b, ahead);
     // What a body stands on reaches to the border, and a solver pushes by the deepest.
     first.border = BORDER_SHARE * settings.detail;
-    first.deeper = 0.0;
+    (first.deepest_at_border, first.deeper) = (true, 0.0);
     first.run(scratch, out);
     let Some(other) = Probe::of(pair, first.probe.side.other()) else {
         return Ok(());
@@ -36,7 +36,7 @@ pub(super) fn collide(
     let (outcome, wrench, distance) = (out.outcome, out.wrench.take(), out.distance);
     out.outcome = Outcome::Complete;
     let mut second = Walk::with(other, settings).ahead(pair.a_from_b, ahead);
-    (second.border, second.deeper) = (first.border, first.deeper);
+    (second.border, second.deepest_at_border, second.deeper) = (first.border, true, 0.0);
     // On the same clock.
     second.start = first.start;
     second.run(scratch, out);

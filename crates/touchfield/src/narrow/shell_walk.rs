@@ -34,6 +34,8 @@ pub(super) struct Walk<'a> {
     detail: f32,
     /// Spheres at the border of a patch of contact no larger than this are told by one point \[m\].
     pub(super) border: f32,
+    /// Whether that is the deepest of them, or the one that a way straight down leads to.
+    pub(super) deepest_at_border: bool,
     /// A point that is deeper than the deepest told by no more than this need not be told \[m\].
     pub(super) deeper: f32,
     pub(super) start: Instant,
@@ -105,6 +107,7 @@ impl<'a> Walk<'a> {
             max_separation: settings.max_separation,
             detail: settings.detail,
             border: settings.detail,
+            deepest_at_border: false,
             deeper: DEEPER_SHARE * settings.detail,
             start: Instant::now(),
             budget: settings.budget,
@@ -321,8 +324,50 @@ impl Walk<'_> {
                 }
             }
         }
-        self.borders(pace, scratch, coarser, out)?;
+        if self.deepest_at_border {
+            self.deepest_at_borders(pace, scratch, coarser, out)?;
+        } else {
+            self.borders(pace, scratch, coarser, out)?;
+        }
         out.contacts.drain(..coarser);
+        Ok(())
+    }
+
+    /// A contact for every sphere at the border of a patch: of its deepest point, if that is in contact.
+    fn deepest_at_borders(
+        &self,
+        pace: &mut Pace,
+        scratch: &mut Scratch,
+        coarser: usize,
+        out: &mut Contacts,
+    ) -> Result<(), Late> {
+        let Scratch {
+            rims,
+            below,
+            points,
+            distances,
+            ..
+        } = scratch;
+        // A bound may be off by the error of the field.
+        let farthest = (self.max_separation + self.probe.field.error_bound()).next_up();
+        for rim in rims.drain(..) {
+            below.clear();
+            below.push(rim);
+            let finer = out.contacts.len() - coarser;
+            let finish = coarser.max(finer);
+            let found = self.deepest_below(pace, finish, below, [farthest, 0.0], points, distances);
+            if let Err(late) = found.in_time {
+                out.contacts.truncate(coarser);
+                return Err(late);
+            }
+            match found
+                .point
+                .filter(|_| found.distance <= self.max_separation)
+            {
+                Some(point) => out.contacts.push(self.contact_at(point)),
+                None => out.distance = out.distance.min(rim.0.max(self.max_separation)),
+            }
+        }
         Ok(())
     }
 
@@ -415,24 +460,47 @@ impl Walk<'_> {
         } = scratch;
         let separations = out.contacts.iter().map(|contact| contact.separation);
         let told = separations.fold(f32::INFINITY, f32::min);
-        let (than, by) = match told.is_finite() {
-            true => (told, self.deeper),
+        let (than, by) = if told.is_finite() || self.going.is_some() {
+            // Of a pair that goes on, what is farther than `max_separation` is told too.
+            (told, self.deeper)
+        } else {
             // A bound may be off by the error of the field.
-            false => {
-                let farthest = self.max_separation + self.probe.field.error_bound();
-                (farthest.next_up(), 0.0)
-            }
+            let farthest = self.max_separation + self.probe.field.error_bound();
+            (farthest.next_up(), 0.0)
         };
         covered.append(rims);
         covered.retain(|&(bound, _)| bound < than - by);
         covered.sort_unstable_by(deepest_last);
+        let finish = out.contacts.len();
+        let found = self.deepest_below(pace, finish, covered, [than, by], points, distances);
+        let is_told = self.going.is_some() || found.distance <= self.max_separation;
+        if let Some(point) = found.point.filter(|_| is_told) {
+            out.contacts.push(self.contact_at(point));
+        }
+        found.in_time
+    }
+
+    /// The deepest of the points below some spheres, given with a bound of their depths, the deepest last; if it is deeper than the first of `than` by more than the second. Takes
+    /// the spheres away. `finish` contacts are to be finished in the time that is left.
+    fn deepest_below(
+        &self,
+        pace: &mut Pace,
+        finish: usize,
+        spheres: &mut Vec<(f32, u32)>,
+        [than, by]: [f32; 2],
+        centers: &mut Vec<Vec3>,
+        distances: &mut Vec<f32>,
+    ) -> Deepest {
         let (nodes, shell_points) = (self.probe.shell.tree().nodes(), self.probe.shell.points());
-        let mut deepest = (than, None);
-        let mut in_time = Ok(());
+        let mut deepest = Deepest {
+            distance: than,
+            point: None,
+            in_time: Ok(()),
+        };
         // The last is looked at first: the one that may go deepest.
-        while let Some((bound, index)) = covered.pop() {
+        while let Some((bound, index)) = spheres.pop() {
             let node = &nodes[index as usize];
-            if bound >= deepest.0 - by {
+            if bound >= deepest.distance - by {
                 continue;
             }
             let below = if node.child_count == 0 {
@@ -440,37 +508,31 @@ impl Walk<'_> {
             } else {
                 node.child_count
             };
-            in_time = pace.take(below as usize, out.contacts.len());
-            if in_time.is_err() {
+            deepest.in_time = pace.take(below as usize, finish);
+            if deepest.in_time.is_err() {
                 break;
             }
             if node.child_count == 0 {
                 for point in node.points() {
                     let place = self.probe.to_field(shell_points[point as usize]);
                     let distance = self.probe.field.distance(place);
-                    if distance < deepest.0 {
-                        deepest = (distance, Some(point));
+                    if distance < deepest.distance {
+                        (deepest.distance, deepest.point) = (distance, Some(point));
                     }
                 }
                 continue;
             }
-            self.probe.child_distances(node, points, distances);
-            let first = covered.len();
+            self.probe.child_distances(node, centers, distances);
+            let first = spheres.len();
             for (child, &distance) in node.children().zip(&*distances) {
                 let bound = distance - nodes[child as usize].radius;
-                if bound < deepest.0 - by {
-                    covered.push((bound, child));
+                if bound < deepest.distance - by {
+                    spheres.push((bound, child));
                 }
             }
-            covered[first..].sort_unstable_by(deepest_last);
+            spheres[first..].sort_unstable_by(deepest_last);
         }
-        match deepest {
-            (distance, Some(point)) if distance <= self.max_separation => {
-                out.contacts.push(self.contact_at(point));
-            }
-            _ => {}
-        }
-        in_time
+        deepest
     }
 
     fn contact_at(&self, point: u32) -> Contact {
@@ -500,6 +562,14 @@ impl Walk<'_> {
 /// The sphere that may go deepest comes last.
 fn deepest_last(a: &(f32, u32), b: &(f32, u32)) -> Ordering {
     b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
+}
+
+/// The deepest point that was looked for, if there is one.
+struct Deepest {
+    distance: f32,
+    point: Option<u32>,
+    /// Late, it is the deepest that was seen.
+    in_time: Result<(), Late>,
 }
 
 /// The least of some, the first of those that are equal.
