@@ -61,6 +61,7 @@ pub use stored::StoredField;
 #[cfg(feature = "bake")]
 pub(crate) use taylor_encode::{Encoded, TaylorEncoder};
 pub use taylor_grid::{TaylorError, TaylorGrid};
+#[cfg(feature = "bake")]
 pub(crate) use taylor_layout::Brick;
 #[cfg(feature = "bake")]
 pub(crate) use torn::torn_cells;
