@@ -10,10 +10,6 @@ use super::probe::Probe;
 use super::shell_walk::{Ahead, Walk};
 use super::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
 
-/// The part of `detail` down to which the border of a patch of contact is told. Not tuned: of the 2 % of a body's size that contacts for solvers
-/// are found with it is half a cell of a field of 128 nodes a side.
-const BORDER_SHARE: f32 = 0.125;
-
 /// Appends a contact for every point of either shell within `max_separation`, or as far away as `ahead` says.
 pub(super) fn collide(
     pair: &Pair<'_>,
@@ -22,10 +18,8 @@ pub(super) fn collide(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    let mut first = Walk::new(pair, settings, "both-shells")?.ahead(pair.a_from_b, ahead);
-    // What a body stands on reaches to the border, and a solver pushes by the deepest.
-    first.border = BORDER_SHARE * settings.detail;
-    (first.deepest_at_border, first.deeper) = (true, 0.0);
+    let first = Walk::new(pair, settings, "both-shells")?.for_solvers();
+    let first = first.ahead(pair.a_from_b, ahead);
     first.run(scratch, out);
     let Some(other) = Probe::of(pair, first.probe.side.other()) else {
         return Ok(());
@@ -35,8 +29,8 @@ pub(super) fn collide(
     std::mem::swap(&mut out.contacts, &mut scratch.contacts);
     let (outcome, wrench, distance) = (out.outcome, out.wrench.take(), out.distance);
     out.outcome = Outcome::Complete;
-    let mut second = Walk::with(other, settings).ahead(pair.a_from_b, ahead);
-    (second.border, second.deepest_at_border, second.deeper) = (first.border, true, 0.0);
+    let mut second = Walk::with(other, settings).for_solvers();
+    second = second.ahead(pair.a_from_b, ahead);
     // On the same clock.
     second.start = first.start;
     second.run(scratch, out);
