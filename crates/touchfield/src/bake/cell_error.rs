@@ -30,6 +30,9 @@ use super::patches::Patches;
 use crate::geom::{ClosestPoint, Triangle, corner};
 use crate::mesh::{Bvh, Nearest};
 
+/// How often a cell is halved into parts.
+const CLOSER: u32 = 3;
+
 /// Proves errors of cells over one closed surface.
 pub(super) struct CellProver<'a> {
     pub(super) bvh: &'a Bvh,
@@ -112,8 +115,19 @@ impl<'a> CellProver<'a> {
         }
     }
 
-    /// A bound of the error in a cell. Does not try for better once it is at most `enough`.
+    /// A bound of the error in a cell. Does not try for better once it is at most `enough`, and looks at parts of the cell to get there.
     pub(super) fn prove(&self, cell: &Cell, enough: f64) -> Proof {
+        self.prove_by(cell, enough, CLOSER)
+    }
+
+    /// A bound of the error in a cell as a whole: what it is at best, or at most `enough`. So the largest of many cells is the same in whatever
+    /// order they are asked, each with the largest so far as enough. ([`Self::prove`] says more or less of parts that fall short.)
+    pub(super) fn prove_whole(&self, cell: &Cell, enough: f64) -> f64 {
+        self.prove_by(cell, enough, 0).error
+    }
+
+    /// By parts that come from halving the cell so often.
+    fn prove_by(&self, cell: &Cell, enough: f64, closer: u32) -> Proof {
         let lipschitz = cell.half_diagonal();
         let mut proof = Proof {
             error: lipschitz,
@@ -127,7 +141,7 @@ impl<'a> CellProver<'a> {
             proof.error = lipschitz.min(self.far(cell, nearest, enough));
         }
         if proof.error > enough
-            && let Some(by_parts) = self.by_parts(cell, enough)
+            && let Some(by_parts) = self.by_parts(cell, enough, closer)
         {
             proof.error = proof.error.min(by_parts.error);
             proof.refuted = by_parts.refuted;
@@ -168,17 +182,15 @@ impl<'a> CellProver<'a> {
     }
 
     /// The third bound; `None` where too many faces can be nearest.
-    fn by_parts(&self, cell: &Cell, enough: f64) -> Option<Proof> {
+    fn by_parts(&self, cell: &Cell, enough: f64, closer: u32) -> Option<Proof> {
         /// More faces than this take longer than to look at halves of the cell. Tuned on the 69,666-triangle bunny.
         const MOST_FACES: usize = 96;
-        /// How often a cell is halved.
-        const CLOSER: u32 = 3;
         let center = cell.low + DVec3::splat(0.5 * cell.size);
         let radius = cell.half_diagonal();
         let mut faces = Vec::with_capacity(MOST_FACES);
         (self.bvh)
             .faces_that_win(center, radius, cell.faces[0], MOST_FACES, &mut faces)
-            .then(|| self.part(cell, &Part::WHOLE, &faces, enough, CLOSER))
+            .then(|| self.part(cell, &Part::WHOLE, &faces, enough, closer))
     }
 
     /// What is proven of a part of a cell, of whose points only these faces can be nearest.
@@ -468,7 +480,14 @@ mod tests {
                     (cell.interpolated(place) - exact.distance(low + size * place)).abs()
                 };
                 let truth = (0..200).map(|i| off(spread(i, 0.1))).fold(0.0, f64::max);
+                let whole = prover.prove_whole(&cell, 0.0);
                 for enough in [0.3, 0.1, 0.03, 0.01].map(|share| share * size) {
+                    let by_then = prover.prove_whole(&cell, enough);
+                    assert!(truth <= by_then + 1e-12 * diagonal, "cell {index}");
+                    assert!(
+                        by_then == whole || by_then <= enough && whole <= enough,
+                        "{by_then}, not {whole}"
+                    );
                     let proof = prover.prove(&cell, enough);
                     let slack = 1e-12 * diagonal;
                     assert!(

@@ -148,7 +148,7 @@ impl Builder<'_> {
                     // Only the largest counts, so none has to be proven to be smaller than one that is known.
                     let enough = f64::from_bits(plain_error.load(Ordering::Relaxed));
                     let rounding = self.rounding + rounding_of(cell.farthest());
-                    let error = self.prover.prove(&cell, enough - rounding).error + rounding;
+                    let error = self.prover.prove_whole(&cell, enough - rounding) + rounding;
                     plain_error.fetch_max(error.to_bits(), Ordering::Relaxed);
                 }
             }
