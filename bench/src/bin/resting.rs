@@ -38,7 +38,7 @@ const POINTS: [u32; 5] = [1_000, 10_000, 35_000, 100_000, 1_000_000];
 /// Points of the shell that budgets are tried on.
 const BUDGET_POINTS: u32 = 35_000;
 /// Budgets \[µs\].
-const BUDGETS: [u32; 6] = [5, 10, 20, 50, 100, 200];
+const BUDGETS: [u32; 7] = [5, 10, 20, 50, 100, 200, 500];
 /// Nodes along the longest side.
 const RESOLUTIONS: [u32; 4] = [32, 64, 128, 256];
 /// Depth at rest, of the diagonal of the mesh.

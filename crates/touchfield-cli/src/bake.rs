@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     /// How the numbers of a voxmap are stored
     #[arg(long, value_enum, default_value_t)]
     voxels: VoxelNumbers,
-    /// Lower every value of a sparse field by its error: the solid then encloses the mesh
+    /// Lower every value of a sparse field by its error: the solid then encloses the mesh. The error bound doubles; a --tolerance is kept
     #[arg(long)]
     conservative: bool,
     /// How to tell inside from outside

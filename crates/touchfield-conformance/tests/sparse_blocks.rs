@@ -205,6 +205,10 @@ fn conservative_solids_enclose_the_mesh() {
             };
             let baked = baked(&mesh, 48, settings).unwrap();
             check_errors(&name, &baked, &mesh, 1000);
+            if let SparseGoal::Tolerance(tolerance) = goal {
+                let bound = f64::from(baked.field.error_bound());
+                assert!(bound <= tolerance, "{name}: {bound}, not {tolerance}");
+            }
             let mut random = Random::new(5);
             for _ in 0..20_000 {
                 let triangle = mesh.triangle(random.below(mesh.faces.len()));

@@ -297,12 +297,13 @@ impl FieldDispatcher {
             }
             (gather.found).retain(|found| foresight.holds(&found.contact, missed));
         }
-        let settle = |found: &Found| {
-            let pair = parts.pair(found.parts);
-            match meet::settled(pair, first_from_second, found.contact) {
-                Some(contact) => Found { contact, ..*found },
-                None => *found,
-            }
+        let mut pairs = parts.shell_pairs(first_from_second);
+        let settle = |found: &Found| match pairs.of(found.parts) {
+            Some(pair) => Found {
+                contact: pair.settled(found.contact),
+                ..*found
+            },
+            None => *found,
         };
         let subshape = |numbers| parts.pair(numbers).map(|part| part.subshape);
         let plain_before = take_plain(manifolds);
@@ -352,13 +353,9 @@ impl FieldDispatcher {
         M: Default + Clone + Send + Sync,
         C: Default + Copy + Send + Sync,
     {
+        let mut pairs = memory.shell_pairs(frame.first_from_second);
         let contacts = memory.places.iter().filter_map(|place| {
-            let contact = meet::revisited(
-                memory.pair(place.parts),
-                frame.first_from_second,
-                place.id,
-                place.point,
-            )?;
+            let contact = (pairs.of(place.parts)?).revisited(place.id, place.point)?;
             // What was looked for farther away than wanted now is no contact yet.
             (contact.separation <= frame.reach).then_some(Found {
                 contact,
@@ -483,11 +480,12 @@ fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found], clear
     let now = frame.first_from_second;
     let mut places = std::mem::take(&mut memory.places);
     places.clear();
+    let mut pairs = memory.shell_pairs(now);
     for found in settled {
-        if let Some(point) = meet::place(memory.pair(found.parts), now, found.contact) {
+        if let Some(pair) = pairs.of(found.parts) {
             places.push(Place {
                 id: found.contact.id,
-                point,
+                point: pair.place(found.contact),
                 parts: found.parts,
             });
         }

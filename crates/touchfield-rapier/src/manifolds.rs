@@ -24,7 +24,8 @@ pub(crate) struct Buffers {
     reduce: ReduceScratch,
     reduced: Reduced,
     old: Vec<Old>,
-    order: Vec<u32>,
+    /// Separations, and whose they are.
+    order: Vec<(f32, u32)>,
     feet: Vec<Found>,
     settled: Vec<Found>,
     kept: Vec<Found>,
@@ -78,13 +79,16 @@ const STEEP: f32 = 0.05;
 const MOST_FEET: usize = 128;
 
 /// Replaces `feet` by the contacts that are on no other's flank, the deepest first.
-fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<u32>, feet: &mut Vec<Found>) {
+fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<(f32, u32)>, feet: &mut Vec<Found>) {
     order.clear();
-    order.extend(0..found.len() as u32);
-    let separation = |index: u32| found[index as usize].contact.separation;
-    order.sort_unstable_by(|&a, &b| separation(a).total_cmp(&separation(b)).then(a.cmp(&b)));
+    order.extend(
+        (0..)
+            .zip(found)
+            .map(|(index, found)| (found.contact.separation, index)),
+    );
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     feet.clear();
-    for &index in order.iter() {
+    for &(_, index) in order.iter() {
         let one = &found[index as usize].contact;
         let is_flank = |other: &Found| {
             let other = &other.contact;
@@ -104,7 +108,7 @@ fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<u32>, feet: &mut V
 pub(crate) fn settle_feet(
     found: &[Found],
     frame: &PairFrame,
-    settle: impl Fn(&Found) -> Found,
+    mut settle: impl FnMut(&Found) -> Found,
     buffers: &mut Buffers,
 ) -> Result<(), ManifoldError> {
     let Buffers {

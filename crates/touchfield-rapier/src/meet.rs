@@ -168,55 +168,60 @@ fn boxes_meet(pair: &Pair<'_>, reach: f32) -> bool {
     !pair.a.solid().intersection(b_in_a.grown(reach)).is_empty()
 }
 
-/// Where a contact lies on the body whose shell made it, in the frame of its part; none if no shell did.
-pub(crate) fn place([a, b]: [&Part; 2], first_from_second: Pose, contact: Contact) -> Option<Vec3> {
-    let (pair, _) = shell_pair([a, b], first_from_second)?;
-    let contact = seen_from(a.collider_from_part.inverse(), contact);
-    Some(place_of(&pair, &contact))
+/// Two solids whose contacts are made by shells.
+#[derive(Clone, Copy)]
+pub(crate) struct ShellPair<'a> {
+    pair: Pair<'a>,
+    collider_from_a: Pose,
+    /// How far shells may have missed a place \[m\]: about a spacing, or what one point stood for.
+    reach: f32,
 }
 
-/// The contact at such a place now.
-pub(crate) fn revisited(
-    [a, b]: [&Part; 2],
-    first_from_second: Pose,
-    id: ContactId,
-    place: Vec3,
-) -> Option<Contact> {
-    let (pair, reach) = shell_pair([a, b], first_from_second)?;
-    let contact = revisit(&pair, id, place, reach)?;
-    Some(seen_from(a.collider_from_part, contact))
-}
-
-/// Two solids whose contacts are made by shells, and how far these may have missed a place: about a spacing, or what one point stood for.
-fn shell_pair<'a>([a, b]: [&'a Part; 2], first_from_second: Pose) -> Option<(Pair<'a>, f32)> {
-    let (shape_a, shape_b) = (a.solid()?, b.solid()?);
-    if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
-        return None;
+impl<'a> ShellPair<'a> {
+    /// None if no shell makes their contacts.
+    pub(crate) fn of([a, b]: [&'a Part; 2], first_from_second: Pose) -> Option<ShellPair<'a>> {
+        let (shape_a, shape_b) = (a.solid()?, b.solid()?);
+        if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
+            return None;
+        }
+        let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
+        let reach = [shape_a, shape_b].into_iter().filter_map(|shape| {
+            let shell = shape.shell()?;
+            Some(shell.covering_radius().min(3.0 * DETAIL_SHARE * size))
+        });
+        Some(ShellPair {
+            pair: Pair {
+                a: shape_a,
+                b: shape_b,
+                a_from_b: a_from_b(a, b, first_from_second),
+            },
+            collider_from_a: a.collider_from_part,
+            reach: reach.fold(DETAIL_SHARE * size, f32::max),
+        })
     }
-    let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
-    let reach = [shape_a, shape_b].into_iter().filter_map(|shape| {
-        let shell = shape.shell()?;
-        Some(shell.covering_radius().min(3.0 * DETAIL_SHARE * size))
-    });
-    let reach = reach.fold(DETAIL_SHARE * size, f32::max);
-    let pair = Pair {
-        a: shape_a,
-        b: shape_b,
-        a_from_b: a_from_b(a, b, first_from_second),
-    };
-    Some((pair, reach))
-}
 
-/// Moves a contact of two solids to where their surfaces are nearest, as far as a shell may have missed it.
-pub(crate) fn settled(
-    [a, b]: [&Part; 2],
-    first_from_second: Pose,
-    contact: Contact,
-) -> Option<Contact> {
-    let (pair, reach) = shell_pair([a, b], first_from_second)?;
-    let part_from_collider = a.collider_from_part.inverse();
-    let settled = settle(&pair, seen_from(part_from_collider, contact), reach);
-    Some(seen_from(a.collider_from_part, settled))
+    /// Where a contact lies on the body whose shell made it, in the frame of its part.
+    pub(crate) fn place(&self, contact: Contact) -> Vec3 {
+        place_of(
+            &self.pair,
+            &seen_from(self.collider_from_a.inverse(), contact),
+        )
+    }
+
+    /// The contact at such a place now.
+    pub(crate) fn revisited(&self, id: ContactId, place: Vec3) -> Option<Contact> {
+        let contact = revisit(&self.pair, id, place, self.reach)?;
+        Some(seen_from(self.collider_from_a, contact))
+    }
+
+    /// Moves a contact to where the surfaces are nearest, as far as a shell may have missed it.
+    pub(crate) fn settled(&self, contact: Contact) -> Contact {
+        let contact = seen_from(self.collider_from_a.inverse(), contact);
+        seen_from(
+            self.collider_from_a,
+            settle(&self.pair, contact, self.reach),
+        )
+    }
 }
 
 /// Appends the contacts of a solid with a surface of triangles; `is_first` if the solid is of the first collider. How far apart they are beyond that is not known.

@@ -15,6 +15,7 @@ use rapier::parry::shape::Shape as RapierShape;
 use touchfield::contact::ContactId;
 use touchfield::geom::Pose;
 
+use crate::meet::ShellPair;
 use crate::partner::{Part, Solids};
 use crate::sweep::near;
 
@@ -142,6 +143,15 @@ impl PairMemory {
         [&self.first[i as usize], &self.second[j as usize]]
     }
 
+    /// Pairs of parts whose contacts shells make, with the second collider there.
+    pub(crate) fn shell_pairs(&self, first_from_second: Pose) -> ShellPairs<'_> {
+        ShellPairs {
+            memory: self,
+            first_from_second,
+            last: None,
+        }
+    }
+
     /// What to do now that the second collider is there, and contacts as far as `prediction` apart are wanted. Remembers the place; returns where it was before.
     pub(crate) fn plan(&mut self, now: Pose, prediction: f32) -> (Plan, Option<Pose>) {
         let before = self.seen_at.replace(now);
@@ -205,6 +215,27 @@ impl PairMemory {
     /// Next time they are looked for.
     pub(crate) fn forget(&mut self) {
         self.told = None;
+    }
+}
+
+/// Pairs of parts at one time. Most contacts are of the same pair as the one before.
+pub(crate) struct ShellPairs<'a> {
+    memory: &'a PairMemory,
+    first_from_second: Pose,
+    last: Option<([u32; 2], Option<ShellPair<'a>>)>,
+}
+
+impl<'a> ShellPairs<'a> {
+    /// The pair of parts of these numbers; none if no shell makes its contacts.
+    pub(crate) fn of(&mut self, parts: [u32; 2]) -> Option<ShellPair<'a>> {
+        match self.last {
+            Some((last, pair)) if last == parts => pair,
+            _ => {
+                let pair = ShellPair::of(self.memory.pair(parts), self.first_from_second);
+                self.last = Some((parts, pair));
+                pair
+            }
+        }
     }
 }
 

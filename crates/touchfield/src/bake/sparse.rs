@@ -36,7 +36,8 @@ pub struct SparseSettings {
     pub goal: SparseGoal,
     /// Of a stored value.
     pub bits: Bits,
-    /// Lowers every value by its error: the solid then encloses the mesh, and no point of it is reported outside.
+    /// Lowers every value by its error: the solid then encloses the mesh, and no point of it is reported outside. That doubles the error, so a
+    /// tolerance is kept by proving half of it.
     pub conservative: bool,
 }
 
@@ -88,6 +89,23 @@ impl Default for SparseSettings {
     }
 }
 
+impl SparseSettings {
+    /// What has to be reached before values are lowered by their errors, which doubles these.
+    fn proven_goal(&self) -> Result<SparseGoal, BakeError> {
+        let is_usable = |length: f64| length > 0.0 && length.is_finite();
+        match self.goal {
+            SparseGoal::Band(width) if !is_usable(width) => Err(BakeError::BadBand { width }),
+            SparseGoal::Tolerance(tolerance) if !is_usable(tolerance) => {
+                Err(BakeError::BadTolerance { tolerance })
+            }
+            SparseGoal::Tolerance(tolerance) if self.conservative => {
+                Ok(SparseGoal::Tolerance(0.5 * tolerance))
+            }
+            goal => Ok(goal),
+        }
+    }
+}
+
 /// A sparse field and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakedSparse {
@@ -114,7 +132,8 @@ pub fn bake_sparse(
     if settings.sign.offset().is_some() {
         return by_offset(mesh, settings, sparse, progress);
     }
-    let layout = coarse_layout(mesh, settings, sparse)?;
+    let goal = sparse.proven_goal()?;
+    let layout = coarse_layout(mesh, settings, goal)?;
     let bounds = mesh.bounds();
     tell(progress, Stage::Preparing, 0, 1)?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
@@ -135,7 +154,7 @@ pub fn bake_sparse(
         done: AtomicU64::new(0),
     };
     let coarse = builder.coarse(progress)?;
-    let built = match sparse.goal {
+    let built = match goal {
         SparseGoal::Band(width) => builder.band(&coarse, width, progress)?,
         SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
     };
@@ -220,14 +239,11 @@ fn by_offset(
 fn coarse_layout(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
-    sparse: &SparseSettings,
+    goal: SparseGoal,
 ) -> Result<GridLayout, BakeError> {
     let bounds = mesh.bounds();
-    match sparse.goal {
-        SparseGoal::Band(width) => {
-            if !(width > 0.0 && width.is_finite()) {
-                return Err(BakeError::BadBand { width });
-            }
+    match goal {
+        SparseGoal::Band(_) => {
             let fine = settings.layout(bounds)?;
             let cells = (fine.cells() + (sparse_band::CELLS - 1)) / sparse_band::CELLS;
             centered(
@@ -237,9 +253,6 @@ fn coarse_layout(
             )
         }
         SparseGoal::Tolerance(tolerance) => {
-            if !(tolerance > 0.0 && tolerance.is_finite()) {
-                return Err(BakeError::BadTolerance { tolerance });
-            }
             let extents = bounds.extents();
             let longest = extents.max_element();
             if !(longest > 0.0 && longest.is_finite()) {

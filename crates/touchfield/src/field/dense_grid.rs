@@ -8,10 +8,11 @@
 use glam::{UVec3, Vec3};
 
 use super::grid_frame::{GridFrame, LARGEST, Place};
+use super::packet::{self, Packets, Places};
 use super::torn::is_torn;
 use super::trilinear;
 use super::{Field, LowerPlane, Sample};
-use crate::geom::lanes::prefetch;
+use crate::geom::lanes::{LANES, Lanes, prefetch};
 use crate::geom::{Aabb, Interval, place_index};
 
 /// A grid of distances. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
@@ -264,6 +265,32 @@ impl DenseGrid {
     }
 }
 
+impl Packets for DenseGrid {
+    fn frame(&self) -> &GridFrame {
+        &self.frame
+    }
+
+    #[inline(always)]
+    fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
+        let mut rows = [L::splat(0.0); LANES];
+        for (row, cell) in rows.iter_mut().zip(places.cells()) {
+            *row = L::load_plain(&self.corners(cell));
+        }
+        let (distance, [x, y, z]) = trilinear::value_and_slope(L::transpose(rows), places.fraction);
+        let cell_size = L::splat(self.frame.layout.cell_size);
+        let gradient = [x.div(cell_size), y.div(cell_size), z.div(cell_size)];
+        (distance, gradient)
+    }
+
+    fn sample_beyond(&self, point: Vec3) -> Sample {
+        self.lower_bound_outside(point)
+    }
+
+    fn distance_beyond(&self, point: Vec3) -> f32 {
+        self.distance_outside(point)
+    }
+}
+
 impl Field for DenseGrid {
     fn bounds(&self) -> Aabb {
         self.frame.bounds
@@ -289,6 +316,14 @@ impl Field for DenseGrid {
         } else {
             self.lower_bound_outside(point)
         }
+    }
+
+    fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
+        packet::distance_many(self, points, out);
+    }
+
+    fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
+        packet::sample_many(self, points, out);
     }
 
     /// The corner values of a cell hold every interpolated value.

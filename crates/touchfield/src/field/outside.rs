@@ -41,9 +41,14 @@ impl Beyond {
         // box needs is the one around both.
         let border = bounds.union(solid).closest_point(point);
         let in_grid = bounds.closest_point(border);
+        let gap = if border == in_grid {
+            0.0
+        } else {
+            border.as_dvec3().distance(in_grid.as_dvec3())
+        };
         Beyond {
             in_grid,
-            gap: border.as_dvec3().distance(in_grid.as_dvec3()),
+            gap,
             way_out: point.as_dvec3() - border.as_dvec3(),
         }
     }
@@ -75,13 +80,11 @@ pub(super) fn distance_outside(
     if !beyond.way_out.is_finite() {
         return beyond.way_out.length() as f32;
     }
-    let from_solid = (point.as_dvec3() - solid.closest_point(point).as_dvec3()).length();
-    let (by_border, _) = sample_beyond(beyond.way_out, at_border, DVec3::ZERO);
-    round_down(if from_solid < by_border {
-        by_border
-    } else {
-        from_solid
-    })
+    // The larger of two lengths, by one root.
+    let from_solid = point.as_dvec3() - solid.closest_point(point).as_dvec3();
+    let at_border = at_border.max(0.0);
+    let by_border = beyond.way_out.length_squared() + at_border * at_border;
+    round_down(from_solid.length_squared().max(by_border).sqrt())
 }
 
 /// A lower bound of the distance outside a grid, and its gradient. The larger of two: by what is known at the border of the grid

@@ -59,6 +59,10 @@ pub(super) trait Packets {
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]);
     /// Beyond its bounds.
     fn sample_beyond(&self, point: Vec3) -> Sample;
+    /// The distance of that alone.
+    fn distance_beyond(&self, point: Vec3) -> f32 {
+        self.sample_beyond(point).distance
+    }
 }
 
 /// [`super::Field::distance_many`].
@@ -134,7 +138,7 @@ impl<G: Packets> Work for DistanceMany<'_, G> {
             let (distance, _) = self.grid.interpolate_eight(&located.places);
             out.copy_from_slice(&distance.store().0[..points.len()]);
             for i in lanes::set_lanes(located.beyond) {
-                out[i] = self.grid.sample_beyond(points[i]).distance;
+                out[i] = self.grid.distance_beyond(points[i]);
             }
         }
     }

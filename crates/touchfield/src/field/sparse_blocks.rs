@@ -625,7 +625,7 @@ impl SparseBlocks {
         };
         let row = block.side() as usize + 1;
         let first = block.first_value + place_index(UVec3::splat(row as u32), cell);
-        let stored = L::load_words(&trilinear::corners(values, first, row, row * row));
+        let stored = L::load_word_pairs(trilinear::corner_pairs(values, first, row, row * row));
         L::splat(block.lowest).add(L::splat(block.step).mul(stored))
     }
 }

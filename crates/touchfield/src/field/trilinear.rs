@@ -29,15 +29,28 @@ pub(super) fn value_and_slope<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> (N, [N
 /// The values at the corners of a cell whose lowest is at `first`, in rows and planes of these lengths.
 #[inline(always)]
 pub(super) fn corners<T: Copy>(values: &[T], first: usize, row: usize, plane: usize) -> [T; 8] {
+    let [[a, b], [c, d], [e, f], [g, h]] = corner_pairs(values, first, row, plane);
+    [a, b, c, d, e, f, g, h]
+}
+
+/// The same, two along x at a time.
+#[inline(always)]
+pub(super) fn corner_pairs<T: Copy>(
+    values: &[T],
+    first: usize,
+    row: usize,
+    plane: usize,
+) -> [[T; 2]; 4] {
     let pair = |start: usize| {
         let pair = &values[start..start + 2];
-        (pair[0], pair[1])
+        [pair[0], pair[1]]
     };
-    let (a, b) = pair(first);
-    let (c, d) = pair(first + row);
-    let (e, f) = pair(first + plane);
-    let (g, h) = pair(first + plane + row);
-    [a, b, c, d, e, f, g, h]
+    [
+        pair(first),
+        pair(first + row),
+        pair(first + plane),
+        pair(first + plane + row),
+    ]
 }
 
 #[inline(always)]

@@ -65,6 +65,8 @@ pub(crate) trait Lanes: Number {
     fn load_shorts(shorts: &[i16; LANES]) -> Self;
     /// Whole numbers.
     fn load_words(words: &[u16; LANES]) -> Self;
+    /// The same from four places. Put together in memory first, they would have to wait for each other there.
+    fn load_word_pairs(pairs: [[u16; 2]; LANES / 2]) -> Self;
     fn store(self) -> Stored;
     /// Rows to columns: lane `i` of the `k`-th is lane `k` of the `i`-th.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
@@ -274,6 +276,10 @@ impl Lanes for Portable {
         Portable(words.map(f32::from))
     }
     #[inline(always)]
+    fn load_word_pairs(pairs: [[u16; 2]; LANES / 2]) -> Self {
+        Self::load_words(&std::array::from_fn(|i| pairs[i / 2][i % 2]))
+    }
+    #[inline(always)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|k| Portable(std::array::from_fn(|i| rows[i].0[k])))
     }
@@ -432,6 +438,15 @@ mod avx2 {
                 let words = _mm_loadu_si128(words.as_ptr().cast());
                 _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(words))
             })
+        }
+        #[inline(always)]
+        fn load_word_pairs(pairs: [[u16; 2]; super::LANES / 2]) -> Self {
+            let [a, b, c, d] =
+                pairs.map(|[low, high]| (u32::from(low) | u32::from(high) << 16) as i32);
+            Avx2(instruction!({
+                let words = _mm_setr_epi32(a, b, c, d);
+                _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(words))
+            }))
         }
         #[inline(always)]
         fn transpose(rows: [Self; super::LANES]) -> [Self; super::LANES] {
@@ -625,6 +640,9 @@ mod tests {
 
         fn run<L: Lanes>(self) -> Self::Output {
             let words = L::load_words(&self.0);
+            let [a, b, c, d, e, f, g, h] = self.0;
+            let by_pairs = L::load_word_pairs([[a, b], [c, d], [e, f], [g, h]]);
+            assert_eq!(words.store().0, by_pairs.store().0);
             (words.store().0, words.to_whole())
         }
     }

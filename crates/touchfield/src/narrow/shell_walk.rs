@@ -135,12 +135,13 @@ impl<'a> Walk<'a> {
         Walk { going, ..self }
     }
 
-    /// How far apart contacts of the points about one are told \[m\]; with a radius below 0 those of all of them.
-    fn reach(&self, center: Vec3, radius: f32) -> f32 {
-        match &self.going {
-            Some(going) => self.max_separation.max(going.reach(center, radius)),
-            None => self.max_separation,
-        }
+    /// Whether contacts of the points about one are told that are so far apart; with a radius below 0 those of all of them. Most questions are settled by what is
+    /// told in any case, without how the pair goes on.
+    fn reaches(&self, apart: f32, center: Vec3, radius: f32) -> bool {
+        apart <= self.max_separation
+            || (self.going.as_ref()).is_some_and(|going| {
+                apart <= going.ahead.farthest && apart <= going.reach(center, radius)
+            })
     }
 }
 
@@ -214,11 +215,11 @@ impl Walk<'_> {
                 let index = scratch.front[at];
                 let node = &nodes[index as usize];
                 let apart = self.probe.box_distance(node);
-                if apart > self.reach(node.center, node.radius) + error {
-                    out.distance = out.distance.min(apart);
-                } else {
+                if self.reaches(apart - error, node.center, node.radius) {
                     scratch.front[kept] = index;
                     kept += 1;
+                } else {
+                    out.distance = out.distance.min(apart);
                 }
             }
         }
@@ -240,12 +241,12 @@ impl Walk<'_> {
                 let node = &nodes[index as usize];
                 // Where every point is in contact, one may stand for those about it.
                 let is_covered = node.radius <= self.detail
-                    && distance + node.radius <= self.reach(node.center, -node.radius) - error;
-                if distance - node.radius > self.reach(node.center, node.radius) + error {
-                    out.distance = out.distance.min(distance - node.radius);
-                } else if is_covered {
+                    && self.reaches(distance + node.radius + error, node.center, -node.radius);
+                if is_covered {
                     scratch.near_points.push(node.representative);
                     scratch.covered.push((distance - node.radius, index));
+                } else if !self.reaches(distance - node.radius - error, node.center, node.radius) {
+                    out.distance = out.distance.min(distance - node.radius);
                 } else if node.child_count == 0 {
                     scratch.near_points.extend(node.points());
                 } else if node.radius <= self.border && self.going.is_none() {
@@ -295,7 +296,7 @@ impl Walk<'_> {
                 .sample_many(&scratch.points, &mut scratch.samples);
             let found = piece.iter().zip(&scratch.points).zip(&scratch.samples);
             for ((&index, &point), &sample) in found {
-                if sample.distance <= self.reach(points[index as usize], 0.0) {
+                if self.reaches(sample.distance, points[index as usize], 0.0) {
                     out.contacts.push(self.probe.contact(index, point, sample));
                 }
             }
@@ -328,12 +329,11 @@ impl Walk<'_> {
             }
             self.probe
                 .field
-                .distance_many(&scratch.points, &mut scratch.distances);
-            let found = piece.iter().zip(&scratch.points).zip(&scratch.distances);
-            for ((&index, &point), &distance) in found {
-                out.distance = out.distance.min(distance);
-                if distance <= self.reach(points[index as usize], 0.0) {
-                    let sample = self.probe.field.sample(point);
+                .sample_many(&scratch.points, &mut scratch.samples);
+            let found = piece.iter().zip(&scratch.points).zip(&scratch.samples);
+            for ((&index, &point), &sample) in found {
+                out.distance = out.distance.min(sample.distance);
+                if self.reaches(sample.distance, points[index as usize], 0.0) {
                     out.contacts.push(self.probe.contact(index, point, sample));
                 }
             }
