@@ -73,7 +73,26 @@ fn closed_meshes() -> Vec<(String, TriangleMesh)> {
         }
         meshes.push((format!("{name}, moved"), moved));
     }
+    meshes.extend(crossing_meshes());
     meshes
+}
+
+/// Bodies that run into each other, so that the nearest face of many nodes does not tell their side.
+fn crossing_meshes() -> Vec<(String, TriangleMesh)> {
+    let ball = icosphere(1.0, 2);
+    let aside = moved(ball.clone(), DVec3::new(0.7, 0.1, 0.05));
+    let beams = [
+        DVec3::new(1.0, 0.1, 0.1),
+        DVec3::new(0.1, 1.0, 0.1),
+        DVec3::new(0.1, 0.1, 1.0),
+    ]
+    .map(|half| moved(squeezed(cube(6), half), 0.01 * half));
+    let [x, y, z] = &beams;
+    vec![
+        ("two balls".into(), joined(ball, &aside)),
+        ("three beams".into(), joined(joined(x.clone(), y), z)),
+        ("spindle torus".into(), spindle_torus()),
+    ]
 }
 
 /// Points all over the box of a field, every second one near the surface.

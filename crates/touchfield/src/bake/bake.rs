@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use glam::{DVec3, UVec3};
 
 use super::band::{self, Band};
-use super::blocks::{block_index, for_each_layer, node_bit};
+use super::blocks::{Piece, SIDE, block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::convert::ConvertError;
 use super::exact_distance::ExactDistance;
@@ -19,6 +19,7 @@ use super::offset::OffsetWidth;
 use super::patches::Patches;
 use super::rebake::{Kept, Rebaked};
 use super::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
+use super::settle_signs::settle_signs;
 use super::sign::{Sign, SignChoice, SignPlan, Signs};
 use super::{
     bound_tree, brute_force, chamfer, check, exact_bvh, fast_marching, offset, scan_conversion,
@@ -28,7 +29,6 @@ use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, tor
 use crate::geom::DAabb;
 use crate::geom::lanes::room_for;
 use crate::mesh::{Bvh, TriangleMesh};
-use crate::threads;
 
 /// A field and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -433,8 +433,9 @@ pub(super) fn bake_keeping(
             bounds: mesh.bounds(),
             progress,
         };
+        let error = distances.far_error();
         let settle = |values: &mut [f32], unclear: &[UVec3]| {
-            settle(plan, &layout, values, unclear, &mut doubts);
+            settle(plan, &layout, values, unclear, error, &mut doubts);
         };
         let kept = kept
             .filter(|_| settings.method == Method::Exact)
@@ -824,25 +825,26 @@ fn fill_signs(
     Ok(())
 }
 
-/// Asks the winding number about nodes that their nearest feature tells nothing about.
+/// Signs of nodes whose nearest feature does not tell. `error` is that of their distances \[m\].
 fn settle(
     plan: &SignPlan,
     layout: &GridLayout,
     values: &mut [f32],
     unclear: &[UVec3],
+    error: f64,
     doubts: &mut Doubts,
 ) {
-    let signs = threads::map(unclear.len(), |i| {
-        plan.by_winding(layout.node_position(unclear[i]))
-    });
-    for (&node, sign) in unclear.iter().zip(signs) {
-        let value = &mut values[layout.node_index(node)];
-        *value = if sign.inside {
-            -value.abs()
-        } else {
-            value.abs()
-        };
-        if sign.doubtful && value.abs() > layout.cell_size {
+    let mut all = Piece {
+        layout,
+        first: UVec3::ZERO,
+        size: layout.nodes,
+        side: SIDE,
+        values,
+    };
+    let ask = |node| plan.by_winding(layout.node_position(node));
+    let asked = settle_signs(&mut all, unclear, error, ask, |sign| sign.inside);
+    for (node, sign) in asked {
+        if sign.doubtful && values[layout.node_index(node)].abs() > layout.cell_size {
             doubts.nodes.push(node);
         }
     }

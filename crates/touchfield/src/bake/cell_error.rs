@@ -195,9 +195,6 @@ impl<'a> CellProver<'a> {
 
     /// What is proven of a part of a cell, of whose points only these faces can be nearest.
     fn part(&self, cell: &Cell, part: &Part, faces: &[u32], enough: f64, closer: u32) -> Proof {
-        let places: [DVec3; 8] = std::array::from_fn(|i| part.place(i));
-        let corners = places.map(|place| cell.low + cell.size * place);
-        let values = places.map(|place| cell.interpolated(place));
         let middle = part.first + DVec3::splat(0.5 * part.share);
         let center = cell.low + cell.size * middle;
         let radius = part.share * cell.half_diagonal();
@@ -209,6 +206,25 @@ impl<'a> CellProver<'a> {
         let Some(&first) = near.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)) else {
             return Proof::NONE;
         };
+        let inside = self.patches.inside(center, &first.nearest());
+        let refuted = inside.is_some_and(|inside| {
+            let truth = if inside {
+                -first.distance
+            } else {
+                first.distance
+            };
+            (truth - cell.interpolated(middle)).abs() > enough
+        });
+        if refuted && part.share < 1.0 {
+            // Nobody asks how far it is off.
+            return Proof {
+                error: f64::INFINITY,
+                refuted,
+            };
+        }
+        let places: [DVec3; 8] = std::array::from_fn(|i| part.place(i));
+        let corners = places.map(|place| cell.low + cell.size * place);
+        let values = places.map(|place| cell.interpolated(place));
         let rival = corners.map(|corner| {
             let point = triangles[first.face as usize].closest_point(corner).point;
             point.distance(corner)
@@ -218,16 +234,7 @@ impl<'a> CellProver<'a> {
             near.distance <= farthest + radius
                 && (0..8).any(|i| near.tangent(corners[i] - center) <= rival[i])
         });
-        let inside = self.patches.inside(center, &first.nearest());
         let is_off = first.distance > radius;
-        let refuted = inside.is_some_and(|inside| {
-            let truth = if inside {
-                -first.distance
-            } else {
-                first.distance
-            };
-            (truth - cell.interpolated(middle)).abs() > enough
-        });
         let error = match inside {
             Some(inside) if is_off => {
                 let side = if inside { -1.0 } else { 1.0 };
@@ -244,10 +251,10 @@ impl<'a> CellProver<'a> {
         if error <= enough || refuted || closer == 0 {
             return proof;
         }
-        let left: Vec<u32> = near.into_iter().map(|near| near.face).collect();
+        let faces: Vec<u32> = near.into_iter().map(|near| near.face).collect();
         let mut worst: f64 = 0.0;
         for i in 0..8 {
-            let part = self.part(cell, &part.half(i), &left, enough, closer - 1);
+            let part = self.part(cell, &part.half(i), &faces, enough, closer - 1);
             if part.error > enough {
                 return Proof {
                     error,

@@ -19,4 +19,11 @@ impl Marks {
         self.0[index / 64] |= 1 << (index % 64);
         is_new
     }
+
+    /// Takes a mark away; whether it was there.
+    pub(super) fn clear(&mut self, index: usize) -> bool {
+        let was_set = self.has(index);
+        self.0[index / 64] &= !(1 << (index % 64));
+        was_set
+    }
 }

@@ -28,6 +28,7 @@ pub mod pointshell;
 mod rebake;
 mod scan_conversion;
 mod settings;
+mod settle_signs;
 mod sign;
 mod sparse;
 mod sparse_band;

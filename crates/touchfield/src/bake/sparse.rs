@@ -20,6 +20,7 @@ use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
 use super::nodes::Wanted;
 use super::settings::{BakeSettings, Progress, Stage, Step, tell};
+use super::settle_signs::settle_signs;
 use super::sign::Signs;
 use super::sparse_band;
 use crate::field::{
@@ -449,12 +450,14 @@ impl Builder<'_> {
             ..Wanted::all(Some(self.prover.patches))
         };
         let found = fill_piece(self.prover.bvh, wanted, piece.reborrow(), faces);
-        for node in found.unclear {
-            let point = piece.layout.node_position(node);
-            let inside = self.exact.plan().by_winding(point).inside;
-            let value = &mut piece.values[piece.slot(node)];
-            *value = if inside { -value.abs() } else { value.abs() };
+        if found.unclear.is_empty() {
+            return;
         }
+        let layout = piece.layout;
+        let ask = |node| self.exact.plan().by_winding(layout.node_position(node));
+        settle_signs(&mut piece, &found.unclear, self.far_error(), ask, |sign| {
+            sign.inside
+        });
     }
 
     pub(super) fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {
