@@ -52,7 +52,8 @@ impl Builder<'_> {
                 }
                 let ratio = error / target;
                 // Smooth parts need the square root of it; the next level looks after the others.
-                let block = self.refine(&self.layout, node, ratio.sqrt(), tolerance, built)?;
+                let block =
+                    self.refine(&self.layout, node, &cell, ratio.sqrt(), tolerance, built)?;
                 built.cells.push(block);
             }
             Ok(())
@@ -90,7 +91,7 @@ impl Builder<'_> {
         let fine = finer(layout, 2);
         fine.check().ok()?;
         let (mut values, mut faces) = ([0.0; 27], [0; 27]);
-        self.fill_block(&fine, 2 * node, 2, &mut values, &mut faces);
+        self.fill_block(&fine, 2 * node, cell, 2, &mut values, &mut faces);
         let apart = places(UVec3::ZERO, UVec3::splat(2))
             .zip(&values)
             .map(|(node, &value)| {
@@ -134,11 +135,12 @@ impl Builder<'_> {
         self.rounding + rounding_of(largest) + 1.01 * lost
     }
 
-    /// A block for a cell of `layout`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
+    /// A block for a cell of `layout`, whose place is `node`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
     fn refine(
         &self,
         layout: &GridLayout,
-        cell: UVec3,
+        node: UVec3,
+        cell: &Cell,
         ratio: f64,
         tolerance: f64,
         built: &mut Built,
@@ -149,10 +151,10 @@ impl Builder<'_> {
         let target = target(tolerance);
         fine.check()
             .map_err(|_| BakeError::ToleranceBelowRounding { tolerance })?;
-        let first = cell * cells;
+        let first = node * cells;
         let mut values = vec![0.0; (cells as usize + 1).pow(3)];
         let mut faces = vec![0; values.len()];
-        self.fill_block(&fine, first, cells, &mut values, &mut faces);
+        self.fill_block(&fine, first, cell, cells, &mut values, &mut faces);
         let nodes = Nodes {
             layout: &fine,
             first,
@@ -174,7 +176,7 @@ impl Builder<'_> {
             if error + rounding <= target {
                 worst = worst.max(error);
             } else {
-                failing.push((node, error + rounding));
+                failing.push((node, sub, error + rounding));
             }
         }
         self.count(self.block_bytes(cells), self.share_done())?;
@@ -189,9 +191,9 @@ impl Builder<'_> {
         self.count((count * size_of::<u32>()) as u64, self.share_done())?;
         built.children.resize(children + count, PLAIN);
         built.blocks[block as usize].children = children as u32;
-        for (node, error) in failing {
+        for (node, sub, error) in failing {
             let ratio = error / target;
-            let child = self.refine(&fine, first + node, ratio.sqrt(), tolerance, built)?;
+            let child = self.refine(&fine, first + node, &sub, ratio.sqrt(), tolerance, built)?;
             let place = place_index(UVec3::splat(cells), node);
             built.children[children + place] = child;
         }
@@ -273,11 +275,12 @@ impl Builder<'_> {
         })
     }
 
-    /// [`Self::fill`] for the nodes of a block that begins at `first`.
+    /// [`Self::fill_cell`] for the nodes of a block that begins at `first` and replaces a cell.
     fn fill_block(
         &self,
         layout: &GridLayout,
         first: UVec3,
+        cell: &Cell,
         cells: u32,
         values: &mut [f32],
         faces: &mut [u32],
@@ -290,7 +293,7 @@ impl Builder<'_> {
             side: 5,
             values,
         };
-        self.fill(piece, f64::INFINITY, faces);
+        self.fill_cell(piece, cell, faces);
     }
 }
 
