@@ -1,4 +1,6 @@
 //! Points that move against fields: the spans found are those of the same interpolant, followed in small steps in `f64`.
+//!
+//! `TOUCHFIELD_LONG=1` tries 100,000 segments a field; with `TOUCHFIELD_FIELD=WORD` only fields that have the word in their name.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -51,6 +53,9 @@ fn fields() -> Vec<(String, StoredField)> {
     for representation in ALL {
         let field = representation.bake(&mesh, 24).unwrap();
         fields.push((representation.name(), field));
+    }
+    if let Ok(word) = std::env::var("TOUCHFIELD_FIELD") {
+        fields.retain(|(name, _)| name.contains(&word));
     }
     fields
 }
