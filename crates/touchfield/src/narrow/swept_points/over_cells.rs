@@ -393,11 +393,14 @@ pub(super) fn cross_cells(
         walker.leap_into(since, times[0]);
     }
     // On to a later time: into a cell always from where it is entered, so that pieces do not depend on the way there.
+    // If rounding leads nowhere, a step does.
     let leap = |walker: &mut Walker, time: f64| {
-        if time < times[1] {
-            walker.leap_into(time, times[0]);
+        if time >= times[1] {
+            return false;
         }
-        time < times[1]
+        let before = walker.time();
+        walker.leap_into(time, times[0]);
+        walker.time() > before || walker.step()
     };
     let mut height = blocks.height();
     loop {
