@@ -15,12 +15,15 @@
 //! 3. *By parts.* The faces that can be nearest somewhere in the cell are few, and fewer in a part of it; I is trilinear in a part too, and so
 //!    differs from anything linear most at its corners xₖ. With d_T the distance to the face T, which is convex:
 //!    - Off the surface the distance is d = min d_T. Every d_T lies above its tangent t_T at the middle of the part: hence
-//!      I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And d ≤ d_T: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest one.
-//!    - On the surface let y, on T, be nearest to x. If the normals of all faces that share a corner with T are within α < 45° of its own, then
-//!      x − y makes an angle of at most α with that: across it, one of the faces around y would lead nearer. So the height of x over the plane of T,
-//!      which is linear, differs from the signed distance by at most (1 − cos α) d; and I differs from that height most at a corner.
+//!      I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And d ≤ d_T, and any mean of them: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest one
+//!      or, between walls, for a mean of two or three.
+//!    - On the surface let y, on T, be nearest to x. If the normals of all faces around y are within α < 45° of that of T, then x − y makes an angle of at most α
+//!      with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
+//!      most (1 − cos α) d; and I differs from that height most at a corner. No y is farther from that of the middle than x from the middle, so a sharp edge counts only nearby.
+//!    - Anywhere, such as around a sharp edge: d changes by no more than the way from the middle, and I by no more than its largest slope times that.
 //!
-//!    T cannot win in a part if its tangent lies above the distance to the nearest face in all corners, for that one is convex.
+//!    T cannot win in a part if its tangent lies above the distance to the nearest face in all corners, for that one is convex. And one place where I is off by more
+//!    than is allowed ends the search: the middles of parts are tried, and where two walls are equally far.
 
 use std::sync::OnceLock;
 
@@ -44,10 +47,40 @@ pub(super) struct CellProver<'a> {
 /// How a face lies among its neighbours.
 #[derive(Clone, Copy)]
 struct Flatness {
-    /// Outward, unit.
+    /// Outward, unit; 0 where heights over the face tell nothing.
     normal: DVec3,
-    /// `1 − cos α`, with α the largest angle to a face that shares a corner; infinite where heights over the face tell nothing.
-    bend: f64,
+    /// `1 − cos α`, with α the angle to the face across each edge, the first from corner 0 to 1.
+    edges: [f64; 3],
+    /// The same, with the largest angle to a face that shares each corner.
+    corners: [f64; 3],
+}
+
+impl Flatness {
+    /// `1 − cos α`, with α the largest angle to a face around the points of this one that are within `radius` of a point of it. Infinite where that is 45° or more.
+    fn bend(&self, triangle: &Triangle, point: DVec3, radius: f64) -> f64 {
+        /// `1 − cos 45°`
+        const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+        if self.normal == DVec3::ZERO {
+            return f64::INFINITY;
+        }
+        let mut bend: f64 = 0.0;
+        let corners = [triangle.a, triangle.b, triangle.c];
+        for i in 0..3 {
+            let (from, along) = (corners[i], corners[(i + 1) % 3] - corners[i]);
+            if self.edges[i] > bend {
+                let share = (point - from).dot(along) / along.length_squared();
+                let nearest = from + share.clamp(0.0, 1.0) * along;
+                // An edge without length counts as near.
+                if share.is_nan() || nearest.distance(point) <= radius {
+                    bend = self.edges[i];
+                }
+            }
+            if self.corners[i] > bend && from.distance(point) <= radius {
+                bend = self.corners[i];
+            }
+        }
+        if bend < STEEPEST { bend } else { f64::INFINITY }
+    }
 }
 
 /// What is proven of a cell.
@@ -206,47 +239,50 @@ impl<'a> CellProver<'a> {
         let Some(&first) = near.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)) else {
             return Proof::NONE;
         };
-        let inside = self.patches.inside(center, &first.nearest());
-        let refuted = inside.is_some_and(|inside| {
-            let truth = if inside {
-                -first.distance
-            } else {
-                first.distance
-            };
-            (truth - cell.interpolated(middle)).abs() > enough
-        });
+        let side = (self.patches.inside(center, &first.nearest()))
+            .map(|inside| if inside { -1.0 } else { 1.0 });
+        let at_middle = side.map(|side| (side * first.distance - cell.interpolated(middle)).abs());
+        let mut refuted = at_middle.is_some_and(|off| off > enough);
         if refuted && part.share < 1.0 {
-            // Nobody asks how far it is off.
-            return Proof {
-                error: f64::INFINITY,
-                refuted,
-            };
+            return Proof::REFUTED;
         }
         let places: [DVec3; 8] = std::array::from_fn(|i| part.place(i));
         let corners = places.map(|place| cell.low + cell.size * place);
         let values = places.map(|place| cell.interpolated(place));
-        let rival = corners.map(|corner| {
-            let point = triangles[first.face as usize].closest_point(corner).point;
-            point.distance(corner)
-        });
-        let farthest = rival.into_iter().fold(0.0, f64::max);
+        let rival = distances(&triangles[first.face as usize], &corners);
+        let farthest = largest(&rival);
+        let rounding = 1e-12 * (farthest + radius + center.abs().max_element());
         near.retain(|near| {
-            near.distance <= farthest + radius
-                && (0..8).any(|i| near.tangent(corners[i] - center) <= rival[i])
+            near.distance <= farthest + radius + rounding
+                && (0..8).any(|i| near.tangent(corners[i] - center) <= rival[i] + rounding)
         });
-        let is_off = first.distance > radius;
-        let error = match inside {
-            Some(inside) if is_off => {
-                let side = if inside { -1.0 } else { 1.0 };
-                let above = (0..8).map(|i| rival[i] - side * values[i]);
-                let below = near.iter().flat_map(|near| {
-                    (0..8).map(|i| side * values[i] - near.tangent(corners[i] - center))
-                });
-                above.chain(below).fold(0.0, f64::max)
-            }
-            None if is_off => f64::INFINITY,
-            _ => self.off_planes(&near, &corners, &values, farthest),
+        let seen = Seen {
+            center,
+            corners: &corners,
+            near: &near,
         };
+        let mut error = match side {
+            Some(side) if first.distance > radius => {
+                let values = values.map(|value| side * value);
+                let above = std::array::from_fn(|i| rival[i] - values[i]);
+                let (error, doubt) = self.off_surface(&seen, &values, above, enough);
+                if let Some(place) = doubt {
+                    let off = side * self.distance(&near, part.point(cell, place))
+                        - cell.interpolated(part.first + part.share * place);
+                    refuted |= off.abs() > enough;
+                }
+                error
+            }
+            None if first.distance > radius => f64::INFINITY,
+            _ => self.off_planes(&seen, &values, farthest, radius + rounding),
+        };
+        if let Some(off) = at_middle {
+            let slope = steepest(&values) / (part.share * cell.size);
+            error = error.min(off + (1.0 + slope) * radius);
+        }
+        if refuted && part.share < 1.0 {
+            return Proof::REFUTED;
+        }
         let proof = Proof { error, refuted };
         if error <= enough || refuted || closer == 0 {
             return proof;
@@ -269,22 +305,75 @@ impl<'a> CellProver<'a> {
         }
     }
 
-    /// How far interpolated values are from heights over the planes of faces at most, and those from the signed distance.
-    fn off_planes(
+    /// How far interpolated distances are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest face is `above`
+    /// them; and, if that is more than `enough`, a place in the part, each side from 0 to 1, where they are likely off the most.
+    fn off_surface(
         &self,
-        near: &[Near],
-        corners: &[DVec3; 8],
+        seen: &Seen<'_>,
         values: &[f64; 8],
-        farthest: f64,
-    ) -> f64 {
+        mut above: [f64; 8],
+        enough: f64,
+    ) -> (f64, Option<DVec3>) {
+        /// Three walls meet in a corner.
+        const OTHERS: usize = 2;
+        let below = (seen.near.iter())
+            .flat_map(|near| {
+                (0..8).map(|i| values[i] - near.tangent(seen.corners[i] - seen.center))
+            })
+            .fold(0.0, f64::max);
+        let mut doubt = None;
+        for _ in 0..OTHERS {
+            let worst = highest(&above);
+            if above[worst] <= enough.max(below) {
+                break;
+            }
+            // What looks nearest where the others are far off.
+            let way = seen.corners[worst] - seen.center;
+            let Some(next) =
+                (seen.near.iter()).min_by(|a, b| a.tangent(way).total_cmp(&b.tangent(way)))
+            else {
+                break;
+            };
+            let triangle = &self.bvh.triangles()[next.face as usize];
+            let distances = distances(triangle, seen.corners);
+            let other = std::array::from_fn(|i| distances[i] - values[i]);
+            doubt.get_or_insert_with(|| {
+                let across = highest(&other);
+                let share = above[worst] / (above[worst] + other[across].max(0.0));
+                let place = |i: usize| corner(UVec3::ZERO, i).as_dvec3();
+                place(worst).lerp(place(across), share)
+            });
+            let both = mean(&above, &other);
+            if largest(&both) >= largest(&above) {
+                break;
+            }
+            above = both;
+        }
+        let error = below.max(largest(&above));
+        (error, doubt.filter(|_| error > enough))
+    }
+
+    /// The distance of a point from the nearest of some faces \[m\].
+    fn distance(&self, near: &[Near], point: DVec3) -> f64 {
+        let triangles = self.bvh.triangles();
+        (near.iter())
+            .map(|near| triangles[near.face as usize].closest_point(point).point)
+            .map(|nearest| nearest.distance(point))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// How far interpolated values are from heights over the planes of faces at most, and those from the signed distance.
+    fn off_planes(&self, seen: &Seen<'_>, values: &[f64; 8], farthest: f64, radius: f64) -> f64 {
         let flatness = self.flatness.get_or_init(|| self.flatness_of_faces());
         let mut worst: f64 = 0.0;
-        for near in near {
-            let Flatness { normal, bend } = flatness[near.face as usize];
-            let on_plane = self.bvh.triangles()[near.face as usize].a;
-            let off = (corners.iter().zip(values))
-                .map(|(&corner, value)| (normal.dot(corner - on_plane) - value).abs())
+        for near in seen.near {
+            let flatness = &flatness[near.face as usize];
+            let triangle = &self.bvh.triangles()[near.face as usize];
+            let off = (seen.corners.iter().zip(values))
+                .map(|(&corner, value)| (flatness.normal.dot(corner - triangle.a) - value).abs())
                 .fold(0.0, f64::max);
+            // The nearest points of two points are no farther apart than they.
+            let bend = flatness.bend(triangle, near.closest.point, radius);
             worst = worst.max(off + bend * farthest);
         }
         worst
@@ -294,45 +383,48 @@ impl<'a> CellProver<'a> {
         let triangles = self.bvh.triangles();
         let mut flatness: Vec<Flatness> = (0..triangles.len() as u32)
             .map(|face| {
-                let normal = self.patches.face_normal(face).try_normalize();
-                let bend = match normal {
-                    Some(_) if self.patches.is_plain(face) => 0.0,
-                    _ => f64::INFINITY,
-                };
+                let normal = (self.patches.is_plain(face))
+                    .then(|| self.patches.face_normal(face).try_normalize());
                 Flatness {
-                    normal: normal.unwrap_or(DVec3::ZERO),
-                    bend,
+                    normal: normal.flatten().unwrap_or(DVec3::ZERO),
+                    edges: [0.0; 3],
+                    corners: [0.0; 3],
                 }
             })
             .collect();
         // Corners at one place belong together, whether or not they are one vertex.
-        let mut corners: Vec<([u64; 3], u32)> = Vec::with_capacity(3 * triangles.len());
+        let mut corners: Vec<([u64; 3], u32, usize)> = Vec::with_capacity(3 * triangles.len());
         for (face, triangle) in (0u32..).zip(triangles) {
-            for corner in [triangle.a, triangle.b, triangle.c] {
-                // Adding turns −0 to 0.
-                let bits = (corner + DVec3::ZERO).to_array().map(f64::to_bits);
-                corners.push((bits, face));
+            for (i, corner) in [triangle.a, triangle.b, triangle.c].into_iter().enumerate() {
+                corners.push((bits(corner), face, i));
             }
         }
         corners.sort_unstable();
         for fan in corners.chunk_by(|a, b| a.0 == b.0) {
-            for &(_, face) in fan {
-                let Flatness { normal, mut bend } = flatness[face as usize];
-                for &(_, other) in fan {
-                    bend = bend.max(1.0 - normal.dot(flatness[other as usize].normal));
+            for &(_, face, i) in fan {
+                let triangle = triangles[face as usize];
+                let next = bits([triangle.b, triangle.c, triangle.a][i]);
+                let normal = flatness[face as usize].normal;
+                let (mut at_edge, mut at_corner): (f64, f64) = (0.0, 0.0);
+                for &(_, other, _) in fan {
+                    let bend = 1.0 - normal.dot(flatness[other as usize].normal);
+                    at_corner = at_corner.max(bend);
+                    let Triangle { a, b, c } = triangles[other as usize];
+                    if [a, b, c].map(bits).contains(&next) {
+                        at_edge = at_edge.max(bend);
+                    }
                 }
-                flatness[face as usize].bend = bend;
-            }
-        }
-        /// `1 − cos 45°`
-        const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
-        for flatness in &mut flatness {
-            if flatness.bend >= STEEPEST {
-                flatness.bend = f64::INFINITY;
+                flatness[face as usize].edges[i] = at_edge;
+                flatness[face as usize].corners[i] = at_corner;
             }
         }
         flatness
     }
+}
+
+/// What tells places apart. Adding turns −0 to 0.
+fn bits(point: DVec3) -> [u64; 3] {
+    (point + DVec3::ZERO).to_array().map(f64::to_bits)
 }
 
 impl Proof {
@@ -340,6 +432,12 @@ impl Proof {
     const NONE: Proof = Proof {
         error: f64::INFINITY,
         refuted: false,
+    };
+
+    /// Of a part: nobody asks how far it is off.
+    const REFUTED: Proof = Proof {
+        error: f64::INFINITY,
+        refuted: true,
     };
 }
 
@@ -360,6 +458,11 @@ impl Part {
         self.first + self.share * corner(UVec3::ZERO, i).as_dvec3()
     }
 
+    /// The point at a place from 0 to 1 along each side.
+    fn point(&self, cell: &Cell, place: DVec3) -> DVec3 {
+        cell.low + cell.size * (self.first + self.share * place)
+    }
+
     fn half(&self, i: usize) -> Part {
         let share = 0.5 * self.share;
         Part {
@@ -367,6 +470,15 @@ impl Part {
             share,
         }
     }
+}
+
+/// What there is to see in a part.
+struct Seen<'a> {
+    /// The middle.
+    center: DVec3,
+    corners: &'a [DVec3; 8],
+    /// The faces that can win.
+    near: &'a [Near],
 }
 
 /// A face as it is seen from the middle of a part.
@@ -413,17 +525,12 @@ impl Near {
 /// The least bound of d − I that follows from what is near, given by how much farther it is from each corner than the surface: from one
 /// of them, or from a mean of two. Stops at the first that is at most `enough`.
 fn least_excess(near: impl Iterator<Item = [f64; 8]>, enough: f64) -> f64 {
-    let largest = |excess: &[f64; 8]| excess.iter().copied().fold(0.0, f64::max);
     let mut best = f64::INFINITY;
     let mut seen: [[f64; 8]; 8] = [[0.0; 8]; 8];
     for (count, excess) in near.enumerate().take(8) {
         best = best.min(largest(&excess));
         for other in &seen[..count] {
-            // Where one of the two is right at every corner, this share makes both ends equal.
-            let (a, b) = (largest(&excess), largest(other));
-            let share = if a + b > 0.0 { b / (a + b) } else { 0.5 };
-            let mean = std::array::from_fn(|i| share * excess[i] + (1.0 - share) * other[i]);
-            best = best.min(largest(&mean));
+            best = best.min(largest(&mean(&excess, other)));
         }
         if best <= enough {
             break;
@@ -431,6 +538,42 @@ fn least_excess(near: impl Iterator<Item = [f64; 8]>, enough: f64) -> f64 {
         seen[count] = excess;
     }
     best
+}
+
+fn distances(triangle: &Triangle, points: &[DVec3; 8]) -> [f64; 8] {
+    std::array::from_fn(|i| triangle.closest_point(points[i]).point.distance(points[i]))
+}
+
+fn highest(values: &[f64; 8]) -> usize {
+    let by_value = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
+    (0..8).max_by(by_value).unwrap_or(0)
+}
+
+/// At least 0.
+fn largest(values: &[f64; 8]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// A mean of both. Where one of the two is right at every corner, this share makes both ends equal.
+fn mean(a: &[f64; 8], b: &[f64; 8]) -> [f64; 8] {
+    let (top, other) = (largest(a), largest(b));
+    let share = if top + other > 0.0 {
+        other / (top + other)
+    } else {
+        0.5
+    };
+    std::array::from_fn(|i| share * a[i] + (1.0 - share) * b[i])
+}
+
+/// The largest slope of an interpolant, times the side of its cube: along each axis it is largest on an edge.
+fn steepest(values: &[f64; 8]) -> f64 {
+    let along = |axis: usize| {
+        (0..8)
+            .filter(|i| i >> axis & 1 == 0)
+            .map(|i| (values[i | 1 << axis] - values[i]).abs())
+            .fold(0.0, f64::max)
+    };
+    DVec3::new(along(0), along(1), along(2)).length()
 }
 
 #[cfg(test)]
@@ -447,6 +590,57 @@ mod tests {
         DVec3::new(along(1), along(2), along(3))
     }
 
+    /// The corners of a cube take their values and faces from the exact distance.
+    fn cell_of(exact: &ExactDistance, low: DVec3, size: f64) -> Cell {
+        let mut cell = Cell {
+            low,
+            size,
+            values: [0.0; 8],
+            faces: [0; 8],
+        };
+        for i in 0..8 {
+            cell.values[i] = exact.distance(cell.corner(i));
+            cell.faces[i] = exact.nearest(cell.corner(i), 0).face;
+        }
+        cell
+    }
+
+    fn patches_of(exact: &ExactDistance) -> &Patches {
+        match &exact.plan().signs {
+            Signs::Pseudonormal(patches) => patches,
+            _ => panic!("a clean mesh"),
+        }
+    }
+
+    /// A cube of side 1 around 0: closed forms of what interpolation is off.
+    #[test]
+    fn a_wall_is_exact_and_a_crease_is_off_by_a_quarter() {
+        let mesh = generate::cuboid(Cuboid {
+            half_extents: DVec3::splat(0.5),
+            ..Cuboid::default()
+        });
+        let exact = ExactDistance::new(&mesh.unwrap(), SignChoice::Auto).unwrap();
+        let prover = CellProver::new(&exact.plan().bvh, patches_of(&exact));
+        let size = 0.1;
+        let around = |middle: DVec3| cell_of(&exact, middle - DVec3::splat(0.5 * size), size);
+        // Across a wall, over the edge that its two triangles share, as sharp edges are far.
+        let on_wall = prover.prove_whole(&around(DVec3::new(0.51, 0.02, 0.03)), 0.0);
+        assert!(on_wall < 1e-12, "{on_wall}");
+        // Where two walls are equally far, on the diagonal of the cell from t = 0 to 1, the distance is t (1 − t) h more than is interpolated.
+        let crease = around(DVec3::new(0.2, 0.2, 0.02));
+        let proven = prover.prove(&crease, 0.3 * size);
+        assert!((0.025 - 1e-12..=0.03).contains(&proven.error), "{proven:?}");
+        // The mean of both walls is half a side above the corners beside the diagonal.
+        let whole = prover.prove_whole(&crease, 0.0);
+        assert!((whole - 0.05).abs() < 1e-12, "{whole}");
+        assert!(prover.prove(&crease, 0.024).refuted);
+        // A sharp edge.
+        let edge = around(DVec3::new(0.5, 0.5, 0.02));
+        let lipschitz = edge.half_diagonal();
+        let proven = prover.prove(&edge, 0.6 * lipschitz);
+        assert!(proven.error < 0.6 * lipschitz, "{proven:?} of {lipschitz}");
+    }
+
     /// Truth is the exact distance at points of the cell; every bound that is given must hold there, whatever was enough.
     #[test]
     fn no_cell_is_off_by_more_than_is_proven() {
@@ -459,10 +653,7 @@ mod tests {
         let (mut proven, mut refuted) = (0, 0);
         for mesh in &meshes {
             let exact = ExactDistance::new(mesh, SignChoice::Auto).unwrap();
-            let Signs::Pseudonormal(patches) = &exact.plan().signs else {
-                panic!("a clean mesh");
-            };
-            let prover = CellProver::new(&exact.plan().bvh, patches);
+            let prover = CellProver::new(&exact.plan().bvh, patches_of(&exact));
             let bounds = mesh.bounds();
             let diagonal = bounds.diagonal();
             for index in 0..300 {
@@ -473,16 +664,7 @@ mod tests {
                     0 => bounds.min + bounds.extents() * spread(index, 0.3),
                     near => corner_of_mesh - size * spread(index, 0.7) * f64::from(near as u32),
                 };
-                let mut cell = Cell {
-                    low,
-                    size,
-                    values: [0.0; 8],
-                    faces: [0; 8],
-                };
-                for i in 0..8 {
-                    cell.values[i] = exact.distance(cell.corner(i));
-                    cell.faces[i] = exact.nearest(cell.corner(i), 0).face;
-                }
+                let cell = cell_of(&exact, low, size);
                 let off = |place: DVec3| {
                     (cell.interpolated(place) - exact.distance(low + size * place)).abs()
                 };

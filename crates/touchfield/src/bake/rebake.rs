@@ -229,7 +229,13 @@ impl Kept<'_> {
                     side: SIDE,
                     values: &mut values,
                 };
-                all.push(fill_piece(distances.bvh, wanted, piece.reborrow(), &mut []));
+                all.push(fill_piece(
+                    distances.bvh,
+                    wanted,
+                    piece.reborrow(),
+                    0,
+                    &mut [],
+                ));
                 count += piece.values.len();
                 layer.copy_from(&piece);
             }
