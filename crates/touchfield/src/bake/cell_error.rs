@@ -17,9 +17,9 @@
 //!    - Off the surface the distance is d = min d_T. Every d_T lies above its tangent t_T at the middle of the part: hence
 //!      I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And d ≤ d_T, and any mean of them: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest one
 //!      or, between walls, for a mean of two or three.
-//!    - On the surface let y, on T, be nearest to x. If the normals of all faces around y are within α < 45° of that of T, then x − y makes an angle of at most α
-//!      with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
-//!      most (1 − cos α) d; and I differs from that height most at a corner. No y is farther from that of the middle than x from the middle, so a sharp edge counts only nearby.
+//!    - On the surface let y, on T, be nearest to x. If the normals of all faces around y are within α < 45° of that of T, so that the way to x runs in front of all of them or behind, then
+//!      x − y makes an angle of at most α with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
+//!      most (1 − cos α) d; and I differs from that height most at a corner. Points of T that are nearest to two points are no farther apart than they, so of the edges of T only those near the one nearest to the middle count.
 //!    - Anywhere, such as around a sharp edge: d changes by no more than the way from the middle, and I by no more than its largest slope times that.
 //!
 //!    T cannot win in a part if its tangent lies above the distance to the nearest face in all corners, for that one is convex. And one place where I is off by more
@@ -40,14 +40,19 @@ const CLOSER: u32 = 3;
 pub(super) struct CellProver<'a> {
     pub(super) bvh: &'a Bvh,
     pub(super) patches: &'a Patches,
+    /// The largest coordinate of the surface \[m\]: what rounding goes by.
+    reach: f64,
     /// Made when it is first asked for: bands do without.
     flatness: OnceLock<Vec<Flatness>>,
 }
 
+/// `1 − cos 45°`
+const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+
 /// How a face lies among its neighbours.
 #[derive(Clone, Copy)]
 struct Flatness {
-    /// Outward, unit; 0 where heights over the face tell nothing.
+    /// Outward, unit; 0 where heights over the face tell nothing, which makes all its neighbours bend by 1 there.
     normal: DVec3,
     /// `1 − cos α`, with α the angle to the face across each edge, the first from corner 0 to 1.
     edges: [f64; 3],
@@ -58,8 +63,6 @@ struct Flatness {
 impl Flatness {
     /// `1 − cos α`, with α the largest angle to a face around the points of this one that are within `radius` of a point of it. Infinite where that is 45° or more.
     fn bend(&self, triangle: &Triangle, point: DVec3, radius: f64) -> f64 {
-        /// `1 − cos 45°`
-        const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
         if self.normal == DVec3::ZERO {
             return f64::INFINITY;
         }
@@ -141,9 +144,14 @@ impl Cell {
 
 impl<'a> CellProver<'a> {
     pub(super) fn new(bvh: &'a Bvh, patches: &'a Patches) -> CellProver<'a> {
+        let reach = (bvh.triangles().iter())
+            .flat_map(|triangle| [triangle.a, triangle.b, triangle.c])
+            .map(|corner| corner.abs().max_element())
+            .fold(0.0, f64::max);
         CellProver {
             bvh,
             patches,
+            reach,
             flatness: OnceLock::new(),
         }
     }
@@ -239,8 +247,7 @@ impl<'a> CellProver<'a> {
         let Some(&first) = near.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)) else {
             return Proof::NONE;
         };
-        let side = (self.patches.inside(center, &first.nearest()))
-            .map(|inside| if inside { -1.0 } else { 1.0 });
+        let side = self.side(cell, center, &first);
         let at_middle = side.map(|side| (side * first.distance - cell.interpolated(middle)).abs());
         let mut refuted = at_middle.is_some_and(|off| off > enough);
         if refuted && part.share < 1.0 {
@@ -251,10 +258,11 @@ impl<'a> CellProver<'a> {
         let values = places.map(|place| cell.interpolated(place));
         let rival = distances(&triangles[first.face as usize], &corners);
         let farthest = largest(&rival);
-        let rounding = 1e-12 * (farthest + radius + center.abs().max_element());
-        near.retain(|near| {
-            near.distance <= farthest + radius + rounding
-                && (0..8).any(|i| near.tangent(corners[i] - center) <= rival[i] + rounding)
+        let rounding = 1e-12 * (farthest + radius + self.reach);
+        near.retain(|other| {
+            other.face == first.face
+                || other.distance <= farthest + radius + rounding
+                    && (0..8).any(|i| other.tangent(corners[i] - center) <= rival[i] + rounding)
         });
         let seen = Seen {
             center,
@@ -263,9 +271,9 @@ impl<'a> CellProver<'a> {
         };
         let mut error = match side {
             Some(side) if first.distance > radius => {
-                let values = values.map(|value| side * value);
-                let above = std::array::from_fn(|i| rival[i] - values[i]);
-                let (error, doubt) = self.off_surface(&seen, &values, above, enough);
+                let unsigned = values.map(|value| side * value);
+                let above = std::array::from_fn(|i| rival[i] - unsigned[i]);
+                let (error, doubt) = self.off_surface(&seen, &unsigned, above, enough);
                 if let Some(place) = doubt {
                     let off = side * self.distance(&near, part.point(cell, place))
                         - cell.interpolated(part.first + part.share * place);
@@ -277,7 +285,7 @@ impl<'a> CellProver<'a> {
             _ => self.off_planes(&seen, &values, farthest, radius + rounding),
         };
         if let Some(off) = at_middle {
-            let slope = steepest(&values) / (part.share * cell.size);
+            let slope = rise(&values) / (part.share * cell.size);
             error = error.min(off + (1.0 + slope) * radius);
         }
         if refuted && part.share < 1.0 {
@@ -290,14 +298,14 @@ impl<'a> CellProver<'a> {
         let faces: Vec<u32> = near.into_iter().map(|near| near.face).collect();
         let mut worst: f64 = 0.0;
         for i in 0..8 {
-            let part = self.part(cell, &part.half(i), &faces, enough, closer - 1);
-            if part.error > enough {
+            let half = self.part(cell, &part.half(i), &faces, enough, closer - 1);
+            if half.error > enough {
                 return Proof {
                     error,
-                    refuted: part.refuted,
+                    refuted: half.refuted,
                 };
             }
-            worst = worst.max(part.error);
+            worst = worst.max(half.error);
         }
         Proof {
             error: worst,
@@ -305,12 +313,28 @@ impl<'a> CellProver<'a> {
         }
     }
 
-    /// How far interpolated distances are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest face is `above`
-    /// them; and, if that is more than `enough`, a place in the part, each side from 0 to 1, where they are likely off the most.
+    /// -1 for a point inside, 1 for one outside, given the face nearest to it: as that tells or, where it is crossed by others, as a corner of the cell does if nothing can come between.
+    fn side(&self, cell: &Cell, point: DVec3, nearest: &Near) -> Option<f64> {
+        /// More than values are rounded.
+        const MARGIN: f64 = 1.0 + 1e-6;
+        if let Some(inside) = self.patches.inside(point, &nearest.nearest()) {
+            return Some(if inside { -1.0 } else { 1.0 });
+        }
+        let reaches = |&i: &usize| {
+            let farther = nearest.distance.max(cell.values[i].abs());
+            MARGIN * point.distance(cell.corner(i)) < farther
+        };
+        (self.patches.change_at_surface())
+            .then(|| (0..8).find(reaches).map(|i| cell.values[i].signum()))
+            .flatten()
+    }
+
+    /// How far interpolated distances, without their sign, are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest
+    /// face is `above` them; and, if that is more than `enough`, a place in the part, each of its sides from 0 to 1, where they are likely off the most.
     fn off_surface(
         &self,
         seen: &Seen<'_>,
-        values: &[f64; 8],
+        unsigned: &[f64; 8],
         mut above: [f64; 8],
         enough: f64,
     ) -> (f64, Option<DVec3>) {
@@ -318,7 +342,7 @@ impl<'a> CellProver<'a> {
         const OTHERS: usize = 2;
         let below = (seen.near.iter())
             .flat_map(|near| {
-                (0..8).map(|i| values[i] - near.tangent(seen.corners[i] - seen.center))
+                (0..8).map(|i| unsigned[i] - near.tangent(seen.corners[i] - seen.center))
             })
             .fold(0.0, f64::max);
         let mut doubt = None;
@@ -336,7 +360,7 @@ impl<'a> CellProver<'a> {
             };
             let triangle = &self.bvh.triangles()[next.face as usize];
             let distances = distances(triangle, seen.corners);
-            let other = std::array::from_fn(|i| distances[i] - values[i]);
+            let other = std::array::from_fn(|i| distances[i] - unsigned[i]);
             doubt.get_or_insert_with(|| {
                 let across = highest(&other);
                 let share = above[worst] / (above[worst] + other[across].max(0.0));
@@ -392,38 +416,67 @@ impl<'a> CellProver<'a> {
                 }
             })
             .collect();
-        // Corners at one place belong together, whether or not they are one vertex.
-        let mut corners: Vec<([u64; 3], u32, usize)> = Vec::with_capacity(3 * triangles.len());
+        // Corners at one place belong together, whether or not they are one vertex; and so do edges.
+        let mut corners: Vec<(Place, u32, usize)> = Vec::with_capacity(3 * triangles.len());
+        let mut edges: Vec<([Place; 2], u32, usize)> = Vec::with_capacity(3 * triangles.len());
         for (face, triangle) in (0u32..).zip(triangles) {
-            for (i, corner) in [triangle.a, triangle.b, triangle.c].into_iter().enumerate() {
-                corners.push((bits(corner), face, i));
+            let places = [triangle.a, triangle.b, triangle.c].map(place_of);
+            for i in 0..3 {
+                corners.push((places[i], face, i));
+                let mut ends = [places[i], places[(i + 1) % 3]];
+                ends.sort_unstable();
+                edges.push((ends, face, i));
             }
         }
         corners.sort_unstable();
         for fan in corners.chunk_by(|a, b| a.0 == b.0) {
-            for &(_, face, i) in fan {
-                let triangle = triangles[face as usize];
-                let next = bits([triangle.b, triangle.c, triangle.a][i]);
-                let normal = flatness[face as usize].normal;
-                let (mut at_edge, mut at_corner): (f64, f64) = (0.0, 0.0);
-                for &(_, other, _) in fan {
-                    let bend = 1.0 - normal.dot(flatness[other as usize].normal);
-                    at_corner = at_corner.max(bend);
-                    let Triangle { a, b, c } = triangles[other as usize];
-                    if [a, b, c].map(bits).contains(&next) {
-                        at_edge = at_edge.max(bend);
-                    }
-                }
-                flatness[face as usize].edges[i] = at_edge;
-                flatness[face as usize].corners[i] = at_corner;
+            let normals: Vec<DVec3> = (fan.iter())
+                .map(|&(_, face, _)| flatness[face as usize].normal)
+                .collect();
+            for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
+                flatness[face as usize].corners[i] = bend;
+            }
+        }
+        edges.sort_unstable();
+        for fan in edges.chunk_by(|a, b| a.0 == b.0) {
+            let normals: Vec<DVec3> = (fan.iter())
+                .map(|&(_, face, _)| flatness[face as usize].normal)
+                .collect();
+            for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
+                flatness[face as usize].edges[i] = bend;
             }
         }
         flatness
     }
 }
 
-/// What tells places apart. Adding turns −0 to 0.
-fn bits(point: DVec3) -> [u64; 3] {
+/// `1 − cos` of the largest angle between each of some normals and any other, or more. One of length 0 is far from all.
+fn bends(normals: &[DVec3]) -> Vec<f64> {
+    /// More than so many are held against their mean: angles may then be told twice as large.
+    const FEW: usize = 64;
+    let bend = |a: DVec3, b: DVec3| (1.0 - a.dot(b)).max(0.0);
+    if normals.len() <= FEW {
+        let of_one = |&normal| normals.iter().map(move |&other| bend(normal, other));
+        return (normals.iter())
+            .map(|normal| of_one(normal).fold(0.0, f64::max))
+            .collect();
+    }
+    let mean = normals.iter().sum::<DVec3>().normalize_or_zero();
+    let widest = normals
+        .iter()
+        .map(|&normal| bend(normal, mean))
+        .fold(0.0, f64::max);
+    // 1 − cos 2β = 2 (1 − cos² β), and β may be anything up to 45° here.
+    let both = 2.0 * widest * (2.0 - widest);
+    let any = if widest < STEEPEST { both } else { 1.0 };
+    vec![any; normals.len()]
+}
+
+/// What tells places apart.
+type Place = [u64; 3];
+
+/// Adding turns −0 to 0.
+fn place_of(point: DVec3) -> Place {
     (point + DVec3::ZERO).to_array().map(f64::to_bits)
 }
 
@@ -565,8 +618,8 @@ fn mean(a: &[f64; 8], b: &[f64; 8]) -> [f64; 8] {
     std::array::from_fn(|i| share * a[i] + (1.0 - share) * b[i])
 }
 
-/// The largest slope of an interpolant, times the side of its cube: along each axis it is largest on an edge.
-fn steepest(values: &[f64; 8]) -> f64 {
+/// No slope of an interpolant, times the side of its cube, is larger: along each axis it is largest on an edge.
+fn rise(values: &[f64; 8]) -> f64 {
     let along = |axis: usize| {
         (0..8)
             .filter(|i| i >> axis & 1 == 0)
@@ -581,6 +634,7 @@ mod tests {
     use super::*;
     use crate::bake::exact_distance::ExactDistance;
     use crate::bake::sign::{SignChoice, Signs};
+    use crate::mesh::TriangleMesh;
     use crate::mesh::generate::{self, Bowl, Cuboid, Gear, TorusKnot};
 
     /// Places that fill a cube evenly: multiples of powers of the root of x⁴ = x + 1.
@@ -605,10 +659,30 @@ mod tests {
         cell
     }
 
+    /// Two that may cross each other.
+    fn boxes(middles: [DVec3; 2]) -> TriangleMesh {
+        let [mut both, other] = middles.map(|middle| {
+            let mut mesh = generate::cuboid(Cuboid::default()).unwrap();
+            mesh.vertices
+                .iter_mut()
+                .for_each(|vertex| *vertex += middle);
+            mesh
+        });
+        let first = both.vertices.len() as u32;
+        both.vertices.extend(other.vertices);
+        (both.faces).extend(
+            other
+                .faces
+                .iter()
+                .map(|face| face.map(|vertex| first + vertex)),
+        );
+        both
+    }
+
     fn patches_of(exact: &ExactDistance) -> &Patches {
         match &exact.plan().signs {
-            Signs::Pseudonormal(patches) => patches,
-            _ => panic!("a clean mesh"),
+            Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => patches,
+            _ => panic!("a closed mesh"),
         }
     }
 
@@ -634,11 +708,107 @@ mod tests {
         let whole = prover.prove_whole(&crease, 0.0);
         assert!((whole - 0.05).abs() < 1e-12, "{whole}");
         assert!(prover.prove(&crease, 0.024).refuted);
+        // Nearer to one corner: the middle is off by 0.15 sides only, the crease by 0.294.
+        let beside = around(DVec3::new(0.24, 0.2, 0.02));
+        assert!(prover.prove_by(&beside, 0.25 * size, 0).refuted);
+        assert!(!prover.prove_by(&beside, 0.3 * size, 0).refuted);
         // A sharp edge.
         let edge = around(DVec3::new(0.5, 0.5, 0.02));
         let lipschitz = edge.half_diagonal();
         let proven = prover.prove(&edge, 0.6 * lipschitz);
         assert!(proven.error < 0.6 * lipschitz, "{proven:?} of {lipschitz}");
+    }
+
+    /// A turned box with an edge through the origin: cells a millionth of its size, whose own coordinates say nothing of how its faces are rounded.
+    #[test]
+    fn the_nearest_face_is_never_lost_to_rounding() {
+        let mut mesh = generate::cuboid(Cuboid {
+            half_extents: DVec3::splat(0.5),
+            ..Cuboid::default()
+        })
+        .unwrap();
+        let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.3, 0.5, 0.7);
+        for vertex in &mut mesh.vertices {
+            *vertex = turn * (*vertex - DVec3::new(0.5, 0.5, 0.1));
+        }
+        let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
+        let prover = CellProver::new(&exact.plan().bvh, patches_of(&exact));
+        let size = 1e-6;
+        for index in 0..200 {
+            let low = 2.0 * size * (spread(index, 0.2) - DVec3::splat(0.75));
+            let cell = cell_of(&exact, low, size);
+            for share in [0.3, 0.1, 0.03] {
+                let proof = prover.prove(&cell, share * size);
+                for i in 0..200 {
+                    let place = spread(i, 0.6);
+                    let off = cell.interpolated(place) - exact.distance(low + size * place);
+                    assert!(off.abs() <= proof.error + 1e-15, "cell {index}: {proof:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn edges_and_corners_count_where_they_are_near() {
+        let triangle = Triangle {
+            a: DVec3::ZERO,
+            b: DVec3::X,
+            c: DVec3::Y,
+        };
+        let flatness = Flatness {
+            normal: DVec3::Z,
+            edges: [0.1, 0.0, 1.0],
+            corners: [0.2, 0.05, 1.0],
+        };
+        let at =
+            |x: f64, y: f64, radius: f64| flatness.bend(&triangle, DVec3::new(x, y, 0.0), radius);
+        assert_eq!(at(0.5, 0.1, 0.09), 0.0);
+        assert_eq!(at(0.5, 0.1, 0.11), 0.1);
+        assert_eq!(at(0.5, 0.1, 0.49), 0.1);
+        // The edge from c to a is sharp.
+        assert_eq!(at(0.5, 0.1, 0.51), f64::INFINITY);
+        assert_eq!(at(0.9, 0.0, 0.11), 0.1);
+        let nowhere = Flatness {
+            normal: DVec3::ZERO,
+            ..flatness
+        };
+        assert_eq!(
+            nowhere.bend(&triangle, DVec3::new(0.3, 0.3, 0.0), 0.01),
+            f64::INFINITY
+        );
+        let corner_only = Flatness {
+            edges: [0.0; 3],
+            ..flatness
+        };
+        let near_a = DVec3::new(0.1, 0.0, 0.0);
+        assert_eq!(corner_only.bend(&triangle, near_a, 0.09), 0.0);
+        assert_eq!(corner_only.bend(&triangle, near_a, 0.11), 0.2);
+    }
+
+    #[test]
+    fn a_large_fan_bends_no_less_than_any_two_of_it() {
+        let tilted = |angle: f64, around: f64| {
+            DVec3::new(
+                angle.sin() * around.cos(),
+                angle.sin() * around.sin(),
+                angle.cos(),
+            )
+        };
+        for angle in [0.0, 0.1, 0.5, 1.2] {
+            let normals: Vec<DVec3> = (0..100).map(|i| tilted(angle, f64::from(i))).collect();
+            let told = bends(&normals);
+            for (&normal, &told) in normals.iter().zip(&told) {
+                let truth = normals.iter().map(|other| 1.0 - normal.dot(*other));
+                assert!(truth.fold(0.0, f64::max).min(STEEPEST) <= told + 1e-12);
+            }
+            assert!(
+                angle == 1.2 || angle == 0.5 || told[0] < STEEPEST,
+                "{angle}"
+            );
+        }
+        let mut normals = vec![DVec3::Z; 100];
+        normals[50] = DVec3::ZERO;
+        assert!(bends(&normals)[0] >= STEEPEST);
     }
 
     /// Truth is the exact distance at points of the cell; every bound that is given must hold there, whatever was enough.
@@ -649,6 +819,9 @@ mod tests {
             generate::gear(Gear::default()).unwrap(),
             generate::bowl(Bowl::default()).unwrap(),
             generate::torus_knot(TorusKnot::default()).unwrap(),
+            boxes([DVec3::ZERO, DVec3::new(0.03, 0.02, 0.01)]),
+            // One stands on the other: two walls in one plane.
+            boxes([DVec3::ZERO, DVec3::new(0.02, 0.01, 0.06)]),
         ];
         let (mut proven, mut refuted) = (0, 0);
         for mesh in &meshes {
