@@ -258,6 +258,7 @@ impl<'a> CellProver<'a> {
         let values = places.map(|place| cell.interpolated(place));
         let rival = distances(&triangles[first.face as usize], &corners);
         let farthest = largest(&rival);
+        // More than `f64` rounds in measuring to a face.
         let rounding = 1e-12 * (farthest + radius + self.reach);
         near.retain(|other| {
             other.face == first.face
@@ -324,9 +325,10 @@ impl<'a> CellProver<'a> {
             let farther = nearest.distance.max(cell.values[i].abs());
             MARGIN * point.distance(cell.corner(i)) < farther
         };
-        (self.patches.change_at_surface())
-            .then(|| (0..8).find(reaches).map(|i| cell.values[i].signum()))
-            .flatten()
+        if !self.patches.change_at_surface() {
+            return None;
+        }
+        (0..8).find(reaches).map(|i| cell.values[i].signum())
     }
 
     /// How far interpolated distances, without their sign, are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest
@@ -428,25 +430,30 @@ impl<'a> CellProver<'a> {
                 edges.push((ends, face, i));
             }
         }
-        corners.sort_unstable();
-        for fan in corners.chunk_by(|a, b| a.0 == b.0) {
-            let normals: Vec<DVec3> = (fan.iter())
-                .map(|&(_, face, _)| flatness[face as usize].normal)
-                .collect();
-            for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
-                flatness[face as usize].corners[i] = bend;
-            }
-        }
-        edges.sort_unstable();
-        for fan in edges.chunk_by(|a, b| a.0 == b.0) {
-            let normals: Vec<DVec3> = (fan.iter())
-                .map(|&(_, face, _)| flatness[face as usize].normal)
-                .collect();
-            for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
-                flatness[face as usize].edges[i] = bend;
-            }
-        }
+        for_each_bend(&mut corners, &mut flatness, |face, i, bend| {
+            face.corners[i] = bend;
+        });
+        for_each_bend(&mut edges, &mut flatness, |face, i, bend| {
+            face.edges[i] = bend;
+        });
         flatness
+    }
+}
+
+/// Tells every face how it bends at each of its corners or edges, given by what tells them apart, the face, and which of three it is.
+fn for_each_bend<K: Ord>(
+    parts: &mut [(K, u32, usize)],
+    faces: &mut [Flatness],
+    tell: impl Fn(&mut Flatness, usize, f64),
+) {
+    parts.sort_unstable();
+    for fan in parts.chunk_by(|a, b| a.0 == b.0) {
+        let normals: Vec<DVec3> = (fan.iter())
+            .map(|&(_, face, _)| faces[face as usize].normal)
+            .collect();
+        for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
+            tell(&mut faces[face as usize], i, bend);
+        }
     }
 }
 

@@ -23,23 +23,21 @@ pub(super) fn fill(
     progress: Progress<'_>,
 ) -> Option<Found> {
     let found = for_each_layer(layout, values, Stage::Distances, progress, |piece| {
-        fill_piece(bvh, wanted, piece, 0, &mut [])
+        fill_piece(bvh, wanted, piece, &mut [])
     })?;
     Some(Found::join(found))
 }
 
-/// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it. `hint` is any face, best one that is near.
+/// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it.
 pub(super) fn fill_piece(
     bvh: &Bvh,
     wanted: Wanted<'_>,
     piece: Piece<'_>,
-    hint: u32,
     faces: &mut [u32],
 ) -> Found {
     lanes::run(PieceWork {
         bvh,
         layout: piece.layout,
-        hint,
         writer: NodeWriter::new(wanted, piece).with_faces(faces),
     })
 }
@@ -47,7 +45,6 @@ pub(super) fn fill_piece(
 struct PieceWork<'a> {
     bvh: &'a Bvh,
     layout: &'a GridLayout,
-    hint: u32,
     writer: NodeWriter<'a>,
 }
 
@@ -59,10 +56,10 @@ impl Work for PieceWork<'_> {
         let PieceWork {
             bvh,
             layout,
-            mut hint,
             mut writer,
         } = self;
         let mut candidates = Candidates::default();
+        let mut hint = 0;
         for block in writer.blocks() {
             let together = bvh.is_within_reach(block.center, block.radius);
             let nearest = if together {

@@ -229,13 +229,7 @@ impl Kept<'_> {
                     side: SIDE,
                     values: &mut values,
                 };
-                all.push(fill_piece(
-                    distances.bvh,
-                    wanted,
-                    piece.reborrow(),
-                    0,
-                    &mut [],
-                ));
+                all.push(fill_piece(distances.bvh, wanted, piece.reborrow(), &mut []));
                 count += piece.values.len();
                 layer.copy_from(&piece);
             }

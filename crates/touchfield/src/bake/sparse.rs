@@ -444,14 +444,13 @@ impl Builder<'_> {
 
     /// Signed distances of a box of nodes, and their nearest faces if there is room for them. Exact within `exact_within` of the surface.
     pub(super) fn fill(&self, mut piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) {
-        let unclear = self.fill_distances(piece.reborrow(), exact_within, 0, faces);
+        let unclear = self.fill_distances(piece.reborrow(), exact_within, faces);
         self.settle(piece, &unclear);
     }
 
     /// The same for the nodes of a cell that is made finer. Its corners are known, and tell most of the others their sign where no face does.
     pub(super) fn fill_cell(&self, mut piece: Piece<'_>, cell: &Cell, faces: &mut [u32]) {
-        let mut unclear =
-            self.fill_distances(piece.reborrow(), f64::INFINITY, cell.faces[0], faces);
+        let mut unclear = self.fill_distances(piece.reborrow(), f64::INFINITY, faces);
         let last = piece.size - UVec3::ONE;
         unclear.retain(|&node| {
             let is_last = (node - piece.first).cmpeq(last);
@@ -468,19 +467,13 @@ impl Builder<'_> {
     }
 
     /// Returns the nodes whose sign is not known yet.
-    fn fill_distances(
-        &self,
-        piece: Piece<'_>,
-        exact_within: f64,
-        hint: u32,
-        faces: &mut [u32],
-    ) -> Vec<UVec3> {
+    fn fill_distances(&self, piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) -> Vec<UVec3> {
         let wanted = Wanted {
             exact_within,
             far_error: self.far_error(),
             ..Wanted::all(Some(self.prover.patches))
         };
-        fill_piece(self.prover.bvh, wanted, piece, hint, faces).unclear
+        fill_piece(self.prover.bvh, wanted, piece, faces).unclear
     }
 
     fn settle(&self, mut piece: Piece<'_>, unclear: &[UVec3]) {
