@@ -842,7 +842,7 @@ fn settle(
         values,
     };
     let ask = |node| plan.by_winding(layout.node_position(node));
-    let asked = settle_signs(&mut all, unclear, error, ask, |sign| sign.inside);
+    let asked = settle_signs(&mut all, unclear, error, &plan.bvh, ask, |sign| sign.inside);
     for (node, sign) in asked {
         if sign.doubtful && values[layout.node_index(node)].abs() > layout.cell_size {
             doubts.nodes.push(node);

@@ -20,6 +20,9 @@
 //!    - On the surface let y, on T, be nearest to x. If the normals of all faces around y are within α < 45° of that of T, so that the way to x runs in front of all of them or behind, then
 //!      x − y makes an angle of at most α with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
 //!      most (1 − cos α) d; and I differs from that height most at a corner. Points of T that are nearest to two points are no farther apart than they, so of the edges of T only those near the one nearest to the middle count.
+//!    - The same where faces cross or lie upon each other, so that none of them tells the side, without signs: |height| differs from the distance by no more than that. Take heights the same way
+//!      round. Points over all the planes are one convex piece of the part, so they have one sign, and so have those below all; the others are no higher over any plane than two planes are apart, w. One corner over
+//!      all planes and one below tell the signs. If they differ, heights do for signed distances, but for 2 w; if not, the distance is a crease, |height| with that sign, which is convex.
 //!    - Anywhere, such as around a sharp edge: d changes by no more than the way from the middle, and I by no more than its largest slope times that.
 //!
 //!    T cannot win in a part if its tangent lies above the distance to the nearest face in all corners, for that one is convex. And one place where I is off by more
@@ -52,7 +55,7 @@ const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
 /// How a face lies among its neighbours.
 #[derive(Clone, Copy)]
 struct Flatness {
-    /// Outward, unit; 0 where heights over the face tell nothing, which makes all its neighbours bend by 1 there.
+    /// Outward, unit; 0 where the face has no area or does not count, which makes all its neighbours bend by 1 there.
     normal: DVec3,
     /// `1 − cos α`, with α the angle to the face across each edge, the first from corner 0 to 1.
     edges: [f64; 3],
@@ -248,8 +251,16 @@ impl<'a> CellProver<'a> {
             return Proof::NONE;
         };
         let side = self.side(cell, center, &first);
-        let at_middle = side.map(|side| (side * first.distance - cell.interpolated(middle)).abs());
-        let mut refuted = at_middle.is_some_and(|off| off > enough);
+        // How far the middle is off, at least and at most: where the side is not known, it is one of two.
+        let interpolated = cell.interpolated(middle);
+        let [on_one, on_other] =
+            [1.0, -1.0].map(|side| (side * first.distance - interpolated).abs());
+        let (least_off, most_off) = match side {
+            Some(side) if side > 0.0 => (on_one, on_one),
+            Some(_) => (on_other, on_other),
+            None => (on_one.min(on_other), on_one.max(on_other)),
+        };
+        let mut refuted = least_off > enough;
         if refuted && part.share < 1.0 {
             return Proof::REFUTED;
         }
@@ -283,12 +294,13 @@ impl<'a> CellProver<'a> {
                 error
             }
             None if first.distance > radius => f64::INFINITY,
-            _ => self.off_planes(&seen, &values, farthest, radius + rounding),
+            _ if near.iter().all(|near| self.patches.is_plain(near.face)) => {
+                self.off_planes(&seen, &values, farthest, radius + rounding)
+            }
+            _ => self.off_walls(cell, &seen, &values, farthest, radius, rounding),
         };
-        if let Some(off) = at_middle {
-            let slope = rise(&values) / (part.share * cell.size);
-            error = error.min(off + (1.0 + slope) * radius);
-        }
+        let slope = rise(&values) / (part.share * cell.size);
+        error = error.min(most_off + (1.0 + slope) * radius);
         if refuted && part.share < 1.0 {
             return Proof::REFUTED;
         }
@@ -314,21 +326,35 @@ impl<'a> CellProver<'a> {
         }
     }
 
-    /// -1 for a point inside, 1 for one outside, given the face nearest to it: as that tells or, where it is crossed by others, as a corner of the cell does if nothing can come between.
+    /// -1 for a point inside, 1 for one outside, given the face nearest to it: as that tells or, where it is crossed by others, as a corner of the cell does if nothing comes between.
     fn side(&self, cell: &Cell, point: DVec3, nearest: &Near) -> Option<f64> {
-        /// More than values are rounded.
-        const MARGIN: f64 = 1.0 + 1e-6;
         if let Some(inside) = self.patches.inside(point, &nearest.nearest()) {
             return Some(if inside { -1.0 } else { 1.0 });
         }
-        let reaches = |&i: &usize| {
-            let farther = nearest.distance.max(cell.values[i].abs());
-            MARGIN * point.distance(cell.corner(i)) < farther
-        };
+        self.side_by_corners(cell, point, nearest.distance)
+    }
+
+    /// The same for a point that is so far from the surface, or farther: as a corner of the cell tells.
+    fn side_by_corners(&self, cell: &Cell, point: DVec3, distance: f64) -> Option<f64> {
+        /// More than values are rounded.
+        const MARGIN: f64 = 1.0 + 1e-6;
         if !self.patches.change_at_surface() {
             return None;
         }
-        (0..8).find(reaches).map(|i| cell.values[i].signum())
+        let reaches = |&i: &usize| {
+            let farther = distance.max(cell.values[i].abs());
+            MARGIN * point.distance(cell.corner(i)) < farther
+        };
+        // What is said of a corner on the surface may be said of its other side.
+        let is_off = |i: &usize| cell.values[*i].abs() > 1e-6 * cell.size;
+        let is_clear = |i: &usize| is_off(i) && self.bvh.is_clear(point, cell.corner(*i));
+        // The nearest first.
+        let middle = cell.low + DVec3::splat(0.5 * cell.size);
+        let nearest_corner = point.cmpgt(middle).bitmask() as usize;
+        let by_nearness = [0, 1, 2, 4, 3, 5, 6, 7].map(|across| nearest_corner ^ across);
+        let corner = (by_nearness.into_iter().find(reaches))
+            .or_else(|| by_nearness.into_iter().find(is_clear));
+        corner.map(|i| cell.values[i].signum())
     }
 
     /// How far interpolated distances, without their sign, are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest
@@ -405,17 +431,84 @@ impl<'a> CellProver<'a> {
         worst
     }
 
+    /// The same where faces cross or lie upon each other: what is over all of their planes has one sign, and what is below.
+    fn off_walls(
+        &self,
+        cell: &Cell,
+        seen: &Seen<'_>,
+        values: &[f64; 8],
+        farthest: f64,
+        radius: f64,
+        rounding: f64,
+    ) -> f64 {
+        let flatness = self.flatness.get_or_init(|| self.flatness_of_faces());
+        let triangles = self.bvh.triangles();
+        let up = flatness[seen.near[0].face as usize].normal;
+        // Heights of the corners over each plane, and how the face bends.
+        let walls: Vec<([f64; 8], f64)> = (seen.near.iter())
+            .map(|near| {
+                let flatness = &flatness[near.face as usize];
+                let triangle = &triangles[near.face as usize];
+                let normal = flatness.normal * flatness.normal.dot(up).signum();
+                let heights = seen.corners.map(|corner| normal.dot(corner - triangle.a));
+                let bend = flatness.bend(triangle, near.closest.point, radius + rounding);
+                (heights, bend)
+            })
+            .collect();
+        if walls.iter().any(|(_, bend)| bend.is_infinite()) {
+            return f64::INFINITY;
+        }
+        let lowest: [f64; 8] = std::array::from_fn(|i| {
+            (walls.iter()).fold(f64::INFINITY, |lowest, (heights, _)| lowest.min(heights[i]))
+        });
+        let highest_of: [f64; 8] = std::array::from_fn(|i| {
+            (walls.iter()).fold(f64::NEG_INFINITY, |highest, (heights, _)| {
+                highest.max(heights[i])
+            })
+        });
+        let apart = largest(&std::array::from_fn(|i| highest_of[i] - lowest[i])) + rounding;
+        // Corners over all planes and below; where there is none, all that is there is no farther than the planes are apart.
+        let over = highest(&lowest);
+        let below = highest(&highest_of.map(|height| -height));
+        let over = (lowest[over] > rounding).then_some(over);
+        let below = (highest_of[below] < -rounding).then_some(below);
+        let side = |corner: Option<usize>| {
+            corner.map(|i| self.side_by_corners(cell, seen.corners[i], 0.0))
+        };
+        let (over, below) = match (side(over), side(below)) {
+            (Some(None), _) | (_, Some(None)) => return f64::INFINITY,
+            (Some(Some(over)), Some(Some(below))) => (over, below),
+            (Some(Some(over)), None) => (over, -over),
+            (None, Some(Some(below))) => (-below, below),
+            (None, None) => (1.0, -1.0),
+        };
+        let values = values.map(|value| over * value);
+        let off = |heights: &[f64; 8]| -> f64 {
+            let above_by = |value_of: &dyn Fn(usize) -> f64| {
+                (0..8).map(value_of).fold(f64::NEG_INFINITY, f64::max)
+            };
+            if over != below {
+                return above_by(&|i| (values[i] - heights[i]).abs());
+            }
+            let over_one = above_by(&|i| values[i] - heights[i]);
+            let over_other = above_by(&|i| values[i] + heights[i]);
+            over_one
+                .min(over_other)
+                .max(above_by(&|i| heights[i].abs() - values[i]))
+        };
+        let worst = (walls.iter())
+            .map(|(heights, bend)| off(heights) + bend * farthest)
+            .fold(0.0, f64::max);
+        worst + 2.0 * apart
+    }
+
     fn flatness_of_faces(&self) -> Vec<Flatness> {
         let triangles = self.bvh.triangles();
         let mut flatness: Vec<Flatness> = (0..triangles.len() as u32)
-            .map(|face| {
-                let normal = (self.patches.is_plain(face))
-                    .then(|| self.patches.face_normal(face).try_normalize());
-                Flatness {
-                    normal: normal.flatten().unwrap_or(DVec3::ZERO),
-                    edges: [0.0; 3],
-                    corners: [0.0; 3],
-                }
+            .map(|face| Flatness {
+                normal: self.patches.face_normal(face).normalize_or_zero(),
+                edges: [0.0; 3],
+                corners: [0.0; 3],
             })
             .collect();
         // Corners at one place belong together, whether or not they are one vertex; and so do edges.
@@ -642,7 +735,7 @@ mod tests {
     use crate::bake::exact_distance::ExactDistance;
     use crate::bake::sign::{SignChoice, Signs};
     use crate::mesh::TriangleMesh;
-    use crate::mesh::generate::{self, Bowl, Cuboid, Gear, TorusKnot};
+    use crate::mesh::generate::{self, Bowl, Cuboid, Gear, Icosphere, TorusKnot};
 
     /// Places that fill a cube evenly: multiples of powers of the root of x⁴ = x + 1.
     fn spread(index: usize, seed: f64) -> DVec3 {
@@ -666,24 +759,22 @@ mod tests {
         cell
     }
 
-    /// Two that may cross each other.
-    fn boxes(middles: [DVec3; 2]) -> TriangleMesh {
-        let [mut both, other] = middles.map(|middle| {
-            let mut mesh = generate::cuboid(Cuboid::default()).unwrap();
-            mesh.vertices
-                .iter_mut()
-                .for_each(|vertex| *vertex += middle);
-            mesh
-        });
-        let first = both.vertices.len() as u32;
-        both.vertices.extend(other.vertices);
-        (both.faces).extend(
-            other
-                .faces
-                .iter()
-                .map(|face| face.map(|vertex| first + vertex)),
-        );
-        both
+    /// Two that may cross each other, the second moved.
+    fn joined(mut first: TriangleMesh, second: &TriangleMesh, by: DVec3) -> TriangleMesh {
+        let count = first.vertices.len() as u32;
+        first
+            .vertices
+            .extend(second.vertices.iter().map(|vertex| vertex + by));
+        let faces = second.faces.iter();
+        first
+            .faces
+            .extend(faces.map(|face| face.map(|vertex| count + vertex)));
+        first
+    }
+
+    fn boxes(by: DVec3) -> TriangleMesh {
+        let one = generate::cuboid(Cuboid::default()).unwrap();
+        joined(one.clone(), &one, by)
     }
 
     fn patches_of(exact: &ExactDistance) -> &Patches {
@@ -724,6 +815,36 @@ mod tests {
         let lipschitz = edge.half_diagonal();
         let proven = prover.prove(&edge, 0.6 * lipschitz);
         assert!(proven.error < 0.6 * lipschitz, "{proven:?} of {lipschitz}");
+    }
+
+    /// Two such cubes, one upon the other: all around where they touch no face tells the side.
+    #[test]
+    fn walls_upon_walls_are_exact_outside_and_a_crease_inside() {
+        let one = generate::cuboid(Cuboid {
+            half_extents: DVec3::splat(0.5),
+            ..Cuboid::default()
+        })
+        .unwrap();
+        let mesh = joined(one.clone(), &one, DVec3::new(0.3, 0.2, 1.0));
+        let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
+        let patches = patches_of(&exact);
+        let prover = CellProver::new(&exact.plan().bvh, patches);
+        let size = 0.1;
+        let around = |middle: DVec3| cell_of(&exact, middle - DVec3::splat(0.5 * size), size);
+        // On the top of the lower one, beside the upper one.
+        let outside = around(DVec3::new(-0.35, 0.02, 0.51));
+        assert!(outside.faces.iter().all(|&face| !patches.is_plain(face)));
+        let proven = prover.prove_whole(&outside, 0.0);
+        assert!(proven < 1e-11, "{proven}");
+        // Where they touch: half a side too deep.
+        let crease = around(DVec3::new(0.11, 0.12, 0.5));
+        let proven = prover.prove(&crease, 0.6 * size);
+        assert!((0.05..=0.06).contains(&proven.error), "{proven:?}");
+        assert!(prover.prove(&crease, 0.049).refuted);
+        // A quarter of a side off it the crease is off by 0.375 sides.
+        let beside = around(DVec3::new(0.11, 0.12, 0.525));
+        let proven = prover.prove(&beside, 0.45 * size);
+        assert!((0.0375..=0.045).contains(&proven.error), "{proven:?}");
     }
 
     /// A turned box with an edge through the origin: cells a millionth of its size, whose own coordinates say nothing of how its faces are rounded.
@@ -821,14 +942,29 @@ mod tests {
     /// Truth is the exact distance at points of the cell; every bound that is given must hold there, whatever was enough.
     #[test]
     fn no_cell_is_off_by_more_than_is_proven() {
+        let ball_of = |radius, level| generate::icosphere(Icosphere { radius, level }).unwrap();
+        let ball = |level| ball_of(0.05, level);
+        let mut hollow = ball_of(0.03, 2);
+        hollow.flip();
         let meshes = [
             generate::cuboid(Cuboid::default()).unwrap(),
             generate::gear(Gear::default()).unwrap(),
             generate::bowl(Bowl::default()).unwrap(),
             generate::torus_knot(TorusKnot::default()).unwrap(),
-            boxes([DVec3::ZERO, DVec3::new(0.03, 0.02, 0.01)]),
+            boxes(DVec3::new(0.03, 0.02, 0.01)),
             // One stands on the other: two walls in one plane.
-            boxes([DVec3::ZERO, DVec3::new(0.02, 0.01, 0.06)]),
+            boxes(DVec3::new(0.02, 0.01, 0.06)),
+            // Nearly the same: walls just beside each other; and half in each other, with sides in common planes.
+            boxes(DVec3::new(1e-4, 2e-5, -3e-5)),
+            boxes(DVec3::new(0.0, 0.0, 0.03)),
+            // As a pin in its hole: walls that cross each other all over.
+            joined(ball(2), &ball(3), DVec3::splat(1e-4)),
+            // What is hollow, and what is in it crosses its wall.
+            joined(
+                joined(ball(3), &hollow, DVec3::ZERO),
+                &ball(2),
+                DVec3::splat(0.02),
+            ),
         ];
         let (mut proven, mut refuted) = (0, 0);
         for mesh in &meshes {
@@ -871,5 +1007,57 @@ mod tests {
         }
         // Both ways out are taken, often.
         assert!(proven > 800 && refuted > 800, "{proven} {refuted}");
+    }
+
+    /// Boxes that stand in each other, on each other and all but on each other, as parts of an assembly do: at random, on a raster, and turned by next to nothing.
+    #[test]
+    fn no_cell_of_an_assembly_is_off_by_more_than_is_proven() {
+        let long = std::env::var_os("TOUCHFIELD_LONG").is_some();
+        let assemblies = if long { 3000 } else { 60 };
+        let one = generate::cuboid(Cuboid::default()).unwrap();
+        let mut proven = 0;
+        for assembly in 0..assemblies {
+            let random = |i: usize| spread(97 * assembly + i, 0.4);
+            let mut mesh = TriangleMesh::default();
+            for part in 0..2 + assembly % 3 {
+                let sides = (4.0 * random(8 * part)).floor() * 0.25 + DVec3::splat(0.25);
+                let place = (4.0 * random(8 * part + 1)).floor() * 0.01;
+                let angle = [0.0, 1e-9, 1e-5, 1e-3, 0.03, 1.0][(assembly + part) % 6];
+                let turn = glam::DQuat::from_scaled_axis(angle * random(8 * part + 2));
+                let mut box_of = one.clone();
+                for vertex in &mut box_of.vertices {
+                    *vertex = turn * (*vertex * sides) + place;
+                }
+                mesh = joined(mesh, &box_of, DVec3::ZERO);
+            }
+            let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
+            let prover = CellProver::new(&exact.plan().bvh, patches_of(&exact));
+            let bounds = mesh.bounds();
+            let slack = 1e-12 * bounds.diagonal();
+            for index in 0..60 {
+                let size = bounds.diagonal() * 0.1 * 0.5f64.powi(index as i32 % 6);
+                let low = bounds.min + bounds.extents() * random(100 + index);
+                // On the surface, or where it was found.
+                let nearest = exact.nearest(low, 0).closest.point;
+                let low = if index % 3 == 0 { low } else { nearest };
+                let cell = cell_of(&exact, low - size * random(200 + index), size);
+                let truth = (0..64)
+                    .map(|i| spread(i, 0.1))
+                    .map(|place| {
+                        let point = cell.low + size * place;
+                        (cell.interpolated(place) - exact.distance(point)).abs()
+                    })
+                    .fold(0.0, f64::max);
+                for enough in [0.3, 0.03, 1e-9].map(|share| share * size) {
+                    let proof = prover.prove(&cell, enough);
+                    assert!(
+                        truth <= proof.error + slack,
+                        "assembly {assembly}, cell {index}: off by {truth}, proven {proof:?}"
+                    );
+                    proven += usize::from(proof.error <= enough);
+                }
+            }
+        }
+        assert!(proven > 20 * assemblies, "{proven}");
     }
 }

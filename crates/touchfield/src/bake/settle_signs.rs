@@ -4,34 +4,58 @@
 //! Cost: a look at six neighbours a node; one question for each pocket of nodes, which costs a hundred times as much. Not for: open surfaces, where signs change anywhere.
 //!
 //! Off a closed surface the sign does not change. Two nodes have the same if they are nearer to each other than one of them is to the surface: nothing comes between them.
+//! Nearer to it, the faces themselves are asked whether they come between.
 
 use glam::UVec3;
 
 use super::blocks::Piece;
 use super::marks::Marks;
+use crate::mesh::Bvh;
 use crate::threads;
 
-/// Gives `unclear` nodes of a piece their signs. Distances are off by no more than `error` \[m\]. Asks about one node of each pocket that no other node tells about; returns those with the answers.
+/// Gives `unclear` nodes of a piece their signs. Distances, from the faces of `bvh`, are off by no more than `error` \[m\].
+/// Asks about one node of each pocket that no other node tells about; returns those with the answers.
 pub(super) fn settle_signs<S: Send>(
     piece: &mut Piece<'_>,
     unclear: &[UVec3],
     error: f64,
+    bvh: &Bvh,
     ask: impl Fn(UVec3) -> S + Sync + Send,
     is_inside: impl Fn(&S) -> bool,
 ) -> Vec<(UVec3, S)> {
     // With room for rounding a distance to `f32`.
     let step = (f64::from(piece.layout.cell_size) * (1.0 + 1e-6) + error) as f32;
-    let reaches = |a: f32, b: f32| a.abs().max(b.abs()) > step;
+    let reaches = |_, a: f32, _, b: f32| a.abs().max(b.abs()) > step;
+    let left = sign_by_neighbours(piece, unclear, reaches).concat();
+    // What is slower to tell, where that was not enough.
+    let layout = piece.layout;
+    let pockets = sign_by_neighbours(piece, &left, |node, a, other, b| {
+        let [from, to] = [node, other].map(|node| layout.node_position(node));
+        reaches(node, a, other, b) || bvh.is_clear(from, to)
+    });
+    let answers = threads::map(pockets.len(), |i| ask(pockets[i][0]));
+    for (pocket, answer) in pockets.iter().zip(&answers) {
+        sign(piece, pocket, is_inside(answer));
+    }
+    let asked = pockets.iter().map(|pocket| pocket[0]);
+    asked.zip(answers).collect()
+}
+
+/// Signs nodes by those that have a sign, given which neighbours, with their values, have the same. Returns pockets of nodes that are left: all of one sign each.
+fn sign_by_neighbours(
+    piece: &mut Piece<'_>,
+    nodes: &[UVec3],
+    are_alike: impl Fn(UVec3, f32, UVec3, f32) -> bool,
+) -> Vec<Vec<UVec3>> {
     // Those without a sign, and of them those that are in no pocket yet.
     let mut unsigned = Marks::new(piece.values.len());
     let mut open = Marks::new(piece.values.len());
-    for &node in unclear {
+    for &node in nodes {
         unsigned.set(piece.slot(node));
         open.set(piece.slot(node));
     }
-    let mut asked = Vec::new();
     let mut pockets = Vec::new();
-    for &node in unclear {
+    for &node in nodes {
         if !open.clear(piece.slot(node)) {
             continue;
         }
@@ -43,14 +67,19 @@ pub(super) fn settle_signs<S: Send>(
             let value = piece.values[piece.slot(node)];
             for other in neighbours(piece, node) {
                 let slot = piece.slot(other);
+                let is_open = open.has(slot);
+                let tells = inside.is_none() && !unsigned.has(slot);
+                let other_value = piece.values[slot];
                 // Nodes that are left open are no numbers.
-                if !(piece.values[slot].is_finite() && reaches(value, piece.values[slot])) {
+                let is_news = (is_open || tells) && other_value.is_finite();
+                if !(is_news && are_alike(node, value, other, other_value)) {
                     continue;
                 }
-                if open.clear(slot) {
+                if is_open {
+                    open.clear(slot);
                     pocket.push(other);
-                } else if !unsigned.has(slot) {
-                    inside = Some(piece.values[slot] < 0.0);
+                } else {
+                    inside = Some(other_value < 0.0);
                 }
             }
         }
@@ -61,17 +90,10 @@ pub(super) fn settle_signs<S: Send>(
                     unsigned.clear(piece.slot(node));
                 }
             }
-            None => {
-                asked.push(node);
-                pockets.push(pocket);
-            }
+            None => pockets.push(pocket),
         }
     }
-    let answers = threads::map(asked.len(), |i| ask(asked[i]));
-    for (pocket, answer) in pockets.iter().zip(&answers) {
-        sign(piece, pocket, is_inside(answer));
-    }
-    asked.into_iter().zip(answers).collect()
+    pockets
 }
 
 fn sign(piece: &mut Piece<'_>, nodes: &[UVec3], inside: bool) {

@@ -482,9 +482,8 @@ impl Builder<'_> {
         }
         let layout = piece.layout;
         let ask = |node| self.exact.plan().by_winding(layout.node_position(node));
-        settle_signs(&mut piece, unclear, self.far_error(), ask, |sign| {
-            sign.inside
-        });
+        let (error, bvh) = (self.far_error(), self.prover.bvh);
+        settle_signs(&mut piece, unclear, error, bvh, ask, |sign| sign.inside);
     }
 
     pub(super) fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {

@@ -62,6 +62,41 @@ impl Triangle {
         (self.a + self.b + self.c) / 3.0
     }
 
+    /// Whether a straight way surely does not touch the triangle. Where rounding leaves a doubt, it does.
+    #[cfg(feature = "bake")]
+    pub(crate) fn is_clear_of(self, [from, to]: [DVec3; 2]) -> bool {
+        /// Relative rounding of a triple product, with a margin of ten.
+        const ROUNDING: f64 = 1e-14;
+        let (low, high) = (from.min(to), from.max(to));
+        let (lowest, highest) = (
+            self.a.min(self.b).min(self.c),
+            self.a.max(self.b).max(self.c),
+        );
+        if (lowest.cmpgt(high) | highest.cmplt(low)).any() {
+            return true;
+        }
+        let way = to - from;
+        let [a, b, c] = self.corners().map(|corner| corner - from);
+        let (ab, ac) = (b - a, c - a);
+        let normal = ab.cross(ac);
+        // No vector is longer; and quicker to tell than its length.
+        let length = |v: DVec3| v.abs().element_sum();
+        // Both ends are over the plane or below.
+        let (first, last) = (-normal.dot(a), normal.dot(way - a));
+        let unsure = ROUNDING * length(ab) * length(ac) * (length(a) + length(way));
+        if first.min(last) > unsure || first.max(last) < -unsure {
+            return true;
+        }
+        // Or the way passes two edges on different sides.
+        let side = |u: DVec3, v: DVec3| {
+            let product = way.dot(u.cross(v));
+            let unsure = ROUNDING * length(way) * length(u) * length(v);
+            i8::from(product > unsure) - i8::from(product < -unsure)
+        };
+        let sides = [side(a, b), side(b, c), side(c, a)];
+        sides.contains(&1) && sides.contains(&-1)
+    }
+
     /// The nearest point to `point`, and whether it lies on the face, an edge or a corner.
     ///
     /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest point lies on
@@ -179,6 +214,31 @@ mod tests {
             let t = Triangle { a, b, c: a + s * (b - a) };
             let on_segment = closest_on_edge([a, b], 0, p).point.distance(p);
             prop_assert!((t.closest_point(p).point.distance(p) - on_segment).abs() < 1e-9);
+        }
+    }
+
+    /// Whole numbers as well: ends on the triangle, common planes, triangles without area.
+    fn round_point() -> impl Strategy<Value = DVec3> {
+        let number = prop_oneof![-1.0..1.0, (-2i8..=2).prop_map(f64::from)];
+        [number.clone(), number.clone(), number].prop_map(DVec3::from)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+        #[test]
+        fn ways_are_clear_if_the_triangle_is_not_near(a in round_point(), b in round_point(), c in round_point(), from in round_point(), to in round_point()) {
+            let t = Triangle { a, b, c };
+            let distance = t.nearest_points(Triangle { a: from, b: to, c: to }).distance_squared.sqrt();
+            let is_clear = t.is_clear_of([from, to]);
+            prop_assert_eq!(is_clear, t.is_clear_of([to, from]));
+            if is_clear {
+                prop_assert!(distance > 0.0, "a way that touches is called clear");
+            } else {
+                // What is apart in one plane or line may stay in doubt.
+                let height = |p: DVec3| t.normal().map_or(0.0, |normal| normal.dot(p - a));
+                let is_flat = height(from).abs().max(height(to).abs()) < 1e-6;
+                prop_assert!(is_flat || distance < 1e-9, "a way {distance} off is not called clear");
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod block;
 mod build;
 mod fans;
 mod nearest;
+mod way;
 
 pub(crate) use block::{Among, Candidates};
 
