@@ -36,14 +36,20 @@ impl<L: Lanes> Places<L> {
         places
     }
 
-    /// The cells, point by point.
+    /// The cells along each axis.
     #[inline(always)]
-    pub(super) fn cells(&self) -> [UVec3; LANES] {
-        let [x, y, z] = [
+    pub(super) fn whole_cells(&self) -> [[u32; LANES]; 3] {
+        [
             self.cell[0].to_whole(),
             self.cell[1].to_whole(),
             self.cell[2].to_whole(),
-        ];
+        ]
+    }
+
+    /// The cells, point by point.
+    #[inline(always)]
+    pub(super) fn cells(&self) -> [UVec3; LANES] {
+        let [x, y, z] = self.whole_cells();
         let mut cells = [UVec3::ZERO; LANES];
         for (i, cell) in cells.iter_mut().enumerate() {
             *cell = UVec3::new(x[i], y[i], z[i]);

@@ -404,10 +404,18 @@ impl SparseBlocks {
 
     #[inline(always)]
     pub(super) fn block_corners(&self, block: &SparseBlock, cell: UVec3) -> [f32; 8] {
+        let row = block.side() + 1;
+        self.corners_from(
+            block,
+            block.first_value + place_index(UVec3::splat(row), cell),
+        )
+    }
+
+    /// The corners of a cell of a block, the lowest of which is this value.
+    #[inline(always)]
+    fn corners_from(&self, block: &SparseBlock, first: usize) -> [f32; 8] {
         let row = block.side() as usize + 1;
         let plane = row * row;
-        let first =
-            block.first_value + cell.z as usize * plane + cell.y as usize * row + cell.x as usize;
         let stored = match &self.parts.values {
             SparseValues::Bits8(values) => {
                 trilinear::corners(values, first, row, plane).map(f32::from)
@@ -584,20 +592,19 @@ impl Packets for SparseBlocks {
             ];
             let places = Places::among([last; 3], scaled);
             fraction = places.fraction;
-            for (i, cell) in places.cells().into_iter().enumerate() {
+            let children = index_among(places.cell, side);
+            let corners = index_among(places.cell, side.add(L::splat(1.0)));
+            for i in 0..LANES {
                 if next[i] == PLAIN {
                     continue;
                 }
                 let block = &self.parts.blocks[next[i] as usize];
                 next[i] = match block.children {
                     PLAIN => PLAIN,
-                    first => {
-                        let index = place_index(UVec3::splat(block.side()), cell);
-                        self.parts.children[first as usize + index]
-                    }
+                    first => self.parts.children[first as usize + children[i] as usize],
                 };
                 if next[i] == PLAIN {
-                    rows[i] = self.load_block_corners(block, cell);
+                    rows[i] = self.load_block_corners(block, corners[i]);
                     sides.0[i] = 1.0;
                 } else {
                     sides.0[i] = self.parts.blocks[next[i] as usize].side() as f32;
@@ -617,17 +624,30 @@ impl Packets for SparseBlocks {
 }
 
 impl SparseBlocks {
-    /// [`Self::block_corners`], in lanes.
+    /// [`Self::block_corners`] in lanes, given which value of the block is the first of them.
     #[inline(always)]
-    fn load_block_corners<L: Lanes>(&self, block: &SparseBlock, cell: UVec3) -> L {
-        let SparseValues::Bits16(values) = &self.parts.values else {
-            return L::load_plain(&self.block_corners(block, cell));
-        };
+    fn load_block_corners<L: Lanes>(&self, block: &SparseBlock, corner: u32) -> L {
+        /// Nearly all blocks have the largest side: where the compiler knows it, one check does for all corners.
+        const ROW: usize = 9;
+        const SPAN: usize = ROW * ROW + ROW + 2;
         let row = block.side() as usize + 1;
-        let first = block.first_value + place_index(UVec3::splat(row as u32), cell);
-        let stored = L::load_word_pairs(trilinear::corner_pairs(values, first, row, row * row));
+        let first = block.first_value + corner as usize;
+        let SparseValues::Bits16(values) = &self.parts.values else {
+            return L::load_plain(&self.corners_from(block, first));
+        };
+        let stored = L::load_word_pairs(if row == ROW {
+            trilinear::corner_pairs(&values[first..first + SPAN], 0, ROW, ROW * ROW)
+        } else {
+            trilinear::corner_pairs(values, first, row, row * row)
+        });
         L::splat(block.lowest).add(L::splat(block.step).mul(stored))
     }
+}
+
+/// Which of so many along each axis, x fastest: [`place_index`] lane by lane. Of blocks, whose numbers are small: nothing is rounded.
+#[inline(always)]
+fn index_among<L: Lanes>([x, y, z]: [L; 3], along: L) -> [u32; LANES] {
+    z.mul(along).add(y).mul(along).add(x).to_whole()
 }
 
 impl Field for SparseBlocks {

@@ -247,10 +247,12 @@ impl TaylorGrid {
         self.coarse[place_index(self.block_count + UVec3::ONE, node)]
     }
 
-    /// The corners of the block that a cell is in.
+    /// Which block a cell is in.
     #[inline(always)]
-    fn block(&self, cell: UVec3) -> &Corners {
-        &self.blocks[place_index(self.block_count, cell / BLOCK)]
+    fn block_index(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [nx, ny, _] = self.block_count.to_array().map(u64::from);
+        let [x, y, z] = [x / BLOCK, y / BLOCK, z / BLOCK].map(u64::from);
+        (z * ny + y) * nx + x
     }
 
     /// Whether node values are torn anywhere, and the largest correction of any cell \[m\]. Two planes of nodes at a time.
@@ -466,27 +468,27 @@ fn less<N: Number>(sum: N, [a, b, c]: [(N, N); 3]) -> N {
 }
 
 impl TaylorGrid {
-    /// [`Bricks::rows`] as numbers.
+    /// A node of [`Bricks::rows`] and the next along x, as numbers.
     #[inline(always)]
-    fn rows<L: Lanes>(&self, cell: UVec3) -> [L; 4] {
-        let [a, b, c, d] = self.nodes.rows(cell);
-        [
-            L::load_two_halves(a[0], a[1]),
-            L::load_two_halves(b[0], b[1]),
-            L::load_two_halves(c[0], c[1]),
-            L::load_two_halves(d[0], d[1]),
-        ]
+    fn pair<L: Lanes>(&self, first: u64) -> L {
+        let [low, high] = self.nodes.pair(first);
+        L::load_two_halves(low, high)
     }
 
     #[inline(always)]
     fn interpolate<L: Lanes>(&self, place: &Place) -> Sample {
-        let [a, b, c, d] = self.rows::<L>(place.cell);
-        let block = self.block(place.cell);
+        let [a, b, c, d] = self.nodes.rows(place.cell.to_array());
+        let block = &self.blocks[self.block_index(place.cell.to_array()) as usize];
         let [e, f] = &block.bends;
         let in_block = ((place.cell % BLOCK).as_vec3() + place.fraction) * (1.0 / BLOCK as f32);
         // One by one: a closure over lanes would be a call through memory.
         let around = Around {
-            rows: [a.store().0, b.store().0, c.store().0, d.store().0],
+            rows: [
+                self.pair::<L>(a).store().0,
+                self.pair::<L>(b).store().0,
+                self.pair::<L>(c).store().0,
+                self.pair::<L>(d).store().0,
+            ],
             distances: block.distances,
             bends: [L::load_shorts(e).store().0, L::load_shorts(f).store().0],
             fraction: place.fraction.to_array(),
@@ -556,10 +558,12 @@ impl Packets for TaylorGrid {
 
     #[inline(always)]
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
-        let cells = places.cells();
+        let cells = places.whole_cells();
         let mut rows = [[L::splat(0.0); LANES]; 4];
-        for (i, &cell) in cells.iter().enumerate() {
-            [rows[0][i], rows[1][i], rows[2][i], rows[3][i]] = self.rows(cell);
+        for (row, firsts) in rows.iter_mut().zip(self.nodes.rows_of_eight(&cells)) {
+            for (pair, first) in row.iter_mut().zip(firsts) {
+                *pair = self.pair(first);
+            }
         }
         let part = L::splat(1.0 / BLOCK as f32);
         let mut in_block = places.fraction;
@@ -569,8 +573,12 @@ impl Packets for TaylorGrid {
             *fraction = cell.sub(whole).add(*fraction).mul(part);
         }
         let mut corners = [[L::splat(0.0); LANES]; 3];
-        for (i, &cell) in cells.iter().enumerate() {
-            let block = self.block(cell);
+        let mut blocks = [0; LANES];
+        for (i, block) in blocks.iter_mut().enumerate() {
+            *block = self.block_index([cells[0][i], cells[1][i], cells[2][i]]);
+        }
+        for (i, block) in blocks.into_iter().enumerate() {
+            let block = &self.blocks[block as usize];
             corners[0][i] = L::load_plain(&block.distances);
             corners[1][i] = L::load_shorts(&block.bends[0]);
             corners[2][i] = L::load_shorts(&block.bends[1]);

@@ -7,7 +7,7 @@
 use glam::UVec3;
 
 use super::GridLayout;
-use crate::geom::lanes::room_for;
+use crate::geom::lanes::{LANES, room_for};
 use crate::geom::{corner, place_index, places};
 
 /// Steps of a coarse slope: fine enough that halves lose nothing by it, few enough that their differences are whole numbers of sixteen bits.
@@ -99,31 +99,41 @@ impl Bricks {
         self.bricks[place_index(self.count, place / 2)].0[slot_in_brick(place)]
     }
 
-    /// The nodes of a cell, two along x for each of (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
+    /// The nodes of a cell: which is the first of two along x, for each of (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
     #[inline(always)]
-    pub(super) fn rows(&self, cell: UVec3) -> [[&[u16; 4]; 2]; 4] {
-        let nodes: &[[u16; 4]] = bytemuck::cast_slice(&self.bricks);
-        let row = 2 * NEXT_X * self.count.x as usize;
-        let plane = row * self.count.y as usize;
-        let [x, y, z] = cell.to_array().map(|along| along as usize);
-        let along_y = |y: usize| (y >> 1) * row + (y & 1);
-        let along_z = |z: usize| (z >> 1) * plane + ((z & 1) << 1);
-        let (y0, y1) = (NEXT_X * x + along_y(y), NEXT_X * x + along_y(y + 1));
+    pub(super) fn rows(&self, [x, y, z]: [u32; 3]) -> [u64; 4] {
+        let row = 2 * NEXT_X as u64 * u64::from(self.count.x);
+        let plane = row * u64::from(self.count.y);
+        let along_y = |y: u32| u64::from(y >> 1) * row + u64::from(y & 1);
+        let along_z = |z: u32| u64::from(z >> 1) * plane + u64::from((z & 1) << 1);
+        let x = NEXT_X as u64 * u64::from(x);
+        let (y0, y1) = (x + along_y(y), x + along_y(y + 1));
         let (z0, z1) = (along_z(z), along_z(z + 1));
-        [
-            pair(nodes, y0 + z0),
-            pair(nodes, y1 + z0),
-            pair(nodes, y0 + z1),
-            pair(nodes, y1 + z1),
-        ]
+        [y0 + z0, y1 + z0, y0 + z1, y1 + z1]
     }
-}
 
-/// A node and the next along x.
-#[inline(always)]
-fn pair(nodes: &[[u16; 4]], first: usize) -> [&[u16; 4]; 2] {
-    let both = &nodes[first..first + NEXT_X + 1];
-    [&both[0], &both[NEXT_X]]
+    /// [`Self::rows`] of many cells: without branches and calls, so that the compiler counts several at a time.
+    #[inline(always)]
+    pub(super) fn rows_of_eight(&self, [x, y, z]: &[[u32; LANES]; 3]) -> [[u64; LANES]; 4] {
+        let mut rows = [[0; LANES]; 4];
+        for i in 0..LANES {
+            let [a, b, c, d] = self.rows([x[i], y[i], z[i]]);
+            rows[0][i] = a;
+            rows[1][i] = b;
+            rows[2][i] = c;
+            rows[3][i] = d;
+        }
+        rows
+    }
+
+    /// A node of [`Self::rows`] and the next along x.
+    #[inline(always)]
+    pub(super) fn pair(&self, first: u64) -> [&[u16; 4]; 2] {
+        let nodes: &[[u16; 4]] = bytemuck::cast_slice(&self.bricks);
+        let first = first as usize;
+        let both = &nodes[first..first + NEXT_X + 1];
+        [&both[0], &both[NEXT_X]]
+    }
 }
 
 fn slot_in_brick(node: UVec3) -> usize {
