@@ -15,7 +15,7 @@ use touchfield::shape::file as shape_file;
 
 use crate::args::{self, Common, Length, Units};
 use crate::failure::Failure;
-use crate::load::{BakedField, Parts, Storage, Update};
+use crate::load::{BakedField, OldField, Parts, Storage, Update};
 use crate::report::{self, Answer, Facts};
 use crate::storage::{Kind, ValueBits, VoxelNumbers};
 use crate::{load, output, terminal};
@@ -90,9 +90,9 @@ pub(crate) struct Arguments {
     /// What the numbers of the mesh are; the field is in metres
     #[arg(long, value_enum, default_value_t)]
     units: Units,
-    /// A dense field of this mesh as it was: on the same grid, only what a change can concern is computed again; the result is that of a
-    /// new bake. Needs --before or --changed, and the --sign that it was baked with
-    #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding"])]
+    /// A field of this mesh as it was, dense or a sparse band: on the same grid, only what a change can concern is computed again; the result is
+    /// that of a new bake. Needs --before or --changed, and the --sign and --band that it was baked with
+    #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding", "field", "bits", "conservative"])]
     update: Option<PathBuf>,
     /// With --update: the mesh as it was, to see what changed
     #[arg(
@@ -212,11 +212,21 @@ impl Arguments {
             ));
         }
         let stored = load::baked(old, common.max_memory.0)?;
-        let StoredField::Dense(grid) = stored.field else {
-            return Err(Failure::in_file(
-                old,
-                "is not a dense field, and only those can be updated; bake the mesh anew",
-            ));
+        let field = match stored.field {
+            StoredField::Dense(grid) => OldField::Dense(grid),
+            StoredField::Sparse(field) => {
+                self.expect_exact("a sparse field")?;
+                OldField::Sparse {
+                    field,
+                    band: self.band,
+                }
+            }
+            _ => {
+                return Err(Failure::in_file(
+                    old,
+                    "is neither a dense field nor a sparse one, and only those can be updated; bake the mesh anew",
+                ));
+            }
         };
         let before = match &self.before {
             Some(path) => Some(load::mesh(path, self.units, common.max_memory.0)?),
@@ -233,7 +243,7 @@ impl Arguments {
             }
         };
         Ok(Box::new(Update {
-            grid,
+            field,
             provenance: stored.provenance,
             before,
             changed,
@@ -246,11 +256,6 @@ impl Arguments {
             Some(_) => Kind::Sparse,
             None => Kind::Dense,
         });
-        if self.update.is_some() && kind != Kind::Dense {
-            return Err(Failure::BadInput(
-                "--update is for dense fields: --field dense".to_owned(),
-            ));
-        }
         if kind != Kind::Sparse {
             let only_sparse = [
                 (self.tolerance.is_some(), "--tolerance"),
@@ -413,7 +418,7 @@ fn summary(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField, bytes
         facts.add(
             "updated",
             format!(
-                "{} of {} nodes were computed again",
+                "{} of {} values were computed again",
                 report::count_of(recomputed),
                 report::count_of(baked.field.value_count())
             ),

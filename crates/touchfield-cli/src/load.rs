@@ -9,11 +9,12 @@ use touchfield::bake::pointshell::{
     ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
 };
 use touchfield::bake::{
-    BakeReport, BakeSettings, Before, SparseSettings, VoxmapBakeError, VoxmapSettings, bake,
-    bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake, surface_of_mesh,
+    BakeReport, BakeSettings, Before, SparseBefore, SparseSettings, VoxmapBakeError,
+    VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake,
+    rebake_sparse, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
-use touchfield::field::{DenseGrid, Provenance, SignMethod, StoredField};
+use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
@@ -134,13 +135,23 @@ pub(crate) struct BakedField {
     pub(crate) field: StoredField,
     pub(crate) provenance: Provenance,
     pub(crate) report: BakeReport,
-    /// Nodes that were computed, if others were kept from before.
+    /// Values that were computed, if others were kept from before.
     pub(crate) recomputed: Option<usize>,
 }
 
-/// A dense field before its mesh changed.
+/// A field before its mesh changed.
+pub(crate) enum OldField {
+    Dense(DenseGrid),
+    /// With the width of its band in cells.
+    Sparse {
+        field: SparseBlocks,
+        band: f64,
+    },
+}
+
+/// What is known from before a mesh changed.
 pub(crate) struct Update {
-    pub(crate) grid: DenseGrid,
+    pub(crate) field: OldField,
     pub(crate) provenance: Provenance,
     /// The mesh as it was, if it is known.
     pub(crate) before: Option<TriangleMesh>,
@@ -175,17 +186,38 @@ pub(crate) fn bake_mesh(
             recomputed: None,
         }),
         Storage::Update(update) => {
-            let before = Before {
-                grid: &update.grid,
-                provenance: &update.provenance,
-                mesh: update.before.as_ref(),
-            };
-            rebake(&before, mesh, update.changed, settings, &progress).map(|rebaked| BakedField {
-                field: rebaked.baked.grid.into(),
-                provenance: rebaked.baked.provenance,
-                report: rebaked.baked.report,
-                recomputed: Some(rebaked.recomputed),
-            })
+            let (provenance, old_mesh) = (&update.provenance, update.before.as_ref());
+            match &update.field {
+                OldField::Dense(grid) => {
+                    let before = Before {
+                        grid,
+                        provenance,
+                        mesh: old_mesh,
+                    };
+                    let rebaked = rebake(&before, mesh, update.changed, settings, &progress);
+                    rebaked.map(|rebaked| BakedField {
+                        field: rebaked.baked.grid.into(),
+                        provenance: rebaked.baked.provenance,
+                        report: rebaked.baked.report,
+                        recomputed: Some(rebaked.recomputed),
+                    })
+                }
+                OldField::Sparse { field, band } => {
+                    let before = SparseBefore {
+                        field,
+                        provenance,
+                        mesh: old_mesh,
+                    };
+                    let rebaked =
+                        rebake_sparse(&before, mesh, update.changed, *band, settings, &progress);
+                    rebaked.map(|rebaked| BakedField {
+                        field: rebaked.baked.field.into(),
+                        provenance: rebaked.baked.provenance,
+                        report: rebaked.baked.report,
+                        recomputed: Some(rebaked.recomputed),
+                    })
+                }
+            }
         }
         Storage::Taylor => bake_taylor(mesh, settings, &progress).map(|baked| BakedField {
             field: baked.grid.into(),

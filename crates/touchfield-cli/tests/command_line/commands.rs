@@ -659,21 +659,39 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
     let bake = |mesh: &str, out: &str, more: &[&str]| {
         folder.json(&[&["bake", mesh, "-o", out], more].concat())
     };
-    bake("old.obj", "old.tfs", &["--resolution", "40"]);
-    let anew = bake("new.obj", "anew.tfs", &["--resolution", "40"]);
-    assert!(anew["recomputed"].is_null());
-    for (name, more) in [
-        ("compared.tfs", ["--before", "old.obj"]),
-        ("told.tfs", ["--changed", "-0.5,-0.5,0.3,0.5,0.5,0.5"]),
+    for (kind, most_recomputed) in [
+        (&["--resolution", "40"][..], 40_000),
+        (&["--resolution", "128", "--field", "sparse"][..], 900_000),
     ] {
-        let json = bake(
-            "new.obj",
-            name,
-            &[&["--update", "old.tfs"], &more[..]].concat(),
-        );
-        let recomputed = json["recomputed"].as_u64().unwrap();
-        assert!((1..40_000).contains(&recomputed), "{recomputed}");
-        assert_eq!(folder.read(name), folder.read("anew.tfs"), "{name}");
+        bake("old.obj", "old.tfs", kind);
+        let anew = bake("new.obj", "anew.tfs", kind);
+        assert!(anew["recomputed"].is_null());
+        for (name, more) in [
+            ("compared.tfs", ["--before", "old.obj"]),
+            ("told.tfs", ["--changed", "-0.5,-0.5,0.3,0.5,0.5,0.5"]),
+        ] {
+            let json = bake(
+                "new.obj",
+                name,
+                &[&["--update", "old.tfs"], &more[..]].concat(),
+            );
+            let recomputed = json["recomputed"].as_u64().unwrap();
+            assert!((1..most_recomputed).contains(&recomputed), "{recomputed}");
+            assert_eq!(folder.read(name), folder.read("anew.tfs"), "{name}");
+        }
+        assert_ne!(folder.read("old.tfs"), folder.read("anew.tfs"));
     }
-    assert_ne!(folder.read("old.tfs"), folder.read("anew.tfs"));
+    bake("old.obj", "fine.tfs", &["--tolerance", "20mm"]);
+    let update = ["bake", "new.obj", "-o", "new.tfs", "--before", "old.obj"];
+    folder.fails(
+        &[&update[..], &["--update", "fine.tfs"]].concat(),
+        2,
+        &["tolerance", "bake anew"],
+    );
+    bake("old.obj", "taylor.tfs", &["--field", "taylor"]);
+    folder.fails(
+        &[&update[..], &["--update", "taylor.tfs"]].concat(),
+        2,
+        &["neither a dense field nor a sparse one"],
+    );
 }

@@ -56,7 +56,7 @@ fn usage_is_refused_with_what_exists() {
     folder.fails(
         &bake(&["--update", "none.tfs", "--field", "sparse"]),
         2,
-        &["--field dense"],
+        &["--update", "--field"],
     );
     folder.fails(
         &bake(&["--offset-width", "1mm"]),

@@ -234,6 +234,12 @@ pub enum BakeError {
         "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
     )]
     UpdateNeedsExact(&'static str),
+    /// Blocks that were made for a tolerance.
+    #[error(
+        "a tolerance is proven from faces as far away as the medial axis, so a local change concerns all of the field; only a band \
+         around the surface is updated: bake anew"
+    )]
+    UpdateNeedsBand,
     /// The nodes do not fit a Taylor grid.
     #[error(transparent)]
     Taylor(crate::field::TaylorError),
@@ -487,7 +493,7 @@ pub(super) fn bake_keeping(
 }
 
 /// Refuses a mesh that reaches out of the grid. A grid that was made for it may miss a rounding of `f32` of it.
-fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeError> {
+pub(super) fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeError> {
     let grid = layout.bounds().as_daabb();
     let far = grid.min.abs().max(grid.max.abs()).max_element();
     let rounding = 4.0 * f64::from(f32::EPSILON) * (far + grid.diagonal());

@@ -92,7 +92,7 @@ impl Work for PieceWork<'_> {
                     Among::Near(nearest) => nearest,
                     Among::Far(distances) => {
                         for (&node, distance) in nodes.iter().zip(distances) {
-                            writer.put_signed(node, distance, inside);
+                            writer.put_far(node, distance, inside);
                         }
                         continue;
                     }

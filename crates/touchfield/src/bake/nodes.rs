@@ -146,7 +146,7 @@ impl<'a> NodeWriter<'a> {
 
     /// Writes a node whose side is known.
     #[inline(always)]
-    pub(super) fn put_signed(&mut self, node: UVec3, distance: f64, inside: bool) {
+    fn put_signed(&mut self, node: UVec3, distance: f64, inside: bool) {
         let signed = if inside { -distance } else { distance };
         let slot = self.piece.slot(node);
         self.piece.values[slot] = signed as f32;
@@ -163,32 +163,40 @@ impl<'a> NodeWriter<'a> {
         patches.inside(block.center, nearest)
     }
 
-    /// The distance beyond which nodes of a block need not be exact, and their side; the nearest point of its centre tells, unless the
-    /// [`Self::side_of`] all of it is known.
+    /// The distance beyond which nodes of a block need not be exact, and their side, if it is known; the nearest point of its centre tells, unless the
+    /// [`Self::side_of`] all of it is known. The distance hangs on where faces are, not on what they tell.
     #[inline(always)]
     pub(super) fn far_from(
         &self,
         block: &Block,
         nearest: &Nearest,
         side: Option<bool>,
-    ) -> (f64, bool) {
-        const NOWHERE: (f64, bool) = (f64::INFINITY, false);
+    ) -> (f64, Option<bool>) {
         let exact_within = self.wanted.exact_within;
         if exact_within == f64::INFINITY {
-            return NOWHERE;
-        }
-        if let Some(inside) = side {
-            return (exact_within.max(self.wanted.far_error), inside);
+            return (f64::INFINITY, None);
         }
         let Some(patches) = self.wanted.patches else {
-            return (exact_within, false);
+            return (exact_within, Some(false));
         };
-        // No surface is crossed between two points that together are farther from it than from each other.
         let distance = nearest.distance_squared.sqrt();
-        let same_side = MARGIN * (block.radius - distance) + self.wanted.far_error;
-        patches
-            .inside(block.center, nearest)
-            .map_or(NOWHERE, |inside| (exact_within.max(same_side), inside))
+        let same_side = if patches.change_at_surface() && distance > MARGIN * block.radius {
+            0.0
+        } else {
+            // No surface is crossed between two points that together are farther from it than from each other.
+            MARGIN * (block.radius - distance)
+        };
+        let far = exact_within.max(same_side + self.wanted.far_error);
+        (far, side.or_else(|| patches.inside(block.center, nearest)))
+    }
+
+    /// Writes a node so far away that nothing is known of it but its distance and, maybe, its side.
+    #[inline(always)]
+    pub(super) fn put_far(&mut self, node: UVec3, distance: f64, inside: Option<bool>) {
+        if inside.is_none() {
+            self.found.unclear.push(node);
+        }
+        self.put_signed(node, distance, inside.unwrap_or(false));
     }
 
     /// Leaves a node open.

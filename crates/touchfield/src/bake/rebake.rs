@@ -6,10 +6,10 @@
 //! Not for: fields of approximate distances or by an offset, whose nodes depend on others far away.
 //!
 //! A node at distance b from the box keeps its distance d if d < b. Before, its nearest point p was nearer than the box, so every face at p reaches out of the
-//! box and is there still, with all its neighbours at p; and what is new is at least b away. The sign of a surface that is closed
-//! and clean before and after is the parity of crossings. Outside the box it is the same too: what came and went closes up within the box, which
-//! is convex, and does not wind around anything outside it. Signs of open surfaces change everywhere; they are told anew, which costs little
-//! beside distances. Signs of closed surfaces that cross themselves hang on the nearest face, so there everything is computed anew.
+//! box and is there still, with all its neighbours at p; and what is new is at least b away. The sign of a surface that is closed before and after is the
+//! parity of crossings or, if it crosses itself, the winding number. Outside the box it is the same too: what came and went closes up within the box, which
+//! is convex, and does not wind around anything outside it. But where faces are turned around or left out to make sense of a mesh, the reasons may lie anywhere: there, and where the
+//! mesh of before is not known, surfaces that are not clean are computed anew. Signs of open surfaces change everywhere; they are told anew, which costs little beside distances.
 
 use std::ops::ControlFlow;
 
@@ -19,10 +19,11 @@ use super::bake::{BakeError, Baked, Distances, bake_keeping};
 use super::blocks::{Block, Piece, SIDE, for_each_layer};
 use super::check;
 use super::exact_bvh::fill_piece;
+use super::exact_distance::check_faces;
 use super::marks::Marks;
 use super::nodes::Found;
 use super::settings::{BakeSettings, Method, Stage, Step};
-use super::sign::{SignChoice, SignPlan, Signs};
+use super::sign::{SignChoice, SignPlan, Signs, closes_as_given};
 use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
 use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;
@@ -34,7 +35,7 @@ pub struct Before<'a> {
     pub grid: &'a DenseGrid,
     /// What was stored with it.
     pub provenance: &'a Provenance,
-    /// The mesh it was baked from. If given, it is checked that nothing else changed; else that is trusted.
+    /// The mesh it was baked from. If given, it is checked that nothing else changed; else that is trusted, and nothing is kept of a mesh that crosses itself.
     pub mesh: Option<&'a TriangleMesh>,
 }
 
@@ -62,33 +63,44 @@ pub fn rebake(
     if !matches!(settings.method, Method::Exact | Method::BoundTree) {
         return Err(BakeError::UpdateNeedsExact(settings.method.name()));
     }
+    check_change(before.mesh, mesh, changed, settings)?;
+    let layout = *before.grid.layout();
+    let kept = Kept {
+        grid: before.grid,
+        signs: SignsBefore::new(before.provenance.sign_method, settings.sign, before.mesh),
+        doubtful: doubtful_nodes(&layout, &before.provenance.doubtful_cells),
+        changed,
+    };
+    bake_keeping(mesh, layout, settings, Some(&kept), progress)
+}
+
+/// Refuses changes that are no box or not all in it, meshes without a distance, and signs that hang on everything.
+pub(super) fn check_change(
+    before: Option<&TriangleMesh>,
+    mesh: &TriangleMesh,
+    changed: DAabb,
+    settings: &BakeSettings,
+) -> Result<(), BakeError> {
     if settings.sign.offset().is_some() {
         return Err(BakeError::UpdateNeedsExact(SignMethod::Offset.name()));
     }
     if changed != DAabb::EMPTY && changed.is_empty() {
         return Err(BakeError::BadChangedBox { changed });
     }
-    super::exact_distance::check_faces(mesh)?;
-    if let Some(old) = before.mesh {
-        super::exact_distance::check_faces(old)?;
-        let differing = differing_faces(old, mesh);
-        let outside = |face: &&[DVec3; 3]| !face.iter().all(|&corner| changed.contains(corner));
-        if let Some(face) = differing.iter().find(outside) {
-            return Err(BakeError::ChangedOutside {
-                faces: differing.iter().filter(outside).count(),
-                at: face[0],
-            });
-        }
-    }
-    let layout = *before.grid.layout();
-    let kept = Kept {
-        grid: before.grid,
-        sign_method: before.provenance.sign_method,
-        is_auto: settings.sign == SignChoice::Auto,
-        doubtful: doubtful_nodes(&layout, &before.provenance.doubtful_cells),
-        changed,
+    check_faces(mesh)?;
+    let Some(before) = before else {
+        return Ok(());
     };
-    bake_keeping(mesh, layout, settings, Some(&kept), progress)
+    check_faces(before)?;
+    let differing = differing_faces(before, mesh);
+    let outside = |face: &&[DVec3; 3]| !face.iter().all(|&corner| changed.contains(corner));
+    match differing.iter().find(outside) {
+        Some(face) => Err(BakeError::ChangedOutside {
+            faces: differing.iter().filter(outside).count(),
+            at: face[0],
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The box around all faces that are in one mesh and not in the other. Faces are the same if their corners are, in the same order.
@@ -149,11 +161,54 @@ fn doubtful_nodes(layout: &GridLayout, cells: &[u32]) -> Marks {
 /// What is known from before.
 pub(super) struct Kept<'a> {
     grid: &'a DenseGrid,
-    sign_method: SignMethod,
-    /// Whether the sign is chosen by the defects of the mesh: then pseudonormals mean that it is clean.
-    is_auto: bool,
+    signs: SignsBefore<'a>,
     doubtful: Marks,
     changed: DAabb,
+}
+
+/// How signs were told before, and how they are to be told now.
+pub(super) struct SignsBefore<'a> {
+    method: SignMethod,
+    choice: SignChoice,
+    mesh: Option<&'a TriangleMesh>,
+}
+
+impl<'a> SignsBefore<'a> {
+    pub(super) fn new(
+        method: SignMethod,
+        choice: SignChoice,
+        mesh: Option<&'a TriangleMesh>,
+    ) -> SignsBefore<'a> {
+        SignsBefore {
+            method,
+            choice,
+            mesh,
+        }
+    }
+
+    /// Whether they are the same outside a convex box that holds the change: if the surface is closed and clean before and after, for then they are the parity of crossings, or if
+    /// they are winding numbers of faces that close up before and after, none of them turned around or left out, for reasons that may lie anywhere.
+    pub(super) fn stay(&self, plan: &SignPlan) -> bool {
+        let was_clean = self.method == SignMethod::Pseudonormal;
+        let closed_before = || self.mesh.is_some_and(closes_as_given);
+        let is_auto = self.choice == SignChoice::Auto;
+        match &plan.signs {
+            Signs::Pseudonormal(_) if is_auto && was_clean && plan.closed => true,
+            Signs::Pseudonormal(_) if !is_auto => false,
+            Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
+                let was_winding = was_clean || self.method == SignMethod::Winding;
+                was_winding && plan.closed && plan.as_given && closed_before()
+            }
+            Signs::OpenWinding | Signs::Parity(_) => false,
+        }
+    }
+}
+
+/// Whether what is no farther than this from a point is surely farther than the change, and so is as it was. Below the least `f32` everything counts as touching.
+pub(super) fn is_apart(changed: DAabb, point: DVec3, distance: f64) -> bool {
+    /// More than rounding to `f32` takes from a distance.
+    const MARGIN: f64 = 1.0 + 1e-6;
+    MARGIN * distance + f64::from(f32::MIN_POSITIVE) < changed.distance(point)
 }
 
 /// What of a node can be kept.
@@ -172,11 +227,9 @@ impl Kept<'_> {
             return None;
         }
         match &plan.signs {
-            Signs::Pseudonormal(_) => {
-                (self.is_auto && plan.closed && self.sign_method == SignMethod::Pseudonormal)
-                    .then_some(Reuse::Signed)
+            Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
+                self.signs.stay(plan).then_some(Reuse::Signed)
             }
-            Signs::ClosedWinding(_) => None,
             Signs::OpenWinding | Signs::Parity(_) => Some(Reuse::Magnitude),
         }
     }
@@ -184,7 +237,7 @@ impl Kept<'_> {
     /// Whether its bound shows that all its values were found by the exact method: those of other methods, of soups and of conversions promise
     /// more or less, and so do those beside holes, of which that cannot be told.
     fn is_exact(&self, far_error: f64) -> bool {
-        let told = !matches!(self.sign_method, SignMethod::Offset | SignMethod::Given);
+        let told = !matches!(self.signs.method, SignMethod::Offset | SignMethod::Given);
         let layout = self.grid.layout();
         let largest = check::largest_of(self.grid.values());
         let bound = check::half_diagonal(layout) + far_error + check::rounding(layout, largest);
@@ -250,18 +303,14 @@ impl Kept<'_> {
 
     /// Whether the change can concern a node of a block; `layer` holds the distances before, off by up to `far_error`, as are those of the faces that changed.
     fn concerns(&self, layer: &Piece<'_>, block: &Block, far_error: f64) -> bool {
-        /// More than rounding to `f32` takes from a distance.
-        const MARGIN: f64 = 1.0 + 1e-6;
         if self.changed.is_empty() {
             return block.nodes().any(|node| self.is_doubtful(layer, node));
         }
         block.nodes().any(|node| {
             let before = f64::from(layer.values[layer.slot(node)].abs());
             let position = layer.layout.node_position(node);
-            // Below the least `f32` everything counts as touching.
-            let is_apart = MARGIN * before + 2.0 * far_error + f64::from(f32::MIN_POSITIVE)
-                < self.changed.distance(position);
-            !is_apart || self.is_doubtful(layer, node)
+            !is_apart(self.changed, position, before + 2.0 * far_error)
+                || self.is_doubtful(layer, node)
         })
     }
 

@@ -204,6 +204,8 @@ pub(super) struct SignPlan {
     pub(super) closed: bool,
     /// Whether an even number of faces meets at every edge: then parity changes only across the surface.
     even: bool,
+    /// Whether the faces count for the sign just as they are: none was turned around or left out.
+    pub(super) as_given: bool,
 }
 
 /// Faces to ask about inside and outside.
@@ -229,15 +231,18 @@ impl SignFaces {
     }
 }
 
-/// What is wrong with a mesh of valid faces, crossings aside, and the hierarchy over all of them.
-fn look_at(mesh: &TriangleMesh, around: DAabb) -> (Examination, Arc<Bvh>) {
-    // Self-intersections are looked for in the mended mesh, by those who need to know.
-    let settings = ValidateSettings {
+/// Self-intersections are looked for in the mended mesh, by those who need to know.
+fn without_crossings() -> ValidateSettings {
+    ValidateSettings {
         self_intersections: SelfIntersectionCheck::Skip,
         ..ValidateSettings::default()
-    };
+    }
+}
+
+/// What is wrong with a mesh of valid faces, crossings aside, and the hierarchy over all of them.
+fn look_at(mesh: &TriangleMesh, around: DAabb) -> (Examination, Arc<Bvh>) {
     threads::both(
-        || examine(mesh, &settings),
+        || examine(mesh, &without_crossings()),
         || Arc::new(Bvh::build_in(mesh, around)),
     )
 }
@@ -362,7 +367,14 @@ pub(super) fn plan(
         bounds: mesh.bounds(),
         closed,
         even,
+        as_given: !mended.changed,
     })
+}
+
+/// Whether a mesh of valid faces is closed just as it is, with none of them turned around or left out for the sign.
+pub(super) fn closes_as_given(mesh: &TriangleMesh) -> bool {
+    let (mended, _) = mend(mesh, examine(mesh, &without_crossings()), &mut Vec::new());
+    !mended.changed && border(&mended.mesh, &mended.topology).is_empty()
 }
 
 /// Whether an open surface wraps around more of its surroundings the wrong way round than the right way.

@@ -5,13 +5,13 @@
 //! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
 //! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::bake::{BakeError, BakeReport, Baked, bake};
+use super::bake::{BakeError, BakeReport, Baked, bake, check_within};
 use super::blocks::{Piece, for_each_layer};
 use super::cell_error::{Cell, CellProver};
 use super::check;
@@ -19,6 +19,7 @@ use super::convert::{ConvertSettings, Keep, Target, convert, converted_provenanc
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
 use super::nodes::Wanted;
+use super::rebake_sparse::KeptBlocks;
 use super::settings::{BakeSettings, Progress, Stage, Step, tell};
 use super::settle_signs::settle_signs;
 use super::sign::Signs;
@@ -128,16 +129,45 @@ pub fn bake_sparse(
     sparse: &SparseSettings,
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<BakedSparse, BakeError> {
-    let start = Instant::now();
     check_faces(mesh)?;
     if settings.sign.offset().is_some() {
         return by_offset(mesh, settings, sparse, progress);
     }
+    let layout = coarse_layout(mesh, settings, sparse.proven_goal()?)?;
+    bake_sparse_keeping(mesh, layout, settings, sparse, None, progress).map(|(baked, _)| baked)
+}
+
+/// [`bake_sparse`] on a given coarse grid, such as that of another sparse field. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
+pub fn bake_sparse_on(
+    mesh: &TriangleMesh,
+    coarse: GridLayout,
+    settings: &BakeSettings,
+    sparse: &SparseSettings,
+    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
+) -> Result<BakedSparse, BakeError> {
+    check_faces(mesh)?;
+    if settings.sign.offset().is_some() {
+        return Err(BakeError::OffsetNeedsDense);
+    }
+    bake_sparse_keeping(mesh, coarse, settings, sparse, None, progress).map(|(baked, _)| baked)
+}
+
+/// The same for a mesh of valid faces, with the blocks that are known from before, if any. Returns also how many blocks were computed.
+pub(super) fn bake_sparse_keeping(
+    mesh: &TriangleMesh,
+    layout: GridLayout,
+    settings: &BakeSettings,
+    sparse: &SparseSettings,
+    kept: Option<&KeptBlocks<'_>>,
+    progress: Progress<'_>,
+) -> Result<(BakedSparse, usize), BakeError> {
+    let start = Instant::now();
     let goal = sparse.proven_goal()?;
-    let layout = coarse_layout(mesh, settings, goal)?;
     let bounds = mesh.bounds();
+    layout.check()?;
+    check_within(&layout, bounds)?;
     tell(progress, Stage::Preparing, 0, 1)?;
-    let exact = ExactDistance::new(mesh, settings.sign)?;
+    let exact = ExactDistance::within(mesh, settings.sign, layout.bounds().as_daabb())?;
     let patches = match &exact.plan().signs {
         Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) if exact.is_closed() => {
             patches
@@ -149,6 +179,8 @@ pub fn bake_sparse(
         prover: CellProver::new(&exact.plan().bvh, patches),
         layout,
         bits: sparse.bits,
+        conservative: sparse.conservative,
+        kept: kept.filter(|kept| kept.can_stay(exact.plan())),
         rounding: check::rounding(&layout, 0.0),
         max_memory: settings.max_memory,
         stored: AtomicU64::new(layout.node_count().saturating_mul(COARSE_BYTES)),
@@ -160,6 +192,7 @@ pub fn bake_sparse(
         SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
     };
     tell(progress, Stage::Checking, 0, 1)?;
+    let computed = built.blocks.len() - built.kept;
     let mut parts = SparseParts {
         nodes: coarse.values,
         cells: built.cells,
@@ -170,7 +203,7 @@ pub fn bake_sparse(
         solid: check::solid(bounds),
     };
     if sparse.conservative {
-        lower_by_errors(&mut parts);
+        lower_nodes(&mut parts);
     }
     let field = SparseBlocks::new(layout, parts).map_err(|error| match error {
         SparseError::Grid(error) => BakeError::Grid(error),
@@ -182,7 +215,7 @@ pub fn bake_sparse(
         |points| exact.distance_many(points),
         mesh,
     );
-    Ok(BakedSparse {
+    let baked = BakedSparse {
         provenance: Provenance {
             sign_method: exact.sign_method(),
             measured_error,
@@ -196,7 +229,8 @@ pub fn bake_sparse(
             cross_checked: 0,
             disagreements: 0,
         },
-    })
+    };
+    Ok((baked, computed))
 }
 
 /// Signs by an offset hang on all nodes of a grid, so a dense grid is baked and folded.
@@ -285,19 +319,28 @@ pub(super) fn lowered(value: f32, error: f32) -> f32 {
 
 /// Moves every value down by what it can be too high, and says how far it can be off then.
 pub(super) fn lower_by_errors(parts: &mut SparseParts) {
-    let down = lowered;
+    lower_nodes(parts);
+    lower_blocks(&mut parts.blocks, &mut parts.values);
+}
+
+/// The same for coarse nodes alone.
+fn lower_nodes(parts: &mut SparseParts) {
     for value in &mut parts.nodes {
-        *value = down(*value, parts.plain_error);
+        *value = lowered(*value, parts.plain_error);
     }
     parts.plain_error = (2.0 * parts.plain_error).next_up();
-    for block in &mut parts.blocks {
-        if let SparseValues::Bits32(values) = &mut parts.values {
+}
+
+/// The same for blocks alone.
+pub(super) fn lower_blocks(blocks: &mut [SparseBlock], values: &mut SparseValues) {
+    for block in blocks {
+        if let SparseValues::Bits32(values) = values {
             let count = block.value_count();
             for value in &mut values[block.first_value..block.first_value + count] {
-                *value = down(*value, block.error);
+                *value = lowered(*value, block.error);
             }
         } else {
-            block.lowest = down(block.lowest, block.error);
+            block.lowest = lowered(block.lowest, block.error);
         }
         block.error = (2.0 * block.error).next_up().next_up();
     }
@@ -308,6 +351,9 @@ pub(super) struct Builder<'a> {
     pub(super) prover: CellProver<'a>,
     pub(super) layout: GridLayout,
     pub(super) bits: Bits,
+    pub(super) conservative: bool,
+    /// Blocks of before that may stay as they are.
+    pub(super) kept: Option<&'a KeptBlocks<'a>>,
     pub(super) rounding: f64,
     pub(super) max_memory: u64,
     /// Bytes of the coarse grid and all blocks so far.
@@ -329,6 +375,8 @@ pub(super) struct Built {
     pub(super) blocks: Vec<SparseBlock>,
     pub(super) children: Vec<u32>,
     pub(super) values: SparseValues,
+    /// Blocks that were taken over from before.
+    pub(super) kept: usize,
 }
 
 impl Built {
@@ -343,6 +391,7 @@ impl Built {
                 Bits::Sixteen => SparseValues::Bits16(Vec::new()),
                 Bits::ThirtyTwo => SparseValues::Bits32(Vec::new()),
             },
+            kept: 0,
         }
     }
 
@@ -370,10 +419,31 @@ impl Built {
                 block
             }));
         self.plain_error = self.plain_error.max(other.plain_error);
-        match (&mut self.values, other.values) {
-            (SparseValues::Bits8(own), SparseValues::Bits8(more)) => own.extend(more),
-            (SparseValues::Bits16(own), SparseValues::Bits16(more)) => own.extend(more),
-            (SparseValues::Bits32(own), SparseValues::Bits32(more)) => own.extend(more),
+        self.append_values(&other.values, 0..other.values.len());
+        self.kept += other.kept;
+    }
+
+    /// Adds a block without children as it stands among other values.
+    pub(super) fn copy(&mut self, block: &SparseBlock, values: &SparseValues) {
+        self.blocks.push(SparseBlock {
+            first_value: self.values.len(),
+            ..*block
+        });
+        let range = block.first_value..block.first_value + block.value_count();
+        self.append_values(values, range);
+    }
+
+    fn append_values(&mut self, from: &SparseValues, range: Range<usize>) {
+        match (&mut self.values, from) {
+            (SparseValues::Bits8(own), SparseValues::Bits8(more)) => {
+                own.extend_from_slice(&more[range]);
+            }
+            (SparseValues::Bits16(own), SparseValues::Bits16(more)) => {
+                own.extend_from_slice(&more[range]);
+            }
+            (SparseValues::Bits32(own), SparseValues::Bits32(more)) => {
+                own.extend_from_slice(&more[range]);
+            }
             _ => unreachable!("one bake stores one kind of values"),
         }
     }

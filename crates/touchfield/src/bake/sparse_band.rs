@@ -18,13 +18,14 @@ use super::blocks::Piece;
 use super::cell_error::Cell;
 use super::check;
 use super::settings::{Progress, Stage, tell};
-use super::sparse::{Builder, Built, Coarse, finer, rounding_of};
-use crate::field::{GridLayout, PLAIN};
+use super::sparse::{Builder, Built, Coarse, finer, lower_blocks, rounding_of};
+use crate::field::{GridLayout, PLAIN, SparseBlock};
 use crate::geom::{corner, place_index, places};
 use crate::threads;
 
-/// Cells of a block along a side.
-pub(super) const CELLS: u32 = 8;
+/// Cells of a block along a side, and the power of two that is.
+pub(super) const CELLS: u32 = 1 << CELLS_LOG2;
+pub(super) const CELLS_LOG2: u8 = 3;
 
 /// Nodes of a block.
 const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
@@ -33,7 +34,7 @@ const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
 const TOGETHER: usize = 16;
 
 /// The coarse cells that get a block, in the order of their blocks.
-struct Near {
+pub(super) struct Near {
     cells: Vec<UVec3>,
     /// Of every coarse cell the number of its block, or [`PLAIN`].
     numbers: Vec<u32>,
@@ -49,7 +50,7 @@ impl Near {
     }
 
     /// The number of the block of a coarse cell, of which there are so many along each axis.
-    fn number(&self, cells: UVec3, cell: UVec3) -> Option<u32> {
+    pub(super) fn number(&self, cells: UVec3, cell: UVec3) -> Option<u32> {
         let inside = cell.cmplt(cells).all();
         let number = inside.then(|| self.numbers[place_index(cells, cell)]);
         number.filter(|&number| number != PLAIN)
@@ -60,6 +61,22 @@ impl Near {
         let along = |axis: UVec3| CELLS + u32::from(self.number(cells, cell + axis).is_none());
         UVec3::new(along(UVec3::X), along(UVec3::Y), along(UVec3::Z))
     }
+}
+
+/// What becomes of each block.
+struct Fates<'a> {
+    /// The block of before, where it stays as it is.
+    kept: Vec<Option<&'a SparseBlock>>,
+    /// Whether its nodes are searched: for itself, or for neighbours that are not kept.
+    searched: Vec<bool>,
+}
+
+/// What the error of a block is made of, besides its own values.
+pub(super) struct BandError {
+    /// Of a fine cell \[m\].
+    pub(super) half_diagonal: f64,
+    /// \[m\]
+    pub(super) rounding: f64,
 }
 
 /// The nodes of the blocks.
@@ -103,6 +120,11 @@ impl Builder<'_> {
             layout,
             exact_within: width * cell_size + far_error,
         };
+        let error = BandError {
+            half_diagonal,
+            rounding,
+        };
+        let fates = self.fates(&fine, &near, &error);
         let mut built = Built::new(self.bits);
         built.plain_error = near.plain_error;
         let layers = self.layout.cells().z;
@@ -110,19 +132,27 @@ impl Builder<'_> {
         let at_work = 2 * largest_layer * NODES * size_of::<f32>();
         let stored = near.cells.len() as u64 * self.block_bytes(CELLS);
         self.count(stored + at_work as u64, 1.0)?;
-        let mut this = self.search(&fine, &near, 0);
+        let mut this = self.search(&fine, &near, &fates, 0);
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
-            let next = self.search(&fine, &near, z + 1);
+            let next = self.search(&fine, &near, &fates, z + 1);
             let count = this.values.len() / NODES;
             let parts = threads::map(count.div_ceil(TOGETHER), |part| {
                 let mut built = Built::new(self.bits);
                 let mut values = vec![0.0; NODES];
                 for index in part * TOGETHER..count.min((part + 1) * TOGETHER) {
-                    let cell = near.cells[this.first + index];
+                    let number = this.first + index;
+                    if let (Some(before), Some(block)) = (self.kept, fates.kept[number]) {
+                        built.copy(block, before.values());
+                        built.kept += 1;
+                        continue;
+                    }
+                    let cell = near.cells[number];
                     self.all_nodes(&fine, &near, cell, [&this, &next], &mut values);
-                    let cells_log2 = CELLS.trailing_zeros() as u8;
-                    built.push(cells_log2, &values, half_diagonal, rounding);
+                    let block = built.push(CELLS_LOG2, &values, half_diagonal, rounding);
+                    if self.conservative {
+                        lower_blocks(&mut built.blocks[block as usize..], &mut built.values);
+                    }
                 }
                 built
             });
@@ -131,6 +161,24 @@ impl Builder<'_> {
         }
         built.cells = near.numbers;
         Ok(built)
+    }
+
+    fn fates(&self, fine: &Fine, near: &Near, error: &BandError) -> Fates<'_> {
+        let kept = threads::map(near.cells.len(), |number| {
+            let kept = self.kept?;
+            kept.block(&fine.layout, near, near.cells[number], error)
+        });
+        let mut searched: Vec<bool> = kept.iter().map(Option::is_none).collect();
+        let cells = self.layout.cells();
+        for (&cell, _) in (near.cells.iter().zip(&kept)).filter(|(_, kept)| kept.is_none()) {
+            // Its borders are those of the blocks that follow.
+            for i in 1..8 {
+                if let Some(number) = near.number(cells, corner(cell, i)) {
+                    searched[number as usize] = true;
+                }
+            }
+        }
+        Fates { kept, searched }
     }
 
     fn near(&self, coarse: &Coarse, width: f64) -> Near {
@@ -154,16 +202,16 @@ impl Builder<'_> {
             }
             near
         });
-        let mut near = Near {
-            cells: Vec::new(),
-            numbers: vec![PLAIN; cells.element_product() as usize],
-            plain_error: f64::from_bits(plain_error.into_inner()),
-        };
-        rows.into_iter().for_each(|row| near.cells.extend(row));
-        for (number, &cell) in near.cells.iter().enumerate() {
-            near.numbers[place_index(cells, cell)] = number as u32;
+        let near = rows.concat();
+        let mut numbers = vec![PLAIN; cells.element_product() as usize];
+        for (number, &cell) in near.iter().enumerate() {
+            numbers[place_index(cells, cell)] = number as u32;
         }
-        near
+        Near {
+            cells: near,
+            numbers,
+            plain_error: f64::from_bits(plain_error.into_inner()),
+        }
     }
 
     /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
@@ -200,10 +248,13 @@ impl Builder<'_> {
     }
 
     /// Searches the nodes that the blocks of a layer own, and those beside that nobody owns; none beyond the last layer.
-    fn search(&self, fine: &Fine, near: &Near, z: u32) -> Layer {
+    fn search(&self, fine: &Fine, near: &Near, fates: &Fates<'_>, z: u32) -> Layer {
         let Range { start: first, end } = near.layer(z);
         let mut values = vec![0.0; (end - first) * NODES];
         threads::map_pieces(&mut values, NODES, |index, values| {
+            if !fates.searched[first + index] {
+                return;
+            }
             let cell = near.cells[first + index];
             let size = near.searched(self.layout.cells(), cell);
             let piece = Piece {
@@ -238,7 +289,7 @@ impl Builder<'_> {
             let offset = corner(UVec3::ZERO, i);
             // Of a neighbour only the first nodes along the axis that leads there.
             let size = UVec3::select(offset.cmpeq(UVec3::ZERO), UVec3::splat(CELLS), UVec3::ONE);
-            let mut searched = Vec::new();
+            let mut beside = Vec::new();
             let of_neighbour =
                 of_block(cell + offset).map(|(from, stored)| (from, stored, UVec3::ZERO));
             let own = of_block(cell)
@@ -247,17 +298,17 @@ impl Builder<'_> {
             let (from, stored, start) = match of_neighbour.or(own) {
                 Some(known) => known,
                 None => {
-                    searched.resize(size.element_product() as usize, 0.0);
+                    beside.resize(size.element_product() as usize, 0.0);
                     let piece = Piece {
                         layout: &fine.layout,
                         first: (cell + offset) * CELLS,
                         size,
                         // Flat: one search for all of it.
                         side: CELLS,
-                        values: &mut searched,
+                        values: &mut beside,
                     };
                     self.fill(piece, fine.exact_within, &mut []);
-                    (&searched[..], size, UVec3::ZERO)
+                    (&beside[..], size, UVec3::ZERO)
                 }
             };
             for node in places(UVec3::ZERO, (size - 1).with_x(0)) {

@@ -16,7 +16,7 @@ use super::bake::BakeError;
 use super::blocks::Piece;
 use super::cell_error::{Cell, Proof};
 use super::settings::{Progress, Stage, tell};
-use super::sparse::{Builder, Built, Coarse, Nodes, finer, rounding_of};
+use super::sparse::{Builder, Built, Coarse, Nodes, finer, lower_blocks, rounding_of};
 use crate::field::{GridLayout, PLAIN};
 use crate::geom::{place_index, places};
 use crate::threads;
@@ -244,6 +244,9 @@ impl Builder<'_> {
                     }
                 }
             }
+        }
+        if self.conservative {
+            lower_blocks(&mut built.blocks, &mut built.values);
         }
         failure.map_or(Ok(built), Err)
     }
