@@ -8,14 +8,14 @@
 
 use std::ops::ControlFlow;
 
-use glam::DVec3;
+use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
     BakeError, BakeSettings, Baked, BakedSparse, Before, Bits, ConvertSettings, Keep, Method,
     OffsetWidth, Rebaked, RebakedSparse, Resolution, SignChoice, SparseBefore, SparseGoal,
-    SparseSettings, Target, bake_on, bake_sparse, bake_sparse_on, changed_box, convert, rebake,
-    rebake_sparse,
+    SparseSettings, Target, bake_on, bake_sparse, bake_sparse_on, changed_box, convert,
+    converted_provenance, rebake, rebake_sparse,
 };
-use touchfield::field::{Field, SignMethod, StoredField, file};
+use touchfield::field::{Field, GridLayout, SignMethod, StoredField, file};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::bake_suite::bake_quietly;
@@ -534,33 +534,137 @@ fn bands_of_chosen_signs() {
     }
 }
 
-/// Blocks of a conversion have other values than those of a bake: none is kept.
+/// What decides how a far node is rounded are the piece of nodes it is searched in and the middle of that, which may be in the next block: tiny parts beside walls change these and little else.
 #[test]
-fn bands_that_were_converted_are_computed_anew() {
-    let (old, settings) = (icosphere(1.0, 4), settings(80));
+fn tiny_parts_beside_walls() {
+    let mut random = Random::new(11);
+    let wall = squeezed(cube(1), DVec3::new(1.0, 0.9, 0.5));
+    for trial in 0..100 {
+        let place = random.in_box(DVec3::new(-0.9, -0.8, 0.52), DVec3::new(0.9, 0.8, 0.7));
+        let size = 10f64.powf(random.uniform(-4.0, -2.0));
+        let part = moved(icosphere(size, 0), place);
+        let more = joined(wall.clone(), &part);
+        let settings = BakeSettings {
+            padding: 24,
+            ..settings(100 + trial % 29)
+        };
+        let sparse = band(Bits::ThirtyTwo, false);
+        let name = format!("part of {size:.1e} at {place:.3}");
+        let shares = [
+            check_band(&name, &wall, &more, &settings, &sparse),
+            check_band(&name, &more, &wall, &settings, &sparse),
+        ];
+        assert!(shares.into_iter().all(|share| share < 0.5), "{shares:?}");
+    }
+}
+
+/// Nodes that lie exactly on walls have no side. Whichever rounding tells, their zero is one and the same.
+#[test]
+fn nodes_on_walls() {
+    // Walls in common planes, through nodes: cells of 1/32, from −5/8 on.
+    let cube = squeezed(cube(1), DVec3::splat(0.5));
+    let pair = joined(cube.clone(), &moved(cube, DVec3::new(0.25, 0.125, 0.0)));
+    let ball = |radius| moved(icosphere(radius, 2), DVec3::new(1.2, 0.0, 0.0));
+    let (old, new) = (joined(pair.clone(), &ball(0.1)), joined(pair, &ball(0.11)));
+    let layout = GridLayout {
+        origin: Vec3::new(-0.625, -0.625, -0.625),
+        cell_size: 1.0 / 32.0,
+        nodes: UVec3::new(65, 41, 41),
+    };
+    let go_on = |_| ControlFlow::Continue(());
+    let plain = BakeSettings::default();
+    let before = bake_on(&old, layout, &plain, &go_on).unwrap();
+    let on_walls = before.grid.values().iter().filter(|value| **value == 0.0);
+    assert!(on_walls.clone().count() > 100);
+    assert!(on_walls.clone().all(|value| value.is_sign_positive()));
+    let changed = changed_box(&old, &new);
+    let updated = update(&before, Some(&old), &new, changed, &plain).unwrap();
+    let anew = bake_on(&new, layout, &plain, &go_on).unwrap();
+    assert_eq!(bits(&updated.baked), bits(&anew));
+    assert!(updated.recomputed < before.grid.values().len());
+    let coarse = GridLayout {
+        cell_size: 0.25,
+        nodes: UVec3::new(9, 6, 6),
+        ..layout
+    };
+    let sparse = band(Bits::ThirtyTwo, false);
+    let before = bake_sparse_on(&old, coarse, &plain, &sparse, &go_on).unwrap();
+    let updated = update_band(&before, Some(&old), &new, changed, &plain).unwrap();
+    let anew = bake_sparse_on(&new, coarse, &plain, &sparse, &go_on).unwrap();
+    assert!(stored(&updated.baked) == stored(&anew));
+    assert!(updated.recomputed < before.field.parts().values.len());
+}
+
+/// A band of another width has other nodes that are exact: none is kept.
+#[test]
+fn bands_of_another_width_are_computed_anew() {
+    let (old, settings) = (icosphere(1.0, 4), settings(120));
     let new = dented(&old, 0.1, 0.02, 1);
-    let dense = bake_quietly(&old, &settings).unwrap();
-    let target = ConvertSettings {
-        target: Target::Sparse {
-            keep: Keep::Band(WIDTH),
-            bits: Bits::Sixteen,
-        },
-        ..ConvertSettings::default()
+    let before = SparseSettings {
+        goal: SparseGoal::Band(2.8),
+        ..SparseSettings::default()
     };
-    let converted = convert(&dense.grid.into(), &target, &|_| ControlFlow::Continue(())).unwrap();
-    let StoredField::Sparse(field) = converted else {
-        panic!("not sparse");
-    };
-    let before = BakedSparse {
-        field,
-        ..baked_band(&old, &settings, &SparseSettings::default())
-    };
-    let updated = update_band(&before, None, &new, changed_box(&old, &new), &settings).unwrap();
+    let before = baked_band(&old, &settings, &before);
+    let updated = update_band(
+        &before,
+        Some(&old),
+        &new,
+        changed_box(&old, &new),
+        &settings,
+    );
+    let updated = updated.unwrap();
     let layout = *before.field.layout();
     let anew = bake_sparse_on(&new, layout, &settings, &SparseSettings::default(), &|_| {
         ControlFlow::Continue(())
     });
     assert!(stored(&updated.baked) == stored(&anew.unwrap()));
+    let all = updated.baked.field.parts().values.len();
+    assert_eq!(updated.recomputed, all);
+}
+
+/// Blocks of a conversion have other values than those of a bake, and a tolerance is not kept by a band: neither is updated.
+#[test]
+fn what_is_no_baked_band_is_refused() {
+    let (old, settings) = (icosphere(1.0, 4), settings(80));
+    let new = dented(&old, 0.1, 0.02, 1);
+    let changed = changed_box(&old, &new);
+    let refused = |before: &BakedSparse| {
+        let updated = update_band(before, None, &new, changed, &settings);
+        assert_eq!(updated.err(), Some(BakeError::UpdateNeedsBand));
+    };
+    let baked = baked_band(&old, &settings, &SparseSettings::default());
+    let wide = baked_band(&old, &settings, &band(Bits::ThirtyTwo, false));
+    let dense = bake_quietly(&old, &settings).unwrap();
+    for (field, provenance) in [
+        (StoredField::from(dense.grid), dense.provenance),
+        (wide.field.into(), wide.provenance),
+    ] {
+        let target = ConvertSettings {
+            target: Target::Sparse {
+                keep: Keep::Band(WIDTH),
+                bits: Bits::Sixteen,
+            },
+            ..ConvertSettings::default()
+        };
+        let converted = convert(&field, &target, &|_| ControlFlow::Continue(())).unwrap();
+        let provenance = converted_provenance(&field, &provenance, &converted, &target);
+        let StoredField::Sparse(field) = converted else {
+            panic!("not sparse");
+        };
+        refused(&BakedSparse {
+            field,
+            provenance,
+            ..baked.clone()
+        });
+    }
+    // Of the last, coarse cells are enough.
+    for share in [1e-3, 1e-2, 3e-2, 0.3] {
+        let tolerance = SparseSettings {
+            goal: SparseGoal::Tolerance(share * old.bounds().diagonal()),
+            ..SparseSettings::default()
+        };
+        refused(&baked_band(&old, &settings, &tolerance));
+    }
 }
 
 #[test]

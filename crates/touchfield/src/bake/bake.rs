@@ -234,10 +234,10 @@ pub enum BakeError {
         "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
     )]
     UpdateNeedsExact(&'static str),
-    /// Blocks that were made for a tolerance.
+    /// Blocks that are not those of a band, as it was baked.
     #[error(
-        "a tolerance is proven from faces as far away as the medial axis, so a local change concerns all of the field; only a band \
-         around the surface is updated: bake anew"
+        "of sparse fields only a band around the surface is updated, as it was baked: a tolerance is proven from faces as far away as the \
+         medial axis, and a conversion has other values; bake anew"
     )]
     UpdateNeedsBand,
     /// The nodes do not fit a Taylor grid.

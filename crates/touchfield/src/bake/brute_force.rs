@@ -29,7 +29,9 @@ pub(super) fn fill(
                 let sign_faces = plan.sign_faces.bvh.triangles().iter().copied();
                 let inside = plan.bounds.contains(point)
                     && winding_number_brute_force(sign_faces, point) > 0.5;
-                layer.values[layer.slot(node)] = if inside { -distance } else { distance } as f32;
+                // None on the surface itself: there are two zeros.
+                let sign = if inside && distance > 0.0 { -1.0 } else { 1.0 };
+                layer.values[layer.slot(node)] = (sign * distance) as f32;
             }
         }
     })?;

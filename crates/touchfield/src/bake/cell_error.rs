@@ -21,7 +21,7 @@
 //!      x − y makes an angle of at most α with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
 //!      most (1 − cos α) d; and I differs from that height most at a corner. Points of T that are nearest to two points are no farther apart than they, so of the edges of T only those near the one nearest to the middle count.
 //!    - The same where faces cross or lie upon each other, so that none of them tells the side, without signs: |height| differs from the distance by no more than that. Take heights the same way
-//!      round. Points over all the planes are one convex piece of the part, so they have one sign, and so have those below all; the others are no higher over any plane than two planes are apart, w. One corner over
+//!      round. Points over all the planes are one convex piece of the part, so they have one sign, and so have those below all; the others are no higher over any plane than two planes are apart, w, and if no corner is over all of them, nothing is higher than that. One corner over
 //!      all planes and one below tell the signs. If they differ, heights do for signed distances, but for 2 w; if not, the distance is a crease, |height| with that sign, which is convex.
 //!    - Anywhere, such as around a sharp edge: d changes by no more than the way from the middle, and I by no more than its largest slope times that.
 //!
@@ -55,7 +55,7 @@ const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
 /// How a face lies among its neighbours.
 #[derive(Clone, Copy)]
 struct Flatness {
-    /// Outward, unit; 0 where the face has no area or does not count, which makes all its neighbours bend by 1 there.
+    /// Outward, unit; 0 where the face has no area at all, which makes all its neighbours bend by 1 there. Of a sliver it may be anything; but where one is nearest, a face of some width is as near, to its height.
     normal: DVec3,
     /// `1 − cos α`, with α the angle to the face across each edge, the first from corner 0 to 1.
     edges: [f64; 3],

@@ -305,6 +305,9 @@ fn converted(
     })
 }
 
+/// How the note of a conversion begins.
+pub(super) const CONVERTED: &str = "converted from";
+
 /// What is known of a field converted with these settings: the same doubts, found in its own cells, and how far it was seen to differ.
 pub fn converted_provenance(
     field: &StoredField,
@@ -320,7 +323,7 @@ pub fn converted_provenance(
     let mut notes = provenance.notes.clone();
     let (from, to) = (field.kind(), converted.kind());
     notes.push(format!(
-        "converted from {from} to {to}; the measured error is that of the {from} field and the largest difference between \
+        "{CONVERTED} {from} to {to}; the measured error is that of the {from} field and the largest difference between \
          the two at random points"
     ));
     if provenance.conservative && !settings.conservative {

@@ -67,6 +67,15 @@ impl Found {
     }
 }
 
+/// A distance with its sign. None on the surface itself: which side that is hangs on rounding, and there are two zeros.
+pub(super) fn signed(distance: f32, inside: bool) -> f32 {
+    if inside && distance > 0.0 {
+        -distance
+    } else {
+        distance
+    }
+}
+
 /// More than `f64` rounds.
 const MARGIN: f64 = 1.0 + 1e-9;
 
@@ -147,9 +156,8 @@ impl<'a> NodeWriter<'a> {
     /// Writes a node whose side is known.
     #[inline(always)]
     fn put_signed(&mut self, node: UVec3, distance: f64, inside: bool) {
-        let signed = if inside { -distance } else { distance };
         let slot = self.piece.slot(node);
-        self.piece.values[slot] = signed as f32;
+        self.piece.values[slot] = signed(distance as f32, inside);
     }
 
     /// Whether a block is inside, if all of it is on one side: nothing comes between its centre and a node if the nearest point is farther.

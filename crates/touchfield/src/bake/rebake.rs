@@ -204,7 +204,7 @@ impl<'a> SignsBefore<'a> {
     }
 }
 
-/// Whether what is no farther than this from a point is surely farther than the change, and so is as it was. Below the least `f32` everything counts as touching.
+/// Whether what is no farther than this from a point is surely nearer than the change, and so is as it was. Below the least `f32` everything counts as touching.
 pub(super) fn is_apart(changed: DAabb, point: DVec3, distance: f64) -> bool {
     /// More than rounding to `f32` takes from a distance.
     const MARGIN: f64 = 1.0 + 1e-6;
@@ -261,6 +261,8 @@ impl Kept<'_> {
         let wanted = distances.wanted();
         let far_error = distances.far_error();
         let progress = distances.progress;
+        // Whether `f32` decides a node hangs on the middle of its block and on seven others there, too; with blocks and a reach of exact nodes as small as they are, that of
+        // a node in a block that is not concerned does not change. Larger ones would have to look at more, as bands do.
         let fill_layer = |mut layer: Piece<'_>| {
             let mut concerned: Vec<Block> = layer
                 .blocks()

@@ -6,14 +6,16 @@
 //! Not for: fields made for a tolerance, whose proofs look at faces as far away as the medial axis.
 //!
 //! A node keeps its distance if that is less than the way to the box (`rebake.rs`). Stored values do not tell it exactly, but to the error of their block,
-//! which is added to it. What is stored of a block follows from the distances of its nodes and, by how `f32` rounds, from which of the next coarse cells have blocks;
-//! so a block for which neither changed is as it was, bit for bit.
+//! which is added to it. What is stored of a block follows from the distances of its nodes alone within the band. Beyond, whether `f32` or `f64` decides a distance, which are off by a rounding,
+//! hangs on the piece of nodes it was searched in: on its extent, its middle and all of its nodes; and a block takes its border from the pieces of the blocks that follow it. So
+//! a block is as it was, bit for bit, if the change concerns neither it nor those that follow it, and these are the same ones as before.
 
 use std::ops::ControlFlow;
 
 use glam::UVec3;
 
 use super::bake::BakeError;
+use super::convert::CONVERTED;
 use super::rebake::{SignsBefore, check_change, is_apart};
 use super::settings::{BakeSettings, Step};
 use super::sign::SignPlan;
@@ -22,7 +24,7 @@ use super::sparse::{
 };
 use super::sparse_band::{BandError, CELLS, CELLS_LOG2, Near};
 use crate::field::{Field, GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseValues};
-use crate::geom::{DAabb, place_index, places};
+use crate::geom::{DAabb, corner, place_index, places};
 use crate::mesh::TriangleMesh;
 
 /// A sparse field as it was before its mesh changed.
@@ -52,7 +54,7 @@ impl SparseBefore<'_> {
 pub struct RebakedSparse {
     /// The field, and all that is known of it.
     pub baked: BakedSparse,
-    /// Values of blocks that were computed; those of the others were copied.
+    /// Values of blocks that were made anew; those of the others were copied.
     pub recomputed: usize,
 }
 
@@ -69,9 +71,7 @@ pub fn rebake_sparse(
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<RebakedSparse, BakeError> {
     check_change(before.mesh, mesh, changed, settings)?;
-    let is_of_a_band =
-        |block: &SparseBlock| block.cells_log2 == CELLS_LOG2 && block.children == PLAIN;
-    if !before.field.parts().blocks.iter().all(is_of_a_band) {
+    if !is_baked_band(before.field, before.provenance) {
         return Err(BakeError::UpdateNeedsBand);
     }
     let kept = KeptBlocks {
@@ -94,6 +94,27 @@ pub fn rebake_sparse(
     })
 }
 
+/// Whether a field is a band as it was baked: blocks of eight cells a side, without others in them, and their errors half a diagonal.
+fn is_baked_band(field: &SparseBlocks, provenance: &Provenance) -> bool {
+    let fine_cell = field.layout().cell_size / CELLS as f32;
+    let half_diagonal = 0.5 * 3f32.sqrt() * fine_cell;
+    let lowered = if provenance.conservative { 2.0 } else { 1.0 };
+    let is_of_a_band = |block: &SparseBlock| {
+        let lost = match field.parts().values {
+            SparseValues::Bits32(_) => 0.0,
+            _ => 0.5 * block.step,
+        };
+        let ratio = block.error / (lowered * (half_diagonal + lost));
+        let is_plain = block.cells_log2 == CELLS_LOG2 && block.children == PLAIN;
+        is_plain && (0.99..1.1).contains(&ratio)
+    };
+    let blocks = &field.parts().blocks;
+    let is_converted = |note: &String| note.starts_with(CONVERTED);
+    !blocks.is_empty()
+        && blocks.iter().all(is_of_a_band)
+        && !provenance.notes.iter().any(is_converted)
+}
+
 /// What is known from before.
 pub(super) struct KeptBlocks<'a> {
     field: &'a SparseBlocks,
@@ -114,17 +135,38 @@ impl<'a> KeptBlocks<'a> {
         &self.field.parts().values
     }
 
-    /// The block of a coarse cell, if there is one, it is one of a bake, and the change does not concern it.
+    /// Whether coarse cells that the change does not concern have blocks now where they had them before: else the band was of another width.
+    pub(super) fn is_as_wide(&self, near: &Near) -> bool {
+        let cells = self.field.layout().cells();
+        places(UVec3::ZERO, cells - 1).all(|cell| {
+            self.was_near(cell) == near.number(cells, cell).is_some() || {
+                let layout = self.field.layout();
+                let [low, high] = [cell, cell + 1].map(|node| layout.node_position(node));
+                let values = (0..8).map(|i| self.coarse_value(corner(cell, i)).abs());
+                let farthest = values.fold(0.0, f32::max);
+                let lowered = self.field.parts().plain_error;
+                let everywhere = f64::from(farthest) + f64::from(lowered) + low.distance(high);
+                !is_apart(self.changed, 0.5 * (low + high), everywhere)
+            }
+        })
+    }
+
+    fn was_near(&self, cell: UVec3) -> bool {
+        let parts = self.field.parts();
+        parts.cells[place_index(self.field.layout().cells(), cell)] != PLAIN
+    }
+
+    fn coarse_value(&self, node: UVec3) -> f32 {
+        self.field.parts().nodes[self.field.layout().node_index(node)]
+    }
+
+    /// The block of a coarse cell, if there is one, it is one of a bake, and the change concerns neither its nodes nor anything within a cell of them.
     pub(super) fn block(
         &self,
         fine: &GridLayout,
-        near: &Near,
         cell: UVec3,
         error: &BandError,
     ) -> Option<&'a SparseBlock> {
-        if !self.is_searched_alike(near, cell) {
-            return None;
-        }
         let parts = self.field.parts();
         let number = parts.cells[place_index(self.field.layout().cells(), cell)];
         let block = parts.blocks.get(number as usize)?;
@@ -161,7 +203,8 @@ impl<'a> KeptBlocks<'a> {
         }
         let [first, last] = [cell * CELLS, (cell + 1) * CELLS];
         let [low, high] = [first, last].map(|node| fine.node_position(node));
-        let error = f64::from(block.error);
+        // The middle of a piece of nodes lies between them, at most half a diagonal from one, and so may be as much farther from the surface and nearer to the change.
+        let error = f64::from(block.error) + 3f64.sqrt() * f64::from(fine.cell_size);
         let everywhere = f64::from(largest) + error + 0.5 * low.distance(high);
         if is_apart(self.changed, 0.5 * (low + high), everywhere) {
             return false;
@@ -173,14 +216,11 @@ impl<'a> KeptBlocks<'a> {
         })
     }
 
-    /// Whether the nodes of a block are searched in the same pieces as before, which decide how `f32` rounds those beyond the band: pieces reach to the next block, if there is one,
-    /// and what follows a block lends it its border.
-    fn is_searched_alike(&self, near: &Near, cell: UVec3) -> bool {
-        let (cells, before) = (self.field.layout().cells(), &self.field.parts().cells);
-        places(cell, (cell + 2).min(cells - 1)).all(|cell| {
-            let was_near = before[place_index(cells, cell)] != PLAIN;
-            was_near == near.number(cells, cell).is_some()
-        })
+    /// Whether the nodes of a block are searched in the same pieces as before: these reach to the next block, if there is one, and what follows a block lends it its border.
+    pub(super) fn is_searched_alike(&self, near: &Near, cell: UVec3) -> bool {
+        let cells = self.field.layout().cells();
+        places(cell, (cell + 2).min(cells - 1))
+            .all(|cell| self.was_near(cell) == near.number(cells, cell).is_some())
     }
 
     /// Whether its error is that of a block of exact distances: that of a block of a conversion is another.

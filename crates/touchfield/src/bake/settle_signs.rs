@@ -1,7 +1,7 @@
 //! Signs of nodes whose nearest feature does not tell: from their neighbours, or by the winding number.
 //!
 //! Input: a box of nodes with exact distances, which of them have no sign yet, what a point's sign is. Output: the signs.
-//! Cost: a look at six neighbours a node; one question for each pocket of nodes, which costs a hundred times as much. Not for: open surfaces, where signs change anywhere.
+//! Cost: a look at six neighbours a node, and near the surface at the faces between; one question for each pocket of nodes, which costs a hundred times as much. Not for: open surfaces, where signs change anywhere.
 //!
 //! Off a closed surface the sign does not change. Two nodes have the same if they are nearer to each other than one of them is to the surface: nothing comes between them.
 //! Nearer to it, the faces themselves are asked whether they come between.
@@ -10,6 +10,7 @@ use glam::UVec3;
 
 use super::blocks::Piece;
 use super::marks::Marks;
+use super::nodes::signed;
 use crate::mesh::Bvh;
 use crate::threads;
 
@@ -33,12 +34,23 @@ pub(super) fn settle_signs<S: Send>(
         let [from, to] = [node, other].map(|node| layout.node_position(node));
         reaches(node, a, other, b) || bvh.is_clear(from, to)
     });
-    let answers = threads::map(pockets.len(), |i| ask(pockets[i][0]));
+    // The farther from the surface, the surer the answer.
+    let farthest = |pocket: &Vec<UVec3>| {
+        let distance = |node: &UVec3| piece.values[piece.slot(*node)].abs();
+        pocket[1..].iter().fold(pocket[0], |best, &node| {
+            if distance(&node) > distance(&best) {
+                node
+            } else {
+                best
+            }
+        })
+    };
+    let asked: Vec<UVec3> = pockets.iter().map(farthest).collect();
+    let answers = threads::map(asked.len(), |i| ask(asked[i]));
     for (pocket, answer) in pockets.iter().zip(&answers) {
         sign(piece, pocket, is_inside(answer));
     }
-    let asked = pockets.iter().map(|pocket| pocket[0]);
-    asked.zip(answers).collect()
+    asked.into_iter().zip(answers).collect()
 }
 
 /// Signs nodes by those that have a sign, given which neighbours, with their values, have the same. Returns pockets of nodes that are left: all of one sign each.
@@ -47,6 +59,8 @@ fn sign_by_neighbours(
     nodes: &[UVec3],
     are_alike: impl Fn(UVec3, f32, UVec3, f32) -> bool,
 ) -> Vec<Vec<UVec3>> {
+    // What is said of a node on the surface may be said of its other side: it tells none.
+    let least = 1e-6 * piece.layout.cell_size;
     // Those without a sign, and of them those that are in no pocket yet.
     let mut unsigned = Marks::new(piece.values.len());
     let mut open = Marks::new(piece.values.len());
@@ -68,8 +82,9 @@ fn sign_by_neighbours(
             for other in neighbours(piece, node) {
                 let slot = piece.slot(other);
                 let is_open = open.has(slot);
-                let tells = inside.is_none() && !unsigned.has(slot);
                 let other_value = piece.values[slot];
+                let has_sign = !unsigned.has(slot) && other_value.abs() > least;
+                let tells = inside.is_none() && has_sign;
                 // Nodes that are left open are no numbers.
                 let is_news = (is_open || tells) && other_value.is_finite();
                 if !(is_news && are_alike(node, value, other, other_value)) {
@@ -78,7 +93,7 @@ fn sign_by_neighbours(
                 if is_open {
                     open.clear(slot);
                     pocket.push(other);
-                } else {
+                } else if tells {
                     inside = Some(other_value < 0.0);
                 }
             }
@@ -99,8 +114,7 @@ fn sign_by_neighbours(
 fn sign(piece: &mut Piece<'_>, nodes: &[UVec3], inside: bool) {
     for &node in nodes {
         let slot = piece.slot(node);
-        let distance = piece.values[slot].abs();
-        piece.values[slot] = if inside { -distance } else { distance };
+        piece.values[slot] = signed(piece.values[slot].abs(), inside);
     }
 }
 

@@ -18,7 +18,7 @@ use super::check;
 use super::convert::{ConvertSettings, Keep, Target, convert, converted_provenance};
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
-use super::nodes::Wanted;
+use super::nodes::{Wanted, signed};
 use super::rebake_sparse::KeptBlocks;
 use super::settings::{BakeSettings, Progress, Stage, Step, tell};
 use super::settle_signs::settle_signs;
@@ -527,9 +527,7 @@ impl Builder<'_> {
             let is_corner = (is_last | node.cmpeq(piece.first)).all();
             if is_corner {
                 let value = &mut piece.values[piece.slot(node)];
-                *value = value
-                    .abs()
-                    .copysign(cell.values[is_last.bitmask() as usize] as f32);
+                *value = signed(value.abs(), cell.values[is_last.bitmask() as usize] < 0.0);
             }
             !is_corner
         });

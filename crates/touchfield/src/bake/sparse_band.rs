@@ -164,19 +164,30 @@ impl Builder<'_> {
     }
 
     fn fates(&self, fine: &Fine, near: &Near, error: &BandError) -> Fates<'_> {
-        let kept = threads::map(near.cells.len(), |number| {
-            let kept = self.kept?;
-            kept.block(&fine.layout, near, near.cells[number], error)
+        let Some(before) = self.kept.filter(|before| before.is_as_wide(near)) else {
+            return Fates {
+                kept: vec![None; near.cells.len()],
+                searched: vec![true; near.cells.len()],
+            };
+        };
+        // A block takes its borders from those that follow.
+        let following = |cell: UVec3| {
+            let cells = self.layout.cells();
+            (1..8).filter_map(move |i| near.number(cells, corner(cell, i)))
+        };
+        let unconcerned = threads::map(near.cells.len(), |number| {
+            before.block(&fine.layout, near.cells[number], error)
         });
+        let kept: Vec<Option<&SparseBlock>> = (near.cells.iter().zip(&unconcerned))
+            .map(|(&cell, block)| {
+                let stays = before.is_searched_alike(near, cell)
+                    && following(cell).all(|number| unconcerned[number as usize].is_some());
+                block.filter(|_| stays)
+            })
+            .collect();
         let mut searched: Vec<bool> = kept.iter().map(Option::is_none).collect();
-        let cells = self.layout.cells();
         for (&cell, _) in (near.cells.iter().zip(&kept)).filter(|(_, kept)| kept.is_none()) {
-            // Its borders are those of the blocks that follow.
-            for i in 1..8 {
-                if let Some(number) = near.number(cells, corner(cell, i)) {
-                    searched[number as usize] = true;
-                }
-            }
+            following(cell).for_each(|number| searched[number as usize] = true);
         }
         Fates { kept, searched }
     }

@@ -79,7 +79,7 @@ impl Triangle {
         let [a, b, c] = self.corners().map(|corner| corner - from);
         let (ab, ac) = (b - a, c - a);
         let normal = ab.cross(ac);
-        // No vector is longer; and quicker to tell than its length.
+        // At least the length, and cheaper.
         let length = |v: DVec3| v.abs().element_sum();
         // Both ends are over the plane or below.
         let (first, last) = (-normal.dot(a), normal.dot(way - a));
