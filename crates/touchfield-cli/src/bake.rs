@@ -1,6 +1,7 @@
 //! `touchfield bake`: a mesh into a distance field.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -11,7 +12,8 @@ use touchfield::bake::{
 use touchfield::field::{SignMethod, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
-use touchfield::shape::file as shape_file;
+use touchfield::shape::Surface;
+use touchfield::shape::file::{self as shape_file, StoredShape};
 
 use crate::args::{self, Common, Length, Units};
 use crate::failure::Failure;
@@ -72,7 +74,8 @@ pub(crate) struct Arguments {
     /// How the numbers of a voxmap are stored
     #[arg(long, value_enum, default_value_t)]
     voxels: VoxelNumbers,
-    /// Lower every value of a sparse field by its error: the solid then encloses the mesh. The error bound doubles; a --tolerance is kept
+    /// Lower every value of a sparse field by its error: the solid then encloses the mesh. A --tolerance is kept; without one the error doubles, beyond
+    /// the band to several cells
     #[arg(long)]
     conservative: bool,
     /// How to tell inside from outside
@@ -94,7 +97,7 @@ pub(crate) struct Arguments {
     /// that of a new bake. Needs --before or --changed, and the --sign and --band that it was baked with
     #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding", "field", "bits", "conservative"])]
     update: Option<PathBuf>,
-    /// With --update: the mesh as it was, to see what changed
+    /// With --update: the mesh as it was, to see what changed; trusted if OLD.tfs was baked with --field-only
     #[arg(
         long,
         value_name = "MESH",
@@ -211,7 +214,9 @@ impl Arguments {
                 "--update compares meshes as they are; it does not go with --repair".to_owned(),
             ));
         }
-        let stored = load::baked(old, common.max_memory.0)?;
+        let StoredShape {
+            stored, surface, ..
+        } = load::baked_shape(old, common.max_memory.0)?;
         let field = match stored.field {
             StoredField::Dense(grid) => OldField::Dense(grid),
             StoredField::Sparse(field) => {
@@ -232,6 +237,21 @@ impl Arguments {
             Some(path) => Some(load::mesh(path, self.units, common.max_memory.0)?),
             None => None,
         };
+        if let (Some(surface), Some(before), Some(path)) = (&surface, &before, &self.before) {
+            let given = load::surface_of(path, before, &stored.provenance)?;
+            let is_same = |given: &Surface| {
+                given.vertices() == surface.vertices() && given.triangles() == surface.triangles()
+            };
+            if !given.as_ref().is_some_and(is_same) {
+                return Err(Failure::in_file(
+                    old,
+                    format!(
+                        "was not baked from {}; give --before the mesh that it was baked from, in the same --units",
+                        path.display()
+                    ),
+                ));
+            }
+        }
         let changed = match (&before, self.changed) {
             (Some(before), _) => changed_box(before, mesh),
             (None, Some(changed)) => changed,
@@ -349,7 +369,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     baked.provenance.notes.splice(0..0, notes);
     let parts = match arguments.field_only {
         true => Parts::default(),
-        false => parts(arguments, &mesh, &baked),
+        false => parts(arguments, &mesh, &mut baked)?,
     };
     let bytes = shape_file::write_file(
         &arguments.output,
@@ -365,24 +385,37 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// What contact wants beside the field; nothing, and a note, where there would be too many points to keep.
-fn parts(arguments: &Arguments, mesh: &TriangleMesh, baked: &BakedField) -> Parts {
+/// What contact wants beside the field: its faces, and points on them unless there would be too many to keep, which is noted.
+fn parts(
+    arguments: &Arguments,
+    mesh: &TriangleMesh,
+    baked: &mut BakedField,
+) -> Result<Parts, Failure> {
     /// A shell of so many takes about 10 MB; beyond, it would outgrow the field.
     const MOST_POINTS: u32 = 1 << 18;
-    let made = load::parts_of_mesh(
-        &arguments.mesh,
-        mesh,
-        &baked.field,
-        &baked.provenance,
-        MOST_POINTS,
-    );
-    made.unwrap_or_else(|failure| {
-        // Not a fault of the mesh: contact queries make a shell of their own, or say why they cannot.
-        load::note(&format!(
-            "{}; the file holds the field alone",
-            failure.message()
-        ));
-        Parts::default()
+    let surface = load::surface_of(&arguments.mesh, mesh, &baked.provenance)?;
+    let shell = match load::shell_of_faces(mesh, &baked.field, MOST_POINTS) {
+        Ok(shell) => Some(shell),
+        Err(error) => {
+            // Not a fault of the mesh: contact queries make a shell of their own, or say why they cannot.
+            let why = match error.is_limit() {
+                true => format!(
+                    "a shell of points a cell apart would have more than {}",
+                    report::count_of(MOST_POINTS as usize)
+                ),
+                false => error.to_string(),
+            };
+            let note = format!(
+                "no points of the surface are stored, contact queries make their own: {why}"
+            );
+            load::note(&format!("{}: {note}", arguments.mesh.display()));
+            baked.provenance.notes.push(note);
+            None
+        }
+    };
+    Ok(Parts {
+        shell: shell.map(Arc::new),
+        surface: surface.map(Arc::new),
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use touchfield::bake::pointshell::{
-    ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
 };
 use touchfield::bake::{
     BakeReport, BakeSettings, Before, SparseBefore, SparseSettings, VoxmapBakeError,
@@ -106,6 +106,12 @@ pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
 pub(crate) fn baked(path: &Path, max_memory: u64) -> Result<Stored, Failure> {
     check_input(path)?;
     file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
+}
+
+/// Reads a baked file with all that it holds for contact.
+pub(crate) fn baked_shape(path: &Path, max_memory: u64) -> Result<StoredShape, Failure> {
+    check_input(path)?;
+    shape_file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
 }
 
 /// Reads a mesh and scales it to metres.
@@ -265,13 +271,11 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
-        check_input(path)?;
         let StoredShape {
             stored,
             shell,
             surface,
-        } = shape_file::read_file(path, max_memory)
-            .map_err(|error| Failure::of_baked_file(&error))?;
+        } = baked_shape(path, max_memory)?;
         let body = Body {
             name,
             field: Arc::new(stored.field),
@@ -363,7 +367,7 @@ pub(crate) fn shape_of(
     let mut parts = body.parts.clone();
     if parts.shell.is_none() {
         parts = match mesh {
-            Some(mesh) => parts_of_mesh(path, mesh, &body.field, &body.provenance, MOST_POINTS)?,
+            Some(mesh) => parts_of_mesh(path, mesh, &body.field, &body.provenance)?,
             None => Parts {
                 shell: Some(Arc::new(shell_of(path, &body.field)?)),
                 ..parts
@@ -387,14 +391,28 @@ pub(crate) fn shape_of(
 /// Most points of a shell that is made for a query.
 pub(crate) const MOST_POINTS: u32 = 1 << 22;
 
-/// A shell of points about a cell apart on the faces of a mesh, and the faces: bodies that are apart are as far apart as those.
-pub(crate) fn parts_of_mesh(
+/// A shell of points about a cell apart on the faces of a mesh, and the faces.
+fn parts_of_mesh(
     path: &Path,
     mesh: &TriangleMesh,
     field: &StoredField,
     provenance: &Provenance,
-    max_points: u32,
 ) -> Result<Parts, Failure> {
+    let shell = shell_of_faces(mesh, field, MOST_POINTS)
+        .map_err(|error| Failure::of_shell(path, &error))?;
+    let surface = surface_of(path, mesh, provenance)?;
+    Ok(Parts {
+        shell: Some(Arc::new(shell)),
+        surface: surface.map(Arc::new),
+    })
+}
+
+/// A shell of points about a cell apart on the faces of a mesh.
+pub(crate) fn shell_of_faces(
+    mesh: &TriangleMesh,
+    field: &StoredField,
+    max_points: u32,
+) -> Result<PointShell, ShellBakeError> {
     let settings = ShellSettings {
         density: ShellDensity::Spacing(field.finest_cell_size()),
         // Corners and edges touch first.
@@ -405,17 +423,19 @@ pub(crate) fn parts_of_mesh(
         max_points,
         ..Default::default()
     };
-    let shell =
-        shell_of_mesh(mesh, field, &settings).map_err(|error| Failure::of_shell(path, &error))?;
-    // An offset surface is not that of the faces.
-    let surface = (provenance.sign_method != SignMethod::Offset)
+    shell_of_mesh(mesh, field, &settings)
+}
+
+/// The faces of a mesh: bodies that are apart are as far apart as those. None for an offset surface, which is not that of the faces.
+pub(crate) fn surface_of(
+    path: &Path,
+    mesh: &TriangleMesh,
+    provenance: &Provenance,
+) -> Result<Option<Surface>, Failure> {
+    (provenance.sign_method != SignMethod::Offset)
         .then(|| surface_of_mesh(mesh))
         .transpose()
-        .map_err(|error| Failure::in_file(path, error.to_string()))?;
-    Ok(Parts {
-        shell: Some(Arc::new(shell)),
-        surface: surface.map(Arc::new),
-    })
+        .map_err(|error| Failure::in_file(path, error.to_string()))
 }
 
 /// A shell of points about a cell apart on the surface of a field whose mesh is not known.

@@ -681,6 +681,14 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
         }
         assert_ne!(folder.read("old.tfs"), folder.read("anew.tfs"));
     }
+    // The file knows its own faces.
+    folder.fails(
+        &[
+            "bake", "new.obj", "-o", "new.tfs", "--update", "old.tfs", "--before", "new.obj",
+        ],
+        2,
+        &["old.tfs", "was not baked from", "new.obj"],
+    );
     bake("old.obj", "fine.tfs", &["--tolerance", "20mm"]);
     let update = ["bake", "new.obj", "-o", "new.tfs", "--before", "old.obj"];
     folder.fails(
@@ -693,5 +701,32 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
         &[&update[..], &["--update", "taylor.tfs"]].concat(),
         2,
         &["neither a dense field nor a sparse one"],
+    );
+}
+
+/// A shell of points a cell apart would have more than a file keeps; the faces are kept all the same, and make separations exact.
+#[test]
+fn a_fine_bake_keeps_its_faces() {
+    let folder = Folder::new();
+    folder.write("cube.obj", waisted(0.4, 0.0));
+    let bake = ["bake", "cube.obj", "--tolerance", "1mm", "-o", "cube.tfs"];
+    let baked = folder.json(&bake);
+    let notes = baked["notes"].to_string();
+    assert!(
+        notes.contains("no points of the surface are stored"),
+        "{notes}"
+    );
+    let apart = [
+        "separation",
+        "cube.tfs",
+        "cube.tfs",
+        "--b-in-a",
+        "1.5,0,0,0,0,0,1",
+    ];
+    let found = folder.json(&apart);
+    let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| found[key].as_f64().unwrap());
+    assert!(
+        lower <= 0.5 && 0.5 <= upper && upper - lower < 2e-3,
+        "{found}"
     );
 }

@@ -71,7 +71,7 @@ fn usage_is_refused_with_what_exists() {
     folder.fails(
         &bake(&["--sign", "offset", "--offset-width", "1000m"]),
         2,
-        &["1000 m", "smaller width"],
+        &["1000.0 m", "smaller width"],
     );
     folder.fails(
         &bake(&["--sign", "offset", "--tolerance", "1mm"]),

@@ -100,7 +100,7 @@ pub enum BakeError {
         padding: u32,
     },
     /// Not a length.
-    #[error("a cell size of {cell_size} m is not usable; it must be positive and finite")]
+    #[error("a cell size of {cell_size:?} m is not usable; it must be positive and finite")]
     BadCellSize {
         /// Asked for \[m\].
         cell_size: f64,
@@ -250,20 +250,20 @@ pub enum BakeError {
     )]
     SparseNeedsClosed,
     /// A band of no width.
-    #[error("a band of {width} cells is not usable; it must be positive and finite")]
+    #[error("a band of {width:?} cells is not usable; it must be positive and finite")]
     BadBand {
         /// Asked for.
         width: f64,
     },
     /// Not a length.
-    #[error("a tolerance of {tolerance} m is not usable; it must be positive and finite")]
+    #[error("a tolerance of {tolerance:?} m is not usable; it must be positive and finite")]
     BadTolerance {
         /// Asked for \[m\].
         tolerance: f64,
     },
     /// Cells would become smaller than `f32` can tell apart.
     #[error(
-        "a tolerance of {tolerance} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
+        "a tolerance of {tolerance:?} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
          the model towards the origin"
     )]
     ToleranceBelowRounding {

@@ -16,6 +16,7 @@ mod convex_hull;
 mod exact_bvh;
 mod exact_distance;
 mod fast_marching;
+mod flatness;
 mod given;
 mod isosurface;
 mod marks;

@@ -82,8 +82,8 @@ impl fmt::Display for OffsetWidth {
     /// The number and its unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OffsetWidth::Cells(cells) => write!(f, "{cells} cells"),
-            OffsetWidth::Length(length) => write!(f, "{length} m"),
+            OffsetWidth::Cells(cells) => write!(f, "{cells:?} cells"),
+            OffsetWidth::Length(length) => write!(f, "{length:?} m"),
         }
     }
 }

@@ -58,7 +58,20 @@ pub fn bake_taylor(
         max_memory: settings.max_memory / share,
         ..*settings
     };
-    let dense = bake(mesh, &dense_settings, progress)?;
+    let dense = bake(mesh, &dense_settings, progress).map_err(|error| match error {
+        BakeError::TooMuchMemory {
+            nodes,
+            needed,
+            fitting,
+            ..
+        } => BakeError::TooMuchMemory {
+            nodes,
+            needed: needed.saturating_mul(share),
+            allowed: settings.max_memory,
+            fitting,
+        },
+        error => error,
+    })?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
     let layout = *dense.grid.layout();
     let nodes = with_gradients(&layout, dense.grid.values(), &exact);
