@@ -122,10 +122,12 @@ impl Bvh {
         } else {
             bounds.center()
         };
-        // √3 < 2, so this radius of the largest half side holds the whole box; its square would overflow sooner.
-        let largest = bounds.half_extents().max_element();
-        let scale = if largest.is_normal() && largest > 0.0 {
-            (-(largest.log2().ceil() + 1.0)).exp2()
+        // The power of two that takes the box into the unit ball, with room for what rounding leaves outside of it. Squares of large sides would overflow.
+        let half = bounds.half_extents();
+        let largest = half.max_element();
+        let radius = (1.0 + 1e-5) * largest * (half / largest).length();
+        let scale = if largest.is_normal() && radius.is_finite() && largest > 0.0 {
+            (-radius.log2().ceil()).exp2()
         } else {
             1.0
         };
