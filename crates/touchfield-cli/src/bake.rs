@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use touchfield::bake::pointshell::ShellDensity;
 use touchfield::bake::{
     BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
     VoxmapSettings, changed_box,
@@ -385,7 +386,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// What contact wants beside the field: its faces, and points on them unless there would be too many to keep, which is noted.
+/// What contact wants beside the field: its faces, and points on them about a cell apart; farther, or none, where there would be too many to keep, which is noted.
 fn parts(
     arguments: &Arguments,
     mesh: &TriangleMesh,
@@ -394,25 +395,38 @@ fn parts(
     /// A shell of so many takes about 10 MB; beyond, it would outgrow the field.
     const MOST_POINTS: u32 = 1 << 18;
     let surface = load::surface_of(&arguments.mesh, mesh, &baked.provenance)?;
-    let shell = match load::shell_of_faces(mesh, &baked.field, MOST_POINTS) {
-        Ok(shell) => Some(shell),
-        Err(error) => {
-            // Not a fault of the mesh: contact queries make a shell of their own, or say why they cannot.
-            let why = match error.is_limit() {
-                true => format!(
-                    "a shell of points a cell apart would have more than {}",
+    let field = &baked.field;
+    let a_cell_apart = ShellDensity::Spacing(field.finest_cell_size());
+    let shell = match load::shell_of_faces(mesh, field, a_cell_apart, MOST_POINTS) {
+        Ok(shell) => Ok((shell, None)),
+        Err(error) if error.is_limit() => {
+            // Thin and sharp parts take more than are asked for.
+            let fewer = ShellDensity::Points(MOST_POINTS / 2);
+            load::shell_of_faces(mesh, field, fewer, MOST_POINTS).map(|shell| {
+                let note = format!(
+                    "points of the surface that are stored for contact are farther apart than a cell, every place within {} of one: a cell apart there would be more than {}",
+                    report::length(shell.covering_radius()),
                     report::count_of(MOST_POINTS as usize)
-                ),
-                false => error.to_string(),
-            };
+                );
+                (shell, Some(note))
+            })
+        }
+        Err(error) => Err(error),
+    };
+    // Not a fault of the mesh: without a shell contact queries make their own, or say why they cannot.
+    let (shell, note) = match shell {
+        Ok((shell, note)) => (Some(shell), note),
+        Err(error) => {
             let note = format!(
-                "no points of the surface are stored, contact queries make their own: {why}"
+                "no points of the surface are stored, contact queries make their own: {error}"
             );
-            load::note(&format!("{}: {note}", arguments.mesh.display()));
-            baked.provenance.notes.push(note);
-            None
+            (None, Some(note))
         }
     };
+    if let Some(note) = note {
+        load::note(&format!("{}: {note}", arguments.mesh.display()));
+        baked.provenance.notes.push(note);
+    }
     Ok(Parts {
         shell: shell.map(Arc::new),
         surface: surface.map(Arc::new),

@@ -398,7 +398,8 @@ fn parts_of_mesh(
     field: &StoredField,
     provenance: &Provenance,
 ) -> Result<Parts, Failure> {
-    let shell = shell_of_faces(mesh, field, MOST_POINTS)
+    let density = ShellDensity::Spacing(field.finest_cell_size());
+    let shell = shell_of_faces(mesh, field, density, MOST_POINTS)
         .map_err(|error| Failure::of_shell(path, &error))?;
     let surface = surface_of(path, mesh, provenance)?;
     Ok(Parts {
@@ -407,14 +408,15 @@ fn parts_of_mesh(
     })
 }
 
-/// A shell of points about a cell apart on the faces of a mesh.
+/// A shell of points on the faces of a mesh.
 pub(crate) fn shell_of_faces(
     mesh: &TriangleMesh,
     field: &StoredField,
+    density: ShellDensity,
     max_points: u32,
 ) -> Result<PointShell, ShellBakeError> {
     let settings = ShellSettings {
-        density: ShellDensity::Spacing(field.finest_cell_size()),
+        density,
         // Corners and edges touch first.
         sampling: match mesh.vertices.len() <= MOST_VERTICES {
             true => ShellSampling::Vertices,

@@ -704,18 +704,16 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
     );
 }
 
-/// A shell of points a cell apart would have more than a file keeps; the faces are kept all the same, and make separations exact.
+/// A shell of points a cell apart would have more than a file keeps; a coarser one is kept, and the faces, which make separations exact.
 #[test]
-fn a_fine_bake_keeps_its_faces() {
+fn a_fine_bake_keeps_its_faces_and_a_coarser_shell() {
     let folder = Folder::new();
     folder.write("cube.obj", waisted(0.4, 0.0));
-    let bake = ["bake", "cube.obj", "--tolerance", "1mm", "-o", "cube.tfs"];
-    let baked = folder.json(&bake);
+    let fine = ["--field", "sparse", "--resolution", "300"];
+    let bake = ["bake", "cube.obj", "-o", "cube.tfs"];
+    let baked = folder.json(&[&bake[..], &fine].concat());
     let notes = baked["notes"].to_string();
-    assert!(
-        notes.contains("no points of the surface are stored"),
-        "{notes}"
-    );
+    assert!(notes.contains("farther apart than a cell"), "{notes}");
     let apart = [
         "separation",
         "cube.tfs",
@@ -729,4 +727,14 @@ fn a_fine_bake_keeps_its_faces() {
         lower <= 0.5 && 0.5 <= upper && upper - lower < 2e-3,
         "{found}"
     );
+    let deep = [
+        "collide",
+        "cube.tfs",
+        "cube.tfs",
+        "--b-in-a",
+        "0.97,0.1,0.05,0,0,0,1",
+    ];
+    let contacts = folder.json(&deep);
+    let deepest = contacts["contacts"][0]["separation"].as_f64().unwrap();
+    assert!((deepest + 0.03).abs() < 0.01, "{deepest}");
 }
