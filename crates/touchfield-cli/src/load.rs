@@ -9,9 +9,9 @@ use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
 };
 use touchfield::bake::{
-    BakeReport, BakeSettings, Before, SparseBefore, SparseSettings, VoxmapBakeError,
-    VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh, rebake,
-    rebake_sparse, surface_of_mesh,
+    BakeReport, BakeSettings, Baked, BakedSparse, Before, SparseBefore, SparseSettings,
+    VoxmapBakeError, VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh,
+    rebake, rebake_sparse, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
@@ -145,6 +145,28 @@ pub(crate) struct BakedField {
     pub(crate) recomputed: Option<usize>,
 }
 
+impl From<Baked> for BakedField {
+    fn from(baked: Baked) -> BakedField {
+        BakedField {
+            field: baked.grid.into(),
+            provenance: baked.provenance,
+            report: baked.report,
+            recomputed: None,
+        }
+    }
+}
+
+impl From<BakedSparse> for BakedField {
+    fn from(baked: BakedSparse) -> BakedField {
+        BakedField {
+            field: baked.field.into(),
+            provenance: baked.provenance,
+            report: baked.report,
+            recomputed: None,
+        }
+    }
+}
+
 /// A field before its mesh changed.
 pub(crate) enum OldField {
     Dense(DenseGrid),
@@ -185,12 +207,7 @@ pub(crate) fn bake_mesh(
     let bar = BakeProgress::new(&name_of(path));
     let progress = |step| bar.show(step);
     let baked = match storage {
-        Storage::Dense => bake(mesh, settings, &progress).map(|baked| BakedField {
-            field: baked.grid.into(),
-            provenance: baked.provenance,
-            report: baked.report,
-            recomputed: None,
-        }),
+        Storage::Dense => bake(mesh, settings, &progress).map(BakedField::from),
         Storage::Update(update) => {
             let (provenance, old_mesh) = (&update.provenance, update.before.as_ref());
             match &update.field {
@@ -202,10 +219,8 @@ pub(crate) fn bake_mesh(
                     };
                     let rebaked = rebake(&before, mesh, update.changed, settings, &progress);
                     rebaked.map(|rebaked| BakedField {
-                        field: rebaked.baked.grid.into(),
-                        provenance: rebaked.baked.provenance,
-                        report: rebaked.baked.report,
                         recomputed: Some(rebaked.recomputed),
+                        ..rebaked.baked.into()
                     })
                 }
                 OldField::Sparse { field, band } => {
@@ -217,10 +232,8 @@ pub(crate) fn bake_mesh(
                     let rebaked =
                         rebake_sparse(&before, mesh, update.changed, *band, settings, &progress);
                     rebaked.map(|rebaked| BakedField {
-                        field: rebaked.baked.field.into(),
-                        provenance: rebaked.baked.provenance,
-                        report: rebaked.baked.report,
                         recomputed: Some(rebaked.recomputed),
+                        ..rebaked.baked.into()
                     })
                 }
             }
@@ -232,12 +245,7 @@ pub(crate) fn bake_mesh(
             recomputed: None,
         }),
         Storage::Sparse(sparse) => {
-            bake_sparse(mesh, settings, sparse, &progress).map(|baked| BakedField {
-                field: baked.field.into(),
-                provenance: baked.provenance,
-                report: baked.report,
-                recomputed: None,
-            })
+            bake_sparse(mesh, settings, sparse, &progress).map(BakedField::from)
         }
         Storage::Voxmap(voxmap) => match bake_voxmap(mesh, voxmap, &progress) {
             Ok(baked) => Ok(BakedField {

@@ -100,11 +100,7 @@ fn is_baked_band(field: &SparseBlocks, provenance: &Provenance) -> bool {
     let half_diagonal = 0.5 * 3f32.sqrt() * fine_cell;
     let lowered = if provenance.conservative { 2.0 } else { 1.0 };
     let is_of_a_band = |block: &SparseBlock| {
-        let lost = match field.parts().values {
-            SparseValues::Bits32(_) => 0.0,
-            _ => 0.5 * block.step,
-        };
-        let ratio = block.error / (lowered * (half_diagonal + lost));
+        let ratio = block.error / (lowered * (half_diagonal + lost_by_steps(field, block)));
         let is_plain = block.cells_log2 == CELLS_LOG2 && block.children == PLAIN;
         is_plain && (0.99..1.1).contains(&ratio)
     };
@@ -113,6 +109,14 @@ fn is_baked_band(field: &SparseBlocks, provenance: &Provenance) -> bool {
     !blocks.is_empty()
         && blocks.iter().all(is_of_a_band)
         && !provenance.notes.iter().any(is_converted)
+}
+
+/// What storing the values of a block in steps takes from them \[m\].
+fn lost_by_steps(field: &SparseBlocks, block: &SparseBlock) -> f32 {
+    match field.parts().values {
+        SparseValues::Bits32(_) => 0.0,
+        _ => 0.5 * block.step,
+    }
 }
 
 /// What is known from before.
@@ -227,10 +231,7 @@ impl<'a> KeptBlocks<'a> {
     fn is_of_exact_nodes(&self, block: &SparseBlock, largest: f32, error: &BandError) -> bool {
         /// More than decoding, and lowering by the error, change what is rounded off the largest value.
         const MARGIN: f64 = 1e-5;
-        let lost = match self.values() {
-            SparseValues::Bits32(_) => 0.0,
-            _ => 0.5 * f64::from(block.step),
-        };
+        let lost = f64::from(lost_by_steps(self.field, block));
         let once = error.half_diagonal + lost + error.rounding + rounding_of(largest.into());
         let expected = if self.conservative { 2.0 * once } else { once };
         (f64::from(block.error) / expected - 1.0).abs() < MARGIN
