@@ -2,8 +2,9 @@
 
 use glam::DVec3;
 
-use super::bake::BakeError;
-use super::sign::{self, SignChoice, SignPlan};
+use crate::bake::dense::BakeError;
+use crate::bake::sign::plan as sign;
+use crate::bake::sign::plan::{SignChoice, SignPlan};
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{Nearest, TriangleMesh};
@@ -35,7 +36,7 @@ impl ExactDistance {
     }
 
     /// [`Self::new`] for a mesh of valid faces within a box; see [`Bvh::build_in`](crate::mesh::Bvh).
-    pub(super) fn within(
+    pub(crate) fn within(
         mesh: &TriangleMesh,
         sign: SignChoice,
         around: DAabb,
@@ -86,7 +87,7 @@ impl ExactDistance {
     }
 
     /// Whether the sign changes only across the surface.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.plan.closed
     }
 
@@ -95,12 +96,12 @@ impl ExactDistance {
         &self.plan.notes
     }
 
-    pub(super) fn plan(&self) -> &SignPlan {
+    pub(crate) fn plan(&self) -> &SignPlan {
         &self.plan
     }
 
     /// Nearest point on the mesh; `hint` is any face, best one that is near.
-    pub(super) fn nearest(&self, point: DVec3, hint: u32) -> Nearest {
+    pub(crate) fn nearest(&self, point: DVec3, hint: u32) -> Nearest {
         self.plan
             .bvh
             .nearest(point, hint)
@@ -116,7 +117,7 @@ impl ExactDistance {
 }
 
 /// Refuses meshes that have no distance.
-pub(super) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
+pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
     if mesh.faces.is_empty() {
         return Err(BakeError::NoFaces);
     }

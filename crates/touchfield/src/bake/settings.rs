@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3};
 
-use super::SignChoice;
-use super::bake::BakeError;
+use crate::bake::dense::BakeError;
+use crate::bake::sign::plan::SignChoice;
 use crate::field::GridLayout;
 use crate::geom::DAabb;
 
@@ -126,10 +126,10 @@ pub struct Step {
 }
 
 /// Called from any thread; [`ControlFlow::Break`] cancels.
-pub(super) type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
+pub(crate) type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
 
 /// Tells how far a stage is, and stops if that is asked for.
-pub(super) fn tell(
+pub(crate) fn tell(
     progress: Progress<'_>,
     stage: Stage,
     done: u64,

@@ -1,6 +1,6 @@
 //! From a mesh to a Taylor grid: distance and gradient of every node from its exact nearest point.
 //!
-//! Input: a mesh and settings, as for [`super::bake`].
+//! Input: a mesh and settings, as for [`crate::bake::dense`].
 //! Output: a [`TaylorGrid`] with a proven error bound, and the same account as for a dense grid.
 //! Cost: a dense bake, then one search a node for its gradient; 28 bytes a node at its peak, 9¼ kept.
 //! Not for: dense grids that are there already; see [`TaylorGrid::from_dense`].
@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::bake::{BakeError, BakeReport, allocate, bake};
-use super::check;
-use super::exact_distance::ExactDistance;
-use super::settings::{BakeSettings, Progress};
-use super::sign::Signs;
+use crate::bake::check;
+use crate::bake::dense::{BakeError, BakeReport, allocate, bake};
+use crate::bake::exact_distance::ExactDistance;
+use crate::bake::settings::{BakeSettings, Progress};
+use crate::bake::sign::plan::Signs;
 use crate::field::{
     Brick, Encoded, Field, GridLayout, Provenance, Sample, TaylorEncoder, TaylorGrid,
 };

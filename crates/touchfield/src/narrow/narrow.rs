@@ -7,18 +7,24 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use super::boxes::Boxes;
-use super::by_convex::{self, ConvexBuffers, PairMemory};
-use super::face_descent::{self, FaceBuffers, FaceDescent};
-use super::octree_subdivision::{self, Subdivision};
-use super::overlap::OverlapBuffers;
-use super::projection_particles::{self, ParticleBuffers, Particles};
-use super::separation::{self, SeparationScratch};
-use super::shell_walk::Ahead;
-use super::{auto, both_shells, point_samples, shell_segments, shell_traversal};
 use crate::contact::{Contact, Wrench};
 use crate::field::Sample;
 use crate::geom::Pose;
+use crate::narrow::auto;
+use crate::narrow::contacts::face_descent;
+use crate::narrow::contacts::face_descent::{FaceBuffers, FaceDescent};
+use crate::narrow::contacts::octree_subdivision;
+use crate::narrow::contacts::octree_subdivision::Subdivision;
+use crate::narrow::contacts::projection_particles;
+use crate::narrow::contacts::projection_particles::{ParticleBuffers, Particles};
+use crate::narrow::contacts::shell_walk::Ahead;
+use crate::narrow::contacts::{both_shells, point_samples, shell_segments, shell_traversal};
+use crate::narrow::search::boxes::Boxes;
+use crate::narrow::search::overlap::OverlapBuffers;
+use crate::narrow::separation::by_convex;
+use crate::narrow::separation::by_convex::{ConvexBuffers, PairMemory};
+use crate::narrow::separation::search;
+use crate::narrow::separation::search::SeparationScratch;
 use crate::shape::Shape;
 
 /// Two shapes, and where B is.
@@ -104,7 +110,7 @@ impl Method {
         }
     }
 
-    /// Whether its contacts are those of shell points, which [`settle`](super::settle) and [`sharpen`](super::sharpen) ask for.
+    /// Whether its contacts are those of shell points, which [`settle`](crate::narrow::contacts::settle) and [`sharpen`](crate::narrow::contacts::sharpen) ask for.
     pub fn is_by_shell(self) -> bool {
         matches!(
             self,
@@ -236,32 +242,32 @@ pub enum CollideError {
 /// Buffers that are reused from call to call.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pub(super) points: Vec<Vec3>,
-    pub(super) distances: Vec<f32>,
-    pub(super) samples: Vec<Sample>,
-    pub(super) pieces: Vec<point_samples::Piece>,
+    pub(crate) points: Vec<Vec3>,
+    pub(crate) distances: Vec<f32>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) pieces: Vec<point_samples::Piece>,
     /// Spheres of a level, and of the next.
-    pub(super) front: Vec<u32>,
-    pub(super) next_front: Vec<u32>,
+    pub(crate) front: Vec<u32>,
+    pub(crate) next_front: Vec<u32>,
     /// Points of leaves that come near, and points that stand for spheres.
-    pub(super) near_points: Vec<u32>,
-    pub(super) standing: Vec<u32>,
+    pub(crate) near_points: Vec<u32>,
+    pub(crate) standing: Vec<u32>,
     /// Spheres whose points one stands for, with the least that their points may have.
-    pub(super) covered: Vec<(f32, u32)>,
+    pub(crate) covered: Vec<(f32, u32)>,
     /// Spheres at the border of a patch of contact, likewise.
-    pub(super) rims: Vec<(f32, u32)>,
+    pub(crate) rims: Vec<(f32, u32)>,
     /// Spheres below one of them.
-    pub(super) below: Vec<(f32, u32)>,
+    pub(crate) below: Vec<(f32, u32)>,
     /// Children of a sphere with their distances.
-    pub(super) children: Vec<(f32, u32)>,
+    pub(crate) children: Vec<(f32, u32)>,
     /// Contacts of the shell that was walked first.
-    pub(super) contacts: Vec<Contact>,
-    pub(super) separation: SeparationScratch,
-    pub(super) overlap: OverlapBuffers,
-    pub(super) boxes: Boxes,
-    pub(super) particles: ParticleBuffers,
-    pub(super) faces: FaceBuffers,
-    pub(super) convex: ConvexBuffers,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) separation: SeparationScratch,
+    pub(crate) overlap: OverlapBuffers,
+    pub(crate) boxes: Boxes,
+    pub(crate) particles: ParticleBuffers,
+    pub(crate) faces: FaceBuffers,
+    pub(crate) convex: ConvexBuffers,
 }
 
 /// Finds the contacts of a pair, deepest first.
@@ -362,7 +368,7 @@ fn find(
     match settings.method {
         Method::Auto => auto::collide(pair, settings, memory, scratch, out)?,
         Method::Separation => {
-            separation::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
+            search::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
         }
         Method::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
         Method::ShellTraversal => {
@@ -387,7 +393,7 @@ fn find(
 }
 
 /// Refuses a reach that is none.
-pub(super) fn check_max_separation(max_separation: f32) -> Result<(), CollideError> {
+pub(crate) fn check_max_separation(max_separation: f32) -> Result<(), CollideError> {
     if max_separation >= 0.0 && max_separation.is_finite() {
         Ok(())
     } else {
@@ -396,7 +402,7 @@ pub(super) fn check_max_separation(max_separation: f32) -> Result<(), CollideErr
 }
 
 /// Refuses a tolerance that no search can meet.
-pub(super) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
+pub(crate) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
     if tolerance > 0.0 && tolerance.is_finite() {
         Ok(())
     } else {
@@ -405,7 +411,7 @@ pub(super) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
 }
 
 /// The pair with a rotation of unit length; refuses a pose that is no rigid motion.
-pub(super) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
+pub(crate) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     let Pose {
         rotation,
         translation,

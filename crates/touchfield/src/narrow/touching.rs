@@ -3,12 +3,13 @@
 //! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
-use super::by_convex;
-use super::by_surfaces::contact_between_points;
-use super::narrow::{check_max_separation, checked};
-use super::probe::Probe;
-use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
-use super::{CollideError, Pair, PairMemory, Scratch};
+use crate::narrow::narrow::{CollideError, Pair, Scratch};
+use crate::narrow::narrow::{check_max_separation, checked};
+use crate::narrow::search::probe::Probe;
+use crate::narrow::separation::by_convex;
+use crate::narrow::separation::by_convex::PairMemory;
+use crate::narrow::separation::by_surfaces::contact_between_points;
+use crate::narrow::separation::search::{SeparationScratch, SeparationSettings, quick, separation};
 
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
 /// it.
@@ -72,7 +73,7 @@ fn touching_by_separation(
 }
 
 /// Whether any shell point touches the field, and nothing else: stops at the first.
-pub(super) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
+pub(crate) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
     let nodes = probe.shell.tree().nodes();
     let points = probe.shell.points();
     let reach = max_separation + probe.field.error_bound();

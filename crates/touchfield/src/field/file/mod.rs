@@ -28,8 +28,9 @@ use std::path::Path;
 pub use error::{Cause, FileError, Place, Tag};
 pub(crate) use words::Words;
 
-use super::{Provenance, StoredField};
 use crate::atomic_file;
+use crate::field::provenance::Provenance;
+use crate::field::stored::StoredField;
 use container::{Builder, Chunk, Container};
 
 /// How a `.tfs` file begins, whatever its name.

@@ -16,11 +16,11 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use super::coaxial::CoaxialScratch;
-use super::enclosure::{Enclosure, EnclosureScratch};
-use super::gjk::{Difference, GjkCache};
-use super::simplex::{Origin, Simplex, Vertex};
 use crate::geom::predicates::{are_in_line, side_of_plane};
+use crate::narrow::convex::coaxial::CoaxialScratch;
+use crate::narrow::convex::enclosure::{Enclosure, EnclosureScratch};
+use crate::narrow::convex::gjk::{Difference, GjkCache};
+use crate::narrow::convex::simplex::{Origin, Simplex, Vertex};
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
 
@@ -120,7 +120,7 @@ impl EpaScratch {
     }
 }
 
-/// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](super::distance) left when it said so.
+/// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](crate::narrow::convex::gjk::distance) left when it said so.
 pub fn penetration<A: Support, B: Support>(
     a: &A,
     b: &Posed<B>,

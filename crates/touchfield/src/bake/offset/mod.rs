@@ -1,0 +1,6 @@
+//! Signs without faces: an offset surface that closes gaps, made of balls about nodes.
+
+pub(crate) mod grid;
+pub(crate) mod sites;
+
+pub use grid::OffsetWidth;

@@ -1,0 +1,7 @@
+//! How inside is told from outside: chosen from the defects of the mesh.
+
+pub(crate) mod mend;
+pub(crate) mod patches;
+pub(crate) mod plan;
+
+pub use plan::SignChoice;

@@ -1,0 +1,9 @@
+//! Sparse fields straight from a mesh: a band of fine blocks, or blocks wherever a tolerance asks for them.
+
+pub(crate) mod band;
+pub(crate) mod builder;
+pub(crate) mod cell_error;
+pub(crate) mod flatness;
+pub(crate) mod tolerance;
+
+pub use builder::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};

@@ -1,0 +1,7 @@
+//! Updates: a field after its mesh changed within a box, bit for bit a new bake.
+
+pub(crate) mod dense;
+pub(crate) mod sparse;
+
+pub use dense::{Before, Rebaked, changed_box, rebake};
+pub use sparse::{RebakedSparse, SparseBefore, rebake_sparse};

@@ -1,0 +1,18 @@
+//! Closed forms: primitives, solids from solids, and formulas.
+
+pub(crate) mod closure;
+pub mod csg;
+pub(crate) mod height_field;
+pub mod level_set;
+pub(crate) mod parameter;
+pub mod primitive;
+pub(crate) mod recipe;
+pub(crate) mod transform;
+
+pub use closure::{Closure, Declared};
+pub use csg::{Difference, Intersection, Union};
+pub use height_field::{HeightField, HeightFieldError};
+pub use level_set::{Offset, Shell};
+pub use parameter::ParameterError;
+pub use recipe::Recipe;
+pub use transform::Transformed;
