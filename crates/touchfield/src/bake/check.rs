@@ -2,7 +2,7 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
-use crate::bake::distance::blocks::{block_index, node_bit};
+use crate::bake::blocks::{block_index, node_bit};
 use crate::field::{Field, GridLayout};
 use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;

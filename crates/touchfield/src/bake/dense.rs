@@ -5,335 +5,34 @@
 //! Cost: see the file of each method; the memory is known before the work starts and refused above a limit.
 //! Not for: run time; load the result with `field::file`.
 
-use std::time::{Duration, Instant};
+use crate::bake::baked::Baked;
+use crate::bake::baked::Outcome;
+use crate::bake::distance::fill::Distances;
+use crate::bake::error::BakeError;
+use crate::bake::error::LayoutError;
+use crate::bake::error::MemoryError;
+use crate::bake::error::SignError;
+use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
+use crate::bake::baked::assemble;
+use crate::bake::blocks::{Piece, SIDE, block_index, for_each_layer, node_bit};
 use crate::bake::check;
 use crate::bake::check::Certainty;
-use crate::bake::convert::stored::ConvertError;
-use crate::bake::distance::band;
-use crate::bake::distance::band::Band;
-use crate::bake::distance::blocks::{Piece, SIDE, block_index, for_each_layer, node_bit};
-use crate::bake::distance::nodes::{Found, Wanted};
+use crate::bake::distance::fill::allocate;
+use crate::bake::distance::kept::Kept;
 use crate::bake::distance::settle_signs::settle_signs;
-use crate::bake::distance::{
-    bound_tree, brute_force, chamfer, exact_bvh, fast_marching, scan_conversion, vector_distance,
-};
+use crate::bake::distance::{brute_force, fast_marching, vector_distance};
 use crate::bake::exact_distance::ExactDistance;
 use crate::bake::offset::grid as offset;
-use crate::bake::offset::grid::OffsetWidth;
-use crate::bake::settings::{BakeSettings, Method, Progress, Stage, Step, tell};
-use crate::bake::sign::patches::Patches;
-use crate::bake::sign::plan::{Sign, SignChoice, SignPlan, Signs};
-use crate::bake::update::dense::{Kept, Rebaked};
-use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
+use crate::bake::progress::{Progress, Stage, Step, tell};
+use crate::bake::settings::SignChoice;
+use crate::bake::settings::{BakeSettings, Method};
+use crate::bake::sign::plan::{Sign, SignPlan, Signs};
+use crate::field::{GridLayout, SignMethod, torn_cells};
 use crate::geom::DAabb;
-use crate::geom::lanes::room_for;
-use crate::mesh::{Bvh, TriangleMesh};
-
-/// A field and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Baked {
-    /// The field.
-    pub grid: DenseGrid,
-    /// What is stored with it.
-    pub provenance: Provenance,
-    /// What is known only now.
-    pub report: BakeReport,
-}
-
-/// What a bake took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BakeReport {
-    /// From the call to the result.
-    pub time: Duration,
-    /// Nodes whose sign a second method was asked about.
-    pub cross_checked: usize,
-    /// Nodes where the second method disagreed.
-    pub disagreements: usize,
-}
-
-/// Why there is no field.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BakeError {
-    /// Nothing to measure to.
-    #[error("the mesh has no faces; a field needs a surface")]
-    NoFaces,
-    /// A face names a vertex that does not exist.
-    #[error(
-        "face {face} uses vertex {vertex}, but there are only {vertices}; repair the mesh first"
-    )]
-    MissingVertex {
-        /// The face.
-        face: usize,
-        /// The index it names.
-        vertex: u32,
-        /// How many there are.
-        vertices: usize,
-    },
-    /// A vertex is NaN or infinite.
-    #[error(
-        "face {face} uses vertex {vertex} at {position}; repair the mesh first (it drops such faces)"
-    )]
-    NonFiniteVertex {
-        /// The face.
-        face: usize,
-        /// Its vertex.
-        vertex: u32,
-        /// Where that is.
-        position: DVec3,
-    },
-    /// The mesh is a single point, or larger than numbers go.
-    #[error("the mesh measures {extents} m; a grid needs a finite, positive size")]
-    NoExtent {
-        /// Sides of its box.
-        extents: DVec3,
-    },
-    /// Padding leaves no cell for the mesh.
-    #[error(
-        "{nodes} nodes along the longest side leave no cell for the mesh after {padding} cells of padding on both sides; \
-         use at least {least}", least = 2 * u64::from(*padding) + 2
-    )]
-    TooCoarse {
-        /// Asked for.
-        nodes: u32,
-        /// Asked for.
-        padding: u32,
-    },
-    /// Not a length.
-    #[error("a cell size of {cell_size:?} m is not usable; it must be positive and finite")]
-    BadCellSize {
-        /// Asked for \[m\].
-        cell_size: f64,
-    },
-    /// A side would need more nodes than can be counted.
-    #[error("{cells:.3e} cells along one side are too many to count; use a larger cell size")]
-    TooManyNodes {
-        /// Along the longest side.
-        cells: f64,
-    },
-    /// The grid is impossible.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// More memory than allowed.
-    #[error(
-        "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
-         {way_out}", way_out = memory_way_out(*fitting)
-    )]
-    TooMuchMemory {
-        /// Nodes along x, y and z.
-        nodes: UVec3,
-        /// What it would take.
-        needed: u64,
-        /// The limit.
-        allowed: u64,
-        /// Nodes along the longest side that fit.
-        fitting: u32,
-    },
-    /// The machine has less memory than the limit allows.
-    #[error(
-        "no {bytes} bytes are to be had for the grid; lower the resolution, and the memory limit to what this machine has"
-    )]
-    OutOfMemory {
-        /// Asked for.
-        bytes: u64,
-    },
-    /// Pseudonormals were asked for.
-    #[error("{open_edges} open edges; pseudonormal signs need a closed surface (try `winding`)")]
-    OpenSurface {
-        /// Edges with one face only.
-        open_edges: usize,
-    },
-    /// Pseudonormals were asked for.
-    #[error(
-        "{faces} faces lie back to back on another; pseudonormal signs need a surface with two sides (try `winding`)"
-    )]
-    OppositePairs {
-        /// Faces that have an opposite twin.
-        faces: usize,
-    },
-    /// Signs were to be taken as given.
-    #[error("a mesh gives no signs of its own; choose how to tell them (try `auto`)")]
-    GivenSigns,
-    /// Nodes that a method numbers by 32 bits.
-    #[error(
-        "{nodes} nodes are more than the 4294967295 that this method can number; lower the resolution, or use the exact method"
-    )]
-    TooManyToNumber {
-        /// In all.
-        nodes: u64,
-    },
-    /// The oracle knows one way only.
-    #[error(
-        "brute force tells inside by the winding number; it cannot use `{0}` (leave the choice open, or use the exact method)"
-    )]
-    BruteForceSign(&'static str),
-    /// More cells than doubtful ones could be numbered.
-    #[error(
-        "{cells} cells are more than the 4294967295 that can be numbered; lower the resolution"
-    )]
-    TooManyCells {
-        /// In all.
-        cells: u64,
-    },
-    /// Signs by an offset were asked for where there is no grid to tell them.
-    #[error(
-        "signs by an offset surface are told on a dense grid; they are not to be had for single points, Taylor \
-         grids or voxmaps (bake a dense grid, or choose another sign)"
-    )]
-    OffsetNeedsDense,
-    /// No ball.
-    #[error("an offset width of {width} is not usable; it must be positive and finite")]
-    BadOffsetWidth {
-        /// Asked for.
-        width: OffsetWidth,
-    },
-    /// A ball that cannot roll around the mesh within the grid.
-    #[error(
-        "with an offset width of {width} on all sides, {nodes} nodes along the longest side leave no cell for the mesh; use a smaller width \
-         or more nodes"
-    )]
-    OffsetTooWide {
-        /// Asked for.
-        width: OffsetWidth,
-        /// Asked for.
-        nodes: u32,
-    },
-    /// A grid was given that does not hold the mesh.
-    #[error(
-        "the mesh reaches from {:?} to {:?} m, beyond the grid from {:?} to {:?} m; bake it anew",
-        mesh.min.to_array(), mesh.max.to_array(), grid.min.to_array(), grid.max.to_array()
-    )]
-    BeyondGrid {
-        /// Box of the mesh.
-        mesh: DAabb,
-        /// Box of the grid.
-        grid: DAabb,
-    },
-    /// A mesh is not what it was, outside the box that is said to hold all changes.
-    #[error(
-        "{faces} faces differ outside the box that is said to hold all changes, the first at {:?} m; the box must hold every face that \
-         came, went or moved, whole", at.to_array()
-    )]
-    ChangedOutside {
-        /// Before and after, together.
-        faces: usize,
-        /// A corner of the first.
-        at: DVec3,
-    },
-    /// A box inside out, or of NaN.
-    #[error(
-        "the changes are said to lie between {:?} and {:?} m, which is no box; its smallest corner comes first",
-        changed.min.to_array(), changed.max.to_array()
-    )]
-    BadChangedBox {
-        /// Said to hold all changes.
-        changed: DAabb,
-    },
-    /// A method that makes a node depend on others far away.
-    #[error(
-        "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
-    )]
-    UpdateNeedsExact(&'static str),
-    /// Blocks that are not those of a band, as it was baked.
-    #[error(
-        "of sparse fields only a band around the surface is updated, as it was baked: a tolerance is proven from faces as far away as the \
-         medial axis, and a conversion has other values; bake anew"
-    )]
-    UpdateNeedsBand,
-    /// The nodes do not fit a Taylor grid.
-    #[error(transparent)]
-    Taylor(crate::field::TaylorError),
-    /// A sparse field was asked for.
-    #[error(
-        "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed surface \
-         (repair the mesh, or bake a dense grid)"
-    )]
-    SparseNeedsClosed,
-    /// A band of no width.
-    #[error("a band of {width:?} cells is not usable; it must be positive and finite")]
-    BadBand {
-        /// Asked for.
-        width: f64,
-    },
-    /// Not a length.
-    #[error("a tolerance of {tolerance:?} m is not usable; it must be positive and finite")]
-    BadTolerance {
-        /// Asked for \[m\].
-        tolerance: f64,
-    },
-    /// Cells would become smaller than `f32` can tell apart.
-    #[error(
-        "a tolerance of {tolerance:?} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
-         the model towards the origin"
-    )]
-    ToleranceBelowRounding {
-        /// Asked for \[m\].
-        tolerance: f64,
-    },
-    /// More memory than allowed.
-    #[error(
-        "the blocks would take about {needed} bytes, more than the {allowed} allowed; use a larger tolerance or cell size, \
-         fewer bits, or raise the limit"
-    )]
-    SparseTooMuchMemory {
-        /// Estimated from what was built so far.
-        needed: u64,
-        /// The limit.
-        allowed: u64,
-    },
-    /// An error was asked for that only faces can prove.
-    #[error(
-        "the field of an offset surface is known at nodes only, so that no tolerance can be proven for it; give a resolution or a cell \
-         size instead, half of whose diagonal is the error"
-    )]
-    OffsetHasNoTolerance,
-    /// A dense grid was baked, and cannot be folded into blocks.
-    #[error("a dense grid was baked, but: {0}")]
-    Folding(Box<ConvertError>),
-    /// The parts do not fit together; a fault of ours.
-    #[error(transparent)]
-    Sparse(crate::field::SparseError),
-    /// The progress callback said stop.
-    #[error("the bake was cancelled")]
-    Cancelled,
-}
-
-fn memory_way_out(fitting: u32) -> String {
-    if fitting < 2 {
-        return "raise the limit: the mesh alone takes as much".to_owned();
-    }
-    format!(
-        "lower the resolution (about {fitting} nodes along the longest side fit) or raise the limit"
-    )
-}
-
-impl BakeError {
-    /// Of a conversion on the way.
-    pub(crate) fn of_folding(error: ConvertError) -> BakeError {
-        match error {
-            ConvertError::Cancelled => BakeError::Cancelled,
-            error => BakeError::Folding(Box::new(error)),
-        }
-    }
-
-    /// Whether a limit was hit, rather than the input being bad.
-    pub fn is_limit(&self) -> bool {
-        if let BakeError::Folding(error) = self {
-            return error.is_limit();
-        }
-        matches!(
-            self,
-            BakeError::TooMuchMemory { .. }
-                | BakeError::OutOfMemory { .. }
-                | BakeError::TooManyNodes { .. }
-                | BakeError::TooManyCells { .. }
-                | BakeError::SparseTooMuchMemory { .. }
-                | BakeError::TooManyToNumber { .. }
-        )
-    }
-}
+use crate::mesh::TriangleMesh;
 
 /// Bytes that baking a mesh of so many faces on this grid takes at its peak.
 pub(crate) fn estimated_memory(layout: &GridLayout, faces: usize, settings: &BakeSettings) -> u64 {
@@ -393,7 +92,7 @@ pub fn bake_on(
             check_grid(&layout, mesh, settings)?;
             offset::bake(mesh, layout, width, settings, progress)
         }
-        None => bake_keeping(mesh, layout, settings, None, progress).map(|rebaked| rebaked.baked),
+        None => bake_keeping(mesh, layout, settings, None, progress).map(|(baked, _)| baked),
     }
 }
 
@@ -410,14 +109,14 @@ fn check_grid(
     check_cells(layout, settings.method)
 }
 
-/// [`bake_on`], with the distances that are known from before, if any.
+/// [`bake_on`], with the distances that are known from before, if any. Returns also how many were computed.
 pub(crate) fn bake_keeping(
     mesh: &TriangleMesh,
     layout: GridLayout,
     settings: &BakeSettings,
     kept: Option<&Kept<'_>>,
     progress: Progress<'_>,
-) -> Result<Rebaked, BakeError> {
+) -> Result<(Baked, usize), BakeError> {
     let start = Instant::now();
     check_grid(&layout, mesh, settings)?;
     let begin = |stage| tell(progress, stage, 0, 1);
@@ -488,10 +187,8 @@ pub(crate) fn bake_keeping(
         disagreements: doubts.disagreements,
     };
     let exact = |points: &[DVec3]| exact.distance_many(points);
-    Ok(Rebaked {
-        baked: assemble(mesh, layout, outcome, exact, start)?,
-        recomputed,
-    })
+    let baked = assemble(mesh, layout, outcome, exact, start)?;
+    Ok((baked, recomputed))
 }
 
 /// Refuses a mesh that reaches out of the grid. A grid that was made for it may miss a rounding of `f32` of it.
@@ -503,55 +200,7 @@ pub(crate) fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeE
     if around.contains(mesh.min) && around.contains(mesh.max) {
         return Ok(());
     }
-    Err(BakeError::BeyondGrid { mesh, grid })
-}
-
-/// Signed distances of all nodes, and what is known of them.
-pub(crate) struct Outcome {
-    pub(crate) values: Vec<f32>,
-    pub(crate) error_bound: f32,
-    pub(crate) sign_method: SignMethod,
-    pub(crate) doubtful_nodes: Vec<UVec3>,
-    pub(crate) torn: Vec<u32>,
-    pub(crate) notes: Vec<String>,
-    pub(crate) cross_checked: usize,
-    pub(crate) disagreements: usize,
-}
-
-/// The grid, its error measured against `exact`, which answers for many points, and its account.
-pub(crate) fn assemble(
-    mesh: &TriangleMesh,
-    layout: GridLayout,
-    outcome: Outcome,
-    exact: impl Fn(&[DVec3]) -> Vec<f64>,
-    start: Instant,
-) -> Result<Baked, BakeError> {
-    let mut doubtful_cells: Vec<u32> = outcome
-        .doubtful_nodes
-        .iter()
-        .flat_map(|&node| check::cells_of_node(&layout, node))
-        .chain(outcome.torn)
-        .collect();
-    doubtful_cells.sort_unstable();
-    doubtful_cells.dedup();
-    let solid = check::solid(mesh.bounds());
-    let grid = DenseGrid::new(layout, outcome.values, solid, outcome.error_bound)?;
-    let measured_error = check::measured_error(&grid, layout.cell_size, exact, mesh);
-    Ok(Baked {
-        grid,
-        provenance: Provenance {
-            sign_method: outcome.sign_method,
-            measured_error,
-            conservative: false,
-            doubtful_cells,
-            notes: outcome.notes,
-        },
-        report: BakeReport {
-            time: start.elapsed(),
-            cross_checked: outcome.cross_checked,
-            disagreements: outcome.disagreements,
-        },
-    })
+    Err(LayoutError::BeyondGrid { mesh, grid }.into())
 }
 
 /// Brute force is an oracle of its own, and signs by the winding number alone.
@@ -561,10 +210,10 @@ fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
             Ok(SignChoice::Always(SignMethod::Winding))
         }
         (Method::BruteForce, SignChoice::Always(method)) => {
-            Err(BakeError::BruteForceSign(method.name()))
+            Err(SignError::BruteForceSign(method.name()).into())
         }
         (Method::BruteForce, SignChoice::Offset(_)) => {
-            Err(BakeError::BruteForceSign(SignMethod::Offset.name()))
+            Err(SignError::BruteForceSign(SignMethod::Offset.name()).into())
         }
         (_, choice) => Ok(choice),
     }
@@ -575,22 +224,13 @@ fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
     let [x, y, z] = layout.cells().to_array().map(u64::from);
     let cells = x.saturating_mul(y).saturating_mul(z);
     if cells > u64::from(u32::MAX) {
-        return Err(BakeError::TooManyCells { cells });
+        return Err(LayoutError::TooManyCells { cells }.into());
     }
     let nodes = layout.node_count();
     if !method.is_exact() && nodes > u64::from(u32::MAX) {
-        return Err(BakeError::TooManyToNumber { nodes });
+        return Err(LayoutError::TooManyToNumber { nodes }.into());
     }
     Ok(())
-}
-
-/// Room for something at all nodes; the limit may allow more than the machine has.
-pub(crate) fn allocate<T: Clone>(count: usize, value: T) -> Result<Vec<T>, BakeError> {
-    let mut values = room_for(count).map_err(|_| BakeError::OutOfMemory {
-        bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
-    })?;
-    values.resize(count, value);
-    Ok(values)
 }
 
 fn check_memory(
@@ -606,12 +246,13 @@ fn check_memory(
     let mesh = mesh_memory(faces);
     let for_nodes = allowed.saturating_sub(mesh) as f64;
     let shrink = (for_nodes / (needed - mesh.min(needed)).max(1) as f64).cbrt();
-    Err(BakeError::TooMuchMemory {
+    Err(MemoryError::TooMuchMemory {
         nodes: layout.nodes,
         needed,
         allowed,
         fitting: (shrink * f64::from(layout.nodes.max_element())) as u32,
-    })
+    }
+    .into())
 }
 
 /// Nodes whose sign is not to be trusted, and how the second opinion went.
@@ -622,139 +263,6 @@ struct Doubts {
     certainty: Option<Certainty>,
     cross_checked: usize,
     disagreements: usize,
-}
-
-/// How to find the distances of all nodes.
-pub(crate) struct Distances<'a> {
-    pub(crate) bvh: &'a Bvh,
-    /// Tell the sign; without them all values are positive.
-    pub(crate) patches: Option<&'a Patches>,
-    pub(crate) layout: &'a GridLayout,
-    /// Of the mesh.
-    pub(crate) bounds: DAabb,
-    pub(crate) progress: Progress<'a>,
-}
-
-impl Distances<'_> {
-    /// Writes the distances of all nodes and returns the largest error of one \[m\]. `settle` gives nodes their sign whose nearest feature
-    /// does not tell it.
-    pub(crate) fn fill(
-        &self,
-        method: Method,
-        values: &mut [f32],
-        settle: impl FnOnce(&mut [f32], &[UVec3]),
-    ) -> Result<f64, BakeError> {
-        if !method.is_exact() {
-            return self.fill_from_band(method, values, settle);
-        }
-        let (layout, progress) = (self.layout, self.progress);
-        let (found, error) = match method {
-            Method::BoundTree => {
-                let wanted = Wanted::all(self.patches);
-                let found = bound_tree::fill(self.bvh, wanted, layout, values, progress);
-                (found, 0.0)
-            }
-            _ => {
-                let found = exact_bvh::fill(self.bvh, self.wanted(), layout, values, progress);
-                (found, self.far_error())
-            }
-        };
-        settle(values, &found.ok_or(BakeError::Cancelled)?.unclear);
-        Ok(error)
-    }
-
-    /// What the exact method writes: to the bit what brute force finds near the surface, and within [`Self::far_error`] of it beyond.
-    pub(crate) fn wanted(&self) -> Wanted<'_> {
-        /// Cells beyond which `f32` decides. Deciding in `f64` among faces that tie takes a fifth of the time, everywhere.
-        const EXACT_CELLS: f64 = 2.0;
-        let exact_cells = match self.patches {
-            Some(_) => EXACT_CELLS,
-            None => f64::INFINITY,
-        };
-        Wanted {
-            exact_within: exact_cells * f64::from(self.layout.cell_size),
-            far_error: self.far_error(),
-            ..Wanted::all(self.patches)
-        }
-    }
-
-    /// How far nodes are off that `f32` decides: none, where no patches tell which side they are on \[m\].
-    pub(crate) fn far_error(&self) -> f64 {
-        if self.patches.is_none() {
-            return 0.0;
-        }
-        let radius = 0.5 * self.layout.bounds().as_daabb().diagonal();
-        self.bvh.far_error(radius)
-    }
-
-    /// Exact distances in a band, and by `method` beyond it.
-    fn fill_from_band(
-        &self,
-        method: Method,
-        values: &mut [f32],
-        settle: impl FnOnce(&mut [f32], &[UVec3]),
-    ) -> Result<f64, BakeError> {
-        let layout = self.layout;
-        let band = Band::of(layout, self.bounds);
-        let wanted = Wanted {
-            within: band.width,
-            seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
-            ..Wanted::all(self.patches)
-        };
-        let fill = match method {
-            Method::ScanConversion => scan_conversion::fill,
-            _ => exact_bvh::fill,
-        };
-        let found =
-            fill(self.bvh, wanted, layout, values, self.progress).ok_or(BakeError::Cancelled)?;
-        settle(values, &found.unclear);
-        if self.patches.is_some() {
-            band::flood_signs(layout, values);
-        }
-        let mut magnitudes = allocate(values.len(), 0.0f32)?;
-        band::write_magnitudes(values, &mut magnitudes);
-        let error = fill_beyond(
-            method,
-            layout,
-            &band,
-            &found,
-            &mut magnitudes,
-            self.progress,
-        )?;
-        band::join(values, &magnitudes);
-        Ok(error)
-    }
-}
-
-/// Magnitudes beyond the band, and their largest error \[m\].
-fn fill_beyond(
-    method: Method,
-    layout: &GridLayout,
-    band: &Band,
-    found: &Found,
-    magnitudes: &mut [f32],
-    progress: Progress<'_>,
-) -> Result<f64, BakeError> {
-    let count = magnitudes.len();
-    let error = match method {
-        Method::Chamfer => chamfer::fill(layout, band, magnitudes, progress),
-        Method::FastMarching => {
-            let mut scratch = fast_marching::Scratch {
-                done: allocate(count, false)?,
-                chamfer: allocate(count, 0.0)?,
-            };
-            fast_marching::fill(layout, band, magnitudes, &mut scratch, progress)
-        }
-        _ => {
-            let mut scratch = vector_distance::Scratch {
-                labels: allocate(count, 0)?,
-                chamfer: allocate(count, 0.0)?,
-            };
-            let seeds = &found.seeds;
-            vector_distance::fill(layout, band, seeds, magnitudes, &mut scratch, progress)
-        }
-    };
-    error.ok_or(BakeError::Cancelled)
 }
 
 /// Gives distances to a surface that may be open their signs.

@@ -2,9 +2,10 @@
 
 use glam::DVec3;
 
-use crate::bake::dense::BakeError;
+use crate::bake::error::{BakeError, MeshError};
+use crate::bake::settings::SignChoice;
 use crate::bake::sign::plan as sign;
-use crate::bake::sign::plan::{SignChoice, SignPlan};
+use crate::bake::sign::plan::SignPlan;
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{Nearest, TriangleMesh};
@@ -119,7 +120,7 @@ impl ExactDistance {
 /// Refuses meshes that have no distance.
 pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
     if mesh.faces.is_empty() {
-        return Err(BakeError::NoFaces);
+        return Err(MeshError::NoFaces.into());
     }
     let Some(face) = mesh.first_invalid_face() else {
         return Ok(());
@@ -129,18 +130,19 @@ pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
         .into_iter()
         .find(|&v| mesh.vertices.get(v as usize).is_none_or(|p| !p.is_finite()))
         .unwrap_or(corners[0]);
-    Err(match mesh.vertices.get(bad as usize) {
-        Some(&position) => BakeError::NonFiniteVertex {
+    let error = match mesh.vertices.get(bad as usize) {
+        Some(&position) => MeshError::NonFiniteVertex {
             face,
             vertex: bad,
             position,
         },
-        None => BakeError::MissingVertex {
+        None => MeshError::MissingVertex {
             face,
             vertex: bad,
             vertices: mesh.vertices.len(),
         },
-    })
+    };
+    Err(error.into())
 }
 
 /// Place along a curve that fills space, so that points near each other come near each other: 21 bits an axis, interleaved.

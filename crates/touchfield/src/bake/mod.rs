@@ -1,12 +1,18 @@
 //! Baking: from a triangle mesh to a distance field whose error is known. Offline; the run time never imports it.
 
+pub(crate) mod baked;
+pub(crate) mod blocks;
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod dense;
 pub(crate) mod distance;
+pub(crate) mod error;
 pub(crate) mod exact_distance;
+pub(crate) mod layout;
 pub(crate) mod offset;
+pub(crate) mod packing;
 pub mod pointshell;
+pub(crate) mod progress;
 pub(crate) mod settings;
 pub(crate) mod sign;
 pub(crate) mod sparse;
@@ -14,21 +20,19 @@ pub(crate) mod taylor;
 pub(crate) mod update;
 pub(crate) mod voxel;
 
+pub use baked::{BakeReport, Baked};
 pub use convert::{
     ConvertError, ConvertSettings, Given, GivenError, IsosurfaceError, IsosurfaceSettings, Keep,
     Promise, Target, convert, converted_provenance, given_grid, hull_of_mesh, isosurface,
     surface_of_mesh,
 };
-pub use dense::{BakeError, BakeReport, Baked, bake, bake_on};
+pub use dense::{bake, bake_on};
+pub use error::{BakeError, LayoutError, MemoryError, MeshError, SignError};
 pub use exact_distance::ExactDistance;
-pub use offset::OffsetWidth;
-pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
-pub use sign::SignChoice;
-pub use sparse::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};
-pub use taylor::{BakedTaylor, bake_taylor};
-pub use update::{
-    Before, Rebaked, RebakedSparse, SparseBefore, changed_box, rebake, rebake_sparse,
-};
-pub use voxel::{
-    BakedVoxmap, ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap, surface_voxels,
-};
+pub use packing::Bits;
+pub use progress::{Progress, Stage, Step};
+pub use settings::{BakeSettings, Method, OffsetWidth, Resolution, SignChoice};
+pub use sparse::{SparseBakeError, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};
+pub use taylor::{TaylorBakeError, bake_taylor};
+pub use update::{Before, Rebaked, SparseBefore, UpdateError, changed_box, rebake, rebake_sparse};
+pub use voxel::{ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap, surface_voxels};

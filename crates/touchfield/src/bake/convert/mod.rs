@@ -3,6 +3,7 @@
 pub(crate) mod convex_hull;
 pub(crate) mod given;
 pub(crate) mod isosurface;
+pub(crate) mod settings;
 pub(crate) mod stored;
 pub(crate) mod surface;
 pub(crate) mod to_dense;
@@ -11,5 +12,6 @@ pub(crate) mod to_sparse;
 pub use convex_hull::hull_of_mesh;
 pub use given::{Given, GivenError, Promise, given_grid};
 pub use isosurface::{IsosurfaceError, IsosurfaceSettings, isosurface};
-pub use stored::{ConvertError, ConvertSettings, Keep, Target, convert, converted_provenance};
+pub use settings::{ConvertError, ConvertSettings, Keep, Target};
+pub use stored::{convert, converted_provenance};
 pub use surface::surface_of_mesh;

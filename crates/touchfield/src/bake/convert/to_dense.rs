@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicU64;
 use glam::UVec3;
 
 use crate::bake::check;
-use crate::bake::convert::stored::{ConvertError, step};
-use crate::bake::settings::Progress;
+use crate::bake::convert::settings::{ConvertError, step};
+use crate::bake::progress::Progress;
 use crate::field::{DenseGrid, Field, GridLayout, SparseBlocks, StoredField};
 use crate::geom::corner;
 use crate::geom::lanes::room_for;

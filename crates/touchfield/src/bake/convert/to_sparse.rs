@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicU64;
 use glam::{IVec3, UVec3};
 
 use crate::bake::check;
-use crate::bake::convert::stored::{Budget, ConvertError, Keep, step};
-use crate::bake::settings::Progress;
-use crate::bake::sparse::band::CELLS;
-use crate::bake::sparse::builder::{Bits, Built, rounding_of};
+use crate::bake::convert::settings::{Budget, ConvertError, Keep, step};
+use crate::bake::packing::CELLS;
+use crate::bake::packing::{Bits, Built, rounding_of};
+use crate::bake::progress::Progress;
 use crate::field::{DenseGrid, Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseParts};
 use crate::geom::places;
 use crate::threads;

@@ -12,9 +12,9 @@
 
 use glam::{DVec3, UVec3};
 
-use crate::bake::distance::blocks::{Piece, SIDE, for_each_layer};
+use crate::bake::blocks::{Piece, SIDE, for_each_layer};
 use crate::bake::distance::nodes::{Found, NodeWriter, Wanted};
-use crate::bake::settings::{Progress, Stage};
+use crate::bake::progress::{Progress, Stage};
 use crate::field::GridLayout;
 use crate::geom::{DAabb, Triangle, places};
 use crate::mesh::{Bvh, Nearest};

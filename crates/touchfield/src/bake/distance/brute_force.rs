@@ -2,8 +2,8 @@
 //!
 //! Cost: nodes × triangles, some tens of nanoseconds each. For tests, and for those who trust nothing else.
 
-use crate::bake::distance::blocks::for_each_layer;
-use crate::bake::settings::{Progress, Stage};
+use crate::bake::blocks::for_each_layer;
+use crate::bake::progress::{Progress, Stage};
 use crate::bake::sign::plan::SignPlan;
 use crate::field::GridLayout;
 use crate::mesh::{TriangleMesh, winding_number_brute_force};

@@ -9,9 +9,9 @@
 //! signs and order as they come. Ways along such steps are never shorter than the straight one, and longer by [`MOST`]
 //! at most. We store the middle of what that leaves possible ([`Band`]), which halves the error.
 
+use crate::bake::blocks::two_passes;
 use crate::bake::distance::band::Band;
-use crate::bake::distance::blocks::two_passes;
-use crate::bake::settings::Progress;
+use crate::bake::progress::Progress;
 use crate::field::GridLayout;
 
 /// κ: how many times longer than the straight way a way along steps is, at most.

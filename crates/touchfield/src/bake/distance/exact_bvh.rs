@@ -7,9 +7,9 @@
 
 use glam::DVec3;
 
-use crate::bake::distance::blocks::{Piece, for_each_layer};
+use crate::bake::blocks::{Piece, for_each_layer};
 use crate::bake::distance::nodes::{Found, NodeWriter, Wanted};
-use crate::bake::settings::{Progress, Stage};
+use crate::bake::progress::{Progress, Stage};
 use crate::field::GridLayout;
 use crate::geom::lanes;
 use crate::geom::lanes::{LANES, Lanes, Work};

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 
 use crate::bake::distance::band::Band;
 use crate::bake::distance::chamfer;
-use crate::bake::settings::{Progress, Stage, Step};
+use crate::bake::progress::{Progress, Stage, Step};
 use crate::field::GridLayout;
 
 /// Nodes between two looks at the progress: some milliseconds.

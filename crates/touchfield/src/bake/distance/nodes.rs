@@ -2,7 +2,7 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
-use crate::bake::distance::blocks::{Block, Piece};
+use crate::bake::blocks::{Block, Piece};
 use crate::bake::sign::patches::Patches;
 use crate::mesh::Nearest;
 

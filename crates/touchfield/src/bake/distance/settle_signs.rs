@@ -8,7 +8,7 @@
 
 use glam::UVec3;
 
-use crate::bake::distance::blocks::Piece;
+use crate::bake::blocks::Piece;
 use crate::bake::distance::marks::Marks;
 use crate::bake::distance::nodes::signed;
 use crate::mesh::Bvh;

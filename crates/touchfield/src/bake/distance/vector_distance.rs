@@ -10,11 +10,11 @@
 
 use glam::{DVec3, UVec3};
 
+use crate::bake::blocks::two_passes;
 use crate::bake::distance::band::Band;
-use crate::bake::distance::blocks::two_passes;
 use crate::bake::distance::chamfer;
 use crate::bake::distance::nodes::Seed;
-use crate::bake::settings::Progress;
+use crate::bake::progress::Progress;
 use crate::field::GridLayout;
 
 /// Of a node without a point.

@@ -11,84 +11,28 @@
 //! and we take it over the nodes there. What that is worth is proven in docs/METHODS.md: the solid encloses the mesh, φ is the distance to the mesh itself
 //! at every node outside, and it is 1-Lipschitz whatever the mesh, so that no hole tears it.
 
-use std::fmt;
+use crate::bake::settings::OffsetWidth;
 use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
+use crate::bake::baked::assemble;
+use crate::bake::baked::{Baked, Outcome};
+use crate::bake::blocks::for_each_layer;
 use crate::bake::check;
 use crate::bake::check::Certainty;
-use crate::bake::dense as bake;
-use crate::bake::dense::{BakeError, Baked, Distances, Outcome};
-use crate::bake::distance::blocks::for_each_layer;
+use crate::bake::distance::fill::Distances;
+use crate::bake::distance::fill::allocate;
 use crate::bake::distance::marks::Marks;
+use crate::bake::error::{BakeError, LayoutError, SignError};
 use crate::bake::offset::sites::{Best, Sites};
-use crate::bake::settings::{BakeSettings, Method, Progress, Resolution, Stage, tell};
+use crate::bake::progress::{Progress, Stage, tell};
+use crate::bake::settings::{BakeSettings, Method};
 use crate::bake::sign::plan as sign;
 use crate::field::{GridLayout, SignMethod};
 use crate::geom::{DAabb, places};
 use crate::mesh::TriangleMesh;
 use crate::threads;
-
-/// Radius of the ball: gaps up to twice as wide are closed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum OffsetWidth {
-    /// So many cells.
-    Cells(f64),
-    /// This length \[m\].
-    Length(f64),
-}
-
-impl Default for OffsetWidth {
-    /// One cell: closes what the grid can hardly show, and fills no groove that it could.
-    fn default() -> OffsetWidth {
-        OffsetWidth::Cells(1.0)
-    }
-}
-
-impl OffsetWidth {
-    /// Cells of padding that the ball needs to roll all around a mesh whose longest side has this length \[m\]: σ, and one more.
-    pub(crate) fn padding(self, resolution: Resolution, longest: f64) -> f64 {
-        match (self, resolution) {
-            (OffsetWidth::Cells(cells), _) => cells + 1.0,
-            (OffsetWidth::Length(length), Resolution::CellSize(size)) => length / size + 1.0,
-            // p cells of h = L / (n − 1 − 2p): p h ≥ σ + h.
-            (OffsetWidth::Length(length), Resolution::Nodes(nodes)) => {
-                let ratio = longest / length;
-                (f64::from(nodes) - 1.0 + ratio) / (ratio + 2.0)
-            }
-        }
-        .ceil()
-    }
-
-    /// Itself, if a ball can be that wide.
-    pub(crate) fn checked(self) -> Result<OffsetWidth, BakeError> {
-        let (OffsetWidth::Cells(width) | OffsetWidth::Length(width)) = self;
-        if width > 0.0 && width.is_finite() {
-            Ok(self)
-        } else {
-            Err(BakeError::BadOffsetWidth { width: self })
-        }
-    }
-
-    /// σ \[cells\].
-    fn in_cells(self, layout: &GridLayout) -> f64 {
-        match self {
-            OffsetWidth::Cells(cells) => cells,
-            OffsetWidth::Length(length) => length / f64::from(layout.cell_size),
-        }
-    }
-}
-
-impl fmt::Display for OffsetWidth {
-    /// The number and its unit.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OffsetWidth::Cells(cells) => write!(f, "{cells:?} cells"),
-            OffsetWidth::Length(length) => write!(f, "{length:?} m"),
-        }
-    }
-}
 
 /// Bytes of a node beside its value: the radius of its ball, its place in the queue of the flood, and two marks.
 pub(crate) const BYTES_PER_NODE: u64 = 10;
@@ -110,16 +54,16 @@ pub(crate) fn bake(
 ) -> Result<Baked, BakeError> {
     let start = Instant::now();
     if settings.method == Method::BruteForce {
-        return Err(BakeError::BruteForceSign(SignMethod::Offset.name()));
+        return Err(SignError::BruteForceSign(SignMethod::Offset.name()).into());
     }
     let nodes = layout.node_count();
     if nodes > u64::from(u32::MAX) {
-        return Err(BakeError::TooManyToNumber { nodes });
+        return Err(LayoutError::TooManyToNumber { nodes }.into());
     }
     let width = width.checked()?.in_cells(&layout);
     tell(progress, Stage::Preparing, 0, 1)?;
     let (bvh, mut notes) = sign::without_plan(mesh, layout.bounds().as_daabb());
-    let mut values = bake::allocate(layout.node_count() as usize, 0.0)?;
+    let mut values = allocate(layout.node_count() as usize, 0.0)?;
     tell(progress, Stage::Distances, 0, 1)?;
     let distances = Distances {
         bvh: &bvh,
@@ -165,7 +109,7 @@ pub(crate) fn bake(
         disagreements: 0,
     };
     let exact = |points: &[DVec3]| ball.distance_many(&signed.sites, points);
-    bake::assemble(mesh, layout, outcome, exact, start)
+    assemble(mesh, layout, outcome, exact, start)
 }
 
 /// A ball that rolls about in a grid of distances.
@@ -208,7 +152,7 @@ impl Ball<'_> {
     fn sign(&self, values: &mut [f32], progress: Progress<'_>) -> Result<Signed, BakeError> {
         let outside = self.flood(values, self.width, progress)?;
         let narrower = self.flood(values, 0.5 * self.width, progress)?;
-        let mut radii = bake::allocate(self.layout.node_count() as usize, f32::NEG_INFINITY)?;
+        let mut radii = allocate(self.layout.node_count() as usize, f32::NEG_INFINITY)?;
         for (index, radius) in radii.iter_mut().enumerate() {
             if outside.has(index) {
                 *radius = (f64::from(values[index]) / self.cell_size()) as f32;

@@ -2,5 +2,3 @@
 
 pub(crate) mod grid;
 pub(crate) mod sites;
-
-pub use grid::OffsetWidth;

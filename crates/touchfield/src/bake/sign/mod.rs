@@ -3,5 +3,3 @@
 pub(crate) mod mend;
 pub(crate) mod patches;
 pub(crate) mod plan;
-
-pub use plan::SignChoice;

@@ -5,12 +5,12 @@
 //! Cost: validation of the mesh (about as long as its hierarchy takes to build), then see each method.
 //! Not for: distances; they come from all faces, also those left out here.
 
+use crate::bake::settings::SignChoice;
 use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 
-use crate::bake::dense::BakeError;
-use crate::bake::offset::grid::OffsetWidth;
+use crate::bake::error::{BakeError, SignError};
 use crate::bake::sign::mend::mend;
 use crate::bake::sign::patches::{Patches, is_even};
 use crate::field::SignMethod;
@@ -24,28 +24,6 @@ use crate::threads;
 
 /// Beyond this many crossing pairs the list is not worth its time: winding numbers tell every sign.
 const MOST_CROSSINGS: usize = 200_000;
-
-/// How to tell inside from outside.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SignChoice {
-    /// By the defects of the mesh: pseudonormals for clean ones, else winding numbers, else parity; cross-checked.
-    Auto,
-    /// This one, or an error when the mesh does not allow it. [`SignMethod::Offset`] means [`OffsetWidth::default`].
-    Always(SignMethod),
-    /// By what a ball from outside can reach, of this radius: [`SignMethod::Offset`]. Dense grids only.
-    Offset(OffsetWidth),
-}
-
-impl SignChoice {
-    /// The width of the offset, if signs are told by one.
-    pub(crate) fn offset(self) -> Option<OffsetWidth> {
-        match self {
-            SignChoice::Offset(width) => Some(width),
-            SignChoice::Always(SignMethod::Offset) => Some(OffsetWidth::default()),
-            SignChoice::Auto | SignChoice::Always(_) => None,
-        }
-    }
-}
 
 /// Tells inside from outside.
 pub(crate) enum Signs {
@@ -260,10 +238,10 @@ pub(crate) fn plan(
     around: DAabb,
 ) -> Result<SignPlan, BakeError> {
     if choice.offset().is_some() {
-        return Err(BakeError::OffsetNeedsDense);
+        return Err(SignError::OffsetNeedsDense.into());
     }
     if choice == SignChoice::Always(SignMethod::Given) {
-        return Err(BakeError::GivenSigns);
+        return Err(SignError::GivenSigns.into());
     }
     let (examination, bvh) = look_at(mesh, around);
     let mut notes = describe(&examination.validation);
@@ -317,10 +295,10 @@ pub(crate) fn plan(
     if method == SignMethod::Pseudonormal {
         let open_edges = validation.count("open_edge");
         if open_edges > 0 {
-            return Err(BakeError::OpenSurface { open_edges });
+            return Err(SignError::OpenSurface { open_edges }.into());
         }
         if cancelled > 0 {
-            return Err(BakeError::OppositePairs { faces: cancelled });
+            return Err(SignError::OppositePairs { faces: cancelled }.into());
         }
     }
     if !closed && method == SignMethod::Winding && is_inside_out(&mended.mesh, sign_faces.winding())
@@ -351,7 +329,7 @@ pub(crate) fn plan(
         SignMethod::Winding | SignMethod::Given => Signs::OpenWinding,
         SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_faces.bvh))),
         // Refused above: no face tells it.
-        SignMethod::Offset => return Err(BakeError::OffsetNeedsDense),
+        SignMethod::Offset => return Err(SignError::OffsetNeedsDense.into()),
     };
     let closed = match &signs {
         // On a surface that crosses or contains itself they also flip halfway between two sheets.

@@ -8,24 +8,23 @@
 //! Blocks share their borders, and nearly every node is searched once: a block owns the nodes up to the last of each row, which is the first
 //! of the next block, and takes that from there. Where there is no next block it searches that too, in one go with its own.
 
+use crate::bake::packing::CELLS;
+use crate::bake::packing::CELLS_LOG2;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{DVec3, UVec3};
 
+use crate::bake::blocks::Piece;
 use crate::bake::check;
-use crate::bake::dense::BakeError;
-use crate::bake::distance::blocks::Piece;
-use crate::bake::settings::{Progress, Stage, tell};
-use crate::bake::sparse::builder::{Builder, Built, Coarse, finer, lower_blocks, rounding_of};
+use crate::bake::packing::{Built, lower_blocks, rounding_of};
+use crate::bake::progress::{Progress, Stage, tell};
+use crate::bake::sparse::builder::{Builder, Coarse, finer};
 use crate::bake::sparse::cell_error::Cell;
+use crate::bake::sparse::error::SparseBakeError;
 use crate::field::{GridLayout, PLAIN, SparseBlock};
 use crate::geom::{corner, place_index, places};
 use crate::threads;
-
-/// Cells of a block along a side, and the power of two that is.
-pub(crate) const CELLS: u32 = 1 << CELLS_LOG2;
-pub(crate) const CELLS_LOG2: u8 = 3;
 
 /// Nodes of a block.
 const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
@@ -109,7 +108,7 @@ impl Builder<'_> {
         coarse: &Coarse,
         width: f64,
         progress: Progress<'_>,
-    ) -> Result<Built, BakeError> {
+    ) -> Result<Built, SparseBakeError> {
         let layout = finer(&self.layout, CELLS);
         let cell_size = f64::from(layout.cell_size);
         let half_diagonal = check::half_diagonal(&layout);

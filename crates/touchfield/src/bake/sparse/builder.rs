@@ -5,346 +5,23 @@
 //! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
 //! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
 
-use std::ops::{ControlFlow, Range};
+use crate::bake::packing::Bits;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
-use glam::{DVec3, UVec3};
+use glam::UVec3;
 
-use crate::bake::check;
-use crate::bake::convert::stored::{ConvertSettings, Keep, Target, convert, converted_provenance};
-use crate::bake::dense::{BakeError, BakeReport, Baked, bake, check_within};
-use crate::bake::distance::blocks::{Piece, for_each_layer};
+use crate::bake::blocks::{Piece, for_each_layer};
 use crate::bake::distance::exact_bvh::fill_piece;
 use crate::bake::distance::nodes::{Wanted, signed};
 use crate::bake::distance::settle_signs::settle_signs;
-use crate::bake::exact_distance::{ExactDistance, check_faces};
-use crate::bake::settings::{BakeSettings, Progress, Stage, Step, tell};
-use crate::bake::sign::plan::Signs;
-use crate::bake::sparse::band as sparse_band;
+use crate::bake::error::BakeError;
+use crate::bake::exact_distance::ExactDistance;
+use crate::bake::progress::{Progress, Stage};
 use crate::bake::sparse::cell_error::{Cell, CellProver};
-use crate::bake::update::sparse::KeptBlocks;
-use crate::field::{
-    GridLayout, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseError, SparseParts,
-    SparseValues, StoredField,
-};
+use crate::bake::sparse::error::SparseBakeError;
+use crate::bake::sparse::kept::KeptBlocks;
+use crate::field::{GridLayout, SparseBlock};
 use crate::geom::{corner, place_index};
-use crate::mesh::TriangleMesh;
-
-/// How a sparse field is to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SparseSettings {
-    /// Where the blocks are.
-    pub goal: SparseGoal,
-    /// Of a stored value.
-    pub bits: Bits,
-    /// Lowers every value by its error: the solid then encloses the mesh, and no point of it is reported outside. That doubles the error, so a
-    /// tolerance is kept by proving half of it.
-    pub conservative: bool,
-}
-
-/// What blocks are for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SparseGoal {
-    /// Cells of the size that [`BakeSettings::resolution`] asks for, within so many of them from the surface.
-    Band(f64),
-    /// An error of at most this, everywhere within the grid \[m\].
-    Tolerance(f64),
-}
-
-/// Bits of a stored value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
-    /// One byte.
-    Eight,
-    /// Two bytes.
-    Sixteen,
-    /// Four bytes: `f32`.
-    ThirtyTwo,
-}
-
-impl Bits {
-    pub(crate) fn steps(self) -> Option<f64> {
-        match self {
-            Bits::Eight => Some(255.0),
-            Bits::Sixteen => Some(65_535.0),
-            Bits::ThirtyTwo => None,
-        }
-    }
-
-    pub(crate) fn bytes(self) -> u64 {
-        match self {
-            Bits::Eight => 1,
-            Bits::Sixteen => 2,
-            Bits::ThirtyTwo => 4,
-        }
-    }
-}
-
-impl Default for SparseSettings {
-    fn default() -> SparseSettings {
-        SparseSettings {
-            goal: SparseGoal::Band(3.0),
-            bits: Bits::Sixteen,
-            conservative: false,
-        }
-    }
-}
-
-impl SparseSettings {
-    /// What has to be reached before values are lowered by their errors, which doubles these.
-    fn proven_goal(&self) -> Result<SparseGoal, BakeError> {
-        let is_usable = |length: f64| length > 0.0 && length.is_finite();
-        match self.goal {
-            SparseGoal::Band(width) if !is_usable(width) => Err(BakeError::BadBand { width }),
-            SparseGoal::Tolerance(tolerance) if !is_usable(tolerance) => {
-                Err(BakeError::BadTolerance { tolerance })
-            }
-            SparseGoal::Tolerance(tolerance) if self.conservative => {
-                Ok(SparseGoal::Tolerance(0.5 * tolerance))
-            }
-            goal => Ok(goal),
-        }
-    }
-}
-
-/// A sparse field and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BakedSparse {
-    /// The field.
-    pub field: SparseBlocks,
-    /// What is stored with it. Doubtful cells are those of the coarse grid.
-    pub provenance: Provenance,
-    /// What is known only now.
-    pub report: BakeReport,
-}
-
-/// Of a coarse node: its value and nearest face, and the block of its cell.
-const COARSE_BYTES: u64 = 12;
-
-/// Bakes a closed mesh into a sparse field. Distances are always found by [`Method::Exact`](crate::bake::settings::Method::Exact), whatever `settings` say.
-pub fn bake_sparse(
-    mesh: &TriangleMesh,
-    settings: &BakeSettings,
-    sparse: &SparseSettings,
-    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
-) -> Result<BakedSparse, BakeError> {
-    check_faces(mesh)?;
-    if settings.sign.offset().is_some() {
-        return by_offset(mesh, settings, sparse, progress);
-    }
-    let layout = coarse_layout(mesh, settings, sparse.proven_goal()?)?;
-    bake_sparse_keeping(mesh, layout, settings, sparse, None, progress).map(|(baked, _)| baked)
-}
-
-/// [`bake_sparse`] on a given coarse grid, such as that of another sparse field. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
-pub fn bake_sparse_on(
-    mesh: &TriangleMesh,
-    coarse: GridLayout,
-    settings: &BakeSettings,
-    sparse: &SparseSettings,
-    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
-) -> Result<BakedSparse, BakeError> {
-    check_faces(mesh)?;
-    if settings.sign.offset().is_some() {
-        return Err(BakeError::OffsetNeedsDense);
-    }
-    bake_sparse_keeping(mesh, coarse, settings, sparse, None, progress).map(|(baked, _)| baked)
-}
-
-/// The same for a mesh of valid faces, with the blocks that are known from before, if any. Returns also how many blocks were computed.
-pub(crate) fn bake_sparse_keeping(
-    mesh: &TriangleMesh,
-    layout: GridLayout,
-    settings: &BakeSettings,
-    sparse: &SparseSettings,
-    kept: Option<&KeptBlocks<'_>>,
-    progress: Progress<'_>,
-) -> Result<(BakedSparse, usize), BakeError> {
-    let start = Instant::now();
-    let goal = sparse.proven_goal()?;
-    let bounds = mesh.bounds();
-    layout.check()?;
-    check_within(&layout, bounds)?;
-    tell(progress, Stage::Preparing, 0, 1)?;
-    let exact = ExactDistance::within(mesh, settings.sign, layout.bounds().as_daabb())?;
-    let patches = match &exact.plan().signs {
-        Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) if exact.is_closed() => {
-            patches
-        }
-        _ => return Err(BakeError::SparseNeedsClosed),
-    };
-    let builder = Builder {
-        exact: &exact,
-        prover: CellProver::new(&exact.plan().bvh, patches),
-        layout,
-        bits: sparse.bits,
-        conservative: sparse.conservative,
-        kept: kept.filter(|kept| kept.can_stay(exact.plan())),
-        rounding: check::rounding(&layout, 0.0),
-        max_memory: settings.max_memory,
-        stored: AtomicU64::new(layout.node_count().saturating_mul(COARSE_BYTES)),
-        done: AtomicU64::new(0),
-    };
-    let coarse = builder.coarse(progress)?;
-    let built = match goal {
-        SparseGoal::Band(width) => builder.band(&coarse, width, progress)?,
-        SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
-    };
-    tell(progress, Stage::Checking, 0, 1)?;
-    let computed = built.blocks.len() - built.kept;
-    let mut parts = SparseParts {
-        nodes: coarse.values,
-        cells: built.cells,
-        plain_error: (built.plain_error as f32).next_up(),
-        blocks: built.blocks,
-        children: built.children,
-        values: built.values,
-        solid: check::solid(bounds),
-    };
-    if sparse.conservative {
-        lower_nodes(&mut parts);
-    }
-    let field = SparseBlocks::new(layout, parts).map_err(|error| match error {
-        SparseError::Grid(error) => BakeError::Grid(error),
-        error => BakeError::Sparse(error),
-    })?;
-    let measured_error = check::measured_error(
-        &field,
-        field.finest_cell_size(),
-        |points| exact.distance_many(points),
-        mesh,
-    );
-    let baked = BakedSparse {
-        provenance: Provenance {
-            sign_method: exact.sign_method(),
-            measured_error,
-            conservative: sparse.conservative,
-            doubtful_cells: Vec::new(),
-            notes: exact.notes().to_vec(),
-        },
-        field,
-        report: BakeReport {
-            time: start.elapsed(),
-            cross_checked: 0,
-            disagreements: 0,
-        },
-    };
-    Ok((baked, computed))
-}
-
-/// Signs by an offset hang on all nodes of a grid, so a dense grid is baked and folded.
-fn by_offset(
-    mesh: &TriangleMesh,
-    settings: &BakeSettings,
-    sparse: &SparseSettings,
-    progress: Progress<'_>,
-) -> Result<BakedSparse, BakeError> {
-    let SparseGoal::Band(width) = sparse.goal else {
-        return Err(BakeError::OffsetHasNoTolerance);
-    };
-    let Baked {
-        grid,
-        provenance,
-        report,
-    } = bake(mesh, settings, progress)?;
-    let settings = ConvertSettings {
-        target: Target::Sparse {
-            keep: Keep::Band(width),
-            bits: sparse.bits,
-        },
-        cell_size: None,
-        conservative: sparse.conservative,
-        max_memory: settings.max_memory,
-    };
-    let dense = StoredField::from(grid);
-    let converted = convert(&dense, &settings, progress).map_err(BakeError::of_folding)?;
-    let provenance = converted_provenance(&dense, &provenance, &converted, &settings);
-    match converted {
-        StoredField::Sparse(field) => Ok(BakedSparse {
-            field,
-            provenance,
-            report,
-        }),
-        _ => unreachable!("a conversion to blocks gives blocks"),
-    }
-}
-
-/// The grid whose cells blocks replace.
-fn coarse_layout(
-    mesh: &TriangleMesh,
-    settings: &BakeSettings,
-    goal: SparseGoal,
-) -> Result<GridLayout, BakeError> {
-    let bounds = mesh.bounds();
-    match goal {
-        SparseGoal::Band(_) => {
-            let fine = settings.layout(bounds)?;
-            let cells = (fine.cells() + (sparse_band::CELLS - 1)) / sparse_band::CELLS;
-            centered(
-                bounds.center(),
-                fine.cell_size * sparse_band::CELLS as f32,
-                cells,
-            )
-        }
-        SparseGoal::Tolerance(tolerance) => {
-            let extents = bounds.extents();
-            let longest = extents.max_element();
-            if !(longest > 0.0 && longest.is_finite()) {
-                return Err(BakeError::NoExtent { extents });
-            }
-            // Where the surface has an edge, cells are as large as the tolerance, two levels of blocks down. Not tuned further.
-            let size = (64.0 * tolerance).clamp(longest / 128.0, longest / 8.0) as f32;
-            let padded = extents + 2.0 * f64::from(size);
-            let cells = (padded / f64::from(size)).ceil().max(DVec3::ONE).as_uvec3();
-            centered(bounds.center(), size, cells)
-        }
-    }
-}
-
-fn centered(center: DVec3, cell_size: f32, cells: UVec3) -> Result<GridLayout, BakeError> {
-    let layout = GridLayout {
-        origin: (center - 0.5 * f64::from(cell_size) * cells.as_dvec3()).as_vec3(),
-        cell_size,
-        nodes: cells + UVec3::ONE,
-    };
-    layout.check()?;
-    Ok(layout)
-}
-
-/// A value less what it can be too high. Twice over in `f32`: the sum is rounded, and so is every sample.
-pub(crate) fn lowered(value: f32, error: f32) -> f32 {
-    (value - error.next_up()).next_down()
-}
-
-/// Moves every value down by what it can be too high, and says how far it can be off then.
-pub(crate) fn lower_by_errors(parts: &mut SparseParts) {
-    lower_nodes(parts);
-    lower_blocks(&mut parts.blocks, &mut parts.values);
-}
-
-/// The same for coarse nodes alone.
-fn lower_nodes(parts: &mut SparseParts) {
-    for value in &mut parts.nodes {
-        *value = lowered(*value, parts.plain_error);
-    }
-    parts.plain_error = (2.0 * parts.plain_error).next_up();
-}
-
-/// The same for blocks alone.
-pub(crate) fn lower_blocks(blocks: &mut [SparseBlock], values: &mut SparseValues) {
-    for block in blocks {
-        if let SparseValues::Bits32(values) = values {
-            let count = block.value_count();
-            for value in &mut values[block.first_value..block.first_value + count] {
-                *value = lowered(*value, block.error);
-            }
-        } else {
-            block.lowest = lowered(block.lowest, block.error);
-        }
-        block.error = (2.0 * block.error).next_up().next_up();
-    }
-}
 
 pub(crate) struct Builder<'a> {
     pub(crate) exact: &'a ExactDistance,
@@ -368,138 +45,9 @@ pub(crate) struct Coarse {
     pub(crate) faces: Vec<u32>,
 }
 
-/// Blocks as they grow.
-pub(crate) struct Built {
-    pub(crate) cells: Vec<u32>,
-    pub(crate) plain_error: f64,
-    pub(crate) blocks: Vec<SparseBlock>,
-    pub(crate) children: Vec<u32>,
-    pub(crate) values: SparseValues,
-    /// Blocks that were taken over from before.
-    pub(crate) kept: usize,
-}
-
-impl Built {
-    pub(crate) fn new(bits: Bits) -> Built {
-        Built {
-            cells: Vec::new(),
-            plain_error: 0.0,
-            blocks: Vec::new(),
-            children: Vec::new(),
-            values: match bits {
-                Bits::Eight => SparseValues::Bits8(Vec::new()),
-                Bits::Sixteen => SparseValues::Bits16(Vec::new()),
-                Bits::ThirtyTwo => SparseValues::Bits32(Vec::new()),
-            },
-            kept: 0,
-        }
-    }
-
-    /// Adds another's blocks behind its own.
-    pub(crate) fn append(&mut self, other: Built) {
-        let moved = |list: Vec<u32>, by: usize| {
-            list.into_iter().map(move |index| {
-                if index == PLAIN {
-                    PLAIN
-                } else {
-                    index + by as u32
-                }
-            })
-        };
-        let (blocks, children, values) =
-            (self.blocks.len(), self.children.len(), self.values.len());
-        self.cells.extend(moved(other.cells, blocks));
-        self.children.extend(moved(other.children, blocks));
-        self.blocks
-            .extend(other.blocks.into_iter().map(|mut block| {
-                block.first_value += values;
-                if block.children != PLAIN {
-                    block.children += children as u32;
-                }
-                block
-            }));
-        self.plain_error = self.plain_error.max(other.plain_error);
-        self.append_values(&other.values, 0..other.values.len());
-        self.kept += other.kept;
-    }
-
-    /// Adds a block without children as it stands among other values.
-    pub(crate) fn copy(&mut self, block: &SparseBlock, values: &SparseValues) {
-        self.blocks.push(SparseBlock {
-            first_value: self.values.len(),
-            ..*block
-        });
-        let range = block.first_value..block.first_value + block.value_count();
-        self.append_values(values, range);
-    }
-
-    fn append_values(&mut self, from: &SparseValues, range: Range<usize>) {
-        match (&mut self.values, from) {
-            (SparseValues::Bits8(own), SparseValues::Bits8(more)) => {
-                own.extend_from_slice(&more[range]);
-            }
-            (SparseValues::Bits16(own), SparseValues::Bits16(more)) => {
-                own.extend_from_slice(&more[range]);
-            }
-            (SparseValues::Bits32(own), SparseValues::Bits32(more)) => {
-                own.extend_from_slice(&more[range]);
-            }
-            _ => unreachable!("one bake stores one kind of values"),
-        }
-    }
-
-    /// Stores a block of values; `error` is that of interpolating them as they are. Returns its number.
-    pub(crate) fn push(
-        &mut self,
-        cells_log2: u8,
-        values: &[f32],
-        error: f64,
-        rounding: f64,
-    ) -> u32 {
-        let low = values.iter().copied().fold(f32::INFINITY, f32::min);
-        let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let largest = f64::from(low.abs().max(high.abs()));
-        let first_value = self.values.len();
-        let steps = self.values.bits().min(16);
-        let step = match self.values {
-            SparseValues::Bits32(_) => 0.0,
-            _ => (high - low) / ((1u32 << steps) - 1) as f32,
-        };
-        // A step too small to count with is none.
-        let step = if step.is_normal() { step } else { 0.0 };
-        // To the nearest step: the conversion to an integer cuts, and saturates.
-        let stored = |value: f32| match step {
-            0.0 => 0.0,
-            step => (value - low) / step + 0.5,
-        };
-        match &mut self.values {
-            SparseValues::Bits8(own) => own.extend(values.iter().map(|&v| stored(v) as u8)),
-            SparseValues::Bits16(own) => own.extend(values.iter().map(|&v| stored(v) as u16)),
-            SparseValues::Bits32(own) => own.extend_from_slice(values),
-        }
-        let (lowest, lost) = match self.values {
-            SparseValues::Bits32(_) => (0.0, 0.0),
-            // Without steps every value is the lowest.
-            _ if step == 0.0 => (low, high - low),
-            _ => (low, 0.5 * step),
-        };
-        // Decoding multiplies and adds in f32.
-        let rounding = rounding + rounding_of(largest);
-        self.blocks.push(SparseBlock {
-            cells_log2,
-            children: PLAIN,
-            first_value,
-            lowest,
-            step,
-            error: ((error + f64::from(lost) + rounding) as f32).next_up(),
-        });
-        self.blocks.len() as u32 - 1
-    }
-}
-
 impl Builder<'_> {
     /// Exact distances and nearest faces of the coarse nodes.
-    fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, BakeError> {
+    pub(crate) fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, SparseBakeError> {
         let layout = &self.layout;
         self.count(0, 1.0)?;
         let mut values = vec![0.0; layout.node_count() as usize];
@@ -566,12 +114,12 @@ impl Builder<'_> {
     }
 
     /// Counts bytes that blocks take from now on, when `share` of all blocks are counted.
-    pub(crate) fn count(&self, bytes: u64, share: f64) -> Result<(), BakeError> {
+    pub(crate) fn count(&self, bytes: u64, share: f64) -> Result<(), SparseBakeError> {
         let stored = bytes + self.stored.fetch_add(bytes, Ordering::Relaxed);
         if stored <= self.max_memory {
             return Ok(());
         }
-        Err(BakeError::SparseTooMuchMemory {
+        Err(SparseBakeError::TooMuchMemory {
             needed: (stored as f64 / share.min(1.0)) as u64,
             allowed: self.max_memory,
         })
@@ -587,11 +135,6 @@ impl Builder<'_> {
     pub(crate) fn block_bytes(&self, cells: u32) -> u64 {
         size_of::<SparseBlock>() as u64 + u64::from(cells + 1).pow(3) * self.bits.bytes()
     }
-}
-
-/// What interpolating values up to this, decoded in `f32`, rounds \[m\].
-pub(crate) fn rounding_of(largest: f64) -> f64 {
-    16.0 * f64::from(f32::EPSILON) * largest
 }
 
 /// A grid of cells so many times as fine.

@@ -622,7 +622,8 @@ fn rise(values: &[f64; 8]) -> f64 {
 mod tests {
     use super::*;
     use crate::bake::exact_distance::ExactDistance;
-    use crate::bake::sign::plan::{SignChoice, Signs};
+    use crate::bake::settings::SignChoice;
+    use crate::bake::sign::plan::Signs;
     use crate::mesh::TriangleMesh;
     use crate::mesh::generate;
     use crate::mesh::generate::{Bowl, Cuboid, Gear, Icosphere, TorusKnot};

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::UVec3;
 
-use crate::bake::dense::BakeError;
-use crate::bake::distance::blocks::Piece;
-use crate::bake::settings::{Progress, Stage, tell};
-use crate::bake::sparse::builder::{
-    Builder, Built, Coarse, Nodes, finer, lower_blocks, rounding_of,
-};
+use crate::bake::blocks::Piece;
+use crate::bake::error::BakeError;
+use crate::bake::packing::{Built, lower_blocks, rounding_of};
+use crate::bake::progress::{Progress, Stage, tell};
+use crate::bake::sparse::builder::{Builder, Coarse, Nodes, finer};
 use crate::bake::sparse::cell_error::{Cell, Proof};
+use crate::bake::sparse::error::SparseBakeError;
 use crate::field::{GridLayout, PLAIN};
 use crate::geom::{place_index, places};
 use crate::threads;
@@ -38,7 +38,7 @@ impl Builder<'_> {
         coarse: &Coarse,
         tolerance: f64,
         progress: Progress<'_>,
-    ) -> Result<Built, BakeError> {
+    ) -> Result<Built, SparseBakeError> {
         let target = target(tolerance);
         self.rows(progress, |y, z, built| {
             for x in 0..self.layout.cells().x {
@@ -146,13 +146,13 @@ impl Builder<'_> {
         ratio: f64,
         tolerance: f64,
         built: &mut Built,
-    ) -> Result<u32, BakeError> {
+    ) -> Result<u32, SparseBakeError> {
         let cells_log2 = (ratio.log2().ceil() as i32).clamp(1, 3) as u8;
         let cells = 1u32 << cells_log2;
         let fine = finer(layout, cells);
         let target = target(tolerance);
         fine.check()
-            .map_err(|_| BakeError::ToleranceBelowRounding { tolerance })?;
+            .map_err(|_| SparseBakeError::ToleranceBelowRounding { tolerance })?;
         let first = node * cells;
         let mut values = vec![0.0; (cells as usize + 1).pow(3)];
         let mut faces = vec![0; values.len()];
@@ -207,8 +207,8 @@ impl Builder<'_> {
     fn rows(
         &self,
         progress: Progress<'_>,
-        work: impl Fn(u32, u32, &mut Built) -> Result<(), BakeError> + Sync + Send,
-    ) -> Result<Built, BakeError> {
+        work: impl Fn(u32, u32, &mut Built) -> Result<(), SparseBakeError> + Sync + Send,
+    ) -> Result<Built, SparseBakeError> {
         let cells = self.layout.cells();
         let rows = (cells.y * cells.z) as usize;
         let order = spread(rows);
@@ -216,7 +216,7 @@ impl Builder<'_> {
         let forecast = Mutex::new(Forecast::default());
         let parts = threads::map(rows, |turn| {
             if stop.load(Ordering::Relaxed) {
-                return Err(BakeError::Cancelled);
+                return Err(BakeError::Cancelled.into());
             }
             let mut built = Built::new(self.bits);
             let row = order[turn];
@@ -224,24 +224,28 @@ impl Builder<'_> {
             let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
             let result = result
                 .and_then(|()| self.foresee(&forecast, &built, rows))
-                .and_then(|()| tell(progress, Stage::Distances, done, rows as u64));
+                .and_then(|()| {
+                    let told = tell(progress, Stage::Distances, done, rows as u64);
+                    told.map_err(SparseBakeError::from)
+                });
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
             result.map(|()| built)
         });
-        let mut in_order: Vec<(u32, Result<Built, BakeError>)> =
+        let mut in_order: Vec<(u32, Result<Built, SparseBakeError>)> =
             order.into_iter().zip(parts).collect();
         in_order.sort_unstable_by_key(|&(row, _)| row);
         // The reason, rather than that others were stopped for it.
+        const CANCELLED: SparseBakeError = SparseBakeError::Bake(BakeError::Cancelled);
         let mut failure = None;
         let mut built = Built::new(self.bits);
         for (_, part) in in_order {
             match part {
                 Ok(part) => built.append(part),
-                Err(BakeError::Cancelled) if failure.is_some() => {}
+                Err(SparseBakeError::Bake(BakeError::Cancelled)) if failure.is_some() => {}
                 Err(error) => {
-                    if failure.is_none() || failure == Some(BakeError::Cancelled) {
+                    if failure.is_none() || failure == Some(CANCELLED) {
                         failure = Some(error);
                     }
                 }
@@ -259,7 +263,7 @@ impl Builder<'_> {
         forecast: &Mutex<Forecast>,
         row: &Built,
         rows: usize,
-    ) -> Result<(), BakeError> {
+    ) -> Result<(), SparseBakeError> {
         let blocks = row
             .blocks
             .iter()
@@ -274,7 +278,7 @@ impl Builder<'_> {
         if surely <= self.max_memory as f64 {
             return Ok(());
         }
-        Err(BakeError::SparseTooMuchMemory {
+        Err(SparseBakeError::TooMuchMemory {
             needed: forecast.likely(rows) as u64,
             allowed: self.max_memory,
         })

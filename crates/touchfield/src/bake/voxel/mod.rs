@@ -4,4 +4,4 @@ pub(crate) mod voxelise;
 pub(crate) mod voxmap;
 
 pub use voxelise::surface_voxels;
-pub use voxmap::{BakedVoxmap, ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap};
+pub use voxmap::{ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap};

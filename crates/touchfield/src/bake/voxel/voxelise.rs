@@ -9,7 +9,7 @@
 
 use glam::{DVec3, UVec3};
 
-use crate::bake::dense::BakeError;
+use crate::bake::error::BakeError;
 use crate::bake::exact_distance::check_faces;
 use crate::field::{Cells, GridLayout};
 use crate::geom::{DAabb, Triangle, place_index};

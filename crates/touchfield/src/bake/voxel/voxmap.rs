@@ -22,12 +22,14 @@ use std::time::Instant;
 
 use glam::{DVec3, IVec3, UVec3};
 
+use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;
-use crate::bake::dense::{BakeError, BakeReport, estimated_memory};
+use crate::bake::dense::estimated_memory;
+use crate::bake::error::{BakeError, MemoryError};
 use crate::bake::exact_distance::ExactDistance;
+use crate::bake::progress::{Progress, Stage, tell};
+use crate::bake::settings::SignChoice;
 use crate::bake::settings::{BakeSettings, Resolution};
-use crate::bake::settings::{Progress, Stage, tell};
-use crate::bake::sign::plan::SignChoice;
 use crate::bake::voxel::voxelise::surface_voxels;
 use crate::field::{
     Encoding, GridLayout, LayeredVoxmap, Provenance, Sampling, VoxelValues, VoxmapError,
@@ -112,23 +114,12 @@ impl VoxmapBakeError {
     }
 }
 
-/// A voxmap and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BakedVoxmap {
-    /// The field.
-    pub field: LayeredVoxmap,
-    /// What is stored with it.
-    pub provenance: Provenance,
-    /// What is known only now.
-    pub report: BakeReport,
-}
-
 /// Bakes a closed mesh into a voxmap. `progress` is called from any thread and may cancel.
 pub fn bake_voxmap(
     mesh: &TriangleMesh,
     settings: &VoxmapSettings,
     progress: Progress<'_>,
-) -> Result<BakedVoxmap, VoxmapBakeError> {
+) -> Result<Baked<LayeredVoxmap>, VoxmapBakeError> {
     let start = Instant::now();
     crate::bake::exact_distance::check_faces(mesh)?;
     if settings.padding == 0 {
@@ -177,7 +168,7 @@ pub fn bake_voxmap(
         |points| exact.distance_many(points),
         mesh,
     );
-    Ok(BakedVoxmap {
+    Ok(Baked {
         field,
         provenance: Provenance {
             sign_method: exact.sign_method(),
@@ -248,12 +239,13 @@ fn check_memory(
         return Ok(());
     }
     let shrink = (settings.max_memory as f64 / needed as f64).cbrt();
-    Err(BakeError::TooMuchMemory {
+    Err(MemoryError::TooMuchMemory {
         nodes: layout.nodes,
         needed,
         allowed: settings.max_memory,
         fitting: (shrink * f64::from(layout.nodes.max_element())) as u32,
-    })
+    }
+    .into())
 }
 
 /// How far `n` voxels can be from the distance of a voxel in layer n, in voxels: √3 (n + ½) − n.

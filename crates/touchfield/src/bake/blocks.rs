@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use glam::{DVec3, UVec3};
 
-use crate::bake::settings::{Progress, Stage, Step};
+use crate::bake::progress::{Progress, Stage, Step};
 use crate::field::GridLayout;
 use crate::geom::lanes::LANES;
 use crate::geom::{place_index, places};
