@@ -3,8 +3,9 @@
 use glam::{DVec3, UVec3, Vec3};
 
 use crate::field::field::{Field, LowerPlane, Meaning, Sample};
-use crate::field::grid::dense_grid::{DenseGrid, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
 use crate::field::grid::layered_voxmap::LayeredVoxmap;
+use crate::field::grid::layout::GridLayout;
 use crate::field::grid::taylor_grid::TaylorGrid;
 use crate::field::sparse::sparse_blocks::SparseBlocks;
 use crate::geom::{Aabb, Interval};

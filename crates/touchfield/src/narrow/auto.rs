@@ -9,14 +9,14 @@
 //! their separation, which is the deepest contact, and for particles on the surface of their intersection.
 
 use crate::narrow::contacts::projection_particles;
-use crate::narrow::contacts::projection_particles::Particles;
 use crate::narrow::contacts::shell_walk::Walk;
-use crate::narrow::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch,
-};
+use crate::narrow::method::Method;
+use crate::narrow::method::Particles;
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::PairMemory;
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 use crate::narrow::separation::by_convex;
-use crate::narrow::separation::by_convex::PairMemory;
 use crate::narrow::separation::by_surfaces::contact_between_points;
 use crate::narrow::separation::search;
 

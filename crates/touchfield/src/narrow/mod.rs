@@ -3,31 +3,31 @@
 pub(crate) mod auto;
 pub(crate) mod contacts;
 pub mod convex;
+pub(crate) mod method;
 pub(crate) mod motion;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
 )]
 pub(crate) mod narrow;
+pub(crate) mod pair;
+pub(crate) mod scratch;
 pub(crate) mod search;
 pub(crate) mod separation;
 pub(crate) mod touching;
 
-pub use contacts::{
-    Ahead, Descent, FaceDescent, Features, Particles, Starts, Subdivision, TriangleScratch,
-    collide_triangles, place_of, revisit, settle, sharpen,
-};
+pub use contacts::{Ahead, TriangleScratch, collide_triangles, place_of, revisit, settle, sharpen};
+pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
 pub use motion::{
     Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome, ClearanceScratch,
     ClearanceSettings, MotionError, StartingContact, cast, cast_many, clearance, clearance_many,
     swept_points,
 };
-pub use narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
-    collide_again, find_contacts, find_contacts_ahead,
-};
+pub use narrow::{collide, collide_again, find_contacts, find_contacts_ahead};
+pub use pair::{CollideError, CollideSettings, Contacts, Outcome, Pair, Region};
+pub use scratch::{PairMemory, Scratch, SeparationScratch};
 pub use separation::{
-    PairMemory, Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
-    separation_again, separation_many,
+    Separation, SeparationOutcome, SeparationSettings, separation, separation_again,
+    separation_many,
 };
 pub use touching::{touching, touching_again};

@@ -20,7 +20,6 @@
 
 use glam::DVec3;
 
-use crate::bake::distance::chamfer;
 use crate::field::GridLayout;
 use crate::geom::DAabb;
 
@@ -81,7 +80,7 @@ impl Band {
     /// Between what the true distance of a node beyond the band lies, by its chamfer distance \[m\].
     pub(crate) fn bounds(&self, chamfer: f32) -> [f64; 2] {
         let chamfer = f64::from(chamfer);
-        let lower = chamfer * (1.0 - self.rounding) / chamfer::MOST - self.detour;
+        let lower = chamfer * (1.0 - self.rounding) / MOST - self.detour;
         // Every node nearer than that is in the band.
         let lower = lower.max((1.0 - self.rounding) * self.width);
         [lower, (chamfer * (1.0 + self.rounding)).max(lower)]
@@ -228,3 +227,9 @@ mod tests {
         assert!(worst > 0.02, "the claim was not tried: {worst}");
     }
 }
+
+/// κ: how many times longer than the straight way a way along steps is, at most.
+///
+/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so that every node of a cone is reached by
+/// whole steps of that cone. Its length is g·v, with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0), (2,1,1): g = (1, √5 − 2, √6 − √5).
+pub(crate) const MOST: f64 = 1.049_418;

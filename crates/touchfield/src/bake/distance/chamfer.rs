@@ -6,19 +6,13 @@
 //! Not for: accuracy far from the surface, where the error grows with the distance.
 //!
 //! After [Borgefors1986]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0), (1,1,1), (2,1,0), (2,1,1) or (2,2,1) with
-//! signs and order as they come. Ways along such steps are never shorter than the straight one, and longer by [`MOST`]
+//! signs and order as they come. Ways along such steps are never shorter than the straight one, and longer by [`MOST`](crate::bake::distance::band::MOST)
 //! at most. We store the middle of what that leaves possible ([`Band`]), which halves the error.
 
 use crate::bake::blocks::two_passes;
 use crate::bake::distance::band::Band;
 use crate::bake::progress::Progress;
 use crate::field::GridLayout;
-
-/// κ: how many times longer than the straight way a way along steps is, at most.
-///
-/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so that every node of a cone is reached by
-/// whole steps of that cone. Its length is g·v, with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0), (2,1,1): g = (1, √5 − 2, √6 − √5).
-pub(crate) const MOST: f64 = 1.049_418;
 
 /// Writes the distances beyond the band and returns their largest error \[m\]; `None` when cancelled.
 pub(crate) fn fill(
@@ -155,6 +149,7 @@ mod tests {
     use glam::{DVec3, UVec3, Vec3};
 
     use super::*;
+    use crate::bake::distance::band::MOST;
 
     fn from_one(nodes: UVec3, seed: UVec3) -> (GridLayout, Vec<f32>) {
         let layout = GridLayout {

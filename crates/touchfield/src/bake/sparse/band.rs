@@ -10,6 +10,8 @@
 
 use crate::bake::packing::CELLS;
 use crate::bake::packing::CELLS_LOG2;
+use crate::bake::sparse::near::BandError;
+use crate::bake::sparse::near::Near;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,50 +34,12 @@ const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
 /// Blocks that are put together by one thread at a time.
 const TOGETHER: usize = 16;
 
-/// The coarse cells that get a block, in the order of their blocks.
-pub(crate) struct Near {
-    cells: Vec<UVec3>,
-    /// Of every coarse cell the number of its block, or [`PLAIN`].
-    numbers: Vec<u32>,
-    /// Largest error in the others \[m\].
-    plain_error: f64,
-}
-
-impl Near {
-    /// The blocks of a layer of coarse cells.
-    fn layer(&self, z: u32) -> Range<usize> {
-        let first = self.cells.partition_point(|cell| cell.z < z);
-        first..self.cells.partition_point(|cell| cell.z <= z)
-    }
-
-    /// The number of the block of a coarse cell, of which there are so many along each axis.
-    pub(crate) fn number(&self, cells: UVec3, cell: UVec3) -> Option<u32> {
-        let inside = cell.cmplt(cells).all();
-        let number = inside.then(|| self.numbers[place_index(cells, cell)]);
-        number.filter(|&number| number != PLAIN)
-    }
-
-    /// Nodes that the block of a coarse cell searches, along each axis: its own, and the last where no block follows.
-    fn searched(&self, cells: UVec3, cell: UVec3) -> UVec3 {
-        let along = |axis: UVec3| CELLS + u32::from(self.number(cells, cell + axis).is_none());
-        UVec3::new(along(UVec3::X), along(UVec3::Y), along(UVec3::Z))
-    }
-}
-
 /// What becomes of each block.
 struct Fates<'a> {
     /// The block of before, where it stays as it is.
     kept: Vec<Option<&'a SparseBlock>>,
     /// Whether its nodes are searched: for itself, or for neighbours that are not kept.
     searched: Vec<bool>,
-}
-
-/// What the error of a block is made of, besides its own values.
-pub(crate) struct BandError {
-    /// Of a fine cell \[m\].
-    pub(crate) half_diagonal: f64,
-    /// \[m\]
-    pub(crate) rounding: f64,
 }
 
 /// The nodes of the blocks.

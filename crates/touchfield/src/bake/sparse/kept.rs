@@ -4,7 +4,7 @@ use crate::bake::distance::kept::{SignsBefore, is_apart};
 use crate::bake::packing::CELLS;
 use crate::bake::packing::rounding_of;
 use crate::bake::sign::plan::SignPlan;
-use crate::bake::sparse::band::{BandError, Near};
+use crate::bake::sparse::near::{BandError, Near};
 use crate::field::{Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseValues};
 use crate::geom::{DAabb, corner, place_index, places};
 use glam::UVec3;

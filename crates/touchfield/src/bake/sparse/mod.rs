@@ -7,6 +7,7 @@ pub(crate) mod cell_error;
 pub(crate) mod error;
 pub(crate) mod flatness;
 pub(crate) mod kept;
+pub(crate) mod near;
 pub(crate) mod tolerance;
 
 pub use bake::{SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};

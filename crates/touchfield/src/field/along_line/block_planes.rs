@@ -17,7 +17,8 @@ use glam::{UVec3, Vec3A};
 use crate::field::along_line::min_max_octree::Cells;
 use crate::field::along_line::min_max_octree::MinMaxOctree;
 use crate::field::along_line::rough_line::{RoughBlock, RoughLine};
-use crate::field::grid::dense_grid::{DenseGrid, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::GridLayout;
 use crate::field::grid::trilinear;
 use crate::geom::lanes::{prefer_large_pages, prefetch};
 use crate::geom::{Interval, corner, place_at, place_index};
@@ -504,7 +505,7 @@ mod tests {
     use crate::field::along_line::line::Line;
     use crate::field::along_line::min_max_octree::LeafSide;
     use crate::field::field::Field;
-    use crate::field::grid::dense_grid::GridLayout;
+    use crate::field::grid::layout::GridLayout;
     use crate::field::stored::StoredField;
     use crate::geom::Aabb;
     use glam::{DVec3, Vec3};

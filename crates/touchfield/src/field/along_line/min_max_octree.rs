@@ -13,7 +13,8 @@
 
 use glam::{DVec3, UVec3};
 
-use crate::field::grid::dense_grid::{DenseGrid, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::GridLayout;
 use crate::geom::{Aabb, Interval, place_index, places};
 use crate::threads;
 

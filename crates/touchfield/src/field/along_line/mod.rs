@@ -4,6 +4,7 @@ pub(crate) mod block_planes;
 pub(crate) mod field_octree;
 pub(crate) mod line;
 pub(crate) mod min_max_octree;
+pub(crate) mod piece;
 pub(crate) mod pieces;
 pub(crate) mod rough_line;
 pub(crate) mod sparse_octree;

@@ -7,6 +7,8 @@
 //! In the cells of a dense or sparse grid the field is trilinear, so a cubic along a line; that of a Taylor grid is a quartic; that
 //! of a voxmap is linear, and jumps from voxel to voxel. All in `f64`, from the exact place of the nodes: what `f32` look-ups round off is not in it.
 
+use crate::field::along_line::piece::Piece;
+use crate::field::along_line::piece::Polynomial;
 use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3};
@@ -14,28 +16,12 @@ use glam::{DVec3, UVec3};
 use crate::field::along_line::line::{Line, Times, Walker, walk_cells};
 use crate::field::along_line::sparse_octree::SparseOctree;
 use crate::field::along_line::sparse_planes::{Near, NearPart, SparsePlanes};
-use crate::field::grid::dense_grid::{DenseGrid, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
 use crate::field::grid::layered_voxmap::LayeredVoxmap;
+use crate::field::grid::layout::GridLayout;
 use crate::field::grid::taylor_grid::TaylorGrid;
 use crate::field::sparse::sparse_blocks::{PLAIN, SparseBlocks};
 use crate::geom::{Interval, corner};
-
-/// Coefficients in the share of the piece's time that has passed, the constant first \[m\].
-pub(crate) type Polynomial = [f64; 5];
-
-/// What a field is along a piece of a line.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Piece {
-    /// On one side of the level all along.
-    Clear {
-        /// Which side; the other is above.
-        is_below: bool,
-        /// How far from the level at least \[m\].
-        gap: f32,
-    },
-    /// This, which may cross the level.
-    Polynomial(Polynomial),
-}
 
 /// A field made of cells, in each of which it is a polynomial along a line.
 pub(crate) trait LinePieces {
@@ -51,33 +37,6 @@ pub(crate) trait LinePieces {
         level: f32,
         visit: &mut impl FnMut(Times, Piece) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
-}
-
-impl Piece {
-    /// Of a range that holds all values; `None` when the level lies in it.
-    pub(crate) fn of_range(range: Interval, level: f32) -> Option<Piece> {
-        if range.lower > level {
-            Some(Piece::Clear {
-                is_below: false,
-                gap: range.lower - level,
-            })
-        } else if range.upper < level {
-            Some(Piece::Clear {
-                is_below: true,
-                gap: level - range.upper,
-            })
-        } else {
-            None
-        }
-    }
-
-    /// How far from the level it stays at least \[m\].
-    pub(crate) fn gap(&self) -> f32 {
-        match self {
-            Piece::Clear { gap, .. } => *gap,
-            Piece::Polynomial(_) => 0.0,
-        }
-    }
 }
 
 impl LinePieces for DenseGrid {

@@ -11,7 +11,7 @@ use glam::{DVec3, UVec3};
 
 use crate::field::along_line::line::{Line, Times};
 use crate::field::along_line::min_max_octree::Cells;
-use crate::field::along_line::pieces::Piece;
+use crate::field::along_line::piece::Piece;
 use crate::field::sparse::sparse_blocks::{PLAIN, SparseBlock, SparseBlocks};
 use crate::threads;
 
@@ -153,7 +153,7 @@ impl BlockPlane {
 mod tests {
     use super::*;
     use crate::field::field::Field;
-    use crate::field::grid::dense_grid::GridLayout;
+    use crate::field::grid::layout::GridLayout;
     use crate::field::sparse::sparse_blocks::{SparseParts, SparseValues};
     use crate::geom::Aabb;
     use glam::Vec3;

@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use crate::field::closed_form::csg::Intersection;
     use crate::field::closed_form::parameter::ParameterError;
-    use crate::field::closed_form::primitive::half_space::HalfSpace;
-    use crate::field::closed_form::primitive::sphere::Sphere;
+    use crate::field::closed_form::primitive::HalfSpace;
+    use crate::field::closed_form::primitive::Sphere;
     use crate::field::closed_form::transform::Transformed;
     use crate::field::field::Field;
     use crate::geom::Pose;

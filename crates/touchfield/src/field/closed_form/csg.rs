@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::field::closed_form::parameter::ParameterError;
-    use crate::field::closed_form::primitive::sphere::Sphere;
+    use crate::field::closed_form::primitive::Sphere;
     use crate::field::closed_form::transform::Transformed;
     use crate::geom::Pose;
 

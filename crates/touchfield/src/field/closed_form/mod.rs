@@ -2,6 +2,7 @@
 
 pub(crate) mod closure;
 pub mod csg;
+pub(crate) mod from_recipe;
 pub(crate) mod height_field;
 pub mod level_set;
 pub(crate) mod parameter;

@@ -211,8 +211,8 @@ mod tests {
     use glam::Quat;
 
     use super::*;
-    use crate::field::closed_form::primitive::half_space::HalfSpace;
-    use crate::field::closed_form::primitive::sphere::Sphere;
+    use crate::field::closed_form::primitive::HalfSpace;
+    use crate::field::closed_form::primitive::Sphere;
 
     #[test]
     fn what_is_no_pose_is_refused() -> Result<(), ParameterError> {

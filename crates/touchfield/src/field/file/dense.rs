@@ -11,7 +11,8 @@ use crate::field::field::Field;
 use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::{Budget, blocks};
-use crate::field::grid::dense_grid::{DenseGrid, GridError, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::Aabb;
 use crate::geom::lanes::room_for;
 

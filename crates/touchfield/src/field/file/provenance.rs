@@ -10,7 +10,7 @@ use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::dense::fixed_payload;
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::{Budget, MOST_NOTES, NOTE_BYTES};
-use crate::field::grid::dense_grid::GridLayout;
+use crate::field::grid::layout::GridLayout;
 use crate::field::provenance::{Provenance, SignMethod};
 
 pub(super) const PROVENANCE: Tag = Tag(*b"PROV");

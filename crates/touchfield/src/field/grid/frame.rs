@@ -10,12 +10,9 @@ use glam::{UVec3, Vec3};
 use crate::field::bounds::outside::{distance_outside, lower_bound_outside};
 use crate::field::bounds::rounding::largest_coordinate;
 use crate::field::field::Sample;
-use crate::field::grid::dense_grid::{GridError, GridLayout};
+use crate::field::grid::layout::LARGEST;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::{Aabb, Interval};
-
-/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells: what sums and differences of such
-/// numbers give, and their slopes, stays finite in `f32`.
-pub(crate) const LARGEST: f32 = 1e37;
 
 /// A grid without its values.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,8 +14,9 @@ use glam::{DVec3, UVec3, Vec3};
 use crate::field::bounds::outside::lower_bound_outside;
 use crate::field::bounds::rounding::largest_coordinate;
 use crate::field::field::{Field, Sample};
-use crate::field::grid::dense_grid::{DenseGrid, GridError, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
 use crate::field::grid::frame::AboutMiddle;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::{Aabb, Interval, corner, place_index};
 
 /// Largest coordinate, distance and error \[m\], and largest value in voxels: what is made of such numbers stays finite.

@@ -13,7 +13,8 @@ use glam::{DVec4, UVec3, Vec3};
 use half::f16;
 
 use crate::field::field::{Field, Sample};
-use crate::field::grid::dense_grid::{DenseGrid, GridError, GridLayout};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::field::grid::taylor_grid::{BLOCK, coarse_nodes};
 use crate::field::grid::taylor_grid::{TaylorError, TaylorGrid};
 use crate::field::grid::taylor_layout::{Brick, Bricks, brick_count, stored_slope};

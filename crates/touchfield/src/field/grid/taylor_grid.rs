@@ -25,8 +25,9 @@
 use glam::{UVec3, Vec3, Vec4};
 
 use crate::field::field::{Field, LowerPlane, Sample};
-use crate::field::grid::dense_grid::{GridError, GridLayout};
-use crate::field::grid::frame::{GridFrame, LARGEST, Place};
+use crate::field::grid::frame::{GridFrame, Place};
+use crate::field::grid::layout::LARGEST;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::field::grid::packet;
 use crate::field::grid::packet::{Packets, Places};
 use crate::field::grid::taylor_layout::{

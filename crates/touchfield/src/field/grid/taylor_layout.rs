@@ -6,7 +6,7 @@
 
 use glam::UVec3;
 
-use crate::field::grid::dense_grid::GridLayout;
+use crate::field::grid::layout::GridLayout;
 use crate::geom::lanes::{LANES, room_for};
 use crate::geom::{corner, place_index, places};
 

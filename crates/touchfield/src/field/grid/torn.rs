@@ -3,7 +3,7 @@
 
 use glam::UVec3;
 
-use crate::field::grid::dense_grid::GridLayout;
+use crate::field::grid::layout::GridLayout;
 
 /// Whether a grid is torn anywhere.
 pub(crate) fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {

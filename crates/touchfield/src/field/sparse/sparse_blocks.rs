@@ -11,8 +11,9 @@
 use glam::{UVec3, Vec3};
 
 use crate::field::field::{Field, Sample};
-use crate::field::grid::dense_grid::{GridError, GridLayout};
-use crate::field::grid::frame::{AboutMiddle, GridFrame, LARGEST, Place};
+use crate::field::grid::frame::{AboutMiddle, GridFrame, Place};
+use crate::field::grid::layout::LARGEST;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::field::grid::packet;
 use crate::field::grid::packet::{Packets, Places};
 use crate::field::grid::trilinear;

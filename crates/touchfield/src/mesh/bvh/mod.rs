@@ -11,12 +11,14 @@
 //! ones do not. And a block of grid nodes collects its candidates once (`Bvh::gather`), with a bound on how fast two
 //! distances can drift apart that is far below Lipschitz's 2.
 
+mod answer;
 mod block;
 mod build;
 mod fans;
 mod nearest;
 mod way;
 
+pub use answer::Nearest;
 pub(crate) use block::{Among, Candidates};
 
 use glam::{DVec3, Vec3};
@@ -26,7 +28,7 @@ use super::TriangleMesh;
 use crate::geom::lanes::{
     Aligned, LANES, Lanes, Stored, Stored3, fused_dot3, load3, splat_lane, splat_lane3,
 };
-use crate::geom::{ClosestPoint, DAabb, Triangle};
+use crate::geom::{DAabb, Triangle};
 use crate::threads;
 
 /// Upper bound of every rounding error of an `f32` distance, as a share of `1 + |p|`, with the mesh scaled into
@@ -53,17 +55,6 @@ pub struct Bvh {
     center: DVec3,
     /// A power of two, so that scaling is exact \[1/m\].
     scale: f64,
-}
-
-/// The nearest point of a mesh.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest {
-    /// Square of the distance \[m²\].
-    pub distance_squared: f64,
-    /// The face it lies on.
-    pub face: u32,
-    /// Where, and on which feature of that face.
-    pub closest: ClosestPoint,
 }
 
 /// Bounds of [`LANES`] children: boxes along their own axes, in local coordinates.

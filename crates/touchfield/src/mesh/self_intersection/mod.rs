@@ -19,11 +19,11 @@ mod triangle_pair;
 
 use std::collections::HashSet;
 
-use super::{
-    TriangleMesh, box_tree::BoxTree, topology::NO_FACE, validate::sorted_corners,
-    weld::welded_faces,
-};
 use crate::geom::DAabb;
+use crate::mesh::box_tree::BoxTree;
+use crate::mesh::topology::{NO_FACE, sorted_corners};
+use crate::mesh::triangle_mesh::TriangleMesh;
+use crate::mesh::weld::welded_faces;
 use hub::Hubs;
 use pair_search::{PairSearch, Surface};
 
@@ -50,7 +50,7 @@ pub fn self_intersections(mesh: &TriangleMesh, limit: Option<usize>) -> SelfInte
 fn first_with_area(mesh: &TriangleMesh, faces: &[[u32; 3]]) -> Vec<bool> {
     let mut seen = HashSet::with_capacity(faces.len());
     let is_first = |face: usize| {
-        let has_area = faces[face] != NO_FACE && !super::validate::is_degenerate(mesh, face);
+        let has_area = faces[face] != NO_FACE && !super::topology::is_degenerate(mesh, face);
         has_area && seen.insert(sorted_corners(faces[face]).0)
     };
     (0..faces.len()).map(is_first).collect()

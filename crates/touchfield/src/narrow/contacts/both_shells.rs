@@ -7,7 +7,8 @@
 //! them: solvers that hold a body up by its contacts want both.
 
 use crate::narrow::contacts::shell_walk::{Ahead, Walk};
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 
 /// Appends a contact for every point of either shell within `max_separation`, or as far away as `ahead` says.

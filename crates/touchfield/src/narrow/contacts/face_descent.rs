@@ -12,59 +12,19 @@
 //!
 //! Distances to convex bodies are convex functions: then `φ(x) − min φ` is at most the gap `∇φ·(x − v)`, at which the search stops.
 
+use crate::narrow::method::FaceDescent;
+use crate::narrow::method::Features;
+use crate::narrow::scratch::FaceBuffers;
+use crate::narrow::scratch::FaceFound;
 use glam::{Mat3, Vec3};
 
 use crate::contact::{Contact, ContactId};
-use crate::field::Sample;
 use crate::geom::{Pose, Tolerance};
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::face_search::FaceSearch;
 use crate::narrow::search::overlap::a_is_smaller;
 use crate::shape::Surface;
-
-/// What is looked at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FaceDescent {
-    /// Edges or faces.
-    pub features: Features,
-    /// Steps of Frank–Wolfe at most.
-    pub max_steps: u32,
-}
-
-/// Edges or faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Features {
-    /// The deepest point of every edge.
-    Edges,
-    /// The deepest point of every face; on an edge or corner once for all faces there.
-    Faces,
-}
-
-impl Default for FaceDescent {
-    fn default() -> FaceDescent {
-        FaceDescent {
-            features: Features::Faces,
-            max_steps: 24,
-        }
-    }
-}
-
-/// Faces near the other body, and the contacts found on them.
-#[derive(Debug, Default)]
-pub(crate) struct FaceBuffers {
-    stack: Vec<u32>,
-    found: Vec<Found>,
-}
-
-/// The deepest point of a face or an edge.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    /// The vertices it lies between, in order; `u32::MAX` for those that do not count.
-    between: [u32; 3],
-    triangle: u32,
-    point_in_field: Vec3,
-    sample: Sample,
-}
 
 /// A surface and the field it is held against.
 struct Faces<'a> {
@@ -94,7 +54,7 @@ pub(crate) fn collide(
             Features::Faces => {
                 let (weights, point_in_field, sample) =
                     (faces.search).lowest_of_face(corners, [1.0 / 3.0; 3], descent.max_steps);
-                found.push(Found {
+                found.push(FaceFound {
                     between: between(vertices, weights),
                     triangle,
                     point_in_field,
@@ -115,7 +75,7 @@ pub(crate) fn collide(
                     let mut weights = [0.0; 3];
                     weights[from] = 1.0 - t;
                     weights[to] = t;
-                    found.push(Found {
+                    found.push(FaceFound {
                         between: between(vertices, weights),
                         triangle,
                         point_in_field,
@@ -229,8 +189,8 @@ impl<'a> Faces<'a> {
         }
     }
 
-    fn contact(&self, found: &Found) -> Contact {
-        let Found {
+    fn contact(&self, found: &FaceFound) -> Contact {
+        let FaceFound {
             triangle,
             point_in_field,
             sample,
@@ -258,7 +218,7 @@ impl<'a> Faces<'a> {
     }
 
     /// The triangle, and which of its corners the place lies between. Of triangles at one place it is the one where the search went deepest.
-    fn id(&self, found: &Found) -> ContactId {
+    fn id(&self, found: &FaceFound) -> ContactId {
         let vertices = self.surface.triangles()[found.triangle as usize];
         let counts = (0..3).fold(0, |bits, corner| {
             bits | u32::from(found.between.contains(&vertices[corner])) << corner

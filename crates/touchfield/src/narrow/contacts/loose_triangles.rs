@@ -14,10 +14,10 @@ use glam::Vec3;
 use crate::contact::{Contact, ContactId};
 use crate::field::Sample;
 use crate::geom::{Tolerance, Triangle};
-use crate::narrow::contacts::face_descent::FaceDescent;
 use crate::narrow::contacts::settle::lowest_near;
-use crate::narrow::narrow::CollideError;
-use crate::narrow::narrow::check_max_separation;
+use crate::narrow::method::FaceDescent;
+use crate::narrow::pair::CollideError;
+use crate::narrow::pair::check_max_separation;
 use crate::narrow::search::face_search::FaceSearch;
 use crate::shape::Shape;
 

@@ -12,10 +12,7 @@ pub(crate) mod shell_segments;
 pub(crate) mod shell_traversal;
 pub(crate) mod shell_walk;
 
-pub use face_descent::{FaceDescent, Features};
 pub use loose_triangles::{TriangleScratch, collide_triangles};
-pub use octree_subdivision::{Descent, Subdivision};
-pub use projection_particles::{Particles, Starts};
 pub use settle::{place_of, revisit, settle};
 pub use sharpen::sharpen;
 pub use shell_walk::Ahead;

@@ -9,57 +9,17 @@
 //! in the depth: the separation is `2 min max(φA, φB)`, from a descent that starts in the best box; and in the normal,
 //! for which gradients are taken around that point: where those of one body disagree, as on a corner, the other's count.
 
+use crate::narrow::method::Descent;
+use crate::narrow::method::Subdivision;
 use std::time::Instant;
 
 use glam::{UVec3, Vec3};
 
 use crate::geom::Aabb;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::boxes::{Boxes, Wanted};
 use crate::narrow::search::overlap::{Both, Overlap};
-
-/// How boxes are followed, and how far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Subdivision {
-    /// Which parts of a box are followed.
-    pub descent: Descent,
-    /// How often the longest side is halved.
-    pub depth: u32,
-    /// A level that would have more boxes is not begun; the level before it is the answer.
-    pub max_boxes: u32,
-}
-
-/// Which parts of a box are followed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Descent {
-    /// All that may hold a common point; the contact is their middle.
-    Slow,
-    /// The best of each level alone; the contact is its centre, wherever in a contact region that falls.
-    Fast,
-    /// The best of each level and all that are close to it; the contact is their middle.
-    Hybrid {
-        /// How much larger than the best a value may be, in longest sides of a box. At 0, only equals are followed; from √3 on,
-        /// every box that may hold the best point.
-        tolerance: f32,
-    },
-}
-
-impl Subdivision {
-    /// Largest [`Self::depth`]: `f32` tells no more boxes apart.
-    pub const DEEPEST: u32 = 20;
-    /// Tuned on faces that meet at a slant: at 0 the contact sticks to one end of the region, at 1 as many boxes are followed as by slow.
-    pub const HYBRID: Descent = Descent::Hybrid { tolerance: 0.5 };
-}
-
-impl Default for Subdivision {
-    fn default() -> Subdivision {
-        Subdivision {
-            descent: Subdivision::HYBRID,
-            depth: 6,
-            max_boxes: 1 << 20,
-        }
-    }
-}
 
 /// Appends the contact, if there is one, and fills the region.
 pub(crate) fn collide(

@@ -6,26 +6,15 @@
 //!
 //! The baseline: the lecture's proximity query with a signed distance map (document 004, SDM).
 
-use glam::Vec3;
+use crate::narrow::scratch::PointPiece;
 
-use crate::contact::Contact;
-use crate::field::Sample;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 use crate::threads;
 
 /// Points that one thread takes at once. Chosen, not tuned: samples of so many take far longer than handing them to a thread.
 const PIECE: usize = 4096;
-
-/// What is known of some points that follow one another.
-#[derive(Debug, Default)]
-pub(crate) struct Piece {
-    number: usize,
-    points: Vec<Vec3>,
-    samples: Vec<Sample>,
-    contacts: Vec<Contact>,
-    distance: f32,
-}
 
 /// Appends the contacts of all shell points.
 pub(crate) fn collide(
@@ -37,7 +26,7 @@ pub(crate) fn collide(
     let probe = Probe::finer(pair, "point_samples")?;
     let count = probe.shell.points().len().div_ceil(PIECE);
     if scratch.pieces.len() < count {
-        scratch.pieces.resize_with(count, Piece::default);
+        scratch.pieces.resize_with(count, PointPiece::default);
     }
     let pieces = &mut scratch.pieces[..count];
     for (number, piece) in pieces.iter_mut().enumerate() {
@@ -55,7 +44,7 @@ pub(crate) fn collide(
     Ok(())
 }
 
-impl Piece {
+impl PointPiece {
     fn look(&mut self, probe: &Probe<'_>, settings: &CollideSettings) {
         let first = self.number * PIECE;
         let shell_points = probe.shell.points()[first..].iter().take(PIECE);

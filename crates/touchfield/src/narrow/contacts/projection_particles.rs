@@ -13,75 +13,19 @@
 //! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`, which is the document's `min(φA, φB)` when they
 //! overlap, and the gap when bodies grown by half of `max_separation` overlap. The deepest is the textbook depth of spheres.
 
+use crate::narrow::method::Particles;
+use crate::narrow::method::Starts;
+use crate::narrow::scratch::ParticleBuffers;
 use std::time::Instant;
 
 use glam::{UVec3, Vec3};
 
 use crate::contact::Contact;
 use crate::geom::Aabb;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::boxes::{Boxes, Wanted};
 use crate::narrow::search::overlap::{Both, Overlap, OverlapBuffers};
-
-/// Where particles start, how they move, and which are kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Particles {
-    /// Where they start.
-    pub starts: Starts,
-    /// N: about N³ starts, or, seeded, cells as wide as those of N³ starts.
-    pub resolution: u32,
-    /// Projections of a particle at most.
-    pub max_steps: u32,
-    /// Strides outside both bodies are this much longer than the distance: from 1 to less than 2.
-    pub relaxation: f32,
-    /// Where a projection onto one body would leave the other, go to where their tangent planes meet. Without it, as in Alg. 2, particles
-    /// go back and forth between sides that are nearly parallel, and most do not arrive.
-    pub both_at_once: bool,
-    /// Keep only the deepest contact of each cell.
-    pub one_per_cell: bool,
-    /// Keep only so many, the deepest; `None`: all.
-    pub deepest: Option<u32>,
-}
-
-/// Where particles start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Starts {
-    /// In the middle of every cell of the common box.
-    Uniform,
-    /// As many, spread by an additive recurrence \[Roberts2018\]: nothing lines up with the bodies.
-    QuasiRandom,
-    /// In the cells that may hold a piece of the intersection's surface, found by subdivision.
-    Seeded,
-}
-
-impl Particles {
-    /// Largest [`Self::resolution`].
-    pub const FINEST: u32 = 256;
-}
-
-impl Default for Particles {
-    fn default() -> Particles {
-        Particles {
-            starts: Starts::Seeded,
-            resolution: 10,
-            max_steps: 16,
-            relaxation: 1.0,
-            both_at_once: true,
-            one_per_cell: false,
-            deepest: None,
-        }
-    }
-}
-
-/// Buffers of particles that are under way.
-#[derive(Debug, Default)]
-pub(crate) struct ParticleBuffers {
-    places: Vec<Vec3>,
-    ids: Vec<u32>,
-    /// Cell of each contact, its place among the contacts.
-    cells: Vec<(u64, u32)>,
-    kept: Vec<bool>,
-}
 
 /// Appends a contact for every particle that arrives, and its place to the region.
 pub(crate) fn collide(

@@ -10,7 +10,7 @@ use glam::Vec3;
 
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Sample};
-use crate::narrow::narrow::Pair;
+use crate::narrow::pair::Pair;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
 /// Steps down a slope. Tuned on balls, tori and the bunny: a secant of a round surface arrives after two.

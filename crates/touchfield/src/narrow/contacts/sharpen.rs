@@ -12,7 +12,7 @@ use glam::Vec3;
 use crate::contact::Contact;
 use crate::field::{Field, Sample};
 use crate::narrow::contacts::settle::place_of;
-use crate::narrow::narrow::Pair;
+use crate::narrow::pair::Pair;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
 /// A witness point as near the surface as this share of the field's error is not worth a search.

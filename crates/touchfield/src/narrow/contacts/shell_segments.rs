@@ -7,7 +7,8 @@
 //! tree is walked once and contacts are told apart by their segment, since the points of a sphere follow one another.
 
 use crate::narrow::contacts::shell_walk::Walk;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
+use crate::narrow::scratch::Scratch;
 
 /// Appends the deepest contact of each segment.
 pub(crate) fn collide(

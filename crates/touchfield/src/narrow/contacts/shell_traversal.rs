@@ -10,7 +10,8 @@
 //! patch of surface pushes once; and spheres are pruned by the *proven* distance, so that no point in true contact is lost.
 
 use crate::narrow::contacts::shell_walk::Walk;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
+use crate::narrow::scratch::Scratch;
 
 /// Appends the contacts of all shell points, found by their spheres.
 pub(crate) fn collide(

@@ -11,7 +11,8 @@ use glam::{Mat3, Vec3};
 
 use crate::contact::{Contact, Wrench};
 use crate::geom::Pose;
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Outcome, Pair, Scratch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
 /// Spheres or points between two looks at the clock: about a microsecond.

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 use glam::{DVec2, DVec3};
 
-use crate::narrow::convex::epa::{EpaSettings, Penetration, Waiting};
+use crate::narrow::convex::penetration::{EpaSettings, Penetration, Waiting};
 use crate::shape::convex::{Convex, Core, Posed, Support};
 
 /// Buffers that are reused from call to call.

@@ -18,8 +18,8 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use crate::narrow::convex::epa::{EpaSettings, Penetration, Waiting};
 use crate::narrow::convex::gjk::Difference;
+use crate::narrow::convex::penetration::{EpaSettings, Penetration, Waiting};
 use crate::narrow::convex::simplex::Vertex;
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};

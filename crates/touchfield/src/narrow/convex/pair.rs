@@ -12,9 +12,10 @@ use glam::DVec3;
 use crate::geom::Pose;
 use crate::narrow::convex::coaxial;
 use crate::narrow::convex::enclosure::Enclosure;
-use crate::narrow::convex::epa::{EpaScratch, EpaSettings, Penetration, penetration};
+use crate::narrow::convex::epa::{EpaScratch, penetration};
 use crate::narrow::convex::gjk::{Difference, GjkCache, GjkSettings, distance};
 use crate::narrow::convex::isa_gjk::{AxisCache, overlap};
+use crate::narrow::convex::penetration::{EpaSettings, Penetration};
 use crate::shape::convex::{Convex, Posed};
 
 /// Two convex bodies, and where B is.

@@ -24,12 +24,12 @@ use crate::geom::{PairMotion, Pose};
 use crate::narrow::motion::travel::{
     MAX_BOXES_A_STATE, MotionError, Travel, carried, search_tolerance,
 };
-use crate::narrow::narrow::Pair;
-use crate::narrow::narrow::check_tolerance;
-use crate::narrow::separation::search::Separation;
-use crate::narrow::separation::search::{
-    Precision, SeparationScratch, SeparationSettings, rounding, separation_above, turned_box,
-};
+use crate::narrow::pair::Pair;
+use crate::narrow::pair::check_tolerance;
+use crate::narrow::scratch::SeparationScratch;
+use crate::narrow::separation::answer::Separation;
+use crate::narrow::separation::answer::{Precision, SeparationSettings, rounding, turned_box};
+use crate::narrow::separation::search::separation_above;
 use crate::shape::Shape;
 use crate::threads;
 

@@ -14,13 +14,13 @@ use crate::geom::{PairMotion, Pose};
 use crate::narrow::motion::travel::{
     MAX_BOXES_A_STATE, MotionError, Travel, carried, search_tolerance,
 };
-use crate::narrow::narrow::Pair;
-use crate::narrow::narrow::check_tolerance;
+use crate::narrow::pair::Pair;
+use crate::narrow::pair::check_tolerance;
+use crate::narrow::scratch::SeparationScratch;
 use crate::narrow::search::least_first::{LeastFirst, Open};
-use crate::narrow::separation::search::{
-    Precision, SeparationScratch, SeparationSettings, rounding, separation_above,
-};
-use crate::narrow::separation::search::{Separation, SeparationOutcome};
+use crate::narrow::separation::answer::{Precision, SeparationSettings, rounding};
+use crate::narrow::separation::answer::{Separation, SeparationOutcome};
+use crate::narrow::separation::search::separation_above;
 use crate::shape::Shape;
 use crate::threads;
 

@@ -14,7 +14,7 @@
 use glam::Vec3;
 
 use crate::geom::{PairMotion, Pose};
-use crate::narrow::narrow::CollideError;
+use crate::narrow::pair::CollideError;
 use crate::shape::Shape;
 
 /// Boxes that the search at one state may visit. One that is cut short has bounds as well.

@@ -14,7 +14,7 @@ use glam::{Mat3, Vec3};
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Pose, Tolerance, turned_half_extents};
-use crate::narrow::narrow::{CollideError, Pair};
+use crate::narrow::pair::{CollideError, Pair};
 use crate::narrow::search::exchange::lexicographic;
 
 /// The pair as a search sees it: `first` owns the search frame.

@@ -11,7 +11,7 @@
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use crate::geom::{Triangle, rotation_matrix};
-use crate::narrow::narrow::Pair;
+use crate::narrow::pair::Pair;
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::shape::{Below, Disc, DiscBlock, Surface};
 

@@ -5,43 +5,16 @@
 //!
 //! `convex` knows no fields and no pairs of shapes; this file is where they meet.
 
+use crate::narrow::scratch::ConvexBuffers;
+use crate::narrow::scratch::PairMemory;
 use glam::Vec3;
 
-use crate::narrow::convex::RegionScratch;
 use crate::narrow::convex::contact_region;
-use crate::narrow::convex::{ConvexCache, ConvexMemory, ConvexPair, Touch};
-use crate::narrow::narrow::{CollideError, CollideSettings, Contacts, Pair, Scratch};
-use crate::narrow::separation::search::{Separation, SeparationOutcome, SeparationSettings};
+use crate::narrow::convex::{ConvexCache, ConvexPair, Touch};
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
+use crate::narrow::scratch::Scratch;
+use crate::narrow::separation::answer::{Separation, SeparationOutcome, SeparationSettings};
 use crate::shape::Shape;
-
-/// Buffers that are reused from call to call.
-#[derive(Debug, Default)]
-pub(crate) struct ConvexBuffers {
-    cache: ConvexCache,
-    region: RegionScratch,
-}
-
-/// What is kept of a pair from pose to pose, so that the next answer begins with the last one. Of that pair only; without effect on methods that have no use for
-/// it.
-#[derive(Debug, Default)]
-pub struct PairMemory {
-    /// There once it is asked for: most pairs are of fields.
-    convex: Option<Box<ConvexMemory>>,
-}
-
-impl PairMemory {
-    /// Forgets the pair and keeps the buffers.
-    pub fn clear(&mut self) {
-        if let Some(convex) = &mut self.convex {
-            convex.clear();
-        }
-    }
-
-    /// What is known of two convex bodies.
-    pub(crate) fn convex(&mut self) -> &mut ConvexMemory {
-        self.convex.get_or_insert_default()
-    }
-}
 
 /// Both bodies, if both are convex.
 fn convex_pair<'a>(pair: &Pair<'a>) -> Option<ConvexPair<'a>> {

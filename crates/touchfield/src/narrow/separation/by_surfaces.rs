@@ -12,14 +12,15 @@ use glam::Vec3;
 use crate::contact::{Contact, ContactId};
 use crate::field::Sample;
 use crate::geom::{Pose, Tolerance};
-use crate::narrow::narrow::{Pair, Scratch};
+use crate::narrow::pair::Pair;
+use crate::narrow::scratch::Scratch;
 use crate::narrow::search::exchange::lexicographic;
 use crate::narrow::search::face_search::FaceSearch;
 use crate::narrow::search::probe::Probe;
+use crate::narrow::search::probe::touches;
 use crate::narrow::search::surface_pairs::{Meeting, OpenDiscs, Until, meeting, nearest_points};
-use crate::narrow::separation::search::{Precision, lower_value, quick, rounding};
-use crate::narrow::separation::search::{Separation, SeparationOutcome, SeparationSettings};
-use crate::narrow::touching::touches;
+use crate::narrow::separation::answer::{Precision, lower_value, quick, rounding};
+use crate::narrow::separation::answer::{Separation, SeparationOutcome, SeparationSettings};
 use crate::shape::{Shape, Surface};
 
 /// What triangles tell of two bodies.

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use crate::field::along_line::line::Times;
-use crate::field::along_line::pieces::Piece;
+use crate::field::along_line::piece::Piece;
 use crate::narrow::motion::swept_points::spans::Collector;
 
 /// Halvings of the whole motion: times are known to 8e-6 of it, and a dip below the level that is shallower than what the field can

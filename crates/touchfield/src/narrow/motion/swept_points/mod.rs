@@ -29,6 +29,7 @@ mod polynomial;
 mod segment;
 mod shell;
 mod spans;
+mod within;
 
 pub use many::{SegmentSpans, cross_segments};
 pub use segment::{SegmentSettings, SweptError, SweptField, cross_segment};

@@ -12,11 +12,12 @@ use crate::field::along_line::block_planes::{
     Asked, Asking, BlockPlanes, LEAF_LOG2, Near, TILE_HEIGHT,
 };
 use crate::field::along_line::line::{Line, Times, Walker, walk_cells};
-use crate::field::along_line::pieces::{LinePieces, Piece, trilinear_piece};
+use crate::field::along_line::piece::Piece;
+use crate::field::along_line::pieces::{LinePieces, trilinear_piece};
 use crate::field::along_line::rough_line::{RoughBlock, RoughLine};
 use crate::field::{DenseGrid, Field, FieldOctree, MinMaxOctree};
-use crate::narrow::motion::swept_points::segment::Within;
 use crate::narrow::motion::swept_points::spans::Collector;
+use crate::narrow::motion::swept_points::within::Within;
 
 /// How far a level is beyond a piece that it is not in.
 struct Leaps {

@@ -6,7 +6,7 @@
 //! Between places where its slope is zero a polynomial rises or falls all along, so the ends of such a piece tell all. The places
 //! are roots of the slope, a polynomial of a lower degree: down to degree two, where there is a formula.
 
-use crate::field::along_line::pieces::Polynomial;
+use crate::field::along_line::piece::Polynomial;
 
 /// Part of the unit interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

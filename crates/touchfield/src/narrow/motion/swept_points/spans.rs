@@ -6,7 +6,8 @@
 use std::ops::ControlFlow;
 
 use crate::field::along_line::line::Times;
-use crate::field::along_line::pieces::{Piece, Polynomial};
+use crate::field::along_line::piece::Piece;
+use crate::field::along_line::piece::Polynomial;
 use crate::narrow::motion::swept_points::polynomial;
 use crate::narrow::motion::swept_points::polynomial::Share;
 
