@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..BakeSettings::default()
     };
-    let baked = bake(&mesh, &settings, &|_step| ControlFlow::Continue(()))?;
-    let grid = &baked.grid;
+    let baked = bake(&mesh, &settings)?;
+    let grid = &baked.field;
     println!(
         "{} nodes, cells of {:.2e} m, signs by {}, {} doubtful cells",
         grid.layout().nodes,

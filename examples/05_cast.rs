@@ -23,7 +23,7 @@ fn shape(mesh: &TriangleMesh) -> Result<Shape, Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..Default::default()
     };
-    let grid = bake(mesh, &settings, &|_step| ControlFlow::Continue(()))?.grid;
+    let grid = bake(mesh, &settings)?.field;
     Ok(Shape::stored(Arc::new(grid.into())))
 }
 

@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..Default::default()
     };
-    let grid = bake(&bowl, &settings, &|_step| ControlFlow::Continue(()))?.grid;
+    let grid = bake(&bowl, &settings)?.field;
     let (bowl, nut) = (Shape::stored(Arc::new(grid.into())), Shape::convex(nut)?);
     let pair = Pair {
         a: &bowl,

@@ -173,8 +173,8 @@ fn bake_here(nodes: u32, mesh: Option<&Path>) -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let before = memory()?.now;
-    let (baked, spent) = clock::timed(|| bake(&mesh, &settings, &|_| ControlFlow::Continue(())));
-    let grid = baked?.grid;
+    let (baked, spent) = clock::timed(|| bake(&mesh, &settings));
+    let grid = baked?.field;
     let above = memory()?.peak - before;
     let count = grid.layout().node_count();
     println!(

@@ -214,7 +214,7 @@ fn field_of(mesh: &TriangleMesh, nodes: u32) -> Result<DenseGrid, Problem> {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    Ok(bake(mesh, &settings, &|_| ControlFlow::Continue(()))?.grid)
+    Ok(bake(mesh, &settings)?.field)
 }
 
 fn shell_with(mesh: &TriangleMesh, field: &DenseGrid, points: u32) -> Result<PointShell, Problem> {

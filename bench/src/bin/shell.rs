@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(128),
         ..Default::default()
     };
-    let field = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?.grid;
+    let field = bake(mesh, &settings)?.field;
     samplings(mesh, &field, &options)?;
     trees(mesh, &field, &options)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use touchfield::bake::FieldKind;
 use touchfield::bake::pointshell::ShellDensity;
 use touchfield::bake::{
     BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
@@ -286,20 +287,20 @@ impl Arguments {
                 Some((_, option)) => Err(Failure::BadInput(format!(
                     "{option} needs a sparse field: --field sparse"
                 ))),
-                None if kind == Kind::Taylor => Ok(Storage::Taylor),
+                None if kind == Kind::Taylor => Ok(Storage::New(FieldKind::Taylor)),
                 None if kind == Kind::Voxmap => self.voxmap(mesh, common),
-                None => Ok(Storage::Dense),
+                None => Ok(Storage::New(FieldKind::Dense)),
             };
         }
         self.expect_exact("a sparse field")?;
-        Ok(Storage::Sparse(SparseSettings {
+        Ok(Storage::New(FieldKind::Sparse(SparseSettings {
             goal: match self.tolerance {
                 Some(Length(tolerance)) => SparseGoal::Tolerance(tolerance),
                 None => SparseGoal::Band(self.band),
             },
             bits: self.bits.bits(),
             conservative: self.conservative,
-        }))
+        })))
     }
 
     fn voxmap(&self, mesh: &TriangleMesh, common: &Common) -> Result<Storage, Failure> {
@@ -308,14 +309,14 @@ impl Arguments {
         // A bad layout is told by the bake.
         let largest = (settings.layout(mesh.bounds()))
             .map_or(1.0, |layout| layout.bounds().as_daabb().diagonal());
-        Ok(Storage::Voxmap(VoxmapSettings {
+        Ok(Storage::New(FieldKind::Voxmap(VoxmapSettings {
             resolution: settings.resolution,
             padding: settings.padding,
             sign: settings.sign,
             encoding: self.voxels.encoding(largest),
             max_memory: settings.max_memory,
             ..VoxmapSettings::default()
-        }))
+        })))
     }
 
     fn expect_exact(&self, what: &str) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
+use touchfield::bake::FieldKind;
 use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::{Field, file};
 use touchfield::geom::Pose;
@@ -150,7 +151,12 @@ fn show(
         max_memory: common.max_memory.0,
         ..BakeSettings::default()
     };
-    let baked = load::bake_mesh(&mesh_path, &mesh, &settings, &load::Storage::Dense)?;
+    let baked = load::bake_mesh(
+        &mesh_path,
+        &mesh,
+        &settings,
+        &load::Storage::New(FieldKind::Dense),
+    )?;
     let file_path = path(".tfs");
     let bytes = file::write_file(&file_path, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;

@@ -9,9 +9,8 @@ use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
 };
 use touchfield::bake::{
-    BakeReport, BakeSettings, Baked, BakedSparse, Before, SparseBefore, SparseSettings,
-    VoxmapBakeError, VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, hull_of_mesh,
-    rebake, rebake_sparse, surface_of_mesh,
+    BakeReport, BakeSettings, Baked, Before, FieldKind, Rebaked, SparseBefore, bake_field,
+    hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
@@ -145,24 +144,27 @@ pub(crate) struct BakedField {
     pub(crate) recomputed: Option<usize>,
 }
 
-impl From<Baked> for BakedField {
-    fn from(baked: Baked) -> BakedField {
+impl<F: Into<StoredField>> From<Baked<F>> for BakedField {
+    fn from(baked: Baked<F>) -> BakedField {
+        let Baked {
+            field,
+            provenance,
+            report,
+        } = baked.stored();
         BakedField {
-            field: baked.grid.into(),
-            provenance: baked.provenance,
-            report: baked.report,
+            field,
+            provenance,
+            report,
             recomputed: None,
         }
     }
 }
 
-impl From<BakedSparse> for BakedField {
-    fn from(baked: BakedSparse) -> BakedField {
+impl<F: Into<StoredField>> From<Rebaked<F>> for BakedField {
+    fn from(rebaked: Rebaked<F>) -> BakedField {
         BakedField {
-            field: baked.field.into(),
-            provenance: baked.provenance,
-            report: baked.report,
-            recomputed: None,
+            recomputed: Some(rebaked.recomputed),
+            ..rebaked.baked.into()
         }
     }
 }
@@ -189,12 +191,10 @@ pub(crate) struct Update {
 
 /// How a field is to be stored.
 pub(crate) enum Storage {
-    Dense,
+    /// A new field of some kind.
+    New(FieldKind),
     /// On the same grid as before.
     Update(Box<Update>),
-    Taylor,
-    Sparse(SparseSettings),
-    Voxmap(VoxmapSettings),
 }
 
 /// Bakes the mesh that `path` holds, with a progress bar.
@@ -206,59 +206,35 @@ pub(crate) fn bake_mesh(
 ) -> Result<BakedField, Failure> {
     let bar = BakeProgress::new(&name_of(path));
     let progress = |step| bar.show(step);
-    let baked = match storage {
-        Storage::Dense => bake(mesh, settings, &progress).map(BakedField::from),
-        Storage::Update(update) => {
-            let (provenance, old_mesh) = (&update.provenance, update.before.as_ref());
-            match &update.field {
-                OldField::Dense(grid) => {
-                    let before = Before {
-                        grid,
-                        provenance,
-                        mesh: old_mesh,
-                    };
-                    let rebaked = rebake(&before, mesh, update.changed, settings, &progress);
-                    rebaked.map(|rebaked| BakedField {
-                        recomputed: Some(rebaked.recomputed),
-                        ..rebaked.baked.into()
-                    })
-                }
-                OldField::Sparse { field, band } => {
-                    let before = SparseBefore {
-                        field,
-                        provenance,
-                        mesh: old_mesh,
-                    };
-                    let rebaked =
-                        rebake_sparse(&before, mesh, update.changed, *band, settings, &progress);
-                    rebaked.map(|rebaked| BakedField {
-                        recomputed: Some(rebaked.recomputed),
-                        ..rebaked.baked.into()
-                    })
-                }
-            }
+    let update = match storage {
+        Storage::New(kind) => {
+            let baked = bake_field(mesh, settings, kind, &progress);
+            let baked = baked.map_err(|error| Failure::of_bake(path, &error, settings))?;
+            return Ok(baked.into());
         }
-        Storage::Taylor => bake_taylor(mesh, settings, &progress).map(|baked| BakedField {
-            field: baked.grid.into(),
-            provenance: baked.provenance,
-            report: baked.report,
-            recomputed: None,
-        }),
-        Storage::Sparse(sparse) => {
-            bake_sparse(mesh, settings, sparse, &progress).map(BakedField::from)
-        }
-        Storage::Voxmap(voxmap) => match bake_voxmap(mesh, voxmap, &progress) {
-            Ok(baked) => Ok(BakedField {
-                field: baked.field.into(),
-                provenance: baked.provenance,
-                report: baked.report,
-                recomputed: None,
-            }),
-            Err(VoxmapBakeError::Bake(error)) => Err(error),
-            Err(error) => return Err(Failure::of_voxmap(path, &error)),
-        },
+        Storage::Update(update) => update,
     };
-    baked.map_err(|error| Failure::of_bake(path, &error, settings))
+    let (provenance, old_mesh) = (&update.provenance, update.before.as_ref());
+    let rebaked = match &update.field {
+        OldField::Dense(grid) => {
+            let before = Before {
+                grid,
+                provenance,
+                mesh: old_mesh,
+            };
+            rebake(&before, mesh, update.changed, settings, &progress).map(BakedField::from)
+        }
+        OldField::Sparse { field, band } => {
+            let before = SparseBefore {
+                field,
+                provenance,
+                mesh: old_mesh,
+            };
+            rebake_sparse(&before, mesh, update.changed, *band, settings, &progress)
+                .map(BakedField::from)
+        }
+    };
+    rebaked.map_err(|error| Failure::of_update(path, error, settings))
 }
 
 /// The field of a baked file, or of a mesh that is baked here and now with default settings.
@@ -302,7 +278,7 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
     };
     let BakedField {
         field, provenance, ..
-    } = bake_mesh(path, &mesh, &settings, &Storage::Dense)
+    } = bake_mesh(path, &mesh, &settings, &Storage::New(FieldKind::Dense))
         .map_err(|failure| failure.of_default_bake())?;
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",

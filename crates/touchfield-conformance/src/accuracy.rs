@@ -351,7 +351,7 @@ fn grids() -> Result<Vec<GridRow>, Problem> {
                 resolution: Resolution::Nodes(nodes),
                 ..BakeSettings::default()
             };
-            let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?.grid;
+            let grid = bake(&mesh, &settings)?.field;
             let layout = *grid.layout();
             rows.push(GridRow {
                 name,

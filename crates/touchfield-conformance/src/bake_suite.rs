@@ -27,7 +27,7 @@ pub const NODE_TOLERANCE: f64 = 1e-6;
 
 /// A bake without progress.
 pub fn bake_quietly(mesh: &TriangleMesh, settings: &BakeSettings) -> Result<Baked, BakeError> {
-    bake(mesh, settings, &|_| ControlFlow::Continue(()))
+    bake(mesh, settings)
 }
 
 /// Position of a node by its place in the values.
@@ -64,7 +64,7 @@ pub fn check_exact(
 ) -> Result<ExactReport, String> {
     let baked = bake_quietly(mesh, settings).map_err(|error| format!("not baked: {error}"))?;
     let truth = MeshTruth::of(mesh);
-    let (layout, values) = (baked.grid.layout(), baked.grid.values());
+    let (layout, values) = (baked.field.layout(), baked.field.values());
     let mut random = Random::new(seed);
     let nodes = choose_nodes(layout, values, (pairs / truth.faces()).max(64), &mut random);
     let points: Vec<DVec3> = nodes
@@ -260,8 +260,8 @@ pub fn compare_signs(
     truth: &dyn Fn(&[DVec3]) -> Vec<f64>,
 ) -> Result<SignReport, String> {
     let baked = bake_quietly(broken, settings).map_err(|error| format!("not baked: {error}"))?;
-    let layout = baked.grid.layout();
-    let values = baked.grid.values();
+    let layout = baked.field.layout();
+    let values = baked.field.values();
     let points: Vec<DVec3> = (0..values.len())
         .map(|i| layout.node_position(node_of_index(layout, i)))
         .collect();

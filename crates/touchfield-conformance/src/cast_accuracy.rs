@@ -84,8 +84,8 @@ fn baked_box(solid: Solid) -> Result<Shape, Problem> {
         resolution: Resolution::Nodes(NODES),
         ..Default::default()
     };
-    let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))))
+    let baked = bake(&mesh, &settings)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.field))))
 }
 
 fn row(

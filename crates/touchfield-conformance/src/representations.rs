@@ -6,8 +6,8 @@
 use std::ops::ControlFlow;
 
 use touchfield::bake::{
-    BakeSettings, Bits, Resolution, SparseGoal, SparseSettings, VoxmapSettings, bake, bake_sparse,
-    bake_taylor, bake_voxmap,
+    BakeSettings, Bits, Resolution, SparseGoal, SparseSettings, VoxmapSettings, bake_sparse,
+    bake_taylor, bake_voxmap, bake_with,
 };
 use touchfield::field::{Encoding, Sampling, StoredField};
 use touchfield::mesh::TriangleMesh;
@@ -84,9 +84,11 @@ impl Representation {
             Ok(StoredField::Sparse(field))
         };
         match self {
-            Representation::Dense => Ok(StoredField::Dense(bake(mesh, &settings, &quiet)?.grid)),
+            Representation::Dense => Ok(StoredField::Dense(
+                bake_with(mesh, &settings, &quiet)?.field,
+            )),
             Representation::Taylor => Ok(StoredField::Taylor(
-                bake_taylor(mesh, &settings, &quiet)?.grid,
+                bake_taylor(mesh, &settings, &quiet)?.field,
             )),
             Representation::Band(bits) => sparse(SparseGoal::Band(3.0), bits),
             Representation::Tolerance(bits) => {

@@ -44,8 +44,8 @@ impl Body {
             resolution,
             ..Default::default()
         };
-        let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let settings = ShellSettings {
             density: ShellDensity::Spacing(field.finest_cell_size()),
             ..Default::default()

@@ -66,9 +66,7 @@ fn ring() -> Shape {
         resolution: Resolution::Nodes(40),
         ..Default::default()
     };
-    let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))
-        .unwrap()
-        .grid;
+    let grid = bake(&mesh, &settings).unwrap().field;
     let settings = ShellSettings {
         density: ShellDensity::Points(3000),
         ..Default::default()

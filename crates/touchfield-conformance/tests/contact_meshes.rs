@@ -49,8 +49,8 @@ impl Body {
             resolution: Resolution::Nodes(nodes),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(&mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let cell = field.finest_cell_size();
         let density = ShellDensity::Spacing(cell);
         let settings = ShellSettings {

@@ -51,8 +51,8 @@ fn baked(hull: &ConvexHull) -> Shape {
         resolution: Resolution::Nodes(48),
         ..Default::default()
     };
-    let baked = bake(&mesh_of(hull), &settings, &|_| ControlFlow::Continue(())).unwrap();
-    Shape::stored(Arc::new(StoredField::from(baked.grid)))
+    let baked = bake(&mesh_of(hull), &settings).unwrap();
+    Shape::stored(Arc::new(StoredField::from(baked.field)))
 }
 
 fn touch(a: &Convex, b: &Convex, a_from_b: Pose) -> Touch {

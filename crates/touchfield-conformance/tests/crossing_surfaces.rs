@@ -41,8 +41,8 @@ impl Body {
             resolution: Resolution::Nodes(40),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(&mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let settings = ShellSettings {
             density: ShellDensity::Points(points),
             ..Default::default()

@@ -38,8 +38,8 @@ impl Body {
             resolution: Resolution::Nodes(40),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let shape = Shape::stored(Arc::new(StoredField::Dense(baked.grid)))
+        let baked = bake(&mesh, &settings).unwrap();
+        let shape = Shape::stored(Arc::new(StoredField::Dense(baked.field)))
             .with_exact_surface(Arc::new(surface_of_mesh(&mesh).unwrap()));
         Body { name, mesh, shape }
     }

@@ -117,8 +117,8 @@ impl FieldShape {
             max_memory: settings.max_memory,
             ..Default::default()
         };
-        let baked = bake(mesh, &bake_settings, &|_| ControlFlow::Continue(()))?;
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(mesh, &bake_settings)?;
+        let field = Arc::new(StoredField::Dense(baked.field));
         let shell = shell_of_mesh(mesh, &*field, &shell_settings(mesh, &settings))?;
         // Exact where the surface closes; else by the field, which has an inside anyway.
         let mass = match MassProperties::of_triangles(mesh.triangles()) {

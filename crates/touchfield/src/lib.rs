@@ -34,7 +34,6 @@
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {
-//! use std::ops::ControlFlow;
 //! use glam::Vec3;
 //! use touchfield::bake::{BakeSettings, Resolution, bake};
 //! use touchfield::field::{Field, SignMethod};
@@ -46,7 +45,7 @@
 //! assert!(validate(&mesh).watertight);
 //!
 //! let settings = BakeSettings { resolution: Resolution::Nodes(32), ..Default::default() };
-//! let baked = bake(&mesh, &settings, &|_step| ControlFlow::Continue(()))?;
+//! let baked = bake(&mesh, &settings)?;
 //! assert_eq!(baked.provenance.sign_method, SignMethod::Pseudonormal);
 //!
 //! let sample = baked.grid.sample(Vec3::new(0.1, 0.3, 0.3));

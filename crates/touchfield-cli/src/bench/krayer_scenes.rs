@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Mat3, Quat, Vec3};
-use touchfield::bake::{BakeSettings, Resolution, bake};
+use touchfield::bake::{BakeSettings, Resolution, bake_with};
 use touchfield::field::primitive::Sphere;
 use touchfield::geom::{Aabb, Pose, turned_half_extents};
 use touchfield::mesh::{TriangleMesh, generate};
@@ -44,8 +44,8 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Failure> {
         ..Default::default()
     };
     let go_on = |_| std::ops::ControlFlow::Continue(());
-    let baked = bake(mesh, &settings, &go_on).map_err(bad)?;
-    Ok(Shape::stored(Arc::new(baked.grid.into())))
+    let baked = bake_with(mesh, &settings, &go_on).map_err(bad)?;
+    Ok(Shape::stored(Arc::new(baked.field.into())))
 }
 
 /// Hills as wide as this \[m\].

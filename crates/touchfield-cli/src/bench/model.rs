@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use touchfield::bake::FieldKind;
 use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
 use touchfield::field::{StoredField, file};
 use touchfield::mesh::{TriangleMesh, generate};
@@ -109,8 +110,8 @@ impl Kind {
 
     pub(super) fn storage(self) -> Storage {
         match self {
-            Kind::Dense => Storage::Dense,
-            Kind::Sparse => Storage::Sparse(SparseSettings::default()),
+            Kind::Dense => Storage::New(FieldKind::Dense),
+            Kind::Sparse => Storage::New(FieldKind::Sparse(SparseSettings::default())),
         }
     }
 }

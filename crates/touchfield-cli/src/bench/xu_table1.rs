@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
+use touchfield::bake::FieldKind;
 use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
 use touchfield::field::{LeafSide, MinMaxOctree, SparseOctree, StoredField};
 use touchfield::mesh::TriangleMesh;
@@ -107,8 +108,11 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
         for (kind, storage) in [
-            ("dense", Storage::Dense),
-            ("sparse", Storage::Sparse(SparseSettings::default())),
+            ("dense", Storage::New(FieldKind::Dense)),
+            (
+                "sparse",
+                Storage::New(FieldKind::Sparse(SparseSettings::default())),
+            ),
         ] {
             let settings = BakeSettings {
                 // The document's megabytes are those of a node more than cells.

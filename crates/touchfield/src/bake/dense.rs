@@ -12,6 +12,7 @@ use crate::bake::error::BakeError;
 use crate::bake::error::LayoutError;
 use crate::bake::error::MemoryError;
 use crate::bake::error::SignError;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use glam::{DVec3, UVec3};
@@ -68,24 +69,29 @@ fn mesh_memory(faces: usize) -> u64 {
     faces as u64 * BYTES_PER_FACE
 }
 
-/// Bakes a mesh into a dense grid. `progress` is called from any thread and may cancel.
-pub fn bake(
+/// Bakes a mesh into a dense grid.
+pub fn bake(mesh: &TriangleMesh, settings: &BakeSettings) -> Result<Baked, BakeError> {
+    bake_with(mesh, settings, &|_step| ControlFlow::Continue(()))
+}
+
+/// [`bake`] with a callback that is told how far it is, from any thread, and may cancel.
+pub fn bake_with(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
-    progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
+    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     crate::bake::exact_distance::check_faces(mesh)?;
     let layout = settings.layout(mesh.bounds())?;
     bake_on(mesh, layout, settings, progress)
 }
 
-/// [`bake`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
+/// [`bake_with`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
 /// within it.
 pub fn bake_on(
     mesh: &TriangleMesh,
     layout: GridLayout,
     settings: &BakeSettings,
-    progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
+    progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     match settings.sign.offset() {
         Some(width) => {

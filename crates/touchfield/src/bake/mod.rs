@@ -8,6 +8,7 @@ pub(crate) mod dense;
 pub(crate) mod distance;
 pub(crate) mod error;
 pub(crate) mod exact_distance;
+pub(crate) mod kind;
 pub(crate) mod layout;
 pub(crate) mod offset;
 pub(crate) mod packing;
@@ -26,9 +27,10 @@ pub use convert::{
     Promise, Target, convert, converted_provenance, given_grid, hull_of_mesh, isosurface,
     surface_of_mesh,
 };
-pub use dense::{bake, bake_on};
+pub use dense::{bake, bake_on, bake_with};
 pub use error::{BakeError, LayoutError, MemoryError, MeshError, SignError};
 pub use exact_distance::ExactDistance;
+pub use kind::{FieldBakeError, FieldKind, bake_field};
 pub use packing::Bits;
 pub use progress::{Progress, Stage, Step};
 pub use settings::{BakeSettings, Method, OffsetWidth, Resolution, SignChoice};

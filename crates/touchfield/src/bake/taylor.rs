@@ -16,7 +16,7 @@ use glam::{DVec3, UVec3};
 
 use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;
-use crate::bake::dense::bake;
+use crate::bake::dense::bake_with;
 use crate::bake::distance::fill::allocate;
 use crate::bake::error::{BakeError, MemoryError, SignError};
 use crate::bake::exact_distance::ExactDistance;
@@ -70,7 +70,7 @@ pub fn bake_taylor(
         max_memory: settings.max_memory / share,
         ..*settings
     };
-    let dense = bake(mesh, &dense_settings, progress).map_err(|error| match error {
+    let dense = bake_with(mesh, &dense_settings, progress).map_err(|error| match error {
         BakeError::Memory(MemoryError::TooMuchMemory {
             nodes,
             needed,

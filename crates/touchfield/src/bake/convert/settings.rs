@@ -3,8 +3,7 @@
 use crate::bake::packing::Bits;
 use crate::bake::progress::{Progress, Stage, Step};
 use crate::field::{
-    Encoding, Field, GridError, GridLayout, Sampling, SparseError, StoredField, TaylorError,
-    VoxmapError,
+    Encoding, GridError, GridLayout, Sampling, SparseError, StoredField, TaylorError, VoxmapError,
 };
 use glam::UVec3;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -151,6 +151,12 @@ pub(crate) fn join(values: &mut [f32], magnitudes: &[f32]) {
     }
 }
 
+/// κ: how many times longer than the straight way a way along steps is, at most.
+///
+/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so that every node of a cone is reached by
+/// whole steps of that cone. Its length is g·v, with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0), (2,1,1): g = (1, √5 − 2, √6 − √5).
+pub(crate) const MOST: f64 = 1.049_418;
+
 #[cfg(test)]
 mod tests {
     use glam::{UVec3, Vec3};
@@ -227,9 +233,3 @@ mod tests {
         assert!(worst > 0.02, "the claim was not tried: {worst}");
     }
 }
-
-/// κ: how many times longer than the straight way a way along steps is, at most.
-///
-/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so that every node of a cone is reached by
-/// whole steps of that cone. Its length is g·v, with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0), (2,1,1): g = (1, √5 − 2, √6 − √5).
-pub(crate) const MOST: f64 = 1.049_418;

@@ -9,7 +9,7 @@ use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;
 use crate::bake::convert::settings::{ConvertSettings, Keep, Target};
 use crate::bake::convert::stored::{convert, converted_provenance};
-use crate::bake::dense::{bake, check_within};
+use crate::bake::dense::{bake_with, check_within};
 use crate::bake::error::{BakeError, MeshError, SignError};
 use crate::bake::exact_distance::{ExactDistance, check_faces};
 use crate::bake::packing::Bits;
@@ -205,7 +205,7 @@ pub(crate) fn by_offset(
         field: grid,
         provenance,
         report,
-    } = bake(mesh, settings, progress)?;
+    } = bake_with(mesh, settings, progress)?;
     let settings = ConvertSettings {
         target: Target::Sparse {
             keep: Keep::Band(width),

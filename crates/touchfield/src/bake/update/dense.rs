@@ -24,7 +24,7 @@ use crate::bake::exact_distance::check_faces;
 use crate::bake::progress::Step;
 use crate::bake::settings::{BakeSettings, Method};
 use crate::bake::update::error::UpdateError;
-use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
+use crate::field::{DenseGrid, GridLayout, Provenance, SignMethod};
 use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;
 

@@ -24,7 +24,7 @@ use crate::bake::sparse::bake::{SparseGoal, SparseSettings, bake_sparse_keeping}
 use crate::bake::update::dense::Rebaked;
 use crate::bake::update::dense::check_change;
 use crate::bake::update::error::UpdateError;
-use crate::field::{Field, PLAIN, Provenance, SparseBlock, SparseBlocks, SparseValues};
+use crate::field::{PLAIN, Provenance, SparseBlock, SparseBlocks, SparseValues};
 use crate::geom::DAabb;
 use crate::mesh::TriangleMesh;
 

@@ -1,7 +1,5 @@
 //! Where the nodes of a grid are, and why there can be none.
 
-use crate::field::field::Field;
-use crate::geom::lanes::Lanes;
 use crate::geom::{Aabb, place_index};
 use glam::{UVec3, Vec3};
 
