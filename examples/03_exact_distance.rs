@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
 use glam::DVec3;
 use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};

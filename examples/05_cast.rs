@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::Vec3;

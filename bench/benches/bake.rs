@@ -1,7 +1,6 @@
 //! Baking over what sets its cost: resolution, faces, and how well boxes tell faces apart.
 
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use criterion::{

@@ -11,7 +11,6 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 

@@ -6,7 +6,6 @@
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
 use touchfield::bake::{BakeSettings, Baked, Method, Resolution, bake};
 use touchfield::field::Field;

@@ -12,7 +12,6 @@
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use glam::Vec3;

@@ -5,7 +5,6 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::fmt::Write;
-use std::ops::ControlFlow;
 
 use glam::{DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use touchfield::bake::{BakeSettings, Resolution, bake};

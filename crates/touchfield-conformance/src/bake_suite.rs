@@ -11,7 +11,6 @@
 )]
 
 use std::fmt;
-use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{BakeError, BakeSettings, Baked, ExactDistance, SignChoice, bake};

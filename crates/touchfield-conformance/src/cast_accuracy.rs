@@ -4,7 +4,6 @@
 //! Cost: a second or two. Not for: bodies without a formula, which `tests/cast_tunnelling.rs` follows in small steps.
 
 use std::fmt::Write;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use touchfield::bake::{BakeSettings, Resolution, bake};

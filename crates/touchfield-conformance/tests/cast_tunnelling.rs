@@ -5,7 +5,6 @@
     reason = "a failed unwrap is a failed test, and the counts are for the reader"
 )]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};

@@ -6,7 +6,6 @@
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Contact of baked meshes in random poses, against exact distances to their triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::Vec3;

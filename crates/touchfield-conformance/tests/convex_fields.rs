@@ -5,7 +5,6 @@
     reason = "tests: a failed unwrap is a failed test, and figures are for who runs it"
 )]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,7 +1,6 @@
 //! Surfaces that cross between the points of both shells, against every pair of triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::DVec3;

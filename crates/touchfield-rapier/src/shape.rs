@@ -3,7 +3,6 @@
 //! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap to clone, for `ColliderBuilder::new`.
 //! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for: solids without end, which are half-spaces.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 

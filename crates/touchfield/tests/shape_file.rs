@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "every test uses a part of it")]
 mod tfs_files;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use glam::{UVec3, Vec3};
