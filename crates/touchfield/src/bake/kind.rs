@@ -8,9 +8,10 @@ use crate::bake::dense::bake_with;
 use crate::bake::error::BakeError;
 use crate::bake::progress::Progress;
 use crate::bake::settings::BakeSettings;
-use crate::bake::sparse::{SparseBakeError, SparseSettings, bake_sparse};
+use crate::bake::sparse::bake::{SparseSettings, bake_sparse};
+use crate::bake::sparse::error::SparseBakeError;
 use crate::bake::taylor::{TaylorBakeError, bake_taylor};
-use crate::bake::voxel::{VoxmapBakeError, VoxmapSettings, bake_voxmap};
+use crate::bake::voxel::voxmap::{VoxmapBakeError, VoxmapSettings, bake_voxmap};
 use crate::field::{StoredField, TaylorError};
 use crate::mesh::TriangleMesh;
 

@@ -12,6 +12,7 @@ pub mod file;
 pub(crate) mod grid;
 pub(crate) mod lattice;
 pub(crate) mod provenance;
+pub(crate) mod recipe;
 pub(crate) mod sparse;
 pub(crate) mod stored;
 
@@ -20,7 +21,7 @@ pub use along_line::{
 };
 pub use closed_form::{
     Closure, Declared, Difference, HeightField, HeightFieldError, Intersection, Offset,
-    ParameterError, Recipe, Shell, Transformed, Union, csg, level_set, primitive,
+    ParameterError, Shell, Transformed, Union, csg, level_set, primitive,
 };
 pub use field::{Field, LowerPlane, Meaning, Sample};
 #[cfg(feature = "bake")]
@@ -30,5 +31,6 @@ pub use grid::{
     TaylorError, TaylorGrid, VoxelValues, VoxmapError, turned,
 };
 pub use provenance::{Provenance, SignMethod};
+pub use recipe::Recipe;
 pub use sparse::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};
 pub use stored::StoredField;

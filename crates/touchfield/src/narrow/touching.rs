@@ -3,13 +3,13 @@
 //! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
+use crate::narrow::contacts::first_point::touches;
 use crate::narrow::pair::{CollideError, Pair};
 use crate::narrow::pair::{check_max_separation, checked};
 use crate::narrow::scratch::PairMemory;
 use crate::narrow::scratch::Scratch;
 use crate::narrow::scratch::SeparationScratch;
 use crate::narrow::search::probe::Probe;
-use crate::narrow::search::probe::touches;
 use crate::narrow::separation::answer::{SeparationSettings, quick};
 use crate::narrow::separation::by_convex;
 use crate::narrow::separation::by_surfaces::contact_between_points;

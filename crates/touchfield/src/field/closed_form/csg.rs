@@ -24,8 +24,8 @@
 use glam::Vec3;
 
 use crate::field::bounds::{rounding, witness};
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, Meaning, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// All that lies in either solid. See the [module](self) for what its values mean.

@@ -25,8 +25,8 @@ use crate::field::bounds::rounding::CellBall;
 use crate::field::bounds::witness;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::ParameterError;
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, Meaning, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// `φ*` of the [module](self): value and gradient, the box's where it is the larger.

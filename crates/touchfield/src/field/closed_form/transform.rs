@@ -12,8 +12,8 @@ use crate::field::bounds::rounding;
 use crate::field::bounds::rounding::CellBall;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::{LARGEST_SIZE, ParameterError};
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, Meaning, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval, Pose, turned_half_extents};
 
 /// Largest coordinate at which a field is asked \[m\]: a tenth of what `f32` holds, so that lengths still fit.

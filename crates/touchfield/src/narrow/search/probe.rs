@@ -3,7 +3,6 @@
 //! Input: a [`Pair`]. Output: which shape lends its shell, poses, and contacts in frame A.
 //! Cost: nothing to speak of. Not for: choosing a method.
 
-use crate::narrow::scratch::Scratch;
 use glam::{Mat3, Vec3};
 
 use crate::contact::{Contact, ContactId};
@@ -207,41 +206,3 @@ pub(crate) fn index_of(id: ContactId) -> u32 {
 
 /// Set in the id of a contact whose point belongs to the shell of A; the other bits are its index.
 const SIDE_A: u32 = 1 << 31;
-
-/// Whether any shell point touches the field, and nothing else: stops at the first.
-pub(crate) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
-    let nodes = probe.shell.tree().nodes();
-    let points = probe.shell.points();
-    let reach = max_separation + probe.field.error_bound();
-    let is_touching =
-        |index: u32| probe.field.distance(probe.to_field(points[index as usize])) <= max_separation;
-    scratch.front.clear();
-    scratch.front.push(0);
-    // Depth first, the nearest child first: where bodies overlap, the way down to a touching point is short.
-    while let Some(index) = scratch.front.pop() {
-        let node = &nodes[index as usize];
-        if node.child_count == 0 {
-            if node.points().any(is_touching) {
-                return true;
-            }
-            continue;
-        }
-        probe.child_distances(node, &mut scratch.points, &mut scratch.distances);
-        scratch.children.clear();
-        for (child, &distance) in node.children().zip(&scratch.distances) {
-            let radius = nodes[child as usize].radius;
-            if distance - radius <= reach {
-                // A centre so deep that all of its points are inside.
-                if distance + radius + probe.field.error_bound() <= max_separation {
-                    return true;
-                }
-                scratch.children.push((distance, child));
-            }
-        }
-        (scratch.children).sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scratch
-            .front
-            .extend(scratch.children.iter().map(|&(_, child)| child));
-    }
-    false
-}

@@ -5,8 +5,8 @@ use glam::Vec3;
 use crate::field::bounds::rounding;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::ParameterError;
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, LowerPlane, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// All points within a radius of a segment of the z axis. On the segment the gradient is +x.

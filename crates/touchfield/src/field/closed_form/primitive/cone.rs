@@ -7,8 +7,8 @@ use crate::field::bounds::rounding::CellBall;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::ParameterError;
 use crate::field::closed_form::primitive::{profile, radial};
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, LowerPlane, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// A cone around the z axis, base below, apex or a smaller (or larger) flat end above, middle height at z = 0.

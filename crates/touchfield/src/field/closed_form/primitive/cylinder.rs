@@ -6,8 +6,8 @@ use crate::field::bounds::rounding;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::ParameterError;
 use crate::field::closed_form::primitive::{profile, radial};
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, LowerPlane, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// A cylinder around the z axis, closed by flat ends. Of an end and the side equally near the gradient points to

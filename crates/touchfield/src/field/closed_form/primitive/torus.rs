@@ -6,8 +6,8 @@ use crate::field::bounds::rounding;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::ParameterError;
 use crate::field::closed_form::primitive::{profile, radial};
-use crate::field::closed_form::recipe::Recipe;
 use crate::field::field::{Field, Sample};
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// All points within a minor radius of a circle in the plane z = 0. On that circle the gradient points away from the
