@@ -8,9 +8,10 @@
 use glam::{UVec3, Vec3};
 
 use crate::field::field::Field;
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
 use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::error::{Cause, FileError, Tag};
-use crate::field::file::{Budget, blocks};
 use crate::field::grid::dense_grid::DenseGrid;
 use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::Aabb;

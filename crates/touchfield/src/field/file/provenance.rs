@@ -6,10 +6,11 @@
 //! Not for: when and where the field was baked. Same input, same bytes.
 
 use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
 use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::dense::fixed_payload;
 use crate::field::file::error::{Cause, FileError, Tag};
-use crate::field::file::{Budget, MOST_NOTES, NOTE_BYTES};
+use crate::field::file::limits::{MOST_NOTES, NOTE_BYTES};
 use crate::field::grid::layout::GridLayout;
 use crate::field::provenance::{Provenance, SignMethod};
 

@@ -8,12 +8,13 @@
 use glam::Vec3;
 
 use crate::field::field::Field;
+use crate::field::file::budget::Budget;
 use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::dense;
 use crate::field::file::dense::Head;
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::lists::read_list;
-use crate::field::file::{Budget, blocks, residuals};
+use crate::field::file::{blocks, residuals};
 use crate::field::sparse::sparse_blocks::{
     PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
 };

@@ -5,12 +5,13 @@
 //! Cost: one pass over the voxels. Not for: what else is known about the field, which is `provenance.rs`.
 
 use crate::field::field::Field;
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
 use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
 use crate::field::file::dense;
 use crate::field::file::dense::Head;
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::lists::read_list;
-use crate::field::file::{Budget, blocks};
 use crate::field::grid::layered_voxmap::{LayeredVoxmap, Sampling, VoxelValues, VoxmapError};
 
 pub(super) const KIND: Tag = Tag(*b"VXMP");

@@ -13,7 +13,9 @@
 //! Faces around one vertex or one edge have boxes that all overlap, whatever their number. Where there are many, they are
 //! kept apart in space and compared by direction instead ([`hub`]).
 
+mod answer;
 mod hub;
+pub use answer::SelfIntersections;
 mod pair_search;
 mod triangle_pair;
 
@@ -26,15 +28,6 @@ use crate::mesh::triangle_mesh::TriangleMesh;
 use crate::mesh::weld::welded_faces;
 use hub::Hubs;
 use pair_search::{PairSearch, Surface};
-
-/// What [`self_intersections`] found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SelfIntersections {
-    /// Pairs of face numbers, the lower first; sorted.
-    pub pairs: Vec<[u32; 2]>,
-    /// Whether these are all; `false` when the search stopped at a limit, be it of pairs or of work.
-    pub complete: bool,
-}
 
 /// All pairs of faces that meet beyond their shared vertices and edges; at most `limit` of them, if given.
 ///
