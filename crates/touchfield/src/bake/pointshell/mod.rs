@@ -248,8 +248,8 @@ fn normals(points: &[SurfacePoint], field: &dyn Field) -> Vec<Vec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::closed_form::primitive::Sphere;
-    use crate::field::closed_form::primitive::Torus;
+    use crate::field::primitive::Sphere;
+    use crate::field::primitive::Torus;
     use crate::mesh::generate;
 
     #[cfg(feature = "parallel")]

@@ -30,7 +30,7 @@ use glam::{DVec3, Vec3};
 
 use self::fans::Fans;
 use super::TriangleMesh;
-use crate::geom::lanes::{LANES, Lanes};
+use crate::geom::lanes::LANES;
 use crate::geom::{DAabb, Triangle};
 use crate::threads;
 

@@ -25,7 +25,6 @@ mod weld;
 
 use crate::mesh::read::limits::byte_limit;
 use crate::mesh::read::limits::file_bytes;
-use std::io::Read;
 use std::path::Path;
 
 pub use error::{Cause, Element, LimitKind, Place, ReadError};

@@ -182,10 +182,10 @@ fn onto(own: &dyn Field, point: Vec3, off: f32) -> Option<Place> {
 mod tests {
     use super::*;
     use crate::field::Difference;
-    use crate::field::closed_form::primitive::Cuboid;
-    use crate::field::closed_form::primitive::Cylinder;
-    use crate::field::closed_form::primitive::Sphere;
-    use crate::field::closed_form::primitive::Torus;
+    use crate::field::primitive::Cuboid;
+    use crate::field::primitive::Cylinder;
+    use crate::field::primitive::Sphere;
+    use crate::field::primitive::Torus;
     use proptest::prelude::*;
 
     /// A plane of any slope below: its signed distance.

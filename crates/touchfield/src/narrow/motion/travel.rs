@@ -139,8 +139,8 @@ pub(crate) fn carried(point: Vec3, from: Pose, to: Pose) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::closed_form::primitive::Cuboid;
-    use crate::field::closed_form::primitive::HalfSpace;
+    use crate::field::primitive::Cuboid;
+    use crate::field::primitive::HalfSpace;
     use crate::geom::Motion;
     use glam::Quat;
     use proptest::prelude::*;

@@ -16,7 +16,7 @@ use super::{ConvexHull, Support};
 use crate::field::Field;
 use crate::field::closed_form::parameter;
 use crate::field::closed_form::parameter::{ParameterError, size};
-use crate::field::closed_form::primitive;
+use crate::field::primitive;
 use crate::geom::Aabb;
 
 /// A convex body, in its own frame.
