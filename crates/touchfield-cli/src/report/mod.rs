@@ -1,188 +1,21 @@
 //! What a command answers: text for people, one JSON object for scripts.
 
 pub(crate) mod progress;
-pub(crate) mod terminal;
 
 use std::fmt::Display;
-use std::io::{self, Write};
 
 use glam::Vec3;
 use serde_json::{Value, json};
 use touchfield::field::{Encoding, Field, Provenance, SignMethod, StoredField};
 use touchfield::geom::{Aabb, DAabb};
+pub(crate) use touchfield_report::*;
 
 use crate::input::storage::VoxelNumbers;
-
-/// What a command found out or did, said twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// For people; lines that end in a line break.
-    pub(crate) text: String,
-    /// For scripts; an object.
-    pub(crate) json: Value,
-}
-
-impl Answer {
-    /// Prints one of the two on stdout. A reader that has closed its end has heard enough: no error.
-    pub(crate) fn print(&self, as_json: bool) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let printed = if as_json {
-            writeln!(out, "{}", terminal::json(&self.json.to_string()))
-        } else {
-            out.write_all(terminal::lines(&self.text).as_bytes())
-        };
-        match printed.and_then(|()| out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
-    }
-}
-
-/// Named facts, one a line, their values aligned.
-#[derive(Default)]
-pub(crate) struct Facts(Vec<(&'static str, String)>);
-
-impl Facts {
-    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<String>) {
-        self.0.push((name, value.into()));
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        self.0
-            .iter()
-            .map(|(name, value)| format!("  {name:width$}  {value}\n"))
-            .collect()
-    }
-}
-
-/// Rows below headings. Columns whose heading begins with `>` are aligned to the right.
-pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
-    let titles: Vec<&str> = headings
-        .iter()
-        .map(|heading| heading.trim_start_matches('>'))
-        .collect();
-    let width = |column: usize| {
-        let cells = rows
-            .iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count());
-        cells
-            .chain([titles[column].chars().count()])
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded: Vec<String> = cells
-            .zip(headings)
-            .zip(&widths)
-            .map(|((cell, heading), &width)| match heading.starts_with('>') {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:width$}"),
-            })
-            .collect();
-        format!("  {}\n", padded.join("  ").trim_end())
-    };
-    let mut text = line(&mut titles.iter().copied());
-    for row in rows {
-        text += &line(&mut row.iter().map(String::as_str));
-    }
-    text
-}
-
-/// A list with a dash before every entry, below its heading; nothing for an empty list.
-pub(crate) fn list(heading: &str, entries: &[String]) -> String {
-    if entries.is_empty() {
-        return String::new();
-    }
-    let lines: String = entries
-        .iter()
-        .map(|entry| format!("    - {}\n", terminal::line(entry)))
-        .collect();
-    format!("  {heading}\n{lines}")
-}
-
-/// Thousands set apart: `1,234,567`.
-pub(crate) fn count(number: impl Into<u64>) -> String {
-    let digits = number.into().to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// [`count`] of a length or a position in memory.
-pub(crate) fn count_of(number: usize) -> String {
-    count(number as u64)
-}
-
-/// Three significant digits: `1.23`, `45.6`, `789`, `1230`.
-fn digits(number: f64) -> String {
-    significant(number, 3)
-}
-
-/// So many digits that count; more only before the point. Numbers far from 1 get an exponent.
-fn significant(number: f64, count: i32) -> String {
-    if number == 0.0 || !number.is_finite() {
-        // Adding turns −0 to 0.
-        return format!("{}", number + 0.0);
-    }
-    let magnitude = number.abs().log10().floor() as i32;
-    if !(-6..12).contains(&magnitude) {
-        return exponential(number, (count - 1).max(0) as usize);
-    }
-    let decimals = (count - 1 - magnitude).clamp(0, 12) as usize;
-    let rounded = format!("{number:.decimals$}");
-    let shortest = match rounded.contains('.') {
-        true => rounded.trim_end_matches('0').trim_end_matches('.'),
-        false => &rounded,
-    };
-    match shortest {
-        "-0" => "0".to_owned(),
-        shortest => shortest.to_owned(),
-    }
-}
-
-/// `1.23e45`, with at most so many decimals.
-fn exponential(number: f64, decimals: usize) -> String {
-    let text = format!("{number:.decimals$e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) if digits.contains('.') => {
-            let digits = digits.trim_end_matches('0').trim_end_matches('.');
-            format!("{digits}e{exponent}")
-        }
-        _ => text,
-    }
-}
 
 /// How long a search over a motion took, and how many states it looked at.
 pub(crate) fn search_time(microseconds: f64, states: u32) -> String {
     let states = plural(states as usize, "state", "states");
     format!("{microseconds:.0} µs, {states}")
-}
-
-/// A length in the unit that suits it.
-pub(crate) fn length(metres: impl Into<f64>) -> String {
-    let metres = metres.into();
-    let (factor, unit) = length_unit(metres);
-    format!("{} {unit}", digits(metres * factor))
-}
-
-/// Units in a metre, and their name, such that a length has one to three digits before the point.
-fn length_unit(metres: f64) -> (f64, &'static str) {
-    match metres.abs() {
-        0.0 => (1e3, "mm"),
-        size if size < 1e-6 => (1e9, "nm"),
-        size if size < 1e-3 => (1e6, "µm"),
-        size if size < 1.0 => (1e3, "mm"),
-        size if size < 1e4 => (1.0, "m"),
-        _ => (1e-3, "km"),
-    }
 }
 
 /// The sides of a box, all in the unit that suits the longest.
@@ -208,56 +41,6 @@ pub(crate) fn corners(bounds: DAabb) -> String {
         format!("({x}, {y}, {z})")
     };
     format!("{} to {} {unit}", corner(bounds.min), corner(bounds.max))
-}
-
-/// An area (`power` 2) or a volume (3) in the unit that suits it.
-pub(crate) fn measure(value: f64, power: i32) -> String {
-    const UNITS: [(&str, f64); 5] = [
-        ("m", 1.0),
-        ("cm", 1e2),
-        ("mm", 1e3),
-        ("µm", 1e6),
-        ("nm", 1e9),
-    ];
-    let scaled = UNITS.map(|(unit, factor)| (unit, value * f64::powi(factor, power)));
-    let large_enough = scaled.into_iter().find(|(_, number)| number.abs() >= 1.0);
-    let (unit, number) = large_enough.unwrap_or(scaled[0]);
-    let sign = if power == 2 { '²' } else { '³' };
-    format!("{} {unit}{sign}", significant(number, 4))
-}
-
-/// A length, and how many cells that is.
-pub(crate) fn length_in_cells(metres: f32, cell_size: f32) -> String {
-    format!("{} ({:.2} cells)", length(metres), metres / cell_size)
-}
-
-/// An amount of memory.
-pub(crate) fn bytes(number: u64) -> String {
-    match number as f64 {
-        size if size < 1e3 => format!("{number} B"),
-        size if size < 1e6 => format!("{} kB", digits(size / 1e3)),
-        size if size < 1e9 => format!("{} MB", digits(size / 1e6)),
-        size if size < 1e12 => format!("{} GB", digits(size / 1e9)),
-        size => format!("{} TB", digits(size / 1e12)),
-    }
-}
-
-/// A large number in short, such as `12.3 M`.
-pub(crate) fn rounded(number: f64) -> String {
-    match number {
-        number if number < 1e3 => digits(number),
-        number if number < 1e6 => format!("{} k", digits(number / 1e3)),
-        number => format!("{} M", digits(number / 1e6)),
-    }
-}
-
-/// A time.
-pub(crate) fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{} µs", digits(s * 1e6)),
-        s if s < 1.0 => format!("{} ms", digits(s * 1e3)),
-        s => format!("{} s", digits(s)),
-    }
 }
 
 /// Nodes along the axes; as if all cells were as small as the smallest.
@@ -307,15 +90,6 @@ fn storage(field: &StoredField) -> String {
             format!("voxmap, {x} × {y} × {z} voxels of {cell}, {numbers}")
         }
     }
-}
-
-/// One or many.
-pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
-    format!(
-        "{} {}",
-        count_of(number),
-        if number == 1 { one } else { many }
-    )
 }
 
 /// What a field is, in one line below a picture's title.
@@ -458,48 +232,9 @@ fn shortest(value: impl Display) -> String {
     value.to_string()
 }
 
-/// One object with the keys of both; those of `more` win.
-pub(crate) fn merged(mut object: Value, more: Value) -> Value {
-    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-        object.extend(more);
-    }
-    object
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(0u64), "0");
-        assert_eq!(count(1_234_567u64), "1,234,567");
-        assert_eq!(count(999u64), "999");
-        for (metres, text) in [
-            (0.00123, "1.23 mm"),
-            (0.0, "0 mm"),
-            (12.0, "12 m"),
-            (-4.56e-7, "-456 nm"),
-            (0.1, "100 mm"),
-            (123456.0, "123 km"),
-            (-0.0, "0 mm"),
-            (1e300, "1e297 km"),
-            (-1.2345e-20, "-1.23e-11 nm"),
-        ] {
-            assert_eq!(length(metres), text);
-        }
-        for (value, power, text) in [
-            (1.5, 2, "1.5 m²"),
-            (-2.5e-4, 3, "-250 cm³"),
-            (0.0, 3, "0 m³"),
-            (3e-12, 2, "3 µm²"),
-        ] {
-            assert_eq!(measure(value, power), text);
-        }
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(8_400_000), "8.4 MB");
-        assert_eq!(seconds(0.0123), "12.3 ms");
-    }
 
     #[test]
     fn json_has_the_digits_of_f32_and_no_nan() {
@@ -507,19 +242,5 @@ mod tests {
         assert_eq!(number(-1.5e-20).to_string(), "-1.5e-20");
         assert_eq!(number(f32::NAN), Value::Null);
         assert_eq!(number(f32::INFINITY), Value::Null);
-    }
-
-    #[test]
-    fn tables_align_and_end_no_line_in_spaces() {
-        let rows = [
-            vec!["a".to_owned(), "1".to_owned()],
-            vec!["long".to_owned(), "234".to_owned()],
-        ];
-        assert_eq!(
-            table(&["name", ">n"], &rows),
-            "  name    n\n  a       1\n  long  234\n"
-        );
-        let rows = [vec!["µ".to_owned(), "x".to_owned()]];
-        assert_eq!(table(&["u", "v"], &rows), "  u  v\n  µ  x\n");
     }
 }

@@ -1,12 +1,14 @@
-//! A bunny that is dropped onto a plane, in Rapier: time a step and how deep it gets, beside document 003.
+//! A bunny that is dropped onto a plane, in Rapier: time a step and how deep it gets, beside
+//! document 003.
 //!
-//! Input: a mesh. Output: Figure 8, over the kinds of collider; Table 2, over the number of segments. Cost: a convex decomposition of the mesh, and some thousand steps.
+//! Input: a mesh. Output: Figure 8, over the kinds of collider; Table 2, over the number of
+//! segments. Cost: a convex decomposition of the mesh, and some thousand steps.
 //! Not for: sleeping bodies. Nothing sleeps here, so that every step counts.
 //!
-//! 1 kg, 0.2 m, from 0.5 m, 200 steps a second; the document does not say its rate. Means are over the steps 200 to 600, as there.
+//! 1 kg, 0.2 m, from 0.5 m, 200 steps a second; the document does not say its rate. Means are over
+//! the steps 200 to 600, as there.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use cpu_time::ThreadTime;
 use serde_json::json;
@@ -19,11 +21,10 @@ use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{DispatcherSettings, FieldDispatcher, FieldShape, Settings, configure};
 
 use super::{Bunny, FIG8, Fig8, TABLE2, Table2};
-use crate::args::Common;
-use crate::commands::bench::model::Model;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::report::{self, Answer};
+use crate::host::Host;
+use crate::host::Stop;
+use crate::model::Model;
+use touchfield_report::{self as report, Answer};
 
 const RATE: f32 = 200.0;
 /// Longest side \[m\].
@@ -39,7 +40,8 @@ const PAPER_TABLE2: [[f64; 5]; 2] = [
     [1387.9, 1477.5, 1407.4, 1449.6, 1494.3],
 ];
 
-/// Document 003, §4.2.1: 0.71 ms, 137 and 339 times as long and as short; §4.2.3: about 100 and 30 µs.
+/// Document 003, §4.2.1: 0.71 ms, 137 and 339 times as long and as short; §4.2.3: about 100 and 30
+/// µs.
 const PAPER_FIG8: [(&str, &str); 5] = [
     ("field, 799 points", "~100 (Fig. 10)"),
     ("field, 35,596 points", "710"),
@@ -48,13 +50,13 @@ const PAPER_FIG8: [(&str, &str); 5] = [
     ("convex hull", "~2.1 (GJK)"),
 ];
 
-fn bad(error: &dyn std::fmt::Display) -> Failure {
-    Failure::BadInput(error.to_string())
+fn bad(error: &dyn std::fmt::Display) -> Stop {
+    Stop::BadInput(error.to_string())
 }
 
 /// The mesh, of the size that is dropped.
-fn load(bunny: &Bunny, common: &Common) -> Result<Model, Failure> {
-    let mut model = Model::load(bunny.model.as_deref(), bunny.units, common.max_memory.0)?;
+fn load(bunny: &Bunny, host: &dyn Host) -> Result<Model, Stop> {
+    let mut model = Model::load(bunny.model.as_deref(), bunny.units, host)?;
     let bounds = model.mesh.bounds();
     let scale = SIZE / bounds.extents().max_element();
     let middle = bounds.center();
@@ -64,7 +66,7 @@ fn load(bunny: &Bunny, common: &Common) -> Result<Model, Failure> {
     Ok(model)
 }
 
-fn field(mesh: &TriangleMesh, points: u32) -> Result<FieldShape, Failure> {
+fn field(mesh: &TriangleMesh, points: u32) -> Result<FieldShape, Stop> {
     let settings = Settings {
         points,
         ..Default::default()
@@ -138,26 +140,26 @@ fn drop(
 }
 
 /// The clock is that of one thread, so no other may help.
-fn alone<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+fn alone<T: Send>(work: impl FnOnce() -> Result<T, Stop> + Send) -> Result<T, Stop> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.map_err(|error| bad(&error))?.install(work)
 }
 
-pub(super) fn figure(arguments: &Fig8, common: &Common) -> Result<Answer, Failure> {
+pub(crate) fn figure(arguments: &Fig8, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        output::check(out, &["csv"])?;
+        host.check_csv(out, &[])?;
     }
-    let model = load(&arguments.bunny, common)?;
-    alone(|| figure_of(arguments, &model))
+    let model = load(&arguments.bunny, host)?;
+    alone(|| figure_of(arguments, &model, host))
 }
 
-fn figure_of(arguments: &Fig8, model: &Model) -> Result<Answer, Failure> {
+fn figure_of(arguments: &Fig8, model: &Model, host: &dyn Host) -> Result<Answer, Stop> {
     let mesh = &model.mesh;
     let vertices: Vec<Vector> = mesh.vertices.iter().map(|v| v.as_vec3()).collect();
     let [coarse, fine] = [field(mesh, POINTS[0].1)?, field(mesh, POINTS[1].1)?];
     let triangles = SharedShape::trimesh(vertices.clone(), mesh.faces.clone());
     let hull = SharedShape::convex_hull(&vertices)
-        .ok_or_else(|| Failure::BadInput("the model has no hull: is it flat?".to_owned()))?;
+        .ok_or_else(|| Stop::BadInput("the model has no hull: is it flat?".to_owned()))?;
     let fields = || Some(FieldDispatcher::default());
     let kinds = [
         (coarse.shared(), fields()),
@@ -190,7 +192,7 @@ fn figure_of(arguments: &Fig8, model: &Model) -> Result<Answer, Failure> {
         }));
     }
     if let Some(out) = &arguments.out {
-        output::write_whole(out, |file| file.write_all(csv.as_bytes()))?;
+        host.write_csv(out, &csv)?;
     }
     let headings = [
         "collider",
@@ -210,12 +212,12 @@ fn figure_of(arguments: &Fig8, model: &Model) -> Result<Answer, Failure> {
     })
 }
 
-pub(super) fn table(arguments: &Table2, common: &Common) -> Result<Answer, Failure> {
-    let model = load(&arguments.bunny, common)?;
+pub(crate) fn table(arguments: &Table2, host: &dyn Host) -> Result<Answer, Stop> {
+    let model = load(&arguments.bunny, host)?;
     alone(|| table_of(arguments, &model))
 }
 
-fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Failure> {
+fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Stop> {
     let mesh = &model.mesh;
     let plane = HalfSpace::new(glam::Vec3::Z, 0.0).map_err(|error| bad(&error))?;
     let plane = FieldsShape::new(plane);
@@ -279,7 +281,7 @@ fn check_micros(
     plane: &FieldsShape,
     segments: u32,
     poses: &[Pose],
-) -> Result<f64, Failure> {
+) -> Result<f64, Stop> {
     let settings = CollideSettings {
         method: Method::ShellSegments(segments),
         ..Default::default()

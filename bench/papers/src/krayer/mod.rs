@@ -3,4 +3,4 @@
 #[cfg(feature = "physics")]
 mod physics;
 mod scenes;
-pub(super) mod table1;
+pub(crate) mod table1;

@@ -1,17 +1,19 @@
 //! Table 4 of document 002 beside ours: a model that falls on its own copy, frame after frame.
 //!
-//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks: `swept_shell`; motions: `falling`.
+//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks:
+//! `swept_shell`; motions: `falling`.
 //! Not for: forces.
 //!
-//! The document's scenes have several bodies and a ground; ours has one pair, which is dropped again and again.
+//! The document's scenes have several bodies and a ground; ours has one pair, which is dropped
+//! again and again.
 
 use clap::Args;
 
 use super::falling;
 use super::swept_shell::{Bodies, PaperRow, Table};
-use crate::args::Common;
-use crate::failure::Failure;
-use crate::report::Answer;
+use crate::host::Host;
+use crate::host::Stop;
+use touchfield_report::Answer;
 
 pub(crate) const NAME: &str = "xu-table4";
 pub(crate) const DESCRIPTION: &str =
@@ -58,8 +60,8 @@ const TABLE: Table = Table {
     ],
 };
 
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
-    TABLE.run(&arguments.bodies, common, |index, body| {
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
+    TABLE.run(&arguments.bodies, host, |index, body| {
         // Never empty: clap has a default.
         let given = arguments.frames.get(index).or(arguments.frames.last());
         falling::motions(body, given.copied().unwrap_or(1) as usize)

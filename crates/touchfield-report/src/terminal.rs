@@ -1,15 +1,18 @@
 //! Text from files and file names, made harmless for a terminal.
 //!
-//! Input: any text. Output: the same with control characters and changes of writing direction written out, as `\u{1b}`.
+//! Input: any text. Output: the same with control characters and changes of writing direction
+//! written out, as `\u{1b}`.
 //! Cost: one pass; a copy only where something is written out.
 //! Not for: quoting arguments for a shell.
 //!
-//! A note in a baked file, or a path, may hold escape sequences that recolour, retitle or forge a terminal's content.
+//! A note in a baked file, or a path, may hold escape sequences that recolour, retitle or forge a
+//! terminal's content.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Whether a terminal may obey a character rather than show it: controls, and marks that reorder the text around them.
+/// Whether a terminal may obey a character rather than show it: controls, and marks that reorder
+/// the text around them.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -29,23 +32,23 @@ fn write_out(text: &str, is_bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-/// One line: line breaks are written out too.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+/// Returns the text as one line: line breaks are written out too.
+pub fn line(text: &str) -> Cow<'_, str> {
     write_out(text, is_obeyed)
 }
 
-/// Lines of our own making: their breaks are kept.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+/// Returns the text with its line breaks kept: for lines of our own making.
+pub fn lines(text: &str) -> Cow<'_, str> {
     write_out(text, |c| c != '\n' && is_obeyed(c))
 }
 
-/// A path in one line.
-pub(crate) fn path(path: &Path) -> String {
+/// Returns a path as one line.
+pub fn path(path: &Path) -> String {
     line(&path.to_string_lossy()).into_owned()
 }
 
-/// JSON that means the same: what is left raw in its strings becomes `\u009b` and the like.
-pub(crate) fn json(text: &str) -> Cow<'_, str> {
+/// Returns JSON that means the same: what is left raw in its strings becomes `\u009b` and the like.
+pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return text.into();
     }

@@ -1,9 +1,13 @@
-//! The three scenes of document 000's Table 1 let go in Rapier: what a step of a simulation costs there, beside what the document measured.
+//! The three scenes of document 000's Table 1 let go in Rapier: what a step of a simulation costs
+//! there, beside what the document measured.
 //!
-//! Input: how many bodies and steps. Output: means over the steps of contacts, pairs and times, and how deep bodies are. Cost: bakes, then the steps.
-//! Not for: N, the document's number of particles: contacts here are those that the solver is told, at most a dozen for a pair.
+//! Input: how many bodies and steps. Output: means over the steps of contacts, pairs and times, and
+//! how deep bodies are. Cost: bakes, then the steps.
+//! Not for: N, the document's number of particles: contacts here are those that the solver is told,
+//! at most a dozen for a pair.
 //!
-//! The document's models are not at hand: ours are built in, and as many as make about its pairs. Everything is a field, balls too, and one thread does the work.
+//! The document's models are not at hand: ours are built in, and as many as make about its pairs.
+//! Everything is a field, balls too, and one thread does the work.
 
 use std::f32::consts::FRAC_PI_3;
 
@@ -18,8 +22,8 @@ use touchfield_rapier::{Counts, FieldDispatcher, FieldShape, Settings, install, 
 
 use super::scenes::{GROUND_NODES, MODEL_NODES, Sequence, heap_meshes, terrain};
 use super::table1::{NAME, PAPER_SETUP, paper_row};
-use crate::failure::Failure;
-use crate::report::{self, Answer};
+use crate::host::Stop;
+use touchfield_report::{self as report, Answer};
 
 /// Of the document's rows the one that is printed beside ours.
 const PAPER_RESOLUTION: u32 = 10;
@@ -27,8 +31,8 @@ const PAPER_RESOLUTION: u32 = 10;
 /// Bodies of about so much \[m\].
 const SIZE: Real = 0.1;
 
-fn bad(error: impl std::fmt::Display) -> Failure {
-    Failure::BadInput(error.to_string())
+fn bad(error: impl std::fmt::Display) -> Stop {
+    Stop::BadInput(error.to_string())
 }
 
 /// A world and those of its bodies that move.
@@ -87,10 +91,7 @@ impl Falling {
     }
 }
 
-fn shape(
-    mesh: Result<TriangleMesh, GenerateError>,
-    resolution: u32,
-) -> Result<FieldShape, Failure> {
+fn shape(mesh: Result<TriangleMesh, GenerateError>, resolution: u32) -> Result<FieldShape, Stop> {
     let settings = Settings {
         resolution,
         ..Default::default()
@@ -99,7 +100,7 @@ fn shape(
 }
 
 /// Hills whose middle is over the origin; how high they are.
-fn ground(falling: &mut Falling, side: f64) -> Result<Real, Failure> {
+fn ground(falling: &mut Falling, side: f64) -> Result<Real, Stop> {
     let ground = shape(generate::terrain(terrain(side)), GROUND_NODES)?;
     let solid = ground.shape().solid();
     let at = Vector::new(-solid.center().x, -solid.center().y, 0.0);
@@ -107,7 +108,7 @@ fn ground(falling: &mut Falling, side: f64) -> Result<Real, Failure> {
     Ok(solid.max.z)
 }
 
-fn two_models() -> Result<Falling, Failure> {
+fn two_models() -> Result<Falling, Stop> {
     let mut falling = Falling::new(SIZE);
     let top = ground(&mut falling, 0.6)?;
     let knot = shape(generate::torus_knot(Default::default()), MODEL_NODES)?;
@@ -117,14 +118,14 @@ fn two_models() -> Result<Falling, Failure> {
     Ok(falling)
 }
 
-fn many_objects(count: u32) -> Result<Falling, Failure> {
+fn many_objects(count: u32) -> Result<Falling, Stop> {
     /// Columns along a side, and how far apart they and the bodies in them are \[m\].
     const COLUMNS: u32 = 7;
     const APART: Real = 0.14;
     let mut falling = Falling::new(SIZE);
     let top = ground(&mut falling, 1.3)?;
     let meshes = heap_meshes().into_iter();
-    let kinds: Result<Vec<FieldShape>, Failure> =
+    let kinds: Result<Vec<FieldShape>, Stop> =
         meshes.map(|mesh| shape(mesh, MODEL_NODES)).collect();
     let kinds = kinds?;
     let mut random = Sequence::default();
@@ -139,7 +140,7 @@ fn many_objects(count: u32) -> Result<Falling, Failure> {
     Ok(falling)
 }
 
-fn pipe_with_balls(count: u32) -> Result<Falling, Failure> {
+fn pipe_with_balls(count: u32) -> Result<Falling, Stop> {
     const RADIUS: f32 = 0.012;
     let mut falling = Falling::new(2.0 * RADIUS);
     // Tilted by 60° it leads down everywhere.
@@ -189,7 +190,8 @@ struct Row {
 }
 
 impl Row {
-    /// Whether every pair had its contacts; bodies that stop earlier than they had to are another matter.
+    /// Whether every pair had its contacts; bodies that stop earlier than they had to are another
+    /// matter.
     fn is_handled(&self) -> bool {
         let counts = &self.counts;
         counts.unsupported + counts.out_of_time + counts.beyond_band + counts.refused == 0
@@ -240,11 +242,11 @@ fn measure(scene: &'static str, falling: &mut Falling, steps: u32) -> Row {
 }
 
 /// All three scenes.
-pub(super) fn run(heap: u32, balls: u32, steps: u32) -> Result<Answer, Failure> {
+pub(crate) fn run(heap: u32, balls: u32, steps: u32) -> Result<Answer, Stop> {
     // The clock is that of one thread, so no other may help.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let rows = pool.map_err(bad)?.install(|| {
-        Ok::<_, Failure>([
+        Ok::<_, Stop>([
             measure("two models on terrain", &mut two_models()?, steps),
             measure("terrain with many objects", &mut many_objects(heap)?, steps),
             measure(

@@ -1,13 +1,15 @@
-//! Table 2 of document 002 beside ours: random segments in a field's box, cell by cell and over the blocks of an octree.
+//! Table 2 of document 002 beside ours: random segments in a field's box, cell by cell and over the
+//! blocks of an octree.
 //!
-//! Input: a mesh, or a built-in knot. Output: a table for points, one for balls, JSON, and CSV on demand. Both traversals must agree.
-//! Cost: that of the bakes, then seconds a field. Not for: peers (`bench/peers/swept_run`), or whole bodies (`xu-table3`).
+//! Input: a mesh, or a built-in knot. Output: a table for points, one for balls, JSON, and CSV on
+//! demand. Both traversals must agree.
+//! Cost: that of the bakes, then seconds a field. Not for: peers (`bench/peers/swept_run`), or
+//! whole bodies (`xu-table3`).
 //!
-//! The document stops at every crossing; *all* does that. *Onset* is what a first hit costs. A ball of radius r is a point against the
-//! level r.
+//! The document stops at every crossing; *all* does that. *Onset* is what a first hit costs. A ball
+//! of radius r is a point against the level r.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use glam::Vec3;
@@ -17,13 +19,13 @@ use touchfield::narrow::swept_points::{
     SegmentSettings, SegmentSpans, Span, SweptField, Wanted, cross_segment, cross_segments,
 };
 
-use crate::args::{Common, Units};
-use crate::commands::bench::clock::{self, Part};
-use crate::commands::bench::model::{Kept, Kind, Model};
-use crate::commands::bench::random::Random;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::report::{self, Answer, terminal};
+use crate::clock::{self, Part};
+use crate::host::Host;
+use crate::host::Stop;
+use crate::model::{Kept, Kind, Model};
+use crate::random::Random;
+use touchfield_report::Units;
+use touchfield_report::{self as report, Answer, terminal};
 
 pub(crate) const NAME: &str = "xu-table2";
 pub(crate) const DESCRIPTION: &str =
@@ -53,7 +55,8 @@ pub(crate) struct Arguments {
     /// Segments between random points of the field's box
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     segments: u32,
-    /// CPU seconds for a traversal cell by cell; what it would take beyond them is estimated from what was done
+    /// CPU seconds for a traversal cell by cell; what it would take beyond them is estimated from
+    /// what was done
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seconds: u32,
     /// Write the rows to this file too
@@ -119,21 +122,18 @@ struct Crossing {
     hits: usize,
 }
 
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        output::check(out, &["csv"])?;
-        if let Some(model) = &arguments.model {
-            output::check_apart(out, model)?;
-        }
+        let inputs: Vec<&Path> = arguments.model.as_deref().into_iter().collect();
+        host.check_csv(out, &inputs)?;
     }
-    let max_memory = common.max_memory.0;
-    let model = Model::load(arguments.model.as_deref(), arguments.units, max_memory)?;
+    let model = Model::load(arguments.model.as_deref(), arguments.units, host)?;
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
         for &kind in &arguments.field {
-            let measured = match model.field(cells, kind, &arguments.kept, max_memory) {
+            let measured = match model.field(cells, kind, &arguments.kept, host) {
                 Ok(field) => Ok(measure(&model, &field, arguments)?),
-                Err(Failure::Limit(why)) => Err(why),
+                Err(Stop::Limit(why)) => Err(why),
                 Err(failure) => return Err(failure),
             };
             rows.push(Row {
@@ -146,9 +146,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     if let Some(Err(why)) = rows.iter().map(|row| &row.measured).next_back()
         && rows.iter().all(|row| row.measured.is_err())
     {
-        return Err(Failure::Limit(format!(
-            "no resolution fits; the last: {why}"
-        )));
+        return Err(Stop::Limit(format!("no resolution fits; the last: {why}")));
     }
     let table = Table {
         model: &model,
@@ -156,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         rows: &rows,
     };
     if let Some(out) = &arguments.out {
-        output::write_whole(out, |file| file.write_all(table.csv().as_bytes()))?;
+        host.write_csv(out, &table.csv())?;
     }
     Ok(Answer {
         text: table.text(),
@@ -168,7 +166,7 @@ fn measure(
     model: &Model,
     field: &StoredField,
     arguments: &Arguments,
-) -> Result<Vec<Crossing>, Failure> {
+) -> Result<Vec<Crossing>, Stop> {
     let octree = FieldOctree::build(field);
     let half_side = 0.5 * model.mesh.bounds().extents().max_element() as f32;
     let mut random = Random::new(2);
@@ -233,7 +231,7 @@ impl Found {
 
 impl Bench<'_> {
     /// What was done cell by cell, seconds by octree, segments in contact.
-    fn run(&self, settings: &SegmentSettings, limit: f64) -> Result<(Part, f64, usize), Failure> {
+    fn run(&self, settings: &SegmentSettings, limit: f64) -> Result<(Part, f64, usize), Stop> {
         let count = self.segments.len();
         let mut spans = Vec::new();
         let mut slow = vec![Found::default(); count];
@@ -246,7 +244,7 @@ impl Bench<'_> {
         let seconds = clock::least(|| {
             for (segments, found) in self.segments.chunks(RUN).zip(quick.chunks_mut(RUN)) {
                 cross_segments(&self.by_octree, segments, settings, &mut many)
-                    .map_err(|error| Failure::BadInput(error.to_string()))?;
+                    .map_err(|error| Stop::BadInput(error.to_string()))?;
                 for (index, found) in found.iter_mut().enumerate() {
                     *found = Found::of(many.of(index));
                 }
@@ -267,10 +265,10 @@ impl Bench<'_> {
         index: usize,
         settings: &SegmentSettings,
         spans: &mut Vec<Span>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, Stop> {
         let [from, to] = self.segments[index];
         cross_segment(target, from, to, settings, spans)
-            .map_err(|error| Failure::BadInput(error.to_string()))?;
+            .map_err(|error| Stop::BadInput(error.to_string()))?;
         Ok(Found::of(spans))
     }
 
@@ -280,8 +278,9 @@ impl Bench<'_> {
         settings: &SegmentSettings,
         slow: &Found,
         quick: &Found,
-    ) -> Result<(), Failure> {
-        /// Times are the same to within this much of a cell: roots of one polynomial, from other ends of it.
+    ) -> Result<(), Stop> {
+        /// Times are the same to within this much of a cell: roots of one polynomial, from other
+        /// ends of it.
         const NEAR: f64 = 1e-5;
         let [from, to] = self.segments[index];
         let cells = f64::from(from.distance(to) / self.cell_size);
@@ -290,7 +289,7 @@ impl Bench<'_> {
         if slow.spans == quick.spans && near(slow.enter, quick.enter) && ends_near {
             return Ok(());
         }
-        Err(Failure::Disagreement(format!(
+        Err(Stop::Disagreement(format!(
             "segment {index} from {from:?} to {to:?} at level {:?}: cell by cell {} spans from {} to {}, by octree {} from {} to {}",
             settings.level,
             slow.spans,

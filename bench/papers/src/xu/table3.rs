@@ -1,6 +1,8 @@
-//! Table 3 of document 002 beside ours: a model's vertices between random poses, against the model's own field.
+//! Table 3 of document 002 beside ours: a model's vertices between random poses, against the
+//! model's own field.
 //!
-//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks: `swept_shell`.
+//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks:
+//! `swept_shell`.
 //! Not for: motions that bodies make, which are shorter and keep apart (`xu-table4`).
 
 use clap::Args;
@@ -8,10 +10,10 @@ use touchfield::field::Field;
 use touchfield::geom::{Aabb, Pose};
 
 use super::swept_shell::{Bodies, Body, Motion, PaperRow, Table};
-use crate::args::Common;
-use crate::commands::bench::random::Random;
-use crate::failure::Failure;
-use crate::report::Answer;
+use crate::host::Host;
+use crate::host::Stop;
+use crate::random::Random;
+use touchfield_report::Answer;
 
 pub(crate) const NAME: &str = "xu-table3";
 pub(crate) const DESCRIPTION: &str =
@@ -51,8 +53,8 @@ const TABLE: Table = Table {
     ],
 };
 
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
-    TABLE.run(&arguments.bodies, common, |_, body| {
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
+    TABLE.run(&arguments.bodies, host, |_, body| {
         Ok(motions(body, arguments.motions))
     })
 }

@@ -2,7 +2,7 @@
 
 mod falling;
 mod swept_shell;
-pub(super) mod table1;
-pub(super) mod table2;
-pub(super) mod table3;
-pub(super) mod table4;
+pub(crate) mod table1;
+pub(crate) mod table2;
+pub(crate) mod table3;
+pub(crate) mod table4;

@@ -1,9 +1,11 @@
-//! Table 1 of document 002 beside ours: what it takes to build a field and the octree over it, at one resolution after the other.
+//! Table 1 of document 002 beside ours: what it takes to build a field and the octree over it, at
+//! one resolution after the other.
 //!
-//! Input: a mesh, or a knot of about as many triangles as the document's bunny. Output: a table, JSON, and CSV on demand.
-//! Cost: that of the bakes; a dense field of 1024³ is minutes and gigabytes. Not for: peers on this machine (`bench/peers`).
+//! Input: a mesh, or a knot of about as many triangles as the document's bunny. Output: a table,
+//! JSON, and CSV on demand.
+//! Cost: that of the bakes; a dense field of 1024³ is minutes and gigabytes. Not for: peers on this
+//! machine (`bench/peers`).
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,12 +15,11 @@ use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
 use touchfield::field::{LeafSide, MinMaxOctree, SparseOctree, StoredField};
 use touchfield::mesh::TriangleMesh;
 
-use crate::args::{Common, Units};
-use crate::commands::bench::model::Model;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::input::load::{self, Storage};
-use crate::report::{self, Answer, terminal};
+use crate::host::Host;
+use crate::host::Stop;
+use crate::model::Model;
+use touchfield_report::Units;
+use touchfield_report::{self as report, Answer, terminal};
 
 pub(crate) const NAME: &str = "xu-table1";
 pub(crate) const DESCRIPTION: &str =
@@ -94,31 +95,24 @@ struct Row {
     measured: Result<Measured, String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        output::check(out, &["csv"])?;
-        if let Some(model) = &arguments.model {
-            output::check_apart(out, model)?;
-        }
+        let inputs: Vec<&Path> = arguments.model.as_deref().into_iter().collect();
+        host.check_csv(out, &inputs)?;
     }
-    let max_memory = common.max_memory.0;
-    let Model { path, mesh } =
-        Model::load(arguments.model.as_deref(), arguments.units, max_memory)?;
+    let Model { path, mesh } = Model::load(arguments.model.as_deref(), arguments.units, host)?;
     let mut rows = Vec::new();
     for &cells in &arguments.resolution {
-        for (kind, storage) in [
-            ("dense", Storage::Dense),
-            ("sparse", Storage::Sparse(SparseSettings::default())),
-        ] {
+        for (kind, sparse) in [("dense", None), ("sparse", Some(SparseSettings::default()))] {
             let settings = BakeSettings {
                 // The document's megabytes are those of a node more than cells.
                 resolution: Resolution::Nodes(cells + 1),
-                max_memory,
+                max_memory: host.max_memory(),
                 ..BakeSettings::default()
             };
-            let measured = match measure(&path, &mesh, &settings, &storage) {
+            let measured = match measure(&path, &mesh, &settings, sparse.as_ref(), host) {
                 Ok(measured) => Ok(measured),
-                Err(Failure::Limit(why)) => Err(why),
+                Err(Stop::Limit(why)) => Err(why),
                 Err(failure) => return Err(failure),
             };
             rows.push(Row {
@@ -131,12 +125,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     if let Some(Err(why)) = rows.iter().map(|row| &row.measured).next_back()
         && rows.iter().all(|row| row.measured.is_err())
     {
-        return Err(Failure::Limit(format!(
-            "no resolution fits; the last: {why}"
-        )));
+        return Err(Stop::Limit(format!("no resolution fits; the last: {why}")));
     }
     if let Some(out) = &arguments.out {
-        output::write_whole(out, |file| file.write_all(csv(&rows).as_bytes()))?;
+        host.write_csv(out, &csv(&rows))?;
     }
     Ok(Answer {
         text: text(&path, &mesh, &rows),
@@ -148,10 +140,11 @@ fn measure(
     path: &Path,
     mesh: &TriangleMesh,
     settings: &BakeSettings,
-    storage: &Storage,
-) -> Result<Measured, Failure> {
+    sparse: Option<&SparseSettings>,
+    host: &dyn Host,
+) -> Result<Measured, Stop> {
     let start = Instant::now();
-    let field = load::bake_mesh(path, mesh, settings, storage)?.field;
+    let field = host.bake(path, mesh, settings, sparse)?.field;
     let field_seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let octree_bytes = match &field {

@@ -1,6 +1,7 @@
 //! Random numbers, points and rotations, the same on every machine.
 //!
-//! Input: a seed. Output: a sequence. Not for: secrets. SplitMix64 \[Steele2014\] (docs/BIBLIOGRAPHY.md).
+//! Input: a seed. Output: a sequence. Not for: secrets. SplitMix64 \[Steele2014\]
+//! (docs/BIBLIOGRAPHY.md).
 
 use glam::{Quat, Vec3};
 use touchfield::geom::Aabb;

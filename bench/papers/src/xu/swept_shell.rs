@@ -1,11 +1,13 @@
-//! What Tables 3 and 4 of document 002 share: a model's vertices that move against the same model's field, point by point and by spheres.
+//! What Tables 3 and 4 of document 002 share: a model's vertices that move against the same model's
+//! field, point by point and by spheres.
 //!
-//! Input: models and their motions. Output: CPU seconds of both ways, as a table, JSON and CSV. Both must find the same, bit for bit.
-//! Cost: that of a bake a model; then at most the seconds that are allowed point by point, and less by spheres.
+//! Input: models and their motions. Output: CPU seconds of both ways, as a table, JSON and CSV.
+//! Both must find the same, bit for bit.
+//! Cost: that of a bake a model; then at most the seconds that are allowed point by point, and less
+//! by spheres.
 //! Not for: motions, which each table makes.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -17,16 +19,16 @@ use touchfield::narrow::swept_points::{
 };
 use touchfield::pointshell::PointShell;
 
-use crate::args::{Common, Units};
-use crate::commands::bench::clock::{self, Part};
-use crate::commands::bench::model::{Kept, Kind, Model};
-use crate::failure::Failure;
-use crate::files::output;
-use crate::report::{self, Answer};
+use crate::clock::{self, Part};
+use crate::host::Host;
+use crate::host::Stop;
+use crate::model::{Kept, Kind, Model};
+use touchfield_report::Units;
+use touchfield_report::{self as report, Answer};
 
 /// Models, and how they are measured.
 #[derive(Args)]
-pub(super) struct Bodies {
+pub(crate) struct Bodies {
     /// A mesh, closed; may be given several times [default: a built-in knot of 1,560 triangles]
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
@@ -39,7 +41,8 @@ pub(super) struct Bodies {
     /// How the field is stored
     #[arg(long, value_enum, default_value_t = Kind::Sparse)]
     field: Kind,
-    /// CPU seconds for all motions of a model point by point; what it would take beyond them is estimated from what was done
+    /// CPU seconds for all motions of a model point by point; what it would take beyond them is
+    /// estimated from what was done
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seconds: u32,
     /// Which spans are asked for [default: both]
@@ -53,29 +56,29 @@ pub(super) struct Bodies {
 }
 
 /// A model's field, and its vertices.
-pub(super) struct Body {
-    pub(super) field: StoredField,
-    pub(super) octree: FieldOctree,
-    pub(super) shell: PointShell,
+pub(crate) struct Body {
+    pub(crate) field: StoredField,
+    pub(crate) octree: FieldOctree,
+    pub(crate) shell: PointShell,
 }
 
 impl Body {
     /// What points move against.
-    pub(super) fn target(&self) -> SweptField<'_> {
+    pub(crate) fn target(&self) -> SweptField<'_> {
         SweptField::stored(&self.field, Some(&self.octree))
     }
 }
 
 /// From one pose of the shell in the field's frame to another.
-pub(super) type Motion = [Pose; 2];
+pub(crate) type Motion = [Pose; 2];
 
 /// A row of a document's table: seconds.
-pub(super) struct PaperRow {
-    pub(super) model: &'static str,
-    pub(super) points: usize,
-    pub(super) motions: usize,
-    pub(super) linear: f64,
-    pub(super) hierarchy: f64,
+pub(crate) struct PaperRow {
+    pub(crate) model: &'static str,
+    pub(crate) points: usize,
+    pub(crate) motions: usize,
+    pub(crate) linear: f64,
+    pub(crate) hierarchy: f64,
 }
 
 /// What the document measured with.
@@ -107,11 +110,11 @@ impl Spans {
 }
 
 /// What a table is called, and what it is compared with.
-pub(super) struct Table {
-    pub(super) name: &'static str,
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
     /// What moves how, for the line above the table.
-    pub(super) about: &'static str,
-    pub(super) paper: &'static [PaperRow],
+    pub(crate) about: &'static str,
+    pub(crate) paper: &'static [PaperRow],
 }
 
 struct Row {
@@ -142,30 +145,27 @@ impl Row {
 }
 
 impl Table {
-    /// Measures all models, whose motions `motions` makes; it is told which model of the list it is.
-    pub(super) fn run(
+    /// Measures all models, whose motions `motions` makes; it is told which model of the list it
+    /// is.
+    pub(crate) fn run(
         &self,
         bodies: &Bodies,
-        common: &Common,
-        motions: impl Fn(usize, &Body) -> Result<Vec<Motion>, Failure>,
-    ) -> Result<Answer, Failure> {
+        host: &dyn Host,
+        motions: impl Fn(usize, &Body) -> Result<Vec<Motion>, Stop>,
+    ) -> Result<Answer, Stop> {
         if let Some(out) = &bodies.out {
-            output::check(out, &["csv"])?;
-            for model in &bodies.model {
-                output::check_apart(out, model)?;
-            }
+            let inputs: Vec<&Path> = bodies.model.iter().map(PathBuf::as_path).collect();
+            host.check_csv(out, &inputs)?;
         }
-        let max_memory = common.max_memory.0;
-        let load = |path: Option<&PathBuf>| {
-            Model::load(path.map(PathBuf::as_path), bodies.units, max_memory)
-        };
+        let load =
+            |path: Option<&PathBuf>| Model::load(path.map(PathBuf::as_path), bodies.units, host);
         let models: Vec<Model> = match bodies.model.is_empty() {
             true => vec![load(None)?],
             false => (bodies.model.iter().map(Some).map(load)).collect::<Result<_, _>>()?,
         };
         let mut rows = Vec::new();
         for (index, model) in models.iter().enumerate() {
-            let body = bodies.make(model, max_memory)?;
+            let body = bodies.make(model, host)?;
             let motions = motions(index, &body)?;
             for spans in [Spans::All, Spans::First] {
                 if bodies.spans.is_some_and(|only| only != spans) {
@@ -180,7 +180,7 @@ impl Table {
             }
         }
         if let Some(out) = &bodies.out {
-            output::write_whole(out, |file| file.write_all(self.csv(&rows).as_bytes()))?;
+            host.write_csv(out, &self.csv(&rows))?;
         }
         Ok(Answer {
             text: self.text(bodies, &rows),
@@ -190,15 +190,21 @@ impl Table {
 }
 
 impl Bodies {
-    fn make(&self, model: &Model, max_memory: u64) -> Result<Body, Failure> {
-        let field = model.field(self.resolution, self.field, &self.kept, max_memory)?;
+    fn make(&self, model: &Model, host: &dyn Host) -> Result<Body, Stop> {
+        let field = model.field(self.resolution, self.field, &self.kept, host)?;
         let settings = ShellSettings {
             sampling: ShellSampling::Vertices,
             fill_gaps: false,
             ..ShellSettings::default()
         };
-        let shell = shell_of_mesh(&model.mesh, &field, &settings)
-            .map_err(|error| Failure::of_shell(&model.path, &error))?;
+        let shell = shell_of_mesh(&model.mesh, &field, &settings).map_err(|error| {
+            let path = model.path.display();
+            let message = format!("{path}: its pointshell cannot be made: {error}");
+            match error.is_limit() {
+                true => Stop::Limit(message),
+                false => Stop::BadInput(message),
+            }
+        })?;
         Ok(Body {
             octree: FieldOctree::build(&field),
             field,
@@ -243,7 +249,7 @@ impl Digest {
 }
 
 impl Bench<'_> {
-    fn run(&self, model: String, wanted: &'static str, limit: f64) -> Result<Row, Failure> {
+    fn run(&self, model: String, wanted: &'static str, limit: f64) -> Result<Row, Stop> {
         let mut scratch = SweepScratch::default();
         let mut found = Vec::new();
         let order = spread(self.motions.len());
@@ -271,7 +277,7 @@ impl Bench<'_> {
             self.sweep(motion, true, &mut scratch, &mut found)?;
             let digest = Digest::of(&found);
             if index < linear.done && digest != one_by_one[index] {
-                return Err(Failure::Disagreement(format!(
+                return Err(Stop::Disagreement(format!(
                     "{model}, motion {motion} {:?}, {wanted}: point by point {:?}, by spheres {digest:?}",
                     self.motions[motion], one_by_one[index]
                 )));
@@ -298,7 +304,7 @@ impl Bench<'_> {
         by_spheres: bool,
         scratch: &mut SweepScratch,
         found: &mut Vec<PointSpan>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Stop> {
         let [from, to] = self.motions[motion];
         let settings = SweepSettings {
             wanted: self.wanted,
@@ -315,7 +321,7 @@ impl Bench<'_> {
             scratch,
             found,
         )
-        .map_err(|error| Failure::BadInput(error.to_string()))
+        .map_err(|error| Stop::BadInput(error.to_string()))
     }
 }
 

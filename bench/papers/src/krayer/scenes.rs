@@ -1,7 +1,10 @@
-//! The three scenes of document 000's Table 1, from built-in models: what lies where, and which pairs may touch.
+//! The three scenes of document 000's Table 1, from built-in models: what lies where, and which
+//! pairs may touch.
 //!
-//! Input: how many bodies. Output: bodies at rest, pushed a little into each other as a solver's contacts are, and the pairs whose boxes meet.
-//! Cost: bakes of a few models, and a drop for each body. Not for: simulation; bodies are set down one after the other.
+//! Input: how many bodies. Output: bodies at rest, pushed a little into each other as a solver's
+//! contacts are, and the pairs whose boxes meet.
+//! Cost: bakes of a few models, and a drop for each body. Not for: simulation; bodies are set down
+//! one after the other.
 
 use std::sync::Arc;
 
@@ -13,32 +16,32 @@ use touchfield::mesh::{TriangleMesh, generate};
 use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, Subdivision, collide};
 use touchfield::shape::Shape;
 
-use crate::failure::Failure;
+use crate::host::Stop;
 
 /// A shape and where it is.
-pub(super) struct Body {
-    pub(super) shape: Shape,
-    pub(super) world_from_body: Pose,
+pub(crate) struct Body {
+    pub(crate) shape: Shape,
+    pub(crate) world_from_body: Pose,
     bounds: Aabb,
 }
 
 /// Bodies, and the pairs whose boxes meet.
-pub(super) struct Scene {
-    pub(super) bodies: Vec<Body>,
-    pub(super) pairs: Vec<[u32; 2]>,
+pub(crate) struct Scene {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) pairs: Vec<[u32; 2]>,
 }
 
 /// Nodes along the longest side of a model, and of the terrain.
-pub(super) const MODEL_NODES: u32 = 64;
-pub(super) const GROUND_NODES: u32 = 256;
+pub(crate) const MODEL_NODES: u32 = 64;
+pub(crate) const GROUND_NODES: u32 = 256;
 /// How deep a body is pushed into what it lies on, in its own sizes.
 const PUSH: f32 = 0.02;
 
-fn bad(error: impl std::fmt::Display) -> Failure {
-    Failure::BadInput(error.to_string())
+fn bad(error: impl std::fmt::Display) -> Stop {
+    Stop::BadInput(error.to_string())
 }
 
-fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Failure> {
+fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Stop> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
@@ -49,7 +52,7 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Failure> {
 }
 
 /// Hills as wide as this \[m\].
-pub(super) fn terrain(side: f64) -> generate::Terrain {
+pub(crate) fn terrain(side: f64) -> generate::Terrain {
     generate::Terrain {
         size: DVec2::splat(side),
         height: 0.08 * side,
@@ -59,7 +62,7 @@ pub(super) fn terrain(side: f64) -> generate::Terrain {
     }
 }
 
-fn ground(side: f64) -> Result<Body, Failure> {
+fn ground(side: f64) -> Result<Body, Stop> {
     let shape = baked(
         &generate::terrain(terrain(side)).map_err(bad)?,
         GROUND_NODES,
@@ -73,7 +76,7 @@ fn ground(side: f64) -> Result<Body, Failure> {
 }
 
 /// Two models beside each other on hills, as close as their boxes.
-pub(super) fn two_models() -> Result<Scene, Failure> {
+pub(crate) fn two_models() -> Result<Scene, Stop> {
     let knot = baked(
         &generate::torus_knot(Default::default()).map_err(bad)?,
         MODEL_NODES,
@@ -90,7 +93,7 @@ pub(super) fn two_models() -> Result<Scene, Failure> {
 }
 
 /// The five kinds of models that make a heap.
-pub(super) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5] {
+pub(crate) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5] {
     [
         generate::torus(Default::default()),
         generate::torus_knot(Default::default()),
@@ -110,7 +113,7 @@ pub(super) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5
 }
 
 /// Many models of five kinds in a heap on hills.
-pub(super) fn many_objects(count: u32) -> Result<Scene, Failure> {
+pub(crate) fn many_objects(count: u32) -> Result<Scene, Stop> {
     let mut shapes = Vec::new();
     for mesh in heap_meshes() {
         shapes.push(baked(&mesh.map_err(bad)?, MODEL_NODES)?);
@@ -128,7 +131,7 @@ pub(super) fn many_objects(count: u32) -> Result<Scene, Failure> {
 }
 
 /// Balls in a winding pipe and in the bowl below its end.
-pub(super) fn pipe_with_balls(count: u32) -> Result<Scene, Failure> {
+pub(crate) fn pipe_with_balls(count: u32) -> Result<Scene, Stop> {
     let radius = 0.012;
     let ball = Shape::new(Sphere::new(radius).map_err(bad)?);
     let form = generate::WindingPipe::default();
@@ -191,7 +194,7 @@ impl Scene {
     }
 
     /// The pose of the second body of a pair in the first.
-    pub(super) fn pair(&self, [a, b]: [u32; 2]) -> Pair<'_> {
+    pub(crate) fn pair(&self, [a, b]: [u32; 2]) -> Pair<'_> {
         let (a, b) = (&self.bodies[a as usize], &self.bodies[b as usize]);
         Pair {
             a: &a.shape,
@@ -211,8 +214,9 @@ impl Scene {
         }
     }
 
-    /// Lowers a body from `start` until it is pushed into something by [`PUSH`] of its size; gone over the edge, it is left out.
-    fn set_down(&mut self, shape: &Shape, rotation: Quat, start: Vec3) -> Result<(), Failure> {
+    /// Lowers a body from `start` until it is pushed into something by [`PUSH`] of its size; gone
+    /// over the edge, it is left out.
+    fn set_down(&mut self, shape: &Shape, rotation: Quat, start: Vec3) -> Result<(), Stop> {
         let size = shape.solid().diagonal();
         let settings = CollideSettings {
             method: Method::OctreeSubdivision(Subdivision {
@@ -261,10 +265,10 @@ impl Scene {
 
 /// Points of the unit cube that fill it evenly: an additive recurrence [Roberts2018].
 #[derive(Default)]
-pub(super) struct Sequence(u32);
+pub(crate) struct Sequence(u32);
 
 impl Sequence {
-    pub(super) fn point(&mut self) -> Vec3 {
+    pub(crate) fn point(&mut self) -> Vec3 {
         self.0 += 1;
         let fraction = |step: f64| (0.5 + f64::from(self.0) * step).fract();
         DVec3::new(

@@ -1,11 +1,14 @@
-//! Motions of a body that falls on a copy of itself: what a simulation asks about, frame after frame.
+//! Motions of a body that falls on a copy of itself: what a simulation asks about, frame after
+//! frame.
 //!
-//! Input: a field and its shell. Output: from each frame's pose to where the body would be at its end, contact or not.
-//! Cost: one sweep a frame. Not for: physics. Its inertia is a ball's, it touches at one point a frame, and the copy holds still.
+//! Input: a field and its shell. Output: from each frame's pose to where the body would be at its
+//! end, contact or not.
+//! Cost: one sweep a frame. Not for: physics. Its inertia is a ball's, it touches at one point a
+//! frame, and the copy holds still.
 //!
-//! Until there are dynamics. The body is dropped above the copy, tumbling; where it touches it is stopped, bounces, and is rubbed. It is
-//! dropped anew when it has fallen past, and after a while. Lengths are in sides of the body, and gravity is that of one that is 10 cm
-//! long.
+//! Until there are dynamics. The body is dropped above the copy, tumbling; where it touches it is
+//! stopped, bounces, and is rubbed. It is dropped anew when it has fallen past, and after a while.
+//! Lengths are in sides of the body, and gravity is that of one that is 10 cm long.
 
 use glam::{Quat, Vec3};
 use touchfield::field::Field;
@@ -15,8 +18,8 @@ use touchfield::narrow::swept_points::{
 };
 
 use super::swept_shell::{Body, Motion};
-use crate::commands::bench::random::Random;
-use crate::failure::Failure;
+use crate::host::Stop;
+use crate::random::Random;
 
 /// Between frames \[s\].
 const STEP: f32 = 1e-3;
@@ -87,7 +90,7 @@ impl State {
 }
 
 /// So many frames; up is y.
-pub(super) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Failure> {
+pub(crate) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Stop> {
     let solid = body.field.solid();
     let middle = solid.center();
     let side = solid.extents().max_element();
@@ -120,7 +123,7 @@ pub(super) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Failure
             &mut scratch,
             &mut found,
         )
-        .map_err(|error| Failure::BadInput(error.to_string()))?;
+        .map_err(|error| Stop::BadInput(error.to_string()))?;
         let Some(touch) = found.first() else {
             state = next;
             continue;

@@ -1,23 +1,23 @@
 //! The mesh that a table is measured on, and its field, baked or kept from an earlier run.
 //!
-//! Input: a file, or nothing. Output: the mesh, what to call it, and its field. Cost: that of a bake, or of reading one. Not for: repairs.
+//! Input: a file, or nothing. Output: the mesh, what to call it, and its field. Cost: that of a
+//! bake, or of reading one. Not for: repairs.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use touchfield::bake::{BakeSettings, Resolution, SparseSettings};
-use touchfield::field::{StoredField, file};
+use touchfield::field::StoredField;
 use touchfield::mesh::{TriangleMesh, generate};
 
-use crate::args::Units;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::input::load::{self, Storage};
+use crate::host::{Host, Stop};
+use touchfield_report::Units;
 
 /// Where fields are kept from run to run.
 #[derive(Args)]
 pub(crate) struct Kept {
-    /// Keep baked fields in this folder, and take those that an earlier run left there; the finest take minutes to bake
+    /// Keep baked fields in this folder, and take those that an earlier run left there; the finest
+    /// take minutes to bake
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
@@ -29,13 +29,9 @@ pub(crate) struct Model {
 
 impl Model {
     /// The mesh of a file; without one, a knot of about as many triangles as document 002's bunny.
-    pub(crate) fn load(
-        path: Option<&Path>,
-        units: Units,
-        max_memory: u64,
-    ) -> Result<Model, Failure> {
+    pub(crate) fn load(path: Option<&Path>, units: Units, host: &dyn Host) -> Result<Model, Stop> {
         let (path, mesh) = match path {
-            Some(path) => (path.to_path_buf(), load::mesh(path, units, max_memory)?),
+            Some(path) => (path.to_path_buf(), host.read_mesh(path, units)?),
             None => (PathBuf::from("torus_knot"), knot()?),
         };
         Ok(Model { path, mesh })
@@ -43,7 +39,8 @@ impl Model {
 
     /// Without folders.
     pub(crate) fn name(&self) -> String {
-        load::name_of(&self.path)
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
     }
 
     /// Its field, so many cells along the longest side, baked now or kept from before.
@@ -52,15 +49,16 @@ impl Model {
         cells: u32,
         kind: Kind,
         kept: &Kept,
-        max_memory: u64,
-    ) -> Result<StoredField, Failure> {
+        host: &dyn Host,
+    ) -> Result<StoredField, Stop> {
         let settings = BakeSettings {
             // As in Table 1: a node more than cells.
             resolution: Resolution::Nodes(cells + 1),
-            max_memory,
+            max_memory: host.max_memory(),
             ..BakeSettings::default()
         };
-        let bake = || load::bake_mesh(&self.path, &self.mesh, &settings, &kind.storage());
+        let sparse = kind.sparse();
+        let bake = || host.bake(&self.path, &self.mesh, &settings, sparse.as_ref());
         let Some(folder) = &kept.keep else {
             return Ok(bake()?.field);
         };
@@ -69,12 +67,11 @@ impl Model {
         // The same name for the same mesh only.
         let path = folder.join(format!("{stem}-{:016x}-{cells}-{kind}.tfs", self.digest()));
         if path.is_file() {
-            return Ok(load::baked(&path, max_memory)?.field);
+            return host.read_field(&path);
         }
-        output::make_folder(folder)?;
+        host.make_folder(folder)?;
         let baked = bake()?;
-        file::write_file(&path, &baked.field, &baked.provenance)
-            .map_err(|error| Failure::of_baked_file(&error))?;
+        host.write_field(&path, &baked)?;
         Ok(baked.field)
     }
 
@@ -107,19 +104,20 @@ impl Kind {
         }
     }
 
-    pub(crate) fn storage(self) -> Storage {
+    /// Returns the settings of a sparse field; none for a dense one.
+    pub(crate) fn sparse(self) -> Option<SparseSettings> {
         match self {
-            Kind::Dense => Storage::Dense,
-            Kind::Sparse => Storage::Sparse(SparseSettings::default()),
+            Kind::Dense => None,
+            Kind::Sparse => Some(SparseSettings::default()),
         }
     }
 }
 
-fn knot() -> Result<TriangleMesh, Failure> {
+fn knot() -> Result<TriangleMesh, Stop> {
     let knot = generate::TorusKnot {
         segments: 78,
         sides: 10,
         ..Default::default()
     };
-    generate::torus_knot(knot).map_err(|error| Failure::BadInput(error.to_string()))
+    generate::torus_knot(knot).map_err(|error| Stop::BadInput(error.to_string()))
 }

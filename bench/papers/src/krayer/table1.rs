@@ -1,13 +1,15 @@
-//! Table 1 of document 000 beside ours: particles on the intersections of all pairs of three scenes, at N = 5, 10, 15, 20.
+//! Table 1 of document 000 beside ours: particles on the intersections of all pairs of three
+//! scenes, at N = 5, 10, 15, 20.
 //!
-//! Input: nothing but sizes. Output: a table, JSON, and CSV on demand. Cost: seconds to set the scenes up, then that of the runs.
+//! Input: nothing but sizes. Output: a table, JSON, and CSV on demand. Cost: seconds to set the
+//! scenes up, then that of the runs.
 //! Not for: the broad phase, which both leave out of the times.
 //!
-//! *Uniform* is the document's Alg. 1 to 3 on the CPU; *seeded* starts only in cells that may hold a piece of an intersection's surface.
-//! *Covered* is the share of the true surfaces that has a particle within two cells: truth is a lattice over the common box of a pair, of which
-//! the nodes next to the surface count; no projection is involved.
+//! *Uniform* is the document's Alg. 1 to 3 on the CPU; *seeded* starts only in cells that may hold
+//! a piece of an intersection's surface. *Covered* is the share of the true surfaces that has a
+//! particle within two cells: truth is a lattice over the common box of a pair, of which the nodes
+//! next to the surface count; no projection is involved.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -21,10 +23,9 @@ use touchfield::narrow::{
 };
 
 use super::scenes::{self, Scene};
-use crate::args::Common;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::report::{self, Answer};
+use crate::host::Host;
+use crate::host::Stop;
+use touchfield_report::{self as report, Answer};
 
 pub(crate) const NAME: &str = "krayer-table1";
 pub(crate) const DESCRIPTION: &str =
@@ -43,7 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_values_t = [5, 10, 15, 20],
         value_parser = clap::value_parser!(u32).range(1..=64))]
     resolution: Vec<u32>,
-    /// Bodies in the heap, and balls in pipe and bowl [default: as many as make the document's pairs]
+    /// Bodies in the heap, and balls in pipe and bowl [default: as many as make the document's
+    /// pairs]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=5000))]
     bodies: Option<u32>,
     /// Runs, of which the fastest counts
@@ -61,11 +63,11 @@ pub(crate) struct Arguments {
 }
 
 /// A row of the table as it is printed.
-pub(super) struct PaperRow {
-    pub(super) resolution: u32,
+pub(crate) struct PaperRow {
+    pub(crate) resolution: u32,
     collisions: f64,
-    pub(super) pairs: f64,
-    pub(super) milliseconds: f64,
+    pub(crate) pairs: f64,
+    pub(crate) milliseconds: f64,
 }
 
 const fn paper(resolution: u32, collisions: f64, pairs: f64, milliseconds: f64) -> PaperRow {
@@ -98,7 +100,7 @@ const PIPE: [PaperRow; 4] = [
 ];
 
 /// What the document measured with.
-pub(super) const PAPER_SETUP: &str = "GeForce GTX 1070, first-order fields in half floats";
+pub(crate) const PAPER_SETUP: &str = "GeForce GTX 1070, first-order fields in half floats";
 /// Bodies that make about as many pairs as the document has at N = 10.
 const HEAP: u32 = 330;
 const BALLS: u32 = 230;
@@ -119,12 +121,12 @@ struct Row {
     found: f64,
 }
 
-pub(crate) fn run(arguments: &Arguments, _common: &Common) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if arguments.physics {
         return physics(arguments);
     }
     if let Some(out) = &arguments.out {
-        output::check(out, &["csv"])?;
+        host.check_csv(out, &[])?;
     }
     let scenes = [
         ("two models on terrain", &TWO_MODELS, scenes::two_models()?),
@@ -162,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments, _common: &Common) -> Result<Answer, Fai
         }
     }
     if let Some(out) = &arguments.out {
-        output::write_whole(out, |file| file.write_all(csv(&rows).as_bytes()))?;
+        host.write_csv(out, &csv(&rows))?;
     }
     Ok(Answer {
         text: text(&rows),
@@ -170,7 +172,7 @@ pub(crate) fn run(arguments: &Arguments, _common: &Common) -> Result<Answer, Fai
     })
 }
 
-fn physics(arguments: &Arguments) -> Result<Answer, Failure> {
+fn physics(arguments: &Arguments) -> Result<Answer, Stop> {
     #[cfg(feature = "physics")]
     return super::physics::run(
         arguments.bodies.unwrap_or(HEAP),
@@ -178,10 +180,7 @@ fn physics(arguments: &Arguments) -> Result<Answer, Failure> {
         arguments.steps,
     );
     #[cfg(not(feature = "physics"))]
-    Err(crate::commands::bench::sagardia::without_physics(
-        NAME,
-        arguments.steps,
-    ))
+    Err(crate::sagardia::without_physics(NAME, arguments.steps))
 }
 
 fn settings(particles: Particles) -> CollideSettings {
@@ -192,7 +191,7 @@ fn settings(particles: Particles) -> CollideSettings {
 }
 
 /// All pairs, several times; the fastest counts.
-fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Failure> {
+fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Stop> {
     let settings = settings(particles);
     let mut counts = Vec::new();
     let mut fastest = f64::INFINITY;
@@ -207,7 +206,7 @@ fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Fai
         );
         counts = work
             .collect::<Result<Vec<u64>, touchfield::narrow::CollideError>>()
-            .map_err(|error| Failure::BadInput(error.to_string()))?;
+            .map_err(|error| Stop::BadInput(error.to_string()))?;
         fastest = fastest.min(start.elapsed().as_secs_f64());
     }
     let cpu_milliseconds = cpu_milliseconds(scene, &settings, repeats)?;
@@ -230,7 +229,7 @@ fn cpu_milliseconds(
     scene: &Scene,
     settings: &CollideSettings,
     repeats: u32,
-) -> Result<Option<f64>, Failure> {
+) -> Result<Option<f64>, Stop> {
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let Some(start) = thread_seconds() else {
         return Ok(None);
@@ -241,7 +240,7 @@ fn cpu_milliseconds(
     while runs < repeats || began.elapsed().as_secs_f64() < 0.2 {
         for &pair in &scene.pairs {
             collide(&scene.pair(pair), settings, &mut scratch, &mut out)
-                .map_err(|error| Failure::BadInput(error.to_string()))?;
+                .map_err(|error| Stop::BadInput(error.to_string()))?;
         }
         runs += 1;
     }
@@ -286,14 +285,14 @@ impl Truth {
     }
 
     /// Share of all true points with a particle near, and share of touching pairs with a contact.
-    fn compare(&self, scene: &Scene, particles: Particles) -> Result<(f64, f64), Failure> {
+    fn compare(&self, scene: &Scene, particles: Particles) -> Result<(f64, f64), Stop> {
         let settings = settings(particles);
         let (mut covered, mut all, mut found, mut touching) = (0, 0, 0, 0);
         let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
         for pair in self.pairs.iter().filter(|pair| !pair.points.is_empty()) {
             let bodies = scene.pair(scene.pairs[pair.index]);
             collide(&bodies, &settings, &mut scratch, &mut out)
-                .map_err(|error| Failure::BadInput(error.to_string()))?;
+                .map_err(|error| Stop::BadInput(error.to_string()))?;
             touching += 1;
             found += u32::from(!out.contacts.is_empty());
             all += pair.points.len();
@@ -347,7 +346,7 @@ impl TruePair {
     }
 }
 
-pub(super) fn paper_row(scene: &str, resolution: u32) -> Option<&'static PaperRow> {
+pub(crate) fn paper_row(scene: &str, resolution: u32) -> Option<&'static PaperRow> {
     let rows = match scene {
         "two models on terrain" => &TWO_MODELS,
         "terrain with many objects" => &MANY_OBJECTS,

@@ -1,12 +1,13 @@
 //! A ball that bounces on a floor, in Rapier: how deep it gets, beside document 003.
 //!
-//! Input: nothing. Output: the greatest depth for three restitutions, of a coarse and a fine ball made of fields and of Rapier's own. Cost: seconds.
+//! Input: nothing. Output: the greatest depth for three restitutions, of a coarse and a fine ball
+//! made of fields and of Rapier's own. Cost: seconds.
 //! Not for: other engines.
 //!
-//! Radius 0.5 m, 1 kg, dropped from 1 m over the floor, 200 steps a second, g = 10 m/s², as §4.1 says.
+//! Radius 0.5 m, 1 kg, dropped from 1 m over the floor, 200 steps a second, g = 10 m/s², as §4.1
+//! says.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use glam::Vec3;
 use serde_json::json;
@@ -16,10 +17,9 @@ use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, install};
 
 use super::{TABLE1, Table1};
-use crate::args::Common;
-use crate::failure::Failure;
-use crate::files::output;
-use crate::report::{self, Answer};
+use crate::host::Host;
+use crate::host::Stop;
+use touchfield_report::{self as report, Answer};
 
 /// Restitution, then the document's figures \[mm\]: Bullet, 275 points, 25,880 points.
 const PAPER: [[f32; 4]; 3] = [
@@ -31,11 +31,11 @@ const RATE: f32 = 200.0;
 const STEPS: usize = 1000;
 const RADIUS: f32 = 0.5;
 
-pub(super) fn run(arguments: &Table1, _common: &Common) -> Result<Answer, Failure> {
+pub(crate) fn run(arguments: &Table1, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        output::check(out, &["csv"])?;
+        host.check_csv(out, &[])?;
     }
-    let bad = |error: &dyn std::fmt::Display| Failure::BadInput(error.to_string());
+    let bad = |error: &dyn std::fmt::Display| Stop::BadInput(error.to_string());
     let ball = Icosphere {
         radius: f64::from(RADIUS),
         level: 5,
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Table1, _common: &Common) -> Result<Answer, Failur
         }));
     }
     if let Some(out) = &arguments.out {
-        output::write_whole(out, |file| file.write_all(csv.as_bytes()))?;
+        host.write_csv(out, &csv)?;
     }
     let headings = [
         ">restitution",

@@ -1,13 +1,20 @@
-//! `touchfield bench`: the documents' tables beside our own figures, one file for each.
+//! Tables and figures of the papers that Touchfield follows, measured here and printed beside the
+//! published numbers: one file per table.
 //!
-//! The one place for what is printed beside a document. Sweeps of our own and other libraries are in the crate `touchfield-bench`.
+//! Input: [`Arguments`] of `touchfield bench`, and a [`Host`] that reads, bakes and writes for
+//! them.
+//! Output: an [`Answer`] with the paper's row beside ours. Cost: seconds to minutes.
+//! Not for: sweeps over parameters and other libraries, which are in `touchfield-bench`.
 
 mod clock;
+mod host;
 mod krayer;
 mod model;
 mod random;
 mod sagardia;
 mod xu;
+
+pub use host::{BakedField, Host, Stop};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -16,9 +23,7 @@ use self::krayer::table1 as krayer_table1;
 use self::xu::{
     table1 as xu_table1, table2 as xu_table2, table3 as xu_table3, table4 as xu_table4,
 };
-use crate::args::Common;
-use crate::failure::Failure;
-use crate::report::{self, Answer};
+use touchfield_report::{self as report, Answer};
 
 /// Measure here what a document has measured, and print both
 #[derive(Args)]
@@ -28,7 +33,7 @@ Examples:
   touchfield bench xu-table1 --model bunny.obj --resolution 128,256 --out table.csv
 
 Times are from start to end on all threads unless a bench says otherwise: leave the machine alone meanwhile.")]
-pub(crate) struct Arguments {
+pub struct Arguments {
     #[command(subcommand)]
     name: Name,
 }
@@ -59,17 +64,18 @@ const BENCHES: [(&str, &str); 8] = [
     (xu_table4::NAME, xu_table4::DESCRIPTION),
 ];
 
-pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+/// Runs the experiment that the arguments name.
+pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     match &arguments.name {
         Name::List => Ok(list()),
-        Name::KrayerTable1(arguments) => krayer_table1::run(arguments, common),
-        Name::SagardiaTable1(arguments) => sagardia::table1(arguments, common),
-        Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, common),
-        Name::SagardiaTable2(arguments) => sagardia::table2(arguments, common),
-        Name::XuTable1(arguments) => xu_table1::run(arguments, common),
-        Name::XuTable2(arguments) => xu_table2::run(arguments, common),
-        Name::XuTable3(arguments) => xu_table3::run(arguments, common),
-        Name::XuTable4(arguments) => xu_table4::run(arguments, common),
+        Name::KrayerTable1(arguments) => krayer_table1::run(arguments, host),
+        Name::SagardiaTable1(arguments) => sagardia::table1(arguments, host),
+        Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, host),
+        Name::SagardiaTable2(arguments) => sagardia::table2(arguments, host),
+        Name::XuTable1(arguments) => xu_table1::run(arguments, host),
+        Name::XuTable2(arguments) => xu_table2::run(arguments, host),
+        Name::XuTable3(arguments) => xu_table3::run(arguments, host),
+        Name::XuTable4(arguments) => xu_table4::run(arguments, host),
     }
 }
 

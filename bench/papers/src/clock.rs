@@ -1,16 +1,17 @@
 //! CPU seconds of this thread: what else runs on the machine changes them little.
 //!
-//! Input: work, as a closure. Output: its seconds. Cost: a call to the system each time. Not for: work on several threads.
+//! Input: work, as a closure. Output: its seconds. Cost: a call to the system each time. Not for:
+//! work on several threads.
 
 use cpu_time::ThreadTime;
 
-use crate::failure::Failure;
+use crate::host::Stop;
 
 /// Enough to be measured well \[s\].
 const ENOUGH: f64 = 10.0;
 
 /// The least of up to three runs, fewer when they are long: what else runs only ever adds \[s\].
-pub(crate) fn least(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+pub(crate) fn least(mut work: impl FnMut() -> Result<(), Stop>) -> Result<f64, Stop> {
     let (mut least, mut total) = (f64::INFINITY, 0.0);
     for _ in 0..3 {
         let start = ThreadTime::now();
@@ -40,13 +41,14 @@ impl Part {
     }
 }
 
-/// Does `count` pieces of work, a run of `run` at a time; once `limit` seconds are over, no more of them, but always the first run.
+/// Does `count` pieces of work, a run of `run` at a time; once `limit` seconds are over, no more of
+/// them, but always the first run.
 pub(crate) fn up_to(
     limit: f64,
     count: usize,
     run: usize,
-    mut work: impl FnMut(usize) -> Result<(), Failure>,
-) -> Result<Part, Failure> {
+    mut work: impl FnMut(usize) -> Result<(), Stop>,
+) -> Result<Part, Stop> {
     let start = ThreadTime::now();
     let mut part = Part {
         done: 0,
