@@ -751,7 +751,9 @@ mod tests {
             let all = L::load_halves(&self.0).store().0;
             let [a, b, c, d, e, f, g, h] = self.0;
             let by_fours = L::load_two_halves(&[a, b, c, d], &[e, f, g, h]).store().0;
-            assert_eq!(all.map(f32::to_bits), by_fours.map(f32::to_bits));
+            // Which NaN comes out is open; Miri makes use of that.
+            let bits = |x: f32| if x.is_nan() { 0 } else { x.to_bits() };
+            assert_eq!(all.map(bits), by_fours.map(bits));
             all
         }
     }
@@ -775,7 +777,7 @@ mod tests {
         }
         // One, the smallest of all, the largest.
         let known = run(Halves([0x3c00, 1, 0x7bff, 0x8000, 0xc000, 0, 0, 0]));
-        assert_eq!(known[..5], [1.0, 2f32.powi(-24), 65504.0, -0.0, -2.0]);
+        assert_eq!(known[..5], [1.0, 1.0 / 16_777_216.0, 65504.0, -0.0, -2.0]);
     }
 
     #[test]
