@@ -130,5 +130,5 @@ mod threads;
 
 /// Compiles and runs what the README shows.
 #[cfg(all(doctest, feature = "bake"))]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
