@@ -117,8 +117,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 fn bytes_of(golden: &Golden) -> Vec<u8> {
-    let path = path(golden.name);
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    std::fs::read(path(golden.name)).expect(golden.name)
 }
 
 /// The tags of a file's chunks, in their order, by the description of the format.
