@@ -92,7 +92,7 @@ fn taylor() -> Stored {
     let go_on = |_| ControlFlow::Continue(());
     let baked = bake_taylor(&tetrahedron(), &nodes(10), &go_on).expect("a closed mesh");
     Stored {
-        field: baked.grid.into(),
+        field: baked.field.into(),
         provenance: baked.provenance,
     }
 }
