@@ -15,6 +15,7 @@ mod shells;
 mod test_meshes;
 mod topology;
 mod triangle_mesh;
+mod units;
 mod validate;
 mod weld;
 mod winding_number;
@@ -34,6 +35,7 @@ pub use self_intersection::{SelfIntersections, self_intersections};
 pub(crate) use topology::is_degenerate;
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
 pub use triangle_mesh::TriangleMesh;
+pub use units::Units;
 pub use validate::{
     Defect, SelfIntersectionCheck, SelfIntersectionList, UnitGuess, ValidateSettings, Validation,
     validate, validate_with,
