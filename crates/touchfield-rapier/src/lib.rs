@@ -44,7 +44,6 @@ mod shell_sweep;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod sweep;
-mod thickness;
 mod world;
 
 pub use counts::Counts;

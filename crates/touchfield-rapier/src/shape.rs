@@ -19,10 +19,9 @@ use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
 use touchfield::pointshell::PointShell;
-use touchfield::shape::{Convex, Shape};
+use touchfield::shape::{Convex, Shape, Surface, Thickness};
 
 use crate::extremes::extreme_points;
-use crate::thickness::{self, Thickness};
 
 /// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +124,14 @@ impl FieldShape {
             Ok(mass) => mass,
             Err(_) => mass_of_field(&*field)?,
         };
-        FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
+        // The faces are the truth of its walls, whatever the grid; contacts do not use them.
+        let shape = Shape::stored(field).with_shell(Arc::new(shell));
+        let vertices = mesh.vertices.iter().map(|vertex| vertex.as_vec3());
+        let thickness = match Surface::new(vertices.collect(), &mesh.faces) {
+            Ok(surface) => shape.clone().with_surface(Arc::new(surface)).thickness(),
+            Err(_) => shape.thickness(),
+        };
+        Ok(FieldShape::from_measured(finite(shape)?, mass, thickness))
     }
 
     /// From a baked file.
@@ -178,16 +184,27 @@ impl FieldShape {
         if !solid.is_finite() || solid.is_empty() {
             return Err(FieldShapeError::Unbounded(solid));
         }
-        let thickness = thickness::of_shell(shape.field(), &shell);
-        Ok(FieldShape {
+        let shape = finite(shape)?.with_shell(shell);
+        let thickness = shape.thickness();
+        Ok(FieldShape::from_measured(shape, mass, thickness))
+    }
+
+    /// From a shape with a shell, whose thickness is known.
+    fn from_measured(shape: Shape, mass: MassProperties, thickness: Thickness) -> FieldShape {
+        // Never nothing: a body of no thickness is swept at every step and never stops.
+        let least = LEAST_THICKNESS * shape.solid().diagonal();
+        FieldShape {
             body: Arc::new(Body {
-                shape: shape.with_shell(shell),
+                shape,
                 mass,
-                thickness,
+                thickness: Thickness {
+                    wall: thickness.wall.max(least),
+                    deepest: thickness.deepest.max(0.5 * least),
+                },
                 name: None,
                 scaled_from: None,
             }),
-        })
+        }
     }
 
     /// The same solid, larger or smaller, about the origin of its frame.
@@ -249,7 +266,7 @@ impl FieldShape {
     /// How deep inside its field knows distances, if that is not everywhere \[m\]: sparse fields end at a band.
     pub fn band(&self) -> Option<f32> {
         match self.body.shape.as_stored()? {
-            StoredField::Sparse(_) => Some(self.body.thickness.depth),
+            StoredField::Sparse(_) => Some(self.body.thickness.deepest),
             _ => None,
         }
     }
@@ -257,12 +274,12 @@ impl FieldShape {
     /// The same, swept wherever it moves farther than this in a step \[m\]: for bodies that may meet thinner ones than they are themselves.
     pub fn with_thickness(&self, thickness: f32) -> FieldShape {
         let least = 1e-6 * self.body.shape.solid().diagonal();
-        self.changed(|body| body.thickness.thin = thickness.clamp(least, f32::MAX))
+        self.changed(|body| body.thickness.wall = thickness.clamp(least, f32::MAX))
     }
 
     /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
     pub fn thickness(&self) -> f32 {
-        self.body.thickness.thin
+        self.body.thickness.wall
     }
 }
 
@@ -312,6 +329,17 @@ impl Field for SharedField {
     fn lower_plane(&self, cell: touchfield::geom::Aabb) -> Option<touchfield::field::LowerPlane> {
         self.0.field().lower_plane(cell)
     }
+}
+
+/// Share of its size that a body is thick at least.
+const LEAST_THICKNESS: f32 = 1e-4;
+
+fn finite(shape: Shape) -> Result<Shape, FieldShapeError> {
+    let solid = shape.solid();
+    if !solid.is_finite() || solid.is_empty() {
+        return Err(FieldShapeError::Unbounded(solid));
+    }
+    Ok(shape)
 }
 
 /// Cells along the longest side from which a field's mass is summed: to about a thousandth.

@@ -31,7 +31,7 @@ pub(crate) enum Level {
 pub(crate) const DEEPER: f32 = 0.25;
 
 /// Share by which a point that is deeper already may still go. None is stopped for where it begins: it could not come out either.
-const HARDLY: f32 = 0.02;
+const HARDLY: f32 = 0.25;
 
 impl Level {
     /// No point has a higher one.

@@ -47,11 +47,18 @@ const DEEPEST_SHARE: f32 = 0.5;
 /// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
 const NEAR_SHARE: f32 = 0.02;
 
+/// Share of the smaller body within which they do at least: about as far as Rapier asks for contacts.
+const NEAR_SIZE_SHARE: f32 = 0.004;
+
 /// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
 const NEAR_COVERED: f32 = 2.0;
 
 /// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
 const FINE_SHARE: f32 = 0.5;
+
+/// Share of its size that a flat body counts as thick, where it gets into a thick one: a plate that is
+/// pushed into a floor comes out again. Less, and plates are stopped by the floor that they lie on.
+const SOLID_SHARE: f32 = 0.05;
 
 /// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
 const AT_ONCE: f32 = 1e-4;
@@ -262,7 +269,11 @@ fn wall_of(body: &Part, other: &Part) -> f32 {
     if matches!(body.kind, PartKind::Triangles) {
         return 0.0;
     }
-    let least = |shape: &Shape| shape.solid().extents().min_element();
+    let least = |shape: &Shape| {
+        let bounds = shape.solid();
+        let side = bounds.extents().min_element();
+        side.max(SOLID_SHARE * bounds.diagonal())
+    };
     body.thickness().min(other.solid().map_or(0.0, least))
 }
 
@@ -318,12 +329,8 @@ impl Sweep<'_> {
         if self.balls_stay_beyond([a, b], &motion) {
             return None;
         }
-        if self.question.is_of_a_step() && self.begins_near([a, b], &motion, thinner) {
-            return self.deeper([a, b], &motion, walls);
-        }
-        let near = self.first_near([a, b], &motion)?;
-        if self.question.is_of_a_step() && near.is_on_the_way {
-            return Some(near.hit);
+        if self.question.is_of_a_step() {
+            return self.of_a_step([a, b], &motion, walls);
         }
         let size = f32::min(size_of(a), size_of(b));
         let mut settings = CastSettings {
@@ -374,6 +381,37 @@ impl Sweep<'_> {
         }
     }
 
+    /// How far two bodies may go within a step.
+    ///
+    /// Rapier keeps the velocity of a body that a sweep stops: what gravity gave it in the step stays,
+    /// and the height that it should have cost is not lost. A stop adds energy, so there is none where
+    /// the solver can be left to hold the bodies: while no wall is entered by more than a quarter.
+    fn of_a_step(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
+        // In contact already, the solver knows where. Only what would come out on the wrong side stops.
+        let is_fine = is_fine([a, b], walls);
+        if self.begins_near([a, b], motion, walls, is_fine) {
+            return self.deeper([a, b], motion, walls);
+        }
+        let near = self.first_near([a, b], motion)?;
+        if is_fine {
+            // Coming near is no reason to stop. Going deep is, and then before the touch.
+            let deeper = self.deeper([a, b], motion, walls)?;
+            return Some(if near.is_on_the_way { near.hit } else { deeper });
+        }
+        // The shells are too coarse for the walls: what lies between their points counts too.
+        let size = f32::min(size_of(a), size_of(b));
+        let settings = CastSettings {
+            target: -DEEPER_SHARE * walls.thinner,
+            tolerance: (PRECISION * size).min(THIN_SHARE * walls.thinner),
+            max_steps: MAX_STEPS,
+            max_boxes: MAX_BOXES,
+            start: None,
+        };
+        let found = self.cast(a, b, motion, &settings)?;
+        let hit = self.hit(found, walls.thinner)?;
+        (hit.time > AT_ONCE).then_some(hit)
+    }
+
     /// Whether the ball about one of two bodies stays farther from the other than the target, all along.
     fn balls_stay_beyond(&self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
         let target = self.question.target;
@@ -385,8 +423,18 @@ impl Sweep<'_> {
     }
 
     /// Whether a point of either shell begins so near the other body that they count as in contact.
-    fn begins_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, thinner: f32) -> bool {
-        let near = near([a, b], thinner);
+    fn begins_near(
+        &mut self,
+        [a, b]: [&Shape; 2],
+        motion: &PairMotion,
+        walls: Walls,
+        is_fine: bool,
+    ) -> bool {
+        let near = if is_fine {
+            NEAR_COVERED * finer_radius([a, b])
+        } else {
+            near([a, b], walls.thinner)
+        };
         let mut begins = |field: &Shape, shell: &Shape, motion: &PairMotion| {
             let moving = moving(field, shell, motion);
             moving.is_some_and(|moving| moving.begins_within(near, &mut self.shells))
@@ -444,10 +492,8 @@ impl Sweep<'_> {
         if !below.is_found {
             self.dispatcher.tally().sweep_given_up();
         }
-        Some(Hit {
-            time: hit.time.max(AT_ONCE),
-            ..hit
-        })
+        // Where there is nowhere to go, the solver goes on from where the bodies are.
+        (hit.time > AT_ONCE).then_some(hit)
     }
 
     fn cast(
@@ -482,14 +528,36 @@ impl Sweep<'_> {
 
 /// How near bodies count as in contact \[m\]: their contacts are told as far as that when they are first seen, and a sweep leaves to the solver what begins within it.
 pub(crate) fn near<'a>(shapes: impl IntoIterator<Item = &'a Shape>, thinner: f32) -> f32 {
-    let shells = shapes.into_iter().filter_map(|shape| shape.shell());
-    let covered = shells.map(|shell| shell.covering_radius());
-    let covered = covered.fold(f32::INFINITY, f32::min);
+    let (mut covered, mut size) = (f32::INFINITY, f32::INFINITY);
+    for shape in shapes {
+        covered = covered.min(radius_of(shape));
+        size = size.min(size_of(shape));
+    }
     if FINE_SHARE * covered <= thinner {
         NEAR_COVERED * covered
     } else {
-        NEAR_SHARE * thinner
+        (NEAR_SHARE * thinner).max(NEAR_SIZE_SHARE * size)
     }
+}
+
+/// Whether the points of a shell tell all that matters: fine enough for the thinner wall, or those of
+/// one body for the wall of a convex one, whose own corners and edges are all points of its shell.
+fn is_fine([a, b]: [&Shape; 2], walls: Walls) -> bool {
+    let is_convex = |shape: &Shape| shape.as_convex().is_some() || !shape.solid().is_finite();
+    let tells = |shell: &Shape, wall: f32| FINE_SHARE * radius_of(shell) <= wall;
+    FINE_SHARE * finer_radius([a, b]) <= walls.thinner
+        || is_convex(a) && tells(b, walls.of_a)
+        || is_convex(b) && tells(a, walls.of_b)
+}
+
+/// The covering radius of a shape's shell \[m\]; infinite without one.
+fn radius_of(shape: &Shape) -> f32 {
+    (shape.shell()).map_or(f32::INFINITY, |shell| shell.covering_radius())
+}
+
+/// The less of two covering radii \[m\].
+fn finer_radius([a, b]: [&Shape; 2]) -> f32 {
+    radius_of(a).min(radius_of(b))
 }
 
 /// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.

@@ -17,6 +17,7 @@ mod pose;
     allow(dead_code, reason = "meshes ask all of them, the run time a few")
 )]
 pub(crate) mod predicates;
+mod random;
 mod sphere;
 mod tolerance;
 mod triangle;
@@ -28,6 +29,7 @@ pub use motion::{Motion, PairMotion};
 pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
 pub(crate) use pose::{rotation_matrix, unit_rotation};
+pub use random::Random;
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;
 pub use triangle::{ClosestPoint, Feature, Triangle};
