@@ -28,7 +28,7 @@ use crate::meet::{self, Colliders, Found, Going};
 use crate::memory::{FASTER, PairMemory, Place, Plan, Told};
 use crate::partner::{Part, PartKind, Solids, child, holds_field};
 use crate::query;
-use crate::sweep;
+use crate::sweep::{self, Asker};
 
 /// How contacts are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -619,6 +619,7 @@ impl QueryDispatcher for FieldDispatcher {
             [g1, g2],
             times,
             stop_at_penetration,
+            Asker::Rapier,
         )
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rapier::geometry::SharedShape;
 use touchfield::bake::pointshell::{
-    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
-    shell_of_points,
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, extreme_points, shell_of_field,
+    shell_of_mesh, shell_of_points,
 };
 use touchfield::bake::{BakeError, BakeSettings, Resolution, bake};
 use touchfield::field::file::{FileError, read_file};
@@ -19,9 +19,8 @@ use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
 use touchfield::pointshell::PointShell;
+use touchfield::shape::convex::support_points;
 use touchfield::shape::{Convex, Shape, Surface, Thickness};
-
-use crate::extremes::extreme_points;
 
 /// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -386,7 +385,12 @@ fn shell_settings(mesh: &TriangleMesh, settings: &Settings) -> ShellSettings {
 /// Points of a convex body that lie farthest along many directions, and some along its straight edges: its corners, edges and round parts. Flat
 /// faces are left to the points of whatever touches them.
 pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> {
-    let (points, normals) = crate::partner::support_points(shape);
+    let center = shape.solid().center();
+    let (points, normals) = match shape.as_convex() {
+        Some(convex) => support_points(convex, center),
+        // A field without points of its own is asked by those of the others.
+        None => (vec![center], vec![glam::Vec3::Z]),
+    };
     // Promised for the whole body: what lies between is left to the other one's points.
     let radius = shape.solid().diagonal();
     shell_of_points(&points, &normals, radius, &ShellSettings::default())

@@ -18,7 +18,10 @@ use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
 use rapier::parry::shape::Shape as RapierShape;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
-use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
+use touchfield::narrow::{
+    Below, Cast, CastOutcome, CastScratch, CastSettings, Level, MovingShell, ShellSweepScratch,
+    StartingContact, ball_stays_beyond, cast,
+};
 use touchfield::shape::Shape;
 use touchfield::shape::convex::Core;
 
@@ -27,7 +30,6 @@ use crate::dispatcher::FieldDispatcher;
 use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
-use crate::shell_sweep::{Below, Level, Moving, SweepScratch, ball_stays_beyond};
 
 /// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
 const PRECISION: f32 = 2e-3;
@@ -73,6 +75,16 @@ struct Question {
     target: f32,
     /// Whether a touch at the start is the answer.
     stops_at_start: bool,
+    asker: Asker,
+}
+
+/// Who asks how far bodies may go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Asker {
+    /// Rapier, or a user through it: a body that is stopped keeps its velocity.
+    Rapier,
+    /// [`crate::step`], which cuts the step there and lets the solver see the pair before going on.
+    Step,
 }
 
 impl Question {
@@ -110,6 +122,7 @@ pub(crate) fn turning(
     shapes: [&dyn RapierShape; 2],
     [start, end]: [Real; 2],
     stop_at_penetration: bool,
+    asker: Asker,
 ) -> Result<Option<ShapeCastHit>, Unsupported> {
     if end <= start {
         return Ok(None);
@@ -119,6 +132,7 @@ pub(crate) fn turning(
     let question = Question {
         target: 0.0,
         stops_at_start: stop_at_penetration,
+        asker,
     };
     let hit = first_hit(dispatcher, colliders, shapes, question)?;
     Ok(hit.map(|hit| told(&hit, colliders, start, end - start)))
@@ -156,6 +170,7 @@ pub(crate) fn straight(
     let question = Question {
         target: convert::float(options.target_distance),
         stops_at_start: options.stop_at_penetration,
+        asker: Asker::Rapier,
     };
     let hit = first_hit(dispatcher, colliders, [g1, g2], question)?;
     Ok(hit.map(|hit| told(&hit, colliders, 0.0, duration)))
@@ -198,7 +213,7 @@ fn first_hit(
         dispatcher,
         question,
         scratch: CastScratch::default(),
-        shells: SweepScratch::default(),
+        shells: ShellSweepScratch::default(),
     };
     each_pair(
         dispatcher,
@@ -312,7 +327,7 @@ struct Sweep<'a> {
     dispatcher: &'a FieldDispatcher,
     question: Question,
     scratch: CastScratch,
-    shells: SweepScratch,
+    shells: ShellSweepScratch,
 }
 
 impl Sweep<'_> {
@@ -329,8 +344,19 @@ impl Sweep<'_> {
         if self.balls_stay_beyond([a, b], &motion) {
             return None;
         }
-        if self.question.is_of_a_step() {
+        if self.question.is_of_a_step() && self.question.asker == Asker::Rapier {
             return self.of_a_step([a, b], &motion, walls);
+        }
+        if self.question.is_of_a_step() && self.begins_near([a, b], &motion, walls, false) {
+            let deeper = self.deeper([a, b], &motion, walls, Level::Within)?;
+            return Some(Hit {
+                time: deeper.time.max(AT_ONCE),
+                ..deeper
+            });
+        }
+        let near = self.first_near([a, b], &motion)?;
+        if self.question.is_of_a_step() && near.is_on_the_way {
+            return Some(near.hit);
         }
         let size = f32::min(size_of(a), size_of(b));
         let mut settings = CastSettings {
@@ -390,12 +416,14 @@ impl Sweep<'_> {
         // In contact already, the solver knows where. Only what would come out on the wrong side stops.
         let is_fine = is_fine([a, b], walls);
         if self.begins_near([a, b], motion, walls, is_fine) {
-            return self.deeper([a, b], motion, walls);
+            let deeper = self.deeper([a, b], motion, walls, Level::Further)?;
+            // Where there is nowhere to go, the solver goes on from where the bodies are.
+            return (deeper.time > AT_ONCE).then_some(deeper);
         }
         let near = self.first_near([a, b], motion)?;
         if is_fine {
             // Coming near is no reason to stop. Going deep is, and then before the touch.
-            let deeper = self.deeper([a, b], motion, walls)?;
+            let deeper = self.deeper([a, b], motion, walls, Level::Further)?;
             return Some(if near.is_on_the_way { near.hit } else { deeper });
         }
         // The shells are too coarse for the walls: what lies between their points counts too.
@@ -476,11 +504,16 @@ impl Sweep<'_> {
     }
 
     /// When bodies that touch go too deep: the first time at which a point of either shell does.
-    fn deeper(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
+    fn deeper(
+        &mut self,
+        [a, b]: [&Shape; 2],
+        motion: &PairMotion,
+        walls: Walls,
+        level: fn(f32) -> Level,
+    ) -> Option<Hit> {
         let mut first = |field: &Shape, shell: &Shape, motion: &PairMotion, wall: f32| {
             let moving = moving(field, shell, motion)?;
-            let level = Level::Within(wall);
-            moving.first_below(level, THIN_SHARE * wall, &mut self.shells)
+            moving.first_below(level(wall), THIN_SHARE * wall, &mut self.shells)
         };
         let back = motion.flipped();
         let of_b =
@@ -492,8 +525,7 @@ impl Sweep<'_> {
         if !below.is_found {
             self.dispatcher.tally().sweep_given_up();
         }
-        // Where there is nowhere to go, the solver goes on from where the bodies are.
-        (hit.time > AT_ONCE).then_some(hit)
+        Some(hit)
     }
 
     fn cast(
@@ -575,8 +607,12 @@ fn ball_about(solid: &Shape) -> (Vec3, f32) {
 }
 
 /// The shell of one solid in the field of another.
-fn moving<'a>(field: &'a Shape, shell: &'a Shape, motion: &'a PairMotion) -> Option<Moving<'a>> {
-    Some(Moving {
+fn moving<'a>(
+    field: &'a Shape,
+    shell: &'a Shape,
+    motion: &'a PairMotion,
+) -> Option<MovingShell<'a>> {
+    Some(MovingShell {
         field: field.field(),
         shell: shell.shell()?,
         motion,

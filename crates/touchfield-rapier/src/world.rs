@@ -7,11 +7,12 @@ use rapier::dynamics::{IntegrationParameters, RigidBody, RigidBodyActivation, Ri
 use rapier::geometry::Collider;
 use rapier::math::{Pose, Real};
 use rapier::parry::bounding_volume::{Aabb, BoundingVolume};
-use rapier::parry::query::{NonlinearRigidMotion, QueryDispatcher};
+use rapier::parry::query::NonlinearRigidMotion;
 use rapier::pipeline::{EventHandler, PhysicsHooks, PhysicsWorld};
 
 use crate::dispatcher::FieldDispatcher;
 use crate::partner::holds_field;
+use crate::sweep::{self, Asker};
 
 /// Makes a world ask a [`FieldDispatcher`], and sets its lengths for bodies of about `size` \[m\]. Returns the dispatcher.
 pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
@@ -204,14 +205,13 @@ impl<'a> Mover<'a> {
         if !is_needed {
             return None;
         }
-        let hit = fields.cast_shapes_nonlinear(
-            &a.motion,
-            a.collider.shape(),
-            &b.motion,
-            b.collider.shape(),
-            0.0,
-            duration,
+        let hit = sweep::turning(
+            fields,
+            [&a.motion, &b.motion],
+            [a.collider.shape(), b.collider.shape()],
+            [0.0, duration],
             false,
+            Asker::Step,
         );
         Some(hit.ok()??.time_of_impact)
     }

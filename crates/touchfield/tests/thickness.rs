@@ -59,6 +59,28 @@ fn turned_about_z(outline: &[[f64; 2]], segments: u32) -> TriangleMesh {
     mesh
 }
 
+/// A prism over a triangle whose edge along y has this angle.
+fn sharp_wedge(angle: f64) -> TriangleMesh {
+    let up = 0.1 * (0.5 * angle).tan();
+    let vertices = [-0.04, 0.04].into_iter().flat_map(|y| {
+        let at = move |[x, z]: [f64; 2]| DVec3::new(x, y, z);
+        [[0.0, 0.0], [0.1, -up], [0.1, up]].map(at)
+    });
+    TriangleMesh {
+        vertices: vertices.collect(),
+        faces: vec![
+            [0, 1, 2],
+            [3, 5, 4],
+            [0, 3, 4],
+            [0, 4, 1],
+            [1, 4, 5],
+            [1, 5, 2],
+            [2, 5, 3],
+            [2, 3, 0],
+        ],
+    }
+}
+
 /// A prism over a triangle whose edge along y has this angle; `cut` is how far from it the prism
 /// begins.
 fn wedge(angle: f64, cut: f64) -> TriangleMesh {
@@ -251,7 +273,7 @@ fn edges_and_tips_are_no_walls() {
     let inscribed = |half: f64| 2.0 * 0.1 * half.sin() / (1.0 + half.sin());
     for degrees in [10.0f64, 20.0, 30.0, 45.0, 60.0, 90.0] {
         let angle = degrees.to_radians();
-        let wedge = wedge(angle, 1e-7);
+        let wedge = sharp_wedge(angle);
         // A ball in a wedge that is closed by the plane x = 0.1.
         let wedge_ball = 2.0 * 0.1 * (0.5 * angle).tan() / (1.0 + 1.0 / (0.5 * angle).cos());
         let ball = inscribed(0.5 * angle).min(wedge_ball);

@@ -3,6 +3,7 @@
 //! Concrete, `Copy`, fields public; nothing below it but `glam`, `half` and `robust`. Lengths are metres, angles radians.
 
 mod aabb;
+mod directions;
 mod interval;
 #[cfg_attr(
     not(feature = "bake"),
@@ -24,6 +25,7 @@ mod triangle;
 mod triangle_pair;
 
 pub use aabb::{Aabb, DAabb, turned_half_extents};
+pub use directions::fibonacci_directions;
 pub use interval::Interval;
 pub use motion::{Motion, PairMotion};
 pub(crate) use places::{corner, place_at, place_index, places};

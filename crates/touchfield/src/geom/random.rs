@@ -14,6 +14,10 @@ pub struct Random {
 }
 
 impl Random {
+    /// What the state grows by from number to number: 2⁶⁴ over the golden ratio, odd.
+    #[cfg_attr(not(feature = "bake"), allow(dead_code, reason = "shells want it"))]
+    pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
     /// Makes a generator. Equal seeds give equal sequences.
     pub fn new(seed: u64) -> Random {
         Random { state: seed }
@@ -21,7 +25,7 @@ impl Random {
 
     /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.state = self.state.wrapping_add(Random::STEP);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -13,6 +13,7 @@ mod face_descent;
 mod face_search;
 mod least_first;
 mod loose_triangles;
+mod motion;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
@@ -42,6 +43,7 @@ pub use clearance::{
 };
 pub use face_descent::{FaceDescent, Features};
 pub use loose_triangles::{TriangleScratch, collide_triangles};
+pub use motion::{Below, Level, MovingShell, ShellSweepScratch, ball_stays_beyond};
 pub use narrow::{
     CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
     collide_again, find_contacts, find_contacts_ahead,

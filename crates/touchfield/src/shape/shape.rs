@@ -185,9 +185,13 @@ impl Shape {
             Some(exact) => least_wall(exact, exact.places()),
             None => least_wall(&chords, places),
         };
-        let thickest = 2.0 * deepest.max(0.5 * f64::from(self.cell_size));
+        // Where walls are farther apart than a ball between them is wide, such as the ends of a rod,
+        // the ball counts. A grid rounds the middle of a body off by up to a cell on either side.
+        let cell = f64::from(self.cell_size);
+        let thickest = 2.0 * deepest.max(0.5 * cell);
+        let wall = wall.filter(|&wall| wall <= thickest + 2.0 * cell + 1e-3 * thickest);
         Thickness {
-            wall: wall.map_or(thickest, |wall| wall.min(thickest)) as f32,
+            wall: wall.unwrap_or(thickest) as f32,
             deepest: deepest as f32,
         }
     }

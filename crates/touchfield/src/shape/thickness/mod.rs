@@ -61,6 +61,13 @@ const MOST_STEPS: u32 = 32;
 /// Places that are tried, at most, the thinnest first. Bodies all made of edges end here.
 const MOST_TRIED: usize = 512;
 
+/// Shares between which two chords of one wall are alike.
+const ALIKE: std::ops::Range<f64> = 0.7..1.5;
+
+/// Of the directions around a chord, those with a chord like it, at least, as far away as it is long:
+/// along a rod there are these, along the edge of a plate more. Fewer, and single points make walls.
+const WIDE: usize = 3;
+
 /// A place of a surface with its outward unit normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -87,6 +94,9 @@ pub(super) trait Chords {
 
     /// Returns the place of the surface nearest to a point.
     fn nearest(&self, point: DVec3) -> Option<Place>;
+
+    /// Returns the thickness that a wall has at least \[m\].
+    fn least(&self) -> f64;
 
     /// Returns how far around an unresolved chord to look for resolved ones \[m\].
     fn blind_reach(&self) -> f64;
@@ -125,9 +135,10 @@ fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f
         });
         let thinner = around
             .filter(|(_, other)| other.length < limit)
+            .filter(|(_, other)| !other.is_resolved || other.opposite >= OPPOSITE)
             .min_by(|(_, a), (_, b)| a.length.total_cmp(&b.length));
         let Some((next, shorter)) = thinner else {
-            return Some(chord.length);
+            return is_wall(chords, place, chord).then_some(chord.length);
         };
         if shorter.length < TO_AN_EDGE * longest {
             return None;
@@ -135,6 +146,17 @@ fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f
         (place, chord) = (next, shorter);
     }
     None
+}
+
+/// Whether a chord is one of many: a wall as wide as it is thick, and not the tip of a tooth or a
+/// sliver between faces that cross.
+fn is_wall(chords: &impl Chords, place: Place, chord: Chord) -> bool {
+    let around = neighbours(chords, place, chord.length);
+    let alike = around.filter(|(_, other)| {
+        let is_as_long = ALIKE.contains(&(other.length / chord.length));
+        is_as_long && other.opposite >= OPPOSITE
+    });
+    chord.length >= chords.least() && alike.count() >= WIDE
 }
 
 /// Whether all that lies around a place is as thin: a plate, not the edge of something thicker.

@@ -105,6 +105,10 @@ impl Chords for FieldChords<'_> {
         self.onto(point)
     }
 
+    fn least(&self) -> f64 {
+        0.0
+    }
+
     fn blind_reach(&self) -> f64 {
         BLIND_CELLS * self.cell
     }

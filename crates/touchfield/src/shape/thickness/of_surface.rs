@@ -12,8 +12,13 @@ use crate::shape::Surface;
 /// Places by area, at least; every triangle has one besides in meshes with fewer.
 const PLACES: usize = 4096;
 
-/// Share of the size within which a ray still meets the face that it starts on. Coordinates are `f32`.
-const AT_START: f64 = 1e-6;
+/// Share of the size within which a ray still meets the face that it starts on: far above the rounding
+/// of `f64`, far below [`LEAST`].
+const AT_START: f64 = 1e-9;
+
+/// Share of the size that a wall is thick at least. Coordinates are `f32`: less is rounding, more loses
+/// foils.
+const LEAST: f64 = 1e-5;
 
 /// A closed surface whose chords are measured.
 pub(in crate::shape) struct SurfaceChords<'a> {
@@ -134,6 +139,10 @@ impl Chords for SurfaceChords<'_> {
             at,
             outward: self.outward(triangle)?,
         })
+    }
+
+    fn least(&self) -> f64 {
+        LEAST / AT_START * self.at_start
     }
 
     fn blind_reach(&self) -> f64 {
