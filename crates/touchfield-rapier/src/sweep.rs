@@ -55,6 +55,10 @@ const NEAR_SIZE_SHARE: f32 = 0.004;
 /// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
 const NEAR_COVERED: f32 = 2.0;
 
+/// Share of the covering radius by which a point that touches may be off: a body that comes as near
+/// without touching is stopped. Less costs looks; more stops bodies early, which adds energy.
+const TOUCH_SHARE: f32 = 0.1;
+
 /// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
 const FINE_SHARE: f32 = 0.5;
 
@@ -411,7 +415,8 @@ impl Sweep<'_> {
     ///
     /// Rapier keeps the velocity of a body that a sweep stops: what gravity gave it in the step stays,
     /// and the height that it should have cost is not lost. A stop adds energy, so there is none where
-    /// the solver can be left to hold the bodies: while no wall is entered by more than a quarter.
+    /// the solver can be left to hold the bodies: in contact, while no wall is entered by more than a
+    /// quarter; apart, while they do not touch within the step.
     fn of_a_step(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
         // In contact already, the solver knows where. Only what would come out on the wrong side stops.
         let is_fine = is_fine([a, b], walls);
@@ -422,9 +427,11 @@ impl Sweep<'_> {
         }
         let near = self.first_near([a, b], motion)?;
         if is_fine {
-            // Coming near is no reason to stop. Going deep is, and then before the touch.
-            let deeper = self.deeper([a, b], motion, walls, Level::Further)?;
-            return Some(if near.is_on_the_way { near.hit } else { deeper });
+            // Coming near is no reason to stop; touching is, where contacts did not foresee it.
+            if near.is_on_the_way {
+                return self.touches([a, b], motion).then_some(near.hit);
+            }
+            return self.deeper([a, b], motion, walls, Level::Further);
         }
         // The shells are too coarse for the walls: what lies between their points counts too.
         let size = f32::min(size_of(a), size_of(b));
@@ -468,6 +475,18 @@ impl Sweep<'_> {
             moving.is_some_and(|moving| moving.begins_within(near, &mut self.shells))
         };
         begins(a, b, motion) || begins(b, a, &motion.flipped())
+    }
+
+    /// Whether a point of either shell gets into the other body.
+    fn touches(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
+        let mut touches = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            moving(field, shell, motion).is_some_and(|moving| {
+                let tolerance = TOUCH_SHARE * moving.shell.covering_radius();
+                let below = moving.first_below(Level::Same(0.0), tolerance, &mut self.shells);
+                below.is_some()
+            })
+        };
+        touches(a, b, motion) || touches(b, a, &motion.flipped())
     }
 
     /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along.

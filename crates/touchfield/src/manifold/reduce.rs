@@ -34,8 +34,7 @@ pub struct ReduceSettings {
     ///
     /// On a face that rests flat, which one is deepest is rounding; without a slop it would change at every step.
     pub tolerance: Tolerance,
-    /// A contact this much farther from touching than the nearest counts for half, one farther away for
-    /// ever less \[m\]; those that overlap count alike, however deep. Infinite: all count alike.
+    /// A contact this much less deep than the deepest counts for half, one farther away for ever less \[m\]; infinite: all count alike.
     ///
     /// Solvers that are handed contacts before bodies touch want it: of a ball above a floor, the rim of what is near reaches farthest and holds nothing.
     pub fade: f32,
@@ -256,7 +255,7 @@ impl ToWrench {
         ToWrench {
             center,
             per_length,
-            deepest: deepest.fold(f32::INFINITY, f32::min).max(0.0),
+            deepest: deepest.fold(f32::INFINITY, f32::min),
             // Of nothing at all, only the deepest would be left.
             per_fade: 1.0 / fade.max(f32::MIN_POSITIVE),
         }
@@ -264,7 +263,7 @@ impl ToWrench {
 
     fn wrench(&self, contact: &Contact) -> [f32; 6] {
         let arm = ((contact.point.as_dvec3() - self.center) * self.per_length).as_vec3();
-        let higher = (contact.separation.max(0.0) - self.deepest) * self.per_fade;
+        let higher = (contact.separation - self.deepest) * self.per_fade;
         let force = contact.normal / (1.0 + higher * higher);
         let torque = arm.cross(force);
         [force.x, force.y, force.z, torque.x, torque.y, torque.z]

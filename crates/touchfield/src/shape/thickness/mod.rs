@@ -40,6 +40,10 @@ pub(super) const RESOLVED_CELLS: f64 = 2.0;
 /// round tubes lose theirs.
 const OPPOSITE: f64 = 0.7;
 
+/// The same for places beside it: a grid's normals are off by some degrees. With more, the edge of a
+/// wedge of 45° is not seen; with none, chords along the end of a tube count.
+const NEARLY_OPPOSITE: f64 = 0.5;
+
 /// How far from a place to look for thinner ones, as shares of its chord. The first sees the edge of a
 /// wedge of 45° before it is reached, the last the edge of one of 2°.
 const AROUND: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
@@ -64,8 +68,8 @@ const MOST_TRIED: usize = 512;
 /// Shares between which two chords of one wall are alike.
 const ALIKE: std::ops::Range<f64> = 0.7..1.5;
 
-/// Of the directions around a chord, those with a chord like it, at least, as far away as it is long:
-/// along a rod there are these, along the edge of a plate more. Fewer, and single points make walls.
+/// Of the directions around a chord, those with a chord like it, at least, half as far away as it is
+/// long: at the edge of a plate there are more. Fewer, and single points make walls.
 const WIDE: usize = 3;
 
 /// A place of a surface with its outward unit normal.
@@ -135,7 +139,7 @@ fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f
         });
         let thinner = around
             .filter(|(_, other)| other.length < limit)
-            .filter(|(_, other)| !other.is_resolved || other.opposite >= OPPOSITE)
+            .filter(|(_, other)| !other.is_resolved || other.opposite >= NEARLY_OPPOSITE)
             .min_by(|(_, a), (_, b)| a.length.total_cmp(&b.length));
         let Some((next, shorter)) = thinner else {
             return is_wall(chords, place, chord).then_some(chord.length);
@@ -151,7 +155,7 @@ fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f
 /// Whether a chord is one of many: a wall as wide as it is thick, and not the tip of a tooth or a
 /// sliver between faces that cross.
 fn is_wall(chords: &impl Chords, place: Place, chord: Chord) -> bool {
-    let around = neighbours(chords, place, chord.length);
+    let around = neighbours(chords, place, 0.5 * chord.length);
     let alike = around.filter(|(_, other)| {
         let is_as_long = ALIKE.contains(&(other.length / chord.length));
         is_as_long && other.opposite >= OPPOSITE
@@ -162,11 +166,19 @@ fn is_wall(chords: &impl Chords, place: Place, chord: Chord) -> bool {
 /// Whether all that lies around a place is as thin: a plate, not the edge of something thicker.
 fn is_plate(chords: &impl Chords, place: Place) -> bool {
     let reach = chords.blind_reach();
-    let mut around = [0.5, 1.0].into_iter().flat_map(|share| {
+    let around = [0.5, 1.0].into_iter().flat_map(|share| {
         let reach = share * reach;
         neighbours(chords, place, reach)
     });
-    around.all(|(_, other)| !other.is_resolved)
+    let mut count = 0;
+    for (_, other) in around {
+        if other.is_resolved {
+            return false;
+        }
+        count += 1;
+    }
+    // The edge of a wedge has no neighbours: its own normal is neither that of one face nor the other.
+    count >= WIDE
 }
 
 /// Places of the same face this far from one, with their chords.
