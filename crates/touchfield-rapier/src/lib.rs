@@ -42,6 +42,7 @@ mod shape;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod sweep;
+mod tuning;
 mod world;
 
 pub use counts::Counts;

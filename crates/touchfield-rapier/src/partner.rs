@@ -19,6 +19,7 @@ use touchfield::shape::{Convex, ConvexHull, Shape};
 
 use crate::convert;
 use crate::shape::{FieldShape, convex_shell};
+use crate::tuning::partner::MOST_SOLIDS;
 
 /// One piece of a collider.
 #[derive(Clone)]
@@ -76,9 +77,6 @@ impl Part {
 /// Solids by their measures, shared by all pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Solids(Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>);
-
-/// Solids that are remembered; those of worlds with more are made anew for each pair.
-const MOST_SOLIDS: usize = 4096;
 
 /// Whether a shape is, or holds, a field.
 pub(crate) fn holds_field(shape: &dyn RapierShape) -> bool {

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::tuning::shape::{LEAST_THICKNESS, MASS_CELLS};
 use rapier::geometry::SharedShape;
 use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, extreme_points, shell_of_field,
@@ -330,9 +331,6 @@ impl Field for SharedField {
     }
 }
 
-/// Share of its size that a body is thick at least.
-const LEAST_THICKNESS: f32 = 1e-4;
-
 fn finite(shape: Shape) -> Result<Shape, FieldShapeError> {
     let solid = shape.solid();
     if !solid.is_finite() || solid.is_empty() {
@@ -340,9 +338,6 @@ fn finite(shape: Shape) -> Result<Shape, FieldShapeError> {
     }
     Ok(shape)
 }
-
-/// Cells along the longest side from which a field's mass is summed: to about a thousandth.
-const MASS_CELLS: u32 = 64;
 
 fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
     MassProperties::of_field(field, MASS_CELLS)

@@ -30,48 +30,10 @@ use crate::dispatcher::FieldDispatcher;
 use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
-
-/// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
-const PRECISION: f32 = 2e-3;
-
-/// Share of the thinner body's thickness to which it is found at least.
-const THIN_SHARE: f32 = 0.05;
-
-/// Share of it before the touch at which a sweep that runs out of boxes was not given up: the contacts of the next step see what is left. Balls on the rim of a pipe end there.
-const ENOUGH_SHARE: f32 = 0.1;
-
-/// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
-const DEEPER_SHARE: f32 = 0.25;
-
-/// Share of it beyond which they stop where they are.
-const DEEPEST_SHARE: f32 = 0.5;
-
-/// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
-const NEAR_SHARE: f32 = 0.02;
-
-/// Share of the smaller body within which they do at least: about as far as Rapier asks for contacts.
-const NEAR_SIZE_SHARE: f32 = 0.004;
-
-/// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
-const NEAR_COVERED: f32 = 2.0;
-
-/// Share of the covering radius by which a point that touches may be off: a body that comes as near
-/// without touching is stopped. Less costs looks; more stops bodies early, which adds energy.
-const TOUCH_SHARE: f32 = 0.1;
-
-/// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
-const FINE_SHARE: f32 = 0.5;
-
-/// Share of its size that a flat body counts as thick, where it gets into a thick one: a plate that is
-/// pushed into a floor comes out again. Less, and plates are stopped by the floor that they lie on.
-const SOLID_SHARE: f32 = 0.05;
-
-/// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
-const AT_ONCE: f32 = 1e-4;
-
-/// States and boxes that a sweep may look at: some milliseconds.
-const MAX_STEPS: u32 = 1_000;
-const MAX_BOXES: u64 = 1 << 18;
+use crate::tuning::sweep::{
+    AT_ONCE, DEEPER_SHARE, DEEPEST_SHARE, ENOUGH_SHARE, FINE_SHARE, MAX_BOXES, MAX_STEPS,
+    NEAR_COVERED, NEAR_SHARE, NEAR_SIZE_SHARE, PRECISION, SOLID_SHARE, THIN_SHARE, TOUCH_SHARE,
+};
 
 /// What a sweep is asked.
 #[derive(Clone, Copy)]
