@@ -18,7 +18,7 @@ use touchfield::mass::MassProperties;
 use touchfield::pointshell::{PointShell, SphereNode, SphereTree};
 use touchfield::shape::Thickness;
 use touchfield::shape::convex::Core;
-use touchfield::shape::{Convex, ConvexHull, Shape};
+use touchfield::shape::{Convex, ConvexHull, Shape, Thickness};
 
 use super::{RestoreError, SaveError};
 use crate::partner::holds_field;
