@@ -3,24 +3,26 @@
 //! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap to clone, for `ColliderBuilder::new`.
 //! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for: solids without end, which are half-spaces.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::tuning::shape::{LEAST_THICKNESS, MASS_CELLS};
+use crate::tuning::shape::LEAST_THICKNESS;
 use rapier::geometry::SharedShape;
+use touchfield::bake::BakeSettings;
 use touchfield::bake::pointshell::{
-    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, extreme_points, shell_of_field,
-    shell_of_mesh, shell_of_points,
+    ShellBakeError, ShellDensity, ShellSettings, extreme_points, shell_of_field, shell_of_points,
 };
-use touchfield::bake::{BakeError, BakeSettings, Resolution, bake};
-use touchfield::field::file::{FileError, read_file};
 use touchfield::field::{Field, ParameterError, StoredField, Transformed};
 use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
+use touchfield::open::{
+    MadeShape, OpenError, ShapeError, ShapeSettings, ShellChoice, is_baked, mass_of_field,
+};
 use touchfield::pointshell::PointShell;
 use touchfield::shape::convex::support_points;
-use touchfield::shape::{Convex, Shape, Surface, Thickness};
+use touchfield::shape::{Convex, Shape, Thickness};
 
 /// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,21 +45,36 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// The policy of the library with these numbers.
+    fn of_shape(self) -> ShapeSettings {
+        let settings = ShapeSettings::with_nodes(self.resolution);
+        ShapeSettings {
+            bake: BakeSettings {
+                max_memory: self.max_memory,
+                ..settings.bake
+            },
+            shell: ShellChoice::Density(ShellDensity::Points(self.points)),
+            ..settings
+        }
+    }
+}
+
 /// Why there is no shape.
 #[derive(Debug, thiserror::Error)]
 pub enum FieldShapeError {
-    /// The mesh cannot be baked.
-    #[error("the mesh cannot be baked: {0}")]
-    Bake(#[from] BakeError),
+    /// The mesh does not become a shape.
+    #[error("the mesh cannot be used: {0}")]
+    Mesh(#[from] ShapeError),
     /// There are no points on its surface.
     #[error("no points can be put on the surface: {0}")]
     Shell(#[from] ShellBakeError),
     /// It has no mass.
     #[error("the solid has no mass: {0}")]
     Mass(#[from] MassError),
-    /// The file cannot be read.
-    #[error("the baked file cannot be read: {0}")]
-    File(#[from] FileError),
+    /// The file cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
     /// A number that is not usable.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -108,35 +125,36 @@ pub(crate) struct Body {
 }
 
 impl FieldShape {
-    /// From a triangle mesh: baked, with points on its faces, its corners among them where it has few.
-    pub fn from_mesh(mesh: &TriangleMesh, settings: Settings) -> Result<Self, FieldShapeError> {
-        let bake_settings = BakeSettings {
-            resolution: Resolution::Nodes(settings.resolution),
-            max_memory: settings.max_memory,
-            ..Default::default()
+    /// Makes a collider's shape of a mesh file in metres or of a baked `.tfs` file, whose shell and
+    /// faces are used where it holds them.
+    pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, FieldShapeError> {
+        let path = path.as_ref();
+        let settings_of_file = match is_baked(path) {
+            // A shell made here has the outermost points, too.
+            true => ShapeSettings {
+                shell: ShellChoice::None,
+                ..settings.of_shape()
+            },
+            false => settings.of_shape(),
         };
-        let baked = bake(mesh, &bake_settings)?;
-        let field = Arc::new(StoredField::Dense(baked.field));
-        let shell = shell_of_mesh(mesh, &*field, &shell_settings(mesh, &settings))?;
-        // Exact where the surface closes; else by the field, which has an inside anyway.
-        let mass = match MassProperties::of_triangles(mesh.triangles()) {
-            Ok(mass) => mass,
-            Err(_) => mass_of_field(&*field)?,
-        };
-        // The faces are the truth of its walls, whatever the grid; contacts do not use them.
-        let shape = Shape::stored(field).with_shell(Arc::new(shell));
-        let vertices = mesh.vertices.iter().map(|vertex| vertex.as_vec3());
-        let thickness = match Surface::new(vertices.collect(), &mesh.faces) {
-            Ok(surface) => shape.clone().with_surface(Arc::new(surface)).thickness(),
-            Err(_) => shape.thickness(),
-        };
-        Ok(FieldShape::from_measured(finite(shape)?, mass, thickness))
+        let made = Shape::open_with(path, &settings_of_file)?;
+        match (made.shape.shell(), made.shape.stored_pointer()) {
+            (None, Some(field)) => FieldShape::from_stored(field, settings),
+            _ => FieldShape::from_made(&made),
+        }
     }
 
-    /// From a baked file.
-    pub fn from_tfs(path: &Path, settings: Settings) -> Result<Self, FieldShapeError> {
-        let stored = read_file(path, settings.max_memory)?;
-        FieldShape::from_stored(Arc::new(stored.field), settings)
+    /// Makes a collider's shape of a triangle mesh \[m\].
+    pub fn from_mesh(mesh: &TriangleMesh, settings: Settings) -> Result<Self, FieldShapeError> {
+        let go_on = |_| ControlFlow::Continue(());
+        FieldShape::from_made(&MadeShape::from_mesh(mesh, &settings.of_shape(), &go_on)?)
+    }
+
+    /// The faces are the truth of the walls, whatever the grid; contacts do not use them.
+    fn from_made(made: &MadeShape) -> Result<Self, FieldShapeError> {
+        let (mass, thickness) = (made.mass()?, made.shape.thickness());
+        let shape = finite(made.shape.clone().without_surface())?;
+        Ok(FieldShape::from_measured(shape, mass, thickness))
     }
 
     /// From a baked field in memory.
@@ -338,10 +356,6 @@ fn finite(shape: Shape) -> Result<Shape, FieldShapeError> {
     Ok(shape)
 }
 
-fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
-    MassProperties::of_field(field, MASS_CELLS)
-}
-
 fn points_of(settings: &Settings) -> ShellSettings {
     ShellSettings {
         density: ShellDensity::Points(settings.points),
@@ -361,19 +375,6 @@ fn field_shell(
     normals.extend_from_slice(spread.normals());
     let radius = spread.covering_radius();
     shell_of_points(&points, &normals, radius, &ShellSettings::default())
-}
-
-/// Corners and edges touch first: meshes with few vertices lend all of them.
-fn shell_settings(mesh: &TriangleMesh, settings: &Settings) -> ShellSettings {
-    let sampling = if mesh.vertices.len() <= 2 * settings.points as usize {
-        ShellSampling::Vertices
-    } else {
-        ShellSampling::PoissonDisk
-    };
-    ShellSettings {
-        sampling,
-        ..points_of(settings)
-    }
 }
 
 /// Points of a convex body that lie farthest along many directions, and some along its straight edges: its corners, edges and round parts. Flat

@@ -145,9 +145,6 @@ pub(crate) mod world {
 pub(crate) mod shape {
     /// Share of its size that a body is thick at least.
     pub(crate) const LEAST_THICKNESS: f32 = 1e-4;
-
-    /// Cells along the longest side from which a field's mass is summed: to about a thousandth.
-    pub(crate) const MASS_CELLS: u32 = 64;
 }
 
 pub(crate) mod partner {

@@ -16,7 +16,6 @@ use touchfield::field::{FieldOctree, Provenance, Recipe, SignMethod, StoredField
 use touchfield::geom::Pose;
 use touchfield::mass::MassProperties;
 use touchfield::pointshell::{PointShell, SphereNode, SphereTree};
-use touchfield::shape::Thickness;
 use touchfield::shape::convex::Core;
 use touchfield::shape::{Convex, ConvexHull, Shape, Thickness};
 

@@ -101,6 +101,15 @@ impl Shape {
         }
     }
 
+    /// The same shape without triangles.
+    pub fn without_surface(self) -> Shape {
+        Shape {
+            surface: None,
+            surface_is_exact: false,
+            ..self
+        }
+    }
+
     /// The same shape with an octree over its field, which points that move past it want. To be built over the same field.
     pub fn with_octree(self, octree: Arc<FieldOctree>) -> Shape {
         Shape {
@@ -122,6 +131,11 @@ impl Shape {
     /// The field, if it is a stored one.
     pub fn as_stored(&self) -> Option<&StoredField> {
         self.stored.as_deref()
+    }
+
+    /// The shared pointer to the field, if it is a stored one.
+    pub fn stored_pointer(&self) -> Option<Arc<StoredField>> {
+        self.stored.clone()
     }
 
     /// The octree over its field, if it has one.
