@@ -38,14 +38,14 @@ fn a_mesh_file_gives_what_its_mesh_gives() {
 #[test]
 fn a_baked_file_keeps_its_shell_and_is_as_thick_as_its_faces() {
     let folder = tempfile::tempdir().unwrap();
-    let mesh = generate::bowl(generate::Bowl::default()).unwrap();
+    let mesh = generate::torus(generate::Torus::default()).unwrap();
     let of_file = ShapeSettings {
         shell: ShellChoice::Density(ShellDensity::Points(321)),
         ..ShapeSettings::with_nodes(24)
     };
     let go_on = |_| std::ops::ControlFlow::Continue(());
     let MadeShape { shape, report, .. } = MadeShape::from_mesh(&mesh, &of_file, &go_on).unwrap();
-    let path = folder.path().join("bowl.tfs");
+    let path = folder.path().join("ring.tfs");
     let write = |shell, faces| {
         let field = shape.as_stored().unwrap();
         file::write_file(&path, field, &report.provenance, shell, faces).unwrap();
