@@ -11,6 +11,7 @@ use touchfield::field::GridError;
 use touchfield::field::file::FileError;
 use touchfield::mesh::read::{Cause, ReadError};
 
+use crate::cancel;
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
 use crate::report::{self, Answer};
 
@@ -25,6 +26,8 @@ pub(crate) enum Failure {
     Contact(Box<Answer>),
     /// Two ways to one answer gave two, which is a fault of ours: exit code 4.
     Disagreement(String),
+    /// The process was asked to end: exit code 130.
+    Cancelled,
 }
 
 impl Failure {
@@ -40,6 +43,7 @@ impl Failure {
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
             Failure::Disagreement(_) => 4,
+            Failure::Cancelled => cancel::EXIT_CODE,
         }
     }
 
@@ -50,6 +54,7 @@ impl Failure {
             | Failure::Limit(message)
             | Failure::Disagreement(message) => message,
             Failure::Contact(_) => "the bodies touch",
+            Failure::Cancelled => "cancelled",
         }
     }
 
@@ -63,6 +68,9 @@ impl Failure {
 
     /// A bake of the mesh in `path` that came to nothing, with the option that helps.
     pub(crate) fn of_bake(path: &Path, error: &BakeError, settings: &BakeSettings) -> Failure {
+        if *error == BakeError::Cancelled {
+            return Failure::Cancelled;
+        }
         let message = format!("{}: {}", path.display(), bake_cause(error, settings));
         Failure::new(error.is_limit(), message)
     }
@@ -113,6 +121,7 @@ impl Failure {
     /// A field in `path` that cannot be stored another way, with the option that helps.
     pub(crate) fn of_convert(path: &Path, error: &ConvertError) -> Failure {
         let message = match *error {
+            ConvertError::Cancelled => return Failure::Cancelled,
             ConvertError::TooMuchMemory {
                 kind,
                 nodes,

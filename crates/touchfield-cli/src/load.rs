@@ -93,13 +93,18 @@ pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
         Ok(found) if found.is_dir() => {
             Err(Failure::in_file(path, "is a folder; name a file in it"))
         }
-        Ok(found) if found.is_file() && found.len() == 0 => Err(Failure::in_file(
-            path,
-            "is empty; export, copy or bake it again",
-        )),
+        Ok(found) if found.is_file() && found.len() == 0 && has_no_bytes(path) => Err(
+            Failure::in_file(path, "is empty; export, copy or bake it again"),
+        ),
         // What cannot be read is told by who tries.
         _ => Ok(()),
     }
+}
+
+/// Whether nothing can be read from a file. Those of `/proc` have bytes, whatever their length says.
+fn has_no_bytes(path: &Path) -> bool {
+    let read = File::open(path).and_then(|mut file| file.read(&mut [0]));
+    matches!(read, Ok(0))
 }
 
 /// Reads a baked file.

@@ -2,12 +2,13 @@
 //!
 //! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
 //! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit,
-//! 4 a bench found two ways to one answer that differ.
+//! 4 a bench found two ways to one answer that differ, 130 cancelled.
 //! Progress and remarks go to stderr.
 
 mod args;
 mod bake;
 mod bench;
+mod cancel;
 mod cast;
 mod clearance;
 mod collide;
@@ -67,7 +68,7 @@ Start here:
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
 Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit,
-4 a bench found two ways to one answer that differ.";
+4 a bench found two ways to one answer that differ, 130 cancelled (Ctrl-C; no unfinished file stays).";
 
 #[derive(Subcommand)]
 enum Command {
@@ -89,7 +90,15 @@ enum Command {
 
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
-    match run(&command, &common).and_then(|answer| print(&answer, common.json)) {
+    if let Err(error) = cancel::listen(common.json) {
+        // Signals then end the process as they do by default.
+        load::note(&format!("Ctrl-C may leave unfinished files: {error}"));
+    }
+    let answered = run(&command, &common);
+    if cancel::is_wanted() {
+        cancel::end(common.json);
+    }
+    match answered.and_then(|answer| print(&answer, common.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Contact(answer)) => match print(&answer, common.json) {
             Ok(()) => ExitCode::from(Failure::Contact(answer).exit_code()),

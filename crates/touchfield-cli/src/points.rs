@@ -5,11 +5,11 @@
 //! Cost: the file's bytes and the rows in memory, refused above a limit.
 //! Not for: rows of several lengths.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use glam::Vec3;
+use touchfield::bounded_file::{self, ReadError};
 use touchfield::geom::{Motion, Pose};
 
 use crate::args::pose_of;
@@ -90,27 +90,18 @@ fn read_rows<const N: usize, T>(
 
 /// Bytes of a file, if they and the points and samples that follow from them are likely to fit.
 fn file_bytes(path: &Path, max_memory: u64) -> Result<Vec<u8>, Failure> {
-    let cannot = |error: io::Error| Failure::in_file(path, format!("cannot be read: {error}"));
-    let file = File::open(path).map_err(cannot)?;
     // A point of 12 bytes at least becomes 24 more as `f64`, 12 as `f32`, 16 as a sample.
     let most = max_memory / 6;
-    let mut bytes = Vec::new();
-    let declared = file.metadata().map_err(cannot)?.len();
-    if declared <= most {
-        file.take(most.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(cannot)?;
-    }
-    let found = declared.max(bytes.len() as u64);
-    if found > most {
-        return Err(Failure::Limit(format!(
+    bounded_file::read(path, most).map_err(|error| match error {
+        ReadError::Io(error) => Failure::in_file(path, format!("cannot be read: {error}")),
+        ReadError::TooLarge { found, .. } => Failure::Limit(format!(
             "{}: sampling {found} bytes of points may take {} bytes, more than the {max_memory} allowed; \
              split the file or raise the limit (--max-memory)",
             path.display(),
             found.saturating_mul(6)
-        )));
-    }
-    Ok(bytes)
+        )),
+        ReadError::NoLength { .. } => Failure::Limit(format!("{}: {error}", path.display())),
+    })
 }
 
 fn finite(point: [f64; 3]) -> Result<Vec3, String> {

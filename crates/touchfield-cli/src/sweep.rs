@@ -109,15 +109,15 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let bar = CountProgress::new("poses", poses.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Row>>, CollideError> = poses
+    let pieces: Result<Vec<Vec<Row>>, Failure> = poses
         .par_chunks(PIECE)
         .map(|piece| {
             let rows = questions.rows(piece);
-            bar.add(piece.len() as u64);
-            rows
+            bar.add(piece.len() as u64)?;
+            rows.map_err(|error| shapes.failure(&error))
         })
         .collect();
-    let rows = pieces.map_err(|error| shapes.failure(&error))?.concat();
+    let rows = pieces?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     points::write_rows(&arguments.output, HEADING, &rows)?;

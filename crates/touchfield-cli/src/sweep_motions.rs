@@ -51,7 +51,7 @@ pub(crate) fn run(
     let settings = search.settings(shapes);
     let bar = CountProgress::new("motions", motions.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Cast>>, (usize, MotionError)> = motions
+    let pieces: Result<Vec<Vec<Cast>>, Failure> = motions
         .par_chunks(PIECE)
         .enumerate()
         .map(|(number, piece)| {
@@ -61,14 +61,12 @@ pub(crate) fn run(
                 cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
                     .map_err(|error| (number * PIECE + index + 1, error))
             });
-            let casts = casts.collect();
-            bar.add(piece.len() as u64);
-            casts
+            let casts: Result<Vec<Cast>, (usize, MotionError)> = casts.collect();
+            bar.add(piece.len() as u64)?;
+            casts.map_err(|(row, error)| shapes.failure(&format!("motion {row}: {error}")))
         })
         .collect();
-    let casts = pieces
-        .map_err(|(row, error)| shapes.failure(&format!("motion {row}: {error}")))?
-        .concat();
+    let casts = pieces?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     let rows: Vec<_> = casts.iter().map(row).collect();

@@ -109,7 +109,8 @@
 //! - `bake` (default): [`mesh`] and [`bake`](mod@bake), the offline half.
 //! - `parallel` (default): all cores while baking. The result has the same bits without it.
 
-mod atomic_file;
+pub mod atomic_file;
+pub mod bounded_file;
 pub mod broad;
 pub mod contact;
 pub mod field;

@@ -21,13 +21,12 @@ mod stl;
 mod text;
 mod weld;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 pub use error::{Cause, Element, LimitKind, Place, ReadError};
 
 use super::TriangleMesh;
+use crate::bounded_file;
 
 /// How much a file may ask for. Checked before memory is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,20 +155,11 @@ fn read_in_folder(
 
 /// The bytes of a file, if they are at most `limit`.
 fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
-    let file = File::open(path).map_err(Cause::Io)?;
-    let declared = file.metadata().map_err(Cause::Io)?.len();
-    if declared > limit {
-        return Err(byte_limit(declared, limit));
-    }
-    // A pipe declares no length, and a file may grow while it is read.
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(Cause::Io)?;
-    if bytes.len() as u64 > limit {
-        return Err(byte_limit(bytes.len() as u64, limit));
-    }
-    Ok(bytes)
+    bounded_file::read(path, limit).map_err(|error| match error {
+        bounded_file::ReadError::Io(error) => Cause::Io(error),
+        bounded_file::ReadError::TooLarge { found, limit } => byte_limit(found, limit),
+        error @ bounded_file::ReadError::NoLength { .. } => Cause::NoLength(error),
+    })
 }
 
 fn byte_limit(found: u64, limit: u64) -> Cause {
