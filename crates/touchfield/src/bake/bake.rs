@@ -14,6 +14,7 @@ use super::blocks::{Piece, SIDE, block_index, for_each_layer, node_bit};
 use super::check::Certainty;
 use super::convert::ConvertError;
 use super::exact_distance::ExactDistance;
+use super::intake::Intake;
 use super::nodes::{Found, Wanted};
 use super::offset::OffsetWidth;
 use super::patches::Patches;
@@ -26,7 +27,7 @@ use super::{
     vector_distance,
 };
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
-use crate::geom::DAabb;
+use crate::geom::{DAabb, place_at};
 use crate::geom::lanes::room_for;
 use crate::mesh::{Bvh, TriangleMesh};
 
@@ -368,14 +369,20 @@ fn mesh_memory(faces: usize) -> u64 {
 }
 
 /// Bakes a mesh into a dense grid. `progress` is called from any thread and may cancel.
+///
+/// A mesh that is too far from the origin for `f32` is moved, and the field is in a frame of its own:
+/// see [`Provenance::origin`].
 pub fn bake(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     progress: &(dyn Fn(Step) -> std::ops::ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     super::exact_distance::check_faces(mesh)?;
-    let layout = settings.layout(mesh.bounds())?;
-    bake_on(mesh, layout, settings, progress)
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let layout = settings.layout(intake.mesh.bounds())?;
+    let mut baked = bake_on(&intake.mesh, layout, settings, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
 }
 
 /// [`bake`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
@@ -541,6 +548,7 @@ pub(super) fn assemble(
             sign_method: outcome.sign_method,
             measured_error,
             conservative: false,
+            origin: DVec3::ZERO,
             doubtful_cells,
             notes: outcome.notes,
         },
@@ -776,6 +784,14 @@ fn fill_open_signs(
             fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
             // Votes prove nothing about the points between.
             doubts.certainty = None;
+        }
+        Signs::Unknown => {
+            let around = plan.bounds.grown(f64::from(layout.cell_size));
+            // Every cell has one corner at three odd places.
+            let odd = |node: &UVec3| node.to_array().iter().all(|place| place % 2 == 1);
+            let all = (0..layout.node_count() as usize).map(|index| place_at(layout.nodes, index));
+            let within = |node: &UVec3| around.contains(layout.node_position(*node));
+            doubts.nodes.extend(all.filter(odd).filter(within));
         }
     }
     Ok(())

@@ -18,6 +18,7 @@ mod exact_distance;
 mod fast_marching;
 mod flatness;
 mod given;
+mod intake;
 mod isosurface;
 mod marks;
 mod mend;

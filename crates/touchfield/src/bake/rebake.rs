@@ -23,6 +23,7 @@ use super::exact_distance::check_faces;
 use super::marks::Marks;
 use super::nodes::Found;
 use super::settings::{BakeSettings, Method, Stage, Step};
+use super::intake::moved_mesh;
 use super::sign::{SignChoice, SignPlan, Signs, closes_as_given};
 use crate::field::{DenseGrid, Field, GridLayout, Provenance, SignMethod};
 use crate::geom::{DAabb, corner, place_at};
@@ -63,6 +64,17 @@ pub fn rebake(
     if !matches!(settings.method, Method::Exact | Method::BoundTree) {
         return Err(BakeError::UpdateNeedsExact(settings.method.name()));
     }
+    if before.provenance.origin != DVec3::ZERO {
+        let near = Moved::of(before.provenance, before.mesh, mesh, changed);
+        let before = Before {
+            grid: before.grid,
+            provenance: &near.provenance,
+            mesh: near.before.as_ref(),
+        };
+        let mut rebaked = rebake(&before, &near.mesh, near.changed, settings, progress)?;
+        rebaked.baked.provenance.origin = near.origin;
+        return Ok(rebaked);
+    }
     check_change(before.mesh, mesh, changed, settings)?;
     let layout = *before.grid.layout();
     let kept = Kept {
@@ -72,6 +84,39 @@ pub fn rebake(
         changed,
     };
     bake_keeping(mesh, layout, settings, Some(&kept), progress)
+}
+
+/// A change to a mesh whose field is in a frame of its own, written in that frame.
+pub(super) struct Moved {
+    /// Origin of that frame, in the frame of the mesh \[m\].
+    pub(super) origin: DVec3,
+    /// As before, with its origin at zero.
+    pub(super) provenance: Provenance,
+    pub(super) before: Option<TriangleMesh>,
+    pub(super) mesh: TriangleMesh,
+    pub(super) changed: DAabb,
+}
+
+impl Moved {
+    pub(super) fn of(
+        provenance: &Provenance,
+        before: Option<&TriangleMesh>,
+        mesh: &TriangleMesh,
+        changed: DAabb,
+    ) -> Moved {
+        let origin = provenance.origin;
+        Moved {
+            origin,
+            provenance: Provenance {
+                origin: DVec3::ZERO,
+                ..provenance.clone()
+            },
+            before: before.map(|before| moved_mesh(before, origin)),
+            mesh: moved_mesh(mesh, origin),
+            // Without changes the box is empty, and stays so.
+            changed: DAabb::new(changed.min - origin, changed.max - origin),
+        }
+    }
 }
 
 /// Refuses changes that are no box or not all in it, meshes without a distance, and signs that hang on everything.
@@ -199,7 +244,7 @@ impl<'a> SignsBefore<'a> {
                 let was_winding = was_clean || self.method == SignMethod::Winding;
                 was_winding && plan.closed && plan.as_given && closed_before()
             }
-            Signs::OpenWinding | Signs::Parity(_) => false,
+            Signs::OpenWinding | Signs::Parity(_) | Signs::Unknown => false,
         }
     }
 }
@@ -230,7 +275,7 @@ impl Kept<'_> {
             Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
                 self.signs.stay(plan).then_some(Reuse::Signed)
             }
-            Signs::OpenWinding | Signs::Parity(_) => Some(Reuse::Magnitude),
+            Signs::OpenWinding | Signs::Parity(_) | Signs::Unknown => Some(Reuse::Magnitude),
         }
     }
 

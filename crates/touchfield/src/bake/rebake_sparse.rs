@@ -12,11 +12,11 @@
 
 use std::ops::ControlFlow;
 
-use glam::UVec3;
+use glam::{DVec3, UVec3};
 
 use super::bake::BakeError;
 use super::convert::CONVERTED;
-use super::rebake::{SignsBefore, check_change, is_apart};
+use super::rebake::{Moved, SignsBefore, check_change, is_apart};
 use super::settings::{BakeSettings, Step};
 use super::sign::SignPlan;
 use super::sparse::{
@@ -70,6 +70,18 @@ pub fn rebake_sparse(
     settings: &BakeSettings,
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<RebakedSparse, BakeError> {
+    if before.provenance.origin != DVec3::ZERO {
+        let near = Moved::of(before.provenance, before.mesh, mesh, changed);
+        let before = SparseBefore {
+            field: before.field,
+            provenance: &near.provenance,
+            mesh: near.before.as_ref(),
+        };
+        let mut rebaked =
+            rebake_sparse(&before, &near.mesh, near.changed, width, settings, progress)?;
+        rebaked.baked.provenance.origin = near.origin;
+        return Ok(rebaked);
+    }
     check_change(before.mesh, mesh, changed, settings)?;
     if !is_baked_band(before.field, before.provenance) {
         return Err(BakeError::UpdateNeedsBand);

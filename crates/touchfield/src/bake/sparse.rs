@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
+use super::intake::Intake;
 use super::bake::{BakeError, BakeReport, Baked, bake, check_within};
 use super::blocks::{Piece, for_each_layer};
 use super::cell_error::{Cell, CellProver};
@@ -133,8 +134,18 @@ pub fn bake_sparse(
     if settings.sign.offset().is_some() {
         return by_offset(mesh, settings, sparse, progress);
     }
-    let layout = coarse_layout(mesh, settings, sparse.proven_goal()?)?;
-    bake_sparse_keeping(mesh, layout, settings, sparse, None, progress).map(|(baked, _)| baked)
+    let goal = sparse.proven_goal()?;
+    let resolved = match goal {
+        SparseGoal::Band(_) => settings.cell_size(mesh.bounds()),
+        // A step of `f32` more than the tolerance leaves none of it.
+        SparseGoal::Tolerance(tolerance) => Some(16.0 * tolerance),
+    };
+    let intake = Intake::of(mesh, resolved);
+    let mesh = &intake.mesh;
+    let layout = coarse_layout(mesh, settings, goal)?;
+    let (mut baked, _) = bake_sparse_keeping(mesh, layout, settings, sparse, None, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
 }
 
 /// [`bake_sparse`] on a given coarse grid, such as that of another sparse field. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
@@ -220,6 +231,7 @@ pub(super) fn bake_sparse_keeping(
             sign_method: exact.sign_method(),
             measured_error,
             conservative: sparse.conservative,
+            origin: DVec3::ZERO,
             doubtful_cells: Vec::new(),
             notes: exact.notes().to_vec(),
         },

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
+use super::intake::Intake;
 use super::bake::{BakeError, BakeReport, allocate, bake};
 use super::check;
 use super::exact_distance::ExactDistance;
@@ -44,6 +45,19 @@ const ON_SURFACE: f64 = 1.0 / (1u64 << 44) as f64;
 
 /// Bakes a mesh into a Taylor grid. `progress` is called from any thread and may cancel.
 pub fn bake_taylor(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    progress: Progress<'_>,
+) -> Result<BakedTaylor, BakeError> {
+    super::exact_distance::check_faces(mesh)?;
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let mut baked = bake_near(&intake.mesh, settings, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
+}
+
+/// [`bake_taylor`] of a mesh that stays where it is.
+fn bake_near(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     progress: Progress<'_>,

@@ -29,6 +29,7 @@ pub use repair::{
     OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,
     fill_holes, orient, remove_unreferenced, repair,
 };
+pub(crate) use repair::without_copies;
 pub(crate) use self_intersection::crossing_faces;
 pub use self_intersection::{SelfIntersections, self_intersections};
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
