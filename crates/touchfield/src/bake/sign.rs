@@ -455,6 +455,9 @@ const SUSPICIOUS: f64 = 0.1;
 /// one core; beyond, the time only grows.
 const MOST_TRIANGLES_FOR_NOTHING: u64 = 1024;
 
+/// Faces whose two sides rays are asked about where that is costly: enough to tell most from few.
+const FEW_PAIRS: usize = 16;
+
 /// Looks whether winding numbers tell the two sides of faces apart, given as pairs of points, and turns to parity where that
 /// is much clearer: faces of random orientation add up to winding numbers of nearly nothing. Where neither tells, and a winding
 /// number takes long, signs are given up.
@@ -469,6 +472,14 @@ pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
         return;
     }
     let parity = Parity::of(Arc::clone(&plan.sign_faces.bvh));
+    let triangles = mean_triangles(plan.winding(), points);
+    let is_costly = triangles > MOST_TRIANGLES_FOR_NOTHING;
+    // Rays take as long as winding numbers there: fewer looks have to do.
+    let looks = if is_costly { FEW_PAIRS } else { pairs.len() };
+    let pairs: Vec<&[DVec3]> = (pairs.iter().copied())
+        .step_by(pairs.len().div_ceil(looks).max(1))
+        .collect();
+    let share = |fails: usize| fails as f64 / pairs.len().max(1) as f64;
     // A method that fails for most faces is worth nothing, and one that fails for a few less is better.
     let enough = if by_winding > 0.5 { 0.9 } else { 0.5 } * by_winding;
     let is_worse = |fails| share(fails) >= enough;
@@ -483,8 +494,7 @@ pub(super) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
         plan.signs = Signs::Parity(parity);
         return;
     }
-    let triangles = mean_triangles(plan.winding(), points);
-    if triangles > MOST_TRIANGLES_FOR_NOTHING {
+    if is_costly {
         plan.closed = false;
         plan.notes.push(format!(
             "inside is not told from outside: winding numbers do not tell the sides of {:.0} % of the faces looked at, nor does \
