@@ -15,6 +15,7 @@ mod collide;
 mod convert;
 mod demo;
 mod failure;
+mod frames;
 mod inspect;
 mod load;
 mod models;

@@ -1,18 +1,18 @@
 //! Points, poses and motions in, as `.npy` or `.csv`; rows of numbers out, as `.parquet`, too.
 //!
-//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: [`Vec3`]s, [`Pose`]s and
-//! [`Motion`]s that are all finite.
+//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: points, [`MeshPose`]s and
+//! [`MeshMotion`]s that are all finite.
 //! Cost: the file's bytes and the rows in memory, refused above a limit.
 //! Not for: rows of several lengths.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use touchfield::bounded_file::{self, ReadError};
-use touchfield::geom::{Motion, Pose};
 
 use crate::args::pose_of;
+use crate::frames::{MeshMotion, MeshPose};
 use crate::failure::Failure;
 use crate::{npy, output, parquet};
 
@@ -30,12 +30,12 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
 }
 
 /// Reads a file of points.
-pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
+pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<DVec3>, Failure> {
     read_rows(path, max_memory, finite)
 }
 
 /// Reads a file of poses.
-pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Failure> {
+pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<MeshPose>, Failure> {
     read_rows(path, max_memory, |row| {
         let wrong = |why: String| format!("{row:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW: {why}");
         pose_of(row).map_err(wrong)
@@ -43,7 +43,7 @@ pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Fail
 }
 
 /// Reads a file of motions, each from one pose to another.
-pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<Motion>, Failure> {
+pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<MeshMotion>, Failure> {
     read_rows(path, max_memory, |row: [f64; 14]| {
         let pose = |which: &str, at: usize| {
             let numbers = std::array::from_fn(|k| row[at + k]);
@@ -51,7 +51,12 @@ pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<Motion>, 
                 format!("{numbers:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW to {which}: {why}")
             })
         };
-        Ok(Motion::between(pose("start at", 0)?, pose("end at", 7)?))
+        Ok(MeshMotion {
+            from: pose("start at", 0)?,
+            to: pose("end at", 7)?,
+            turn: None,
+            center: None,
+        })
     })
 }
 
@@ -104,10 +109,10 @@ fn file_bytes(path: &Path, max_memory: u64) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn finite(point: [f64; 3]) -> Result<Vec3, String> {
+fn finite(point: [f64; 3]) -> Result<DVec3, String> {
     let narrowed = Vec3::from_array(point.map(|x| x as f32));
     if narrowed.is_finite() {
-        return Ok(narrowed);
+        return Ok(DVec3::from_array(point));
     }
     let [x, y, z] = point;
     Err(format!(
@@ -227,7 +232,7 @@ mod tests {
 
     #[test]
     fn tables_of_many_kinds_are_read() {
-        let expected = vec![Vec3::new(1.0, 2.0, 3.0), Vec3::new(-4.0, 0.5, 6.0)];
+        let expected = vec![DVec3::new(1.0, 2.0, 3.0), DVec3::new(-4.0, 0.5, 6.0)];
         for text in [
             "1,2,3\n-4,.5,6\n",
             "x,y,z\n1,2,3\n-4,0.5,6e0",

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use glam::DVec3;
 use rayon::prelude::*;
 use serde_json::json;
-use touchfield::geom::Pose;
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Outcome, Scratch, SeparationOutcome,
     SeparationScratch, SeparationSettings, collide, separation,
@@ -17,10 +17,11 @@ use crate::args::{Common, Length};
 use crate::cast::CastSearch;
 use crate::collide::Search;
 use crate::failure::Failure;
+use crate::frames::{Frames, MeshPose};
 use crate::pair::{Bodies, Shapes};
 use crate::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
-use crate::{output, points, sweep_motions};
+use crate::{load, output, points, sweep_motions};
 
 /// Poses that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 64;
@@ -123,7 +124,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     points::write_rows(&arguments.output, HEADING, &rows)?;
     let touching = rows.iter().filter(|row| row[7] > 0.0).count();
     let incomplete = questions.incomplete.load(Ordering::Relaxed);
-    let answer = answer(arguments, &rows, touching, incomplete, seconds);
+    let mut answer = answer(arguments, &rows, touching, incomplete, seconds);
+    note_rows(&shapes.frames, &mut answer);
     if arguments.fail_on_contact && touching > 0 {
         return Err(Failure::Contact(Box::new(answer)));
     }
@@ -145,12 +147,12 @@ struct Questions<'a> {
 }
 
 impl Questions<'_> {
-    fn rows(&self, poses: &[Pose]) -> Result<Vec<Row>, CollideError> {
+    fn rows(&self, poses: &[MeshPose]) -> Result<Vec<Row>, CollideError> {
         let mut heap = SeparationScratch::default();
         let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
         poses
             .iter()
-            .map(|&a_from_b| {
+            .map(|a_from_b| {
                 let pair = self.shapes.at(a_from_b);
                 let apart = separation(&pair, &self.separation, &mut heap)?;
                 collide(&pair, &self.collide, &mut scratch, &mut found)?;
@@ -165,6 +167,17 @@ impl Questions<'_> {
                 Ok([apart.separation, nx, ny, nz, px, py, pz, contacts])
             })
             .collect()
+    }
+}
+
+/// Says so if the points of rows, which `f32` holds, are in the own frame of A's field.
+pub(crate) fn note_rows(frames: &Frames, answer: &mut Answer) {
+    frames.add_to(&mut answer.json);
+    if frames.a != DVec3::ZERO {
+        load::note(&format!(
+            "points in the rows are f32, and so in a frame near A: add {:?} m for the frame of the mesh",
+            frames.a.to_array()
+        ));
     }
 }
 

@@ -7,16 +7,18 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use serde_json::json;
-use touchfield::geom::{Motion, PairMotion};
+use touchfield::geom::PairMotion;
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, MotionError, cast};
 
 use crate::args::Common;
 use crate::cast::CastSearch;
 use crate::failure::Failure;
+use crate::frames::MeshMotion;
 use crate::pair::Shapes;
 use crate::points;
 use crate::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
+use crate::sweep::note_rows;
 
 /// Motions that one thread takes at a time: its buffers grow once for all of them.
 const PIECE: usize = 16;
@@ -36,14 +38,14 @@ const HEADING: [&str; 11] = [
 ];
 
 /// Reads the motions, before any body is baked for them.
-pub(crate) fn read(path: &Path, common: &Common) -> Result<Vec<Motion>, Failure> {
+pub(crate) fn read(path: &Path, common: &Common) -> Result<Vec<MeshMotion>, Failure> {
     points::read_motions(path, common.max_memory.0)
 }
 
 /// Casts all of them and writes the rows.
 pub(crate) fn run(
     shapes: &Shapes,
-    motions: &[Motion],
+    motions: &[MeshMotion],
     search: &CastSearch,
     output: &Path,
     fail_on_contact: bool,
@@ -56,8 +58,8 @@ pub(crate) fn run(
         .enumerate()
         .map(|(number, piece)| {
             let mut scratch = CastScratch::default();
-            let casts = piece.iter().enumerate().map(|(index, &motion)| {
-                let motion = PairMotion::of_b(motion);
+            let casts = piece.iter().enumerate().map(|(index, motion)| {
+                let motion = PairMotion::of_b(shapes.frames.own_motion(motion));
                 cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
                     .map_err(|error| (number * PIECE + index + 1, error))
             });
@@ -71,7 +73,8 @@ pub(crate) fn run(
     drop(bar);
     let rows: Vec<_> = casts.iter().map(row).collect();
     points::write_rows(output, HEADING, &rows)?;
-    let answer = answer(&casts, output, seconds);
+    let mut answer = answer(&casts, output, seconds);
+    note_rows(&shapes.frames, &mut answer);
     let count = |outcome| count_of(&casts, outcome);
     let free = casts
         .iter()

@@ -64,9 +64,15 @@ impl<'a> Intake<'a> {
     }
 }
 
+/// Origin of the frame that a mesh with these bounds is baked in, for cells of this size \[m\]: zero where `f32` is fine enough for
+/// them. See [`Provenance::origin`].
+pub fn frame_origin(bounds: DAabb, cell_size: f64) -> DVec3 {
+    needed_origin(bounds, cell_size).unwrap_or(DVec3::ZERO)
+}
+
 /// Where a mesh with these bounds is best written, if one step of `f32` out there is too much of a
 /// cell of this size \[m\].
-pub(super) fn needed_origin(bounds: DAabb, cell_size: f64) -> Option<DVec3> {
+fn needed_origin(bounds: DAabb, cell_size: f64) -> Option<DVec3> {
     let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
     let step = f64::from(f32::EPSILON) * farthest;
     if step <= STEP_IN_CELLS * cell_size {

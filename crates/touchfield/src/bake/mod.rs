@@ -47,6 +47,7 @@ pub use convert::{ConvertError, ConvertSettings, Keep, Target, convert, converte
 pub use convex_hull::hull_of_mesh;
 pub use exact_distance::ExactDistance;
 pub use given::{Given, GivenError, Promise, given_grid};
+pub use intake::frame_origin;
 pub use isosurface::{IsosurfaceError, IsosurfaceSettings, isosurface};
 pub use offset::OffsetWidth;
 pub use rebake::{Before, Rebaked, changed_box, rebake};
