@@ -8,7 +8,7 @@
 //! sweeps stop by themselves within [`GRACE`]; whatever has not stopped by then is ended, and so
 //! it is by a second signal.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +30,9 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Whether the process was asked to end.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the answer is being printed: then nothing else is said on stdout.
+static IS_ANSWERING: AtomicBool = AtomicBool::new(false);
+
 /// Held by whoever says that the command was cancelled, to the end of the process: it is said once.
 static LAST_WORD: Mutex<()> = Mutex::new(());
 
@@ -44,6 +47,14 @@ pub(crate) fn check() -> Result<(), Failure> {
         true => Err(Failure::Cancelled),
         false => Ok(()),
     }
+}
+
+/// Called before the answer is printed. Ends the process if it was asked to.
+pub(crate) fn before_answering(as_json: bool) {
+    if is_wanted() {
+        end(as_json);
+    }
+    IS_ANSWERING.store(true, Ordering::Relaxed);
 }
 
 /// Listens for signals from now on. `as_json`: a script wants to know too.
@@ -72,11 +83,16 @@ fn ask() {
 }
 
 /// Says that the command was cancelled, and ends the process.
-pub(crate) fn end(as_json: bool) -> ! {
+fn end(as_json: bool) -> ! {
     let _word = LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner);
-    // Nobody is left to tell when stderr is closed.
-    let _ = writeln!(io::stderr(), "cancelled");
-    if as_json {
+    // Nobody is left to tell when stderr is closed. On a terminal a progress bar may stand there.
+    let clear = if io::stderr().is_terminal() {
+        "\r\x1b[K"
+    } else {
+        ""
+    };
+    let _ = writeln!(io::stderr(), "{clear}cancelled");
+    if as_json && !IS_ANSWERING.load(Ordering::Relaxed) {
         let json = serde_json::json!({ "error": "cancelled", "exit_code": EXIT_CODE });
         let text = String::new();
         let _ = Answer { text, json }.print(true);
@@ -99,12 +115,12 @@ impl Signals {
 #[cfg(unix)]
 fn signals() -> io::Result<Signals> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // What was started to outlive its terminal (`nohup`), or in the background of a script, ignores
-    // some of them, and goes on doing so.
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP]
-        .into_iter()
-        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    // What was started to outlive its terminal (`nohup`) ignores its end, and goes on doing so.
+    let outlives = ignored_signals() >> (SIGHUP - 1) & 1 == 1;
+    let wanted = match outlives {
+        true => &[SIGINT, SIGTERM][..],
+        false => &[SIGINT, SIGTERM, SIGHUP],
+    };
     signal_hook::iterator::Signals::new(wanted).map(Signals)
 }
 

@@ -8,7 +8,7 @@ use touchfield::bake::{
     BakeError, BakeSettings, ConvertError, IsosurfaceError, Resolution, VoxmapBakeError,
 };
 use touchfield::field::GridError;
-use touchfield::field::file::FileError;
+use touchfield::field::file::{Cause as FileCause, FileError};
 use touchfield::mesh::read::{Cause, ReadError};
 
 use crate::cancel;
@@ -166,10 +166,9 @@ impl Failure {
 
     /// A baked file that cannot be read or written.
     pub(crate) fn of_baked_file(error: &FileError) -> Failure {
-        let more = if error.is_limit() {
-            " (--max-memory)"
-        } else {
-            ""
+        let more = match *error.cause {
+            FileCause::Limit { .. } | FileCause::OutOfMemory { .. } => " (--max-memory)",
+            _ => "",
         };
         Failure::new(error.is_limit(), format!("{error}{more}"))
     }

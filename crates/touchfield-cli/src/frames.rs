@@ -135,7 +135,7 @@ pub(crate) fn point_json(point: Vec3, origin: DVec3) -> Value {
 /// An origin, for people.
 pub(crate) fn origin_text(origin: DVec3) -> String {
     let [x, y, z] = origin.to_array();
-    format!("({x}, {y}, {z}) m of the mesh; bounds and surface below are in the frame of the mesh")
+    format!("({x}, {y}, {z}) m of the mesh; bounds, points and poses are in the frame of the mesh")
 }
 
 #[cfg(test)]
@@ -189,6 +189,9 @@ mod tests {
         assert_eq!(motion.at(0.0), start);
         let found = motion.at(1.0);
         let off = found.translation.distance(end.translation);
-        assert!(off <= 1e-6 * end.translation.length().max(1.0), "{found:?} is not {end:?}");
+        assert!(
+            off <= 1e-6 * end.translation.length().max(1.0),
+            "{found:?} is not {end:?}"
+        );
     }
 }

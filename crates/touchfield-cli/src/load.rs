@@ -11,8 +11,8 @@ use touchfield::bake::pointshell::{
 };
 use touchfield::bake::{
     BakeReport, BakeSettings, Baked, BakedSparse, Before, SparseBefore, SparseSettings,
-    VoxmapBakeError, VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, frame_origin, hull_of_mesh,
-    rebake, rebake_sparse, surface_of_mesh,
+    VoxmapBakeError, VoxmapSettings, bake, bake_sparse, bake_taylor, bake_voxmap, frame_origin,
+    hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};

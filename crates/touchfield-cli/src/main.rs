@@ -96,9 +96,7 @@ fn main() -> ExitCode {
         load::note(&format!("Ctrl-C may leave unfinished files: {error}"));
     }
     let answered = run(&command, &common);
-    if cancel::is_wanted() {
-        cancel::end(common.json);
-    }
+    cancel::before_answering(common.json);
     match answered.and_then(|answer| print(&answer, common.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Contact(answer)) => match print(&answer, common.json) {

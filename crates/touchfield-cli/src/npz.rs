@@ -60,7 +60,11 @@ pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64,
             archive.start_file(name, options)?;
             npy::write_f64(&mut archive, shape, values)
         };
-        numbers("origin.npy", &[3], &(layout.origin.as_dvec3() + origin).to_array())?;
+        numbers(
+            "origin.npy",
+            &[3],
+            &(layout.origin.as_dvec3() + origin).to_array(),
+        )?;
         numbers("cell_size.npy", &[], &[layout.cell_size.into()])?;
         numbers("error_bound.npy", &[], &[grid.error_bound().into()])?;
         numbers("solid.npy", &[2, 3], &solid)?;

@@ -12,8 +12,8 @@ use glam::{DVec3, Vec3};
 use touchfield::bounded_file::{self, ReadError};
 
 use crate::args::pose_of;
-use crate::frames::{MeshMotion, MeshPose};
 use crate::failure::Failure;
+use crate::frames::{MeshMotion, MeshPose};
 use crate::{npy, output, parquet};
 
 /// Extensions that are written.

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use clap::Args;
+use glam::DVec3;
 use serde_json::json;
 use touchfield::contact::Contact;
-use glam::DVec3;
 use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{Pair, CollideSettings, Contacts, Scratch, collide};
+use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
 use touchfield::pipeline::relative_pose;
 
 use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};

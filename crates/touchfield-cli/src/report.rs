@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use touchfield::field::{Encoding, Field, Provenance, SignMethod, StoredField};
 use touchfield::geom::{Aabb, DAabb};
 
-use crate::storage::VoxelNumbers;
 use crate::frames::{self, point_json};
+use crate::storage::VoxelNumbers;
 use crate::terminal;
 
 /// What a command found out or did, said twice.

@@ -14,7 +14,7 @@ use touchfield::bake::pointshell::{
 };
 use touchfield::bake::{BakeError, BakeSettings, Resolution, bake};
 use touchfield::field::file::{FileError, read_file};
-use touchfield::field::{Field, ParameterError, StoredField, Transformed};
+use touchfield::field::{Field, ParameterError, Provenance, StoredField, Transformed};
 use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
@@ -60,6 +60,15 @@ pub enum FieldShapeError {
     /// The file cannot be read.
     #[error("the baked file cannot be read: {0}")]
     File(#[from] FileError),
+    /// The mesh lies where the `f32` of a world cannot resolve it.
+    #[error(
+        "the mesh is too far from its origin for f32; subtract {:?} from its vertices, and add as much to where the body is",
+        .origin.to_array()
+    )]
+    FarFromOrigin {
+        /// A place near its middle \[m\].
+        origin: glam::DVec3,
+    },
     /// A number that is not usable.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -69,6 +78,16 @@ pub enum FieldShapeError {
         .0.min.to_array(), .0.max.to_array()
     )]
     Unbounded(touchfield::geom::Aabb),
+}
+
+/// Refuses a field in a frame of its own: a collider that is elsewhere than its mesh would surprise.
+fn near_origin(provenance: &Provenance) -> Result<(), FieldShapeError> {
+    match provenance.origin == glam::DVec3::ZERO {
+        true => Ok(()),
+        false => Err(FieldShapeError::FarFromOrigin {
+            origin: provenance.origin,
+        }),
+    }
 }
 
 /// The shape of a collider: a signed distance field with points on its surface. Clones share all of it.
@@ -118,6 +137,7 @@ impl FieldShape {
             ..Default::default()
         };
         let baked = bake(mesh, &bake_settings, &|_| ControlFlow::Continue(()))?;
+        near_origin(&baked.provenance)?;
         let field = Arc::new(StoredField::Dense(baked.grid));
         let shell = shell_of_mesh(mesh, &*field, &shell_settings(mesh, &settings))?;
         // Exact where the surface closes; else by the field, which has an inside anyway.
@@ -131,6 +151,7 @@ impl FieldShape {
     /// From a baked file.
     pub fn from_tfs(path: &Path, settings: Settings) -> Result<Self, FieldShapeError> {
         let stored = read_file(path, settings.max_memory)?;
+        near_origin(&stored.provenance)?;
         FieldShape::from_stored(Arc::new(stored.field), settings)
     }
 

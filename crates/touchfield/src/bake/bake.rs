@@ -27,8 +27,8 @@ use super::{
     vector_distance,
 };
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod, torn_cells};
-use crate::geom::{DAabb, place_at};
 use crate::geom::lanes::room_for;
+use crate::geom::{DAabb, place_at};
 use crate::mesh::{Bvh, TriangleMesh};
 
 /// A field and where it comes from.

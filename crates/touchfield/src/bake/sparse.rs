@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::intake::Intake;
 use super::bake::{BakeError, BakeReport, Baked, bake, check_within};
 use super::blocks::{Piece, for_each_layer};
 use super::cell_error::{Cell, CellProver};
@@ -19,6 +18,7 @@ use super::check;
 use super::convert::{ConvertSettings, Keep, Target, convert, converted_provenance};
 use super::exact_bvh::fill_piece;
 use super::exact_distance::{ExactDistance, check_faces};
+use super::intake::Intake;
 use super::nodes::{Wanted, signed};
 use super::rebake_sparse::KeptBlocks;
 use super::settings::{BakeSettings, Progress, Stage, Step, tell};

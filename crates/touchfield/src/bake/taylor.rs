@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::intake::Intake;
 use super::bake::{BakeError, BakeReport, allocate, bake};
 use super::check;
 use super::exact_distance::ExactDistance;
+use super::intake::Intake;
 use super::settings::{BakeSettings, Progress};
 use super::sign::Signs;
 use crate::field::{

@@ -22,8 +22,8 @@ use std::time::Instant;
 
 use glam::{DVec3, IVec3, UVec3};
 
-use super::intake::Intake;
 use super::bake::{BakeError, BakeReport, estimated_memory};
+use super::intake::Intake;
 use super::settings::{Progress, Stage, tell};
 use super::voxelise::surface_voxels;
 use super::{BakeSettings, ExactDistance, Resolution, SignChoice, check};

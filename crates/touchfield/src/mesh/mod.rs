@@ -24,12 +24,12 @@ pub(crate) use bvh::{Among, Candidates};
 pub use bvh::{Bvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;
+pub(crate) use repair::without_copies;
 pub use repair::{
     DegenerateReport, DuplicateReport, FilledHole, HoleReport, HoleSettings, LeftOpen,
     OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,
     fill_holes, orient, remove_unreferenced, repair,
 };
-pub(crate) use repair::without_copies;
 pub(crate) use self_intersection::crossing_faces;
 pub use self_intersection::{SelfIntersections, self_intersections};
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};

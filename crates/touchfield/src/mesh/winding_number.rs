@@ -560,7 +560,8 @@ impl Work for HalfSolidAngles<'_> {
             let ab = ax * bx + ay * by + az * bz;
             let bc = bx * cx + by * cy + bz * cz;
             let ca = cx * ax + cy * ay + cz * az;
-            let det = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
+            let det =
+                ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
             im[i] = det;
             re[i] = la * lb * lc + ab * lc + bc * la + ca * lb;
             size[i] = (re[i] * re[i] + det * det).sqrt();
@@ -734,7 +735,10 @@ mod tests {
                 slot[0] = coordinate;
             }
             // Scalar, from the same formula.
-            let one = lanes::run(HalfSolidAngles { triangles: &leaf, from: DVec3::ZERO });
+            let one = lanes::run(HalfSolidAngles {
+                triangles: &leaf,
+                from: DVec3::ZERO,
+            });
             angles.add(one.re, one.im, 1.0);
             expected += winding_number_brute_force([triangle], DVec3::ZERO) * 2.0 * PI;
         }

@@ -92,7 +92,10 @@ fn may_have_many(mesh: &TriangleMesh) -> bool {
     for face in 0..mesh.faces.len() {
         let corners = mesh.triangle(face).corners().map(bits);
         // A sum does not depend on the order of the corners.
-        let hash = corners.map(mixed).iter().fold(0, |sum: u64, &h| sum.wrapping_add(h));
+        let hash = corners
+            .map(mixed)
+            .iter()
+            .fold(0, |sum: u64, &h| sum.wrapping_add(h));
         let place = (hash >> 32) as usize & (size - 1);
         counts[place] = counts[place].saturating_add(1);
         if usize::from(counts[place]) > MOST_COPIES {
@@ -104,10 +107,12 @@ fn may_have_many(mesh: &TriangleMesh) -> bool {
 
 /// A hash of a position.
 fn mixed(position: [u64; 3]) -> u64 {
-    position.iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, &word| {
-        let hash = (hash ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash ^ hash >> 29
-    })
+    position
+        .iter()
+        .fold(0x9e37_79b9_7f4a_7c15, |hash: u64, &word| {
+            let hash = (hash ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            hash ^ hash >> 29
+        })
 }
 
 #[cfg(test)]
@@ -134,9 +139,15 @@ mod tests {
             drop_duplicates(&mut all_gone);
             drop_duplicates(&mut also_gone);
             let corners = |mesh: &TriangleMesh| -> Vec<_> {
-                (0..mesh.faces.len()).map(|f| mesh.triangle(f).corners()).collect()
+                (0..mesh.faces.len())
+                    .map(|f| mesh.triangle(f).corners())
+                    .collect()
             };
-            assert_eq!(corners(&all_gone), corners(&also_gone), "{forward}, {backward}");
+            assert_eq!(
+                corners(&all_gone),
+                corners(&also_gone),
+                "{forward}, {backward}"
+            );
             let stays = usize::from(1 + forward == backward);
             assert_eq!(dropped, forward + backward - stays, "{forward}, {backward}");
         }
