@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use glam::Vec3;
@@ -36,8 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..BakeSettings::default()
     };
-    let baked = bake(&mesh, &settings, &|_step| ControlFlow::Continue(()))?;
-    let grid = &baked.grid;
+    let baked = bake(&mesh, &settings)?;
+    let grid = &baked.field;
     println!(
         "{} nodes, cells of {:.2e} m, signs by {}, {} doubtful cells",
         grid.layout().nodes,

@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
 use glam::DVec3;
 use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
@@ -39,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             resolution: Resolution::Nodes(nodes),
             ..BakeSettings::default()
         };
-        let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))?.grid;
+        let grid = bake(&mesh, &settings)?.field;
         let worst = (points.iter().zip(&distances))
             .map(|(point, exact)| (f64::from(grid.distance(point.as_vec3())) - exact).abs())
             .fold(0.0, f64::max);

@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -23,7 +22,7 @@ fn shape(mesh: &TriangleMesh) -> Result<Shape, Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..Default::default()
     };
-    let grid = bake(mesh, &settings, &|_step| ControlFlow::Continue(()))?.grid;
+    let grid = bake(mesh, &settings)?.field;
     Ok(Shape::stored(Arc::new(grid.into())))
 }
 

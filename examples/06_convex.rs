@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};
@@ -80,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(64),
         ..Default::default()
     };
-    let grid = bake(&bowl, &settings, &|_step| ControlFlow::Continue(()))?.grid;
+    let grid = bake(&bowl, &settings)?.field;
     let (bowl, nut) = (Shape::stored(Arc::new(grid.into())), Shape::convex(nut)?);
     let pair = Pair {
         a: &bowl,

@@ -1,7 +1,6 @@
 //! Baking over what sets its cost: resolution, faces, and how well boxes tell faces apart.
 
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use criterion::{
@@ -16,7 +15,7 @@ fn bake_once(mesh: &TriangleMesh, nodes: u32) {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()));
+    let baked = bake(mesh, &settings);
     black_box(baked.expect("a clean model within the memory limit"));
 }
 

@@ -9,7 +9,6 @@
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -99,13 +98,13 @@ fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?;
+    let baked = bake(mesh, &settings)?;
     let settings = ShellSettings {
         density: ShellDensity::Points(35_000),
         ..Default::default()
     };
-    let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid))).with_shell(Arc::new(shell)))
+    let shell = shell_of_mesh(mesh, &baked.field, &settings)?;
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.field))).with_shell(Arc::new(shell)))
 }
 
 /// One row of the table.

@@ -10,7 +10,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -122,14 +121,14 @@ fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<d
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?;
+    let baked = bake(mesh, &settings)?;
     let settings = ShellSettings {
         density: ShellDensity::Points(points),
         ..Default::default()
     };
-    let shell = shell_of_mesh(mesh, &baked.grid, &settings)?;
+    let shell = shell_of_mesh(mesh, &baked.field, &settings)?;
     let surface = surface_of_mesh(mesh)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.grid)))
+    Ok(Shape::stored(Arc::new(StoredField::from(baked.field)))
         .with_shell(Arc::new(shell))
         .with_exact_surface(Arc::new(surface)))
 }

@@ -11,7 +11,6 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
@@ -173,8 +172,8 @@ fn bake_here(nodes: u32, mesh: Option<&Path>) -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let before = memory()?.now;
-    let (baked, spent) = clock::timed(|| bake(&mesh, &settings, &|_| ControlFlow::Continue(())));
-    let grid = baked?.grid;
+    let (baked, spent) = clock::timed(|| bake(&mesh, &settings));
+    let grid = baked?.field;
     let above = memory()?.peak - before;
     let count = grid.layout().node_count();
     println!(

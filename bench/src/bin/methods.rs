@@ -6,7 +6,6 @@
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
 use touchfield::bake::{BakeSettings, Baked, Method, Resolution, bake};
 use touchfield::field::Field;
@@ -46,17 +45,17 @@ fn compare(name: &str, mesh: &TriangleMesh, nodes: u32) -> Result<(), Box<dyn Er
             resolution: Resolution::Nodes(nodes),
             ..Default::default()
         };
-        clock::least(|| bake(mesh, &settings, &|_| ControlFlow::Continue(())))
+        clock::least(|| bake(mesh, &settings))
     };
     let exact = run(Method::Exact).0?;
     for method in Method::ALL {
-        let pairs = exact.grid.values().len() as u64 * mesh.faces.len() as u64;
+        let pairs = exact.field.values().len() as u64 * mesh.faces.len() as u64;
         if method == Method::BruteForce && pairs > BRUTE_FORCE {
             continue;
         }
         let (baked, spent) = run(method);
         let baked = baked?;
-        let cell = baked.grid.layout().cell_size;
+        let cell = baked.field.layout().cell_size;
         let (worst, mean) = errors(&baked, &exact);
         println!(
             "{name},{},{nodes},{},{:.3},{:.3},{worst:.4},{mean:.5},{:.3}",
@@ -64,7 +63,7 @@ fn compare(name: &str, mesh: &TriangleMesh, nodes: u32) -> Result<(), Box<dyn Er
             method.name(),
             spent.cpu,
             spent.wall,
-            baked.grid.error_bound() / cell,
+            baked.field.error_bound() / cell,
         );
     }
     Ok(())
@@ -72,11 +71,11 @@ fn compare(name: &str, mesh: &TriangleMesh, nodes: u32) -> Result<(), Box<dyn Er
 
 /// Largest and mean difference of nodes, in cells.
 fn errors(baked: &Baked, exact: &Baked) -> (f64, f64) {
-    let cell = f64::from(exact.grid.layout().cell_size);
-    let pairs = baked.grid.values().iter().zip(exact.grid.values());
+    let cell = f64::from(exact.field.layout().cell_size);
+    let pairs = baked.field.values().iter().zip(exact.field.values());
     let errors = pairs.map(|(&a, &b)| (f64::from(a) - f64::from(b)).abs() / cell);
     let (worst, sum) = errors.fold((0.0, 0.0), |(worst, sum), error| {
         (f64::max(worst, error), sum + error)
     });
-    (worst, sum / exact.grid.values().len() as f64)
+    (worst, sum / exact.field.values().len() as f64)
 }

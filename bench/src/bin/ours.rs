@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use cpu_time::ProcessTime;
 use glam::{DVec3, UVec3};
-use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, Stage, bake};
+use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, Stage, bake_with};
 use touchfield::field::{GridLayout, SignMethod};
 use touchfield::mesh::TriangleMesh;
 use touchfield_bench::{clock, models, points};
@@ -125,7 +125,7 @@ fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
     let ((baked, prepare), whole) = clock::least(|| {
         // Everything up to the first distance is preparation; the checks after the last one count as part of the query.
         let (start, prepared) = (ProcessTime::now(), OnceLock::new());
-        let baked = bake(&mesh, &settings(nodes), &|step| {
+        let baked = bake_with(&mesh, &settings(nodes), &|step| {
             if step.stage != Stage::Preparing {
                 prepared.get_or_init(|| start.elapsed().as_secs_f64());
             }
@@ -135,7 +135,7 @@ fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
     });
     let baked = baked?;
     let values: Vec<f64> = baked
-        .grid
+        .field
         .values()
         .iter()
         .map(|&value| value.into())

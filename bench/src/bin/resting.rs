@@ -13,7 +13,6 @@
 use std::error::Error;
 use std::fmt::Write;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -214,7 +213,7 @@ fn field_of(mesh: &TriangleMesh, nodes: u32) -> Result<DenseGrid, Problem> {
         resolution: Resolution::Nodes(nodes),
         ..Default::default()
     };
-    Ok(bake(mesh, &settings, &|_| ControlFlow::Continue(()))?.grid)
+    Ok(bake(mesh, &settings)?.field)
 }
 
 fn shell_with(mesh: &TriangleMesh, field: &DenseGrid, points: u32) -> Result<PointShell, Problem> {

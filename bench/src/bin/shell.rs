@@ -12,7 +12,6 @@
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use glam::Vec3;
@@ -67,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(128),
         ..Default::default()
     };
-    let field = bake(mesh, &settings, &|_| ControlFlow::Continue(()))?.grid;
+    let field = bake(mesh, &settings)?.field;
     samplings(mesh, &field, &options)?;
     trees(mesh, &field, &options)
 }

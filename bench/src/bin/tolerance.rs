@@ -25,8 +25,8 @@ use cpu_time::ProcessTime;
 use glam::{DVec3, UVec3, Vec3};
 use rayon::prelude::*;
 use touchfield::bake::{
-    BakeError, BakeSettings, Bits, ExactDistance, SignChoice, SparseGoal, SparseSettings,
-    bake_sparse,
+    BakeError, BakeSettings, Baked, Bits, ExactDistance, SignChoice, SparseBakeError, SparseGoal,
+    SparseSettings, bake_sparse,
 };
 use touchfield::field::{Field, PLAIN, SparseBlocks, StoredField, file};
 use touchfield::mesh::read::{Limits, read_file};
@@ -266,7 +266,7 @@ fn baked(
     share: f64,
     conservative: bool,
     options: &Options,
-) -> Result<touchfield::bake::BakedSparse, BakeError> {
+) -> Result<Baked<SparseBlocks>, SparseBakeError> {
     let settings = BakeSettings {
         max_memory: options.max_memory,
         ..BakeSettings::default()
@@ -304,7 +304,7 @@ fn one_row(
     let (result, spent) = clock::timed(|| baked(mesh, share, false, options));
     let found = match result {
         Ok(found) => found,
-        Err(BakeError::Cancelled) => {
+        Err(SparseBakeError::Bake(BakeError::Cancelled)) => {
             let limit = options.bake_limit;
             return row(
                 &key,
@@ -508,7 +508,7 @@ fn conservative(
     let row = |cells: String| Ok([name.to_owned(), CONSERVATIVELY.to_owned(), cells]);
     let field = match baked(mesh, CONSERVATIVE, true, options) {
         Ok(found) => found.field,
-        Err(BakeError::Cancelled) => return row("given up ||".to_owned()),
+        Err(SparseBakeError::Bake(BakeError::Cancelled)) => return row("given up ||".to_owned()),
         Err(error) if error.is_limit() => return row(format!("refused: {error} ||")),
         Err(error) => return Err(error.into()),
     };

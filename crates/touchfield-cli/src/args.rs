@@ -5,12 +5,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use glam::{DQuat, DVec3, Vec3};
 use touchfield::bake::BakeSettings;
 use touchfield::geom::{DAabb, Pose};
+pub(crate) use touchfield_report::Units;
 
-use crate::frames::MeshPose;
+use crate::input::frames::MeshPose;
 
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
@@ -108,42 +109,6 @@ impl FromStr for Length {
             _ => Err(format!(
                 "`{text}` is not a length; write metres, or a number with m, cm, mm, um, nm or in, such as 0.05mm"
             )),
-        }
-    }
-}
-
-/// What the numbers of a mesh file are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Units {
-    /// metres
-    #[default]
-    M,
-    /// centimetres
-    Cm,
-    /// millimetres
-    Mm,
-    /// inches
-    In,
-}
-
-impl Units {
-    /// How many metres one is.
-    pub(crate) fn metres(self) -> f64 {
-        match self {
-            Units::M => 1.0,
-            Units::Cm => 1e-2,
-            Units::Mm => 1e-3,
-            Units::In => 0.0254,
-        }
-    }
-
-    /// In words, plural.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Units::M => "metres",
-            Units::Cm => "centimetres",
-            Units::Mm => "millimetres",
-            Units::In => "inches",
         }
     }
 }

@@ -20,9 +20,6 @@ use touchfield::atomic_file;
 use crate::failure::Failure;
 use crate::report::Answer;
 
-/// The exit code of a command that was cancelled: that of a shell for SIGINT.
-pub(crate) const EXIT_CODE: u8 = 130;
-
 /// How long the work may take to stop by itself. Chosen: a person does not yet press the keys
 /// again, and the parts that a bake is made of take less.
 const GRACE: Duration = Duration::from_millis(500);
@@ -84,6 +81,7 @@ fn ask() {
 
 /// Says that the command was cancelled, and ends the process.
 fn end(as_json: bool) -> ! {
+    let exit_code = Failure::Cancelled.exit_code();
     let _word = LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner);
     // Nobody is left to tell when stderr is closed. On a terminal a progress bar may stand there.
     let clear = if io::stderr().is_terminal() {
@@ -93,11 +91,11 @@ fn end(as_json: bool) -> ! {
     };
     let _ = writeln!(io::stderr(), "{clear}cancelled");
     if as_json && !IS_ANSWERING.load(Ordering::Relaxed) {
-        let json = serde_json::json!({ "error": "cancelled", "exit_code": EXIT_CODE });
+        let json = serde_json::json!({ "error": "cancelled", "exit_code": exit_code });
         let text = String::new();
         let _ = Answer { text, json }.print(true);
     }
-    process::exit(EXIT_CODE.into())
+    process::exit(exit_code.into())
 }
 
 /// The signals that ask a process to end.

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use touchfield::bake::pointshell::ShellBakeError;
 use touchfield::bake::{
-    BakeError, BakeSettings, ConvertError, IsosurfaceError, Resolution, VoxmapBakeError,
+    BakeError, BakeSettings, ConvertError, FieldBakeError, IsosurfaceError, LayoutError,
+    MemoryError, MeshError, Resolution, SparseBakeError, UpdateError, VoxmapBakeError,
 };
 use touchfield::field::GridError;
 use touchfield::field::file::{Cause as FileCause, FileError};
 use touchfield::mesh::read::{Cause, ReadError};
 
-use crate::cancel;
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
 use crate::report::{self, Answer};
 
@@ -43,7 +43,8 @@ impl Failure {
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
             Failure::Disagreement(_) => 4,
-            Failure::Cancelled => cancel::EXIT_CODE,
+            // That of a shell for SIGINT.
+            Failure::Cancelled => 130,
         }
     }
 
@@ -67,12 +68,24 @@ impl Failure {
     }
 
     /// A bake of the mesh in `path` that came to nothing, with the option that helps.
-    pub(crate) fn of_bake(path: &Path, error: &BakeError, settings: &BakeSettings) -> Failure {
-        if *error == BakeError::Cancelled {
-            return Failure::Cancelled;
+    pub(crate) fn of_bake(path: &Path, error: &FieldBakeError, settings: &BakeSettings) -> Failure {
+        let cause = match error {
+            FieldBakeError::Bake(BakeError::Cancelled) => return Failure::Cancelled,
+            FieldBakeError::Bake(error) => bake_cause(error, settings),
+            FieldBakeError::Sparse(error) => sparse_cause(error),
+            FieldBakeError::Voxmap(error) => voxmap_cause(error),
+            FieldBakeError::Taylor(error) => error.to_string(),
+        };
+        Failure::new(error.is_limit(), format!("{}: {cause}", path.display()))
+    }
+
+    /// A field that could not be updated to the mesh in `path`.
+    pub(crate) fn of_update(path: &Path, error: UpdateError, settings: &BakeSettings) -> Failure {
+        match error {
+            UpdateError::Bake(error) => Failure::of_bake(path, &error.into(), settings),
+            UpdateError::Sparse(error) => Failure::of_bake(path, &error.into(), settings),
+            error => Failure::in_file(path, error.to_string()),
         }
-        let message = format!("{}: {}", path.display(), bake_cause(error, settings));
-        Failure::new(error.is_limit(), message)
     }
 
     /// The same for a command that bakes as a favour, and lacks the options that the message names.
@@ -88,21 +101,6 @@ impl Failure {
             Failure::Limit(message) => Failure::Limit(told(message)),
             failure => failure,
         }
-    }
-
-    /// A voxmap of the mesh in `path` that came to nothing, for a reason that other bakes do not have.
-    pub(crate) fn of_voxmap(path: &Path, error: &VoxmapBakeError) -> Failure {
-        let message = match error {
-            VoxmapBakeError::OpenSurface => {
-                "the surface is open, so it has no inside to fill with layers (--repair fills small holes, --field dense takes any mesh)"
-                    .to_owned()
-            }
-            VoxmapBakeError::NoPadding => {
-                "a voxmap needs at least one empty voxel around the mesh: --padding 1 or more".to_owned()
-            }
-            error => format!("{error} (--voxels, --cell-size)"),
-        };
-        Failure::in_file(path, message)
     }
 
     /// A body in `path` on which no points can be laid.
@@ -178,46 +176,54 @@ impl Failure {
 fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
     let padding = settings.padding;
     match *error {
-        BakeError::MissingVertex { .. } => format!("{error} (`touchfield bake --repair`)"),
-        BakeError::NonFiniteVertex {
+        BakeError::Mesh(MeshError::MissingVertex { .. }) => {
+            format!("{error} (`touchfield bake --repair`)")
+        }
+        BakeError::Mesh(MeshError::NonFiniteVertex {
             face,
             vertex,
             position,
-        } => format!(
+        }) => format!(
             "face {face} uses vertex {vertex} at {:?}; `touchfield bake --repair` drops such faces",
             position.to_array()
         ),
-        BakeError::NoExtent { extents } => format!(
+        BakeError::Mesh(MeshError::NoExtent { extents }) => format!(
             "the mesh measures {:?} m; a grid needs a finite, positive size (--units says what the numbers are)",
             extents.to_array()
         ),
-        BakeError::BadCellSize { cell_size } => format!(
+        BakeError::Layout(LayoutError::BadCellSize { cell_size }) => format!(
             "a cell size of {cell_size:?} m is not usable; it must be positive and finite (--cell-size, --resolution)"
         ),
-        BakeError::TooCoarse { nodes, padding } => format!(
+        BakeError::Layout(LayoutError::TooCoarse { nodes, padding }) => format!(
             "--resolution {nodes} leaves no cell for the mesh after --padding {padding} on both sides; {}",
             coarse_way_out(nodes, padding)
         ),
-        BakeError::Grid(GridError::BadGeometry { origin, cell_size }) => format!(
-            "a grid of cells of {cell_size:?} m from {:?} on is not usable: {}",
-            origin.to_array(),
-            geometry_way_out(cell_size, settings)
-        ),
-        BakeError::TooManyNodes { cells } if f64::from(padding) > 0.25 * cells => format!(
-            "--padding {padding} makes {cells:.3e} cells along one side, too many to count; lower it"
-        ),
-        BakeError::TooManyNodes { cells } => format!(
+        BakeError::Layout(LayoutError::Grid(GridError::BadGeometry { origin, cell_size })) => {
+            format!(
+                "a grid of cells of {cell_size:?} m from {:?} on is not usable: {}",
+                origin.to_array(),
+                geometry_way_out(cell_size, settings)
+            )
+        }
+        BakeError::Layout(LayoutError::TooManyNodes { cells })
+            if f64::from(padding) > 0.25 * cells =>
+        {
+            format!(
+                "--padding {padding} makes {cells:.3e} cells along one side, too many to count; lower it"
+            )
+        }
+        BakeError::Layout(LayoutError::TooManyNodes { cells }) => format!(
             "{cells:.3e} cells along one side are too many to count; use a larger --cell-size"
         ),
-        BakeError::TooManyCells { .. } => {
+        BakeError::Layout(LayoutError::TooManyCells { .. }) => {
             format!("{error} (--resolution, --cell-size or --padding)")
         }
-        BakeError::TooMuchMemory {
+        BakeError::Memory(MemoryError::TooMuchMemory {
             nodes,
             needed,
             allowed,
             fitting,
-        } => format!(
+        }) => format!(
             "a grid of {} × {} × {} nodes takes {} with the mesh, more than the {} allowed; {}",
             nodes.x,
             nodes.y,
@@ -226,18 +232,39 @@ fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
             report::bytes(allowed),
             memory_way_out(fitting, nodes.max_element(), padding)
         ),
-        BakeError::SparseNeedsClosed => {
+        _ => error.to_string(),
+    }
+}
+
+/// Why a sparse bake failed, in the words of the command line.
+fn sparse_cause(error: &SparseBakeError) -> String {
+    match error {
+        SparseBakeError::NeedsClosed => {
             "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed one \
              (--repair fills small holes, --field dense takes any mesh)"
                 .to_owned()
         }
-        BakeError::SparseTooMuchMemory { needed, allowed } => format!(
+        &SparseBakeError::TooMuchMemory { needed, allowed } => format!(
             "the blocks would take about {}, more than the {} allowed; use a larger --tolerance or --cell-size, fewer --bits, \
              or raise --max-memory",
             report::bytes(needed),
             report::bytes(allowed)
         ),
-        _ => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// Why a voxmap failed for a reason that other bakes do not have.
+fn voxmap_cause(error: &VoxmapBakeError) -> String {
+    match error {
+        VoxmapBakeError::OpenSurface => {
+            "the surface is open, so it has no inside to fill with layers (--repair fills small holes, --field dense takes any mesh)"
+                .to_owned()
+        }
+        VoxmapBakeError::NoPadding => {
+            "a voxmap needs at least one empty voxel around the mesh: --padding 1 or more".to_owned()
+        }
+        error => format!("{error} (--voxels, --cell-size)"),
     }
 }
 

@@ -6,36 +6,12 @@
 //! Progress and remarks go to stderr.
 
 mod args;
-mod bake;
-mod bench;
 mod cancel;
-mod cast;
-mod clearance;
-mod collide;
-mod convert;
-mod demo;
+mod commands;
 mod failure;
-mod frames;
-mod inspect;
-mod load;
-mod models;
-mod npy;
-mod npz;
-mod output;
-mod pair;
-mod parquet;
-mod points;
-mod progress;
-mod render;
+mod files;
+mod input;
 mod report;
-mod sample;
-mod separation;
-mod slice;
-mod storage;
-mod sweep;
-mod sweep_motions;
-mod terminal;
-mod vti;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,8 +21,14 @@ use serde_json::json;
 use touchfield_picture as picture;
 
 use crate::args::Common;
+use crate::commands::field::{bake, convert, render, sample, slice};
+use crate::commands::mesh::{inspect, models};
+use crate::commands::motion::{cast, clearance, sweep};
+use crate::commands::pair::{collide, separation};
+use crate::commands::{bench, demo};
 use crate::failure::Failure;
-use crate::report::Answer;
+use crate::input::load;
+use crate::report::{Answer, terminal};
 
 /// From any triangle mesh to a signed distance field you can trust.
 #[derive(Parser)]

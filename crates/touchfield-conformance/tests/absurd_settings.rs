@@ -9,7 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::DVec3;
-use touchfield::bake::{BakeError, BakeSettings, Method, Resolution, SignChoice, Stage, bake};
+use touchfield::bake::{
+    BakeError, BakeSettings, MemoryError, MeshError, Method, Resolution, SignChoice, Stage,
+    bake_with,
+};
 use touchfield::field::{Field, SignMethod};
 use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::bake_suite::bake_quietly;
@@ -37,10 +40,10 @@ fn soup_of(vertices: Vec<DVec3>) -> TriangleMesh {
 fn answers(mesh: &TriangleMesh, settings: &BakeSettings) -> Option<BakeError> {
     match bake_quietly(mesh, settings) {
         Ok(baked) => {
-            assert!(baked.grid.values().iter().all(|v| v.is_finite()));
-            assert!(baked.grid.error_bound() > 0.0 && baked.grid.error_bound().is_finite());
+            assert!(baked.field.values().iter().all(|v| v.is_finite()));
+            assert!(baked.field.error_bound() > 0.0 && baked.field.error_bound().is_finite());
             assert!(
-                baked.provenance.measured_error <= baked.grid.error_bound(),
+                baked.provenance.measured_error <= baked.field.error_bound(),
                 "{settings:?}"
             );
             None
@@ -115,26 +118,29 @@ fn meshes_without_surface_size_or_numbers() {
     let of = |vertices: Vec<DVec3>| {
         bake_quietly(&soup_of(vertices), &settings(Resolution::Nodes(12), 2))
     };
-    assert!(matches!(of(vec![]), Err(BakeError::NoFaces)));
+    assert!(matches!(
+        of(vec![]),
+        Err(BakeError::Mesh(MeshError::NoFaces))
+    ));
     assert!(matches!(
         of(vec![DVec3::ONE; 3]),
-        Err(BakeError::NoExtent { .. })
+        Err(BakeError::Mesh(MeshError::NoExtent { .. }))
     ));
     assert!(matches!(
         of(vec![DVec3::X, DVec3::NAN, DVec3::Y]),
-        Err(BakeError::NonFiniteVertex {
+        Err(BakeError::Mesh(MeshError::NonFiniteVertex {
             face: 0,
             vertex: 1,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         of(vec![DVec3::X, DVec3::Y, DVec3::INFINITY]),
-        Err(BakeError::NonFiniteVertex {
+        Err(BakeError::Mesh(MeshError::NonFiniteVertex {
             face: 0,
             vertex: 2,
             ..
-        })
+        }))
     ));
     let missing = TriangleMesh {
         vertices: vec![DVec3::ZERO; 3],
@@ -142,11 +148,11 @@ fn meshes_without_surface_size_or_numbers() {
     };
     assert!(matches!(
         bake_quietly(&missing, &BakeSettings::default()),
-        Err(BakeError::MissingVertex {
+        Err(BakeError::Mesh(MeshError::MissingVertex {
             face: 1,
             vertex: 3,
             vertices: 3
-        })
+        }))
     ));
     // A vertex that is no number but belongs to no face does no harm.
     let mut stray = cube(1);
@@ -176,7 +182,7 @@ fn thin_meshes_bake_as_sheets() {
     ] {
         for padding in [0, 1, 3] {
             let baked = bake_quietly(&mesh, &settings(Resolution::Nodes(12), padding)).unwrap();
-            assert!(baked.grid.values().iter().all(|&v| v >= 0.0), "{name}");
+            assert!(baked.field.values().iter().all(|&v| v >= 0.0), "{name}");
             assert!(!baked.provenance.notes.is_empty(), "{name}: nothing said");
         }
     }
@@ -244,9 +250,9 @@ fn the_hint_of_a_limit_of_memory_works() {
             panic!("{allowed} bytes were enough")
         };
         assert!(error.is_limit());
-        let BakeError::TooMuchMemory {
+        let BakeError::Memory(MemoryError::TooMuchMemory {
             needed, fitting, ..
-        } = error
+        }) = error
         else {
             panic!("{error}")
         };
@@ -291,7 +297,7 @@ fn a_bake_stops_when_told_to_at_every_stage() {
                 ..settings(Resolution::Nodes(20), 2)
             };
             let after = AtomicUsize::new(0);
-            let result = bake(&mesh, &settings, &|step| {
+            let result = bake_with(&mesh, &settings, &|step| {
                 if step.stage == stage {
                     after.fetch_add(1, Ordering::Relaxed);
                     ControlFlow::Break(())
@@ -316,7 +322,7 @@ fn a_bake_stops_when_told_to_at_every_stage() {
 #[test]
 fn progress_counts_up_to_its_total() {
     let (done, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let baked = bake(
+    let baked = bake_with(
         &icosphere(1.0, 3),
         &settings(Resolution::Nodes(33), 2),
         &|step| {

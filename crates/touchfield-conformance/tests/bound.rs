@@ -32,18 +32,18 @@ fn bound_of(
     seed: u64,
 ) -> Result<BoundReport, String> {
     let baked = bake_quietly(mesh, settings).map_err(|error| format!("not baked: {error}"))?;
-    if baked.provenance.measured_error > baked.grid.error_bound() {
+    if baked.provenance.measured_error > baked.field.error_bound() {
         return Err(format!(
             "measured {} above the bound {}",
             baked.provenance.measured_error,
-            baked.grid.error_bound()
+            baked.field.error_bound()
         ));
     }
     // Brute force where the truth is the winding number and there are few faces; else what exact_bake.rs has tested.
     if mesh.faces.len() <= 40 && meshes::is_closed(mesh) && mesh.signed_volume() > 0.0 {
         let truth = MeshTruth::of(mesh);
         return check_bound(
-            &baked.grid,
+            &baked.field,
             &|points| in_parallel(points, |&p| truth.signed_distance(p)),
             points(),
             seed,
@@ -52,7 +52,7 @@ fn bound_of(
     let exact =
         ExactDistance::new(mesh, settings.sign).map_err(|error| format!("refused: {error}"))?;
     check_bound(
-        &baked.grid,
+        &baked.field,
         &|points| exact.distance_many(points),
         points(),
         seed,

@@ -5,7 +5,6 @@
     reason = "a failed unwrap is a failed test, and the counts are for the reader"
 )]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
@@ -44,8 +43,8 @@ impl Body {
             resolution,
             ..Default::default()
         };
-        let baked = bake(mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let settings = ShellSettings {
             density: ShellDensity::Spacing(field.finest_cell_size()),
             ..Default::default()

@@ -6,7 +6,6 @@
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -66,9 +65,7 @@ fn ring() -> Shape {
         resolution: Resolution::Nodes(40),
         ..Default::default()
     };
-    let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))
-        .unwrap()
-        .grid;
+    let grid = bake(&mesh, &settings).unwrap().field;
     let settings = ShellSettings {
         density: ShellDensity::Points(3000),
         ..Default::default()

@@ -1,7 +1,6 @@
 //! Contact of baked meshes in random poses, against exact distances to their triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -49,8 +48,8 @@ impl Body {
             resolution: Resolution::Nodes(nodes),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(&mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let cell = field.finest_cell_size();
         let density = ShellDensity::Spacing(cell);
         let settings = ShellSettings {

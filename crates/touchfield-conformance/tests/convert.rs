@@ -100,10 +100,10 @@ fn every_kind(mesh: &TriangleMesh) -> Vec<(&'static str, StoredField)> {
         bake_sparse(mesh, &settings, &sparse, &go_on).unwrap().field
     };
     vec![
-        ("dense", bake_quietly(mesh, &settings).unwrap().grid.into()),
+        ("dense", bake_quietly(mesh, &settings).unwrap().field.into()),
         (
             "taylor",
-            bake_taylor(mesh, &settings, &go_on).unwrap().grid.into(),
+            bake_taylor(mesh, &settings, &go_on).unwrap().field.into(),
         ),
         ("band", blocks(SparseGoal::Band(2.0), Bits::Sixteen).into()),
         (
@@ -225,7 +225,7 @@ fn blocks_and_back_lose_only_rounding_and_dropped_blocks_are_those_that_cost_lit
         resolution: Resolution::Nodes(60),
         ..BakeSettings::default()
     };
-    let dense: StoredField = bake_quietly(&mesh, &settings).unwrap().grid.into();
+    let dense: StoredField = bake_quietly(&mesh, &settings).unwrap().field.into();
     let grid = dense.as_dense().unwrap();
     let all = to(&dense, sparse(Keep::All, Bits::ThirtyTwo));
     let back = to(&all, Target::Dense);
@@ -365,7 +365,7 @@ fn torn_fields_stay_grids_and_absurd_settings_are_refused() {
         resolution: Resolution::Nodes(24),
         ..BakeSettings::default()
     };
-    let dense: StoredField = bake_quietly(&open, &settings).unwrap().grid.into();
+    let dense: StoredField = bake_quietly(&open, &settings).unwrap().field.into();
     let taylor = to(&dense, Target::Taylor);
     for target in TARGETS {
         for field in [&dense, &taylor] {

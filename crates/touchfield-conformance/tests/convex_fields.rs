@@ -5,7 +5,6 @@
     reason = "tests: a failed unwrap is a failed test, and figures are for who runs it"
 )]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -51,8 +50,8 @@ fn baked(hull: &ConvexHull) -> Shape {
         resolution: Resolution::Nodes(48),
         ..Default::default()
     };
-    let baked = bake(&mesh_of(hull), &settings, &|_| ControlFlow::Continue(())).unwrap();
-    Shape::stored(Arc::new(StoredField::from(baked.grid)))
+    let baked = bake(&mesh_of(hull), &settings).unwrap();
+    Shape::stored(Arc::new(StoredField::from(baked.field)))
 }
 
 fn touch(a: &Convex, b: &Convex, a_from_b: Pose) -> Touch {

@@ -1,7 +1,6 @@
 //! Surfaces that cross between the points of both shells, against every pair of triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -41,8 +40,8 @@ impl Body {
             resolution: Resolution::Nodes(40),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let baked = bake(&mesh, &settings).unwrap();
+        let field = Arc::new(StoredField::Dense(baked.field));
         let settings = ShellSettings {
             density: ShellDensity::Points(points),
             ..Default::default()

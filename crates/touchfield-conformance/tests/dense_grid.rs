@@ -23,7 +23,7 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
         resolution: Resolution::Nodes(nodes),
         ..BakeSettings::default()
     };
-    bake_quietly(mesh, &settings).unwrap().grid
+    bake_quietly(mesh, &settings).unwrap().field
 }
 
 /// The same grid with a bound that also covers how far the mesh is from the shape it stands for.

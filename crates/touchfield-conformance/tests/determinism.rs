@@ -28,11 +28,11 @@ fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 }
 
 fn bits(baked: &Baked) -> (Vec<u32>, u32, u32, String) {
-    let values = baked.grid.values().iter().map(|v| v.to_bits()).collect();
-    let provenance = format!("{:?} {:?}", baked.provenance, baked.grid.layout());
+    let values = baked.field.values().iter().map(|v| v.to_bits()).collect();
+    let provenance = format!("{:?} {:?}", baked.provenance, baked.field.layout());
     (
         values,
-        baked.grid.error_bound().to_bits(),
+        baked.field.error_bound().to_bits(),
         baked.provenance.measured_error.to_bits(),
         provenance,
     )
@@ -100,10 +100,10 @@ fn the_order_of_faces_and_vertices_changes_no_node_of_a_closed_mesh() {
         let expected = bake_quietly(&mesh, &settings()).unwrap();
         let found = bake_quietly(&shuffled(&mesh, 8), &settings()).unwrap();
         let different = expected
-            .grid
+            .field
             .values()
             .iter()
-            .zip(found.grid.values())
+            .zip(found.field.values())
             .filter(|(a, b)| a.to_bits() != b.to_bits());
         let count = different.clone().count();
         if count > 0 {
@@ -112,7 +112,7 @@ fn the_order_of_faces_and_vertices_changes_no_node_of_a_closed_mesh() {
                 different.clone().next()
             ));
         }
-        if expected.grid.error_bound() != found.grid.error_bound() {
+        if expected.field.error_bound() != found.field.error_bound() {
             differing.push(format!("{name}: another bound"));
         }
     }
@@ -126,12 +126,12 @@ fn the_order_of_faces_and_vertices_changes_no_distance_of_a_broken_mesh() {
         let expected = bake_quietly(&mesh, &settings()).unwrap();
         let found = bake_quietly(&shuffled(&mesh, 9), &settings()).unwrap();
         let mut signs = 0;
-        for (a, b) in expected.grid.values().iter().zip(found.grid.values()) {
+        for (a, b) in expected.field.values().iter().zip(found.field.values()) {
             assert_eq!(a.abs().to_bits(), b.abs().to_bits(), "{name}");
             signs += usize::from(a != b);
         }
         assert!(
-            signs * 1000 <= found.grid.values().len(),
+            signs * 1000 <= found.field.values().len(),
             "{name}: {signs} signs differ"
         );
     }

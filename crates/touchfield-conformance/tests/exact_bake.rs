@@ -79,8 +79,8 @@ fn nodes_on_faces_edges_and_corners_of_cubes_are_right() {
                     ..exactly(cell_size)
                 };
                 let baked = bake_quietly(&mesh, &settings).unwrap();
-                assert_eq!(baked.grid.layout().cell_size, cell_size);
-                let on_surface = baked.grid.values().iter().filter(|&&v| v == 0.0).count();
+                assert_eq!(baked.field.layout().cell_size, cell_size);
+                let on_surface = baked.field.values().iter().filter(|&&v| v == 0.0).count();
                 assert!(
                     on_surface > 20,
                     "{name}: {on_surface} nodes of {cell_size} on the surface"
@@ -157,11 +157,11 @@ fn parry_agrees_on_distances_and_signs() {
         let baked = bake_quietly(&mesh, &nodes(40)).unwrap();
         let parry = oriented(&mesh);
         let truth = MeshTruth::of(&mesh);
-        let layout = baked.grid.layout();
+        let layout = baked.field.layout();
         let tolerance = 1e-6 * mesh.bounds().diagonal();
-        for index in (0..baked.grid.values().len()).step_by(7) {
+        for index in (0..baked.field.values().len()).step_by(7) {
             let point = layout.node_position(node_of_index(layout, index));
-            let value = f64::from(baked.grid.values()[index]);
+            let value = f64::from(baked.field.values()[index]);
             let projection = parry.project_local_point(point, false);
             let distance = projection.point.distance(point);
             assert!(

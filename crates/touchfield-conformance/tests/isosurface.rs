@@ -135,7 +135,7 @@ fn joined_solids_formulas_and_grids_have_clean_surfaces() {
         resolution: Resolution::Nodes(40),
         ..Default::default()
     };
-    let mug = bake_quietly(&model("mug"), &settings).unwrap().grid;
+    let mug = bake_quietly(&model("mug"), &settings).unwrap().field;
     let fields: Vec<(&str, Box<dyn Field>)> = vec![
         (
             "union",

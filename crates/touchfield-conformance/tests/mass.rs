@@ -218,7 +218,7 @@ fn baked_grids_weigh_what_they_interpolate() {
             resolution: Resolution::Nodes(nodes),
             ..Default::default()
         };
-        let grid = bake_quietly(&mesh, &settings).unwrap().grid;
+        let grid = bake_quietly(&mesh, &settings).unwrap().field;
         errors(&MassProperties::of_field(&grid, 64).unwrap(), &exact)
     };
     let (coarse, fine) = (errors_of(32), errors_of(64));

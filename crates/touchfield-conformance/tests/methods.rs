@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::DVec3;
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, ExactDistance, Method, Resolution, SignChoice, Stage, bake,
+    BakeError, BakeSettings, Baked, ExactDistance, MemoryError, Method, Resolution, SignChoice,
+    Stage, bake_with,
 };
 use touchfield::field::Field;
 use touchfield::mesh::TriangleMesh;
@@ -117,13 +118,13 @@ const EXACT_CELLS: f64 = 2.0;
 
 /// Nodes against those of the truth: the same within the band of the method, with the same sign everywhere, and nowhere farther off than promised.
 fn compare(name: &str, found: &Baked, exact: &Baked, band: f64) -> Result<f64, String> {
-    let layout = exact.grid.layout();
+    let layout = exact.field.layout();
     let cell = f64::from(layout.cell_size);
-    if found.grid.layout() != layout {
+    if found.field.layout() != layout {
         return Err(format!("{name}: another grid"));
     }
-    let interpolation = f64::from(exact.grid.error_bound());
-    let promised = f64::from(found.grid.error_bound());
+    let interpolation = f64::from(exact.field.error_bound());
+    let promised = f64::from(found.field.error_bound());
     // Beside holes the bound follows from the values themselves, and its parts cannot be told from each other.
     let node_error = if interpolation < cell {
         promised - interpolation
@@ -132,7 +133,7 @@ fn compare(name: &str, found: &Baked, exact: &Baked, band: f64) -> Result<f64, S
     };
     let mut worst = 0.0f64;
     for (index, (&value, &truth)) in
-        (found.grid.values().iter().zip(exact.grid.values())).enumerate()
+        (found.field.values().iter().zip(exact.field.values())).enumerate()
     {
         let node = node_of_index(layout, index);
         let error = f64::from(value - truth).abs();
@@ -175,9 +176,9 @@ fn the_exact_method_gives_the_bits_of_the_bound_tree_near_the_surface_and_nearly
                 EXACT_CELLS,
             )
             .unwrap();
-            let layout = truth.grid.layout();
+            let layout = truth.field.layout();
             let (cell, diagonal) = (layout.cell_size, layout.bounds().diagonal());
-            for (&value, &truth) in found.grid.values().iter().zip(truth.grid.values()) {
+            for (&value, &truth) in found.field.values().iter().zip(truth.field.values()) {
                 if truth.abs() < 1.999 * cell {
                     assert!(
                         value.to_bits() == truth.to_bits(),
@@ -223,7 +224,7 @@ fn nodes_are_exact_near_the_surface_and_as_promised_beyond() {
                 match compare(&name, &found, &exact, BAND) {
                     Ok(worst) => println!(
                         "{name}: {worst:.3} cells off, {:.3} promised",
-                        found.grid.error_bound() / found.grid.layout().cell_size
+                        found.field.error_bound() / found.field.layout().cell_size
                     ),
                     Err(broken) => failures.push(broken),
                 }
@@ -251,11 +252,11 @@ fn the_error_bound_holds_everywhere() {
             };
             let baked = bake_quietly(&mesh, &settings).unwrap();
             assert!(
-                baked.provenance.measured_error <= baked.grid.error_bound(),
+                baked.provenance.measured_error <= baked.field.error_bound(),
                 "{name}"
             );
             let truth = |points: &[DVec3]| exact.distance_many(points);
-            if let Err(broken) = check_bound(&baked.grid, &truth, 4000, 7) {
+            if let Err(broken) = check_bound(&baked.field, &truth, 4000, 7) {
                 failures.push(format!("{name}, {}: {broken}", method.name()));
             }
         }
@@ -299,12 +300,12 @@ fn closed_forms_in_random_poses_are_met() {
                 *vertex = rotation * *vertex + offset;
             }
             let baked = bake_quietly(&turned, &settings(method, 40)).unwrap();
-            let bounds = baked.grid.bounds().as_daabb();
+            let bounds = baked.field.bounds().as_daabb();
             for _ in 0..4000 {
                 let point = random.in_box(bounds.min, bounds.max).as_vec3();
                 let truth = truth(rotation.inverse() * (point.as_dvec3() - offset));
-                let error = (f64::from(baked.grid.distance(point)) - truth).abs();
-                let promised = f64::from(baked.grid.error_bound()) + facets;
+                let error = (f64::from(baked.field.distance(point)) - truth).abs();
+                let promised = f64::from(baked.field.error_bound()) + facets;
                 assert!(
                     error <= promised,
                     "{name}, {}: {error} of {promised} at {point}",
@@ -375,7 +376,7 @@ fn bits_do_not_depend_on_threads() {
                     .unwrap()
                     .install(|| bake_quietly(&mesh, &settings(method, 30)))
                     .unwrap();
-                (baked.grid, baked.provenance)
+                (baked.field, baked.provenance)
             };
             let expected = run(1);
             for threads in [2, 3, 8] {
@@ -403,12 +404,12 @@ fn every_method_stops_at_once_when_told_to() {
             );
             ControlFlow::Continue(())
         };
-        bake(&mesh, &settings(method, 24), &count).unwrap();
+        bake_with(&mesh, &settings(method, 24), &count).unwrap();
         let steps = steps.into_inner();
         assert!(steps > 3, "{}: {steps} steps", method.name());
         for stop in 0..steps {
             let seen = AtomicUsize::new(0);
-            let result = bake(&mesh, &settings(method, 24), &|step| {
+            let result = bake_with(&mesh, &settings(method, 24), &|step| {
                 let counts = step.stage == Stage::Distances;
                 if counts && seen.fetch_add(1, Ordering::Relaxed) == stop {
                     return ControlFlow::Break(());
@@ -435,7 +436,10 @@ fn memory_beside_the_values_counts() {
         };
         let refused = bake_quietly(&mesh, &limited);
         assert!(
-            matches!(refused, Err(BakeError::TooMuchMemory { .. })),
+            matches!(
+                refused,
+                Err(BakeError::Memory(MemoryError::TooMuchMemory { .. }))
+            ),
             "{}: {refused:?}",
             method.name()
         );

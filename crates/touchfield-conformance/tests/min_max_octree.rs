@@ -270,7 +270,7 @@ fn the_tree_takes_less_than_a_tenth_of_a_baked_grid() {
         resolution: Resolution::Nodes(64),
         ..BakeSettings::default()
     };
-    let grid = bake_quietly(&model("mug"), &settings).unwrap().grid;
+    let grid = bake_quietly(&model("mug"), &settings).unwrap().field;
     let share = |side| MinMaxOctree::build(&grid, side).bytes() as f64 / grid.bytes() as f64;
     let (four, eight) = (share(LeafSide::Four), share(LeafSide::Eight));
     println!("{:.2} % and {:.2} %", 100.0 * four, 100.0 * eight);

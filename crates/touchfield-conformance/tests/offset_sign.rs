@@ -10,8 +10,9 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, ExactDistance, Method, OffsetWidth, Resolution, SignChoice,
-    SparseGoal, SparseSettings, Stage, bake, bake_sparse, bake_taylor,
+    BakeError, BakeSettings, Baked, ExactDistance, LayoutError, Method, OffsetWidth, Resolution,
+    SignChoice, SignError, SparseBakeError, SparseGoal, SparseSettings, Stage, bake_sparse,
+    bake_taylor, bake_with,
 };
 use touchfield::field::{Field, GridLayout, SignMethod};
 use touchfield::geom::DAabb;
@@ -132,15 +133,15 @@ fn nodes_are_what_the_definition_says() {
     for (name, mesh) in various() {
         for width in [0.23, 1.07, 2.6] {
             let baked = bake_quietly(&mesh, &settings(20, OffsetWidth::Cells(width))).unwrap();
-            let layout = *baked.grid.layout();
+            let layout = *baked.field.layout();
             let cell = f64::from(layout.cell_size);
             let definition = Definition::of(&mesh, layout, width);
-            let points: Vec<usize> = (0..baked.grid.values().len()).collect();
+            let points: Vec<usize> = (0..baked.field.values().len()).collect();
             let truth = in_parallel(&points, |&index| {
                 definition.at(layout.node_position(node_of_index(&layout, index)))
             });
             let mut worst: f64 = 0.0;
-            for (index, (&value, truth)) in baked.grid.values().iter().zip(truth).enumerate() {
+            for (index, (&value, truth)) in baked.field.values().iter().zip(truth).enumerate() {
                 let below = (truth - f64::from(value)) / cell;
                 worst = worst.max(below);
                 assert!(
@@ -164,7 +165,7 @@ fn nodes_are_what_the_definition_says() {
 fn the_bound_holds_for_what_is_defined_however_open_the_mesh_is() {
     for (name, mesh) in various() {
         let baked = bake_quietly(&mesh, &settings(20, OffsetWidth::default())).unwrap();
-        let layout = *baked.grid.layout();
+        let layout = *baked.field.layout();
         let definition = Definition::of(&mesh, layout, 1.0);
         let distance = MeshTruth::of(&mesh);
         let bounds = layout.bounds();
@@ -175,13 +176,13 @@ fn the_bound_holds_for_what_is_defined_however_open_the_mesh_is() {
                 false => distance.distance(point),
             })
         };
-        let report = check_bound(&baked.grid, &truth, 4000, 11);
+        let report = check_bound(&baked.field, &truth, 4000, 11);
         let report = report.unwrap_or_else(|fault| panic!("{name}: {fault}"));
         println!("{name:<28} worst {:.2} of what is promised", report.worst);
-        let promised = baked.grid.error_bound() / layout.cell_size;
+        let promised = baked.field.error_bound() / layout.cell_size;
         assert!(promised < 1.0 || name == "far", "{name}: {promised} cells");
         assert!(
-            baked.provenance.measured_error <= baked.grid.error_bound(),
+            baked.provenance.measured_error <= baked.field.error_bound(),
             "{name}"
         );
     }
@@ -200,10 +201,10 @@ fn a_soup_of_a_ball_is_the_ball() {
             .fold(f64::INFINITY, f64::min);
     for (nodes, width) in [(24, 1.0), (48, 1.0), (48, 3.0), (48, 0.1)] {
         let baked = bake_quietly(&soup, &settings(nodes, OffsetWidth::Cells(width))).unwrap();
-        let layout = baked.grid.layout();
+        let layout = baked.field.layout();
         let cell = f64::from(layout.cell_size);
         let mut worst: f64 = 0.0;
-        for (index, &value) in baked.grid.values().iter().enumerate() {
+        for (index, &value) in baked.field.values().iter().enumerate() {
             let point = layout.node_position(node_of_index(layout, index));
             let error = f64::from(value) - (point.length() - 1.0);
             worst = worst.max(error.abs());
@@ -236,10 +237,14 @@ fn shells_within_the_outermost_one_change_nothing() {
         ),
     ] {
         let both = bake_quietly(&joined(ball.clone(), &inner), &settings).unwrap();
-        let same = alone.grid.values().iter().zip(both.grid.values());
+        let same = alone.field.values().iter().zip(both.field.values());
         let differing = same.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
         assert_eq!(differing, 0, "{name}");
-        assert_eq!(alone.grid.error_bound(), both.grid.error_bound(), "{name}");
+        assert_eq!(
+            alone.field.error_bound(),
+            both.field.error_bound(),
+            "{name}"
+        );
     }
 }
 
@@ -253,7 +258,7 @@ fn bowl(height: f64) -> TriangleMesh {
 }
 
 fn at(baked: &Baked, point: DVec3) -> f32 {
-    baked.grid.distance(point.as_vec3())
+    baked.field.distance(point.as_vec3())
 }
 
 #[test]
@@ -286,7 +291,7 @@ fn a_hole_is_closed_up_to_twice_the_width_and_open_beyond() {
     // A ball half as wide comes in: that this is inside is a matter of opinion, and said.
     assert!(!closed.provenance.doubtful_cells.is_empty());
     let open = baked_with(0.3);
-    let cell = open.grid.layout().cell_size;
+    let cell = open.field.layout().cell_size;
     assert!(
         says(&open, "no node is deeper"),
         "{:?}",
@@ -296,7 +301,7 @@ fn a_hole_is_closed_up_to_twice_the_width_and_open_beyond() {
     // The field has a ridge there, which interpolation cuts off.
     assert!((0.9..=1.0).contains(&middle), "{middle}");
     let least = open
-        .grid
+        .field
         .values()
         .iter()
         .copied()
@@ -316,7 +321,7 @@ fn the_solid_encloses_every_mesh() {
             let point = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
             let value = at(&baked, point);
             assert!(
-                value <= baked.grid.error_bound(),
+                value <= baked.field.error_bound(),
                 "{name}: {value} at {point}"
             );
         }
@@ -360,7 +365,7 @@ fn lost_share(
     truth: &dyn Fn(&[DVec3]) -> Vec<f64>,
 ) -> f64 {
     let baked = bake_quietly(broken, settings).unwrap();
-    let (layout, values) = (baked.grid.layout(), baked.grid.values());
+    let (layout, values) = (baked.field.layout(), baked.field.values());
     let points: Vec<DVec3> = (0..values.len())
         .map(|index| layout.node_position(node_of_index(layout, index)))
         .collect();
@@ -459,7 +464,7 @@ fn bakes_do_not_depend_on_threads() {
     let expected = run(1);
     for threads in [2, 3, 8] {
         let found = run(threads);
-        assert!(found.grid == expected.grid, "{threads} threads");
+        assert!(found.field == expected.field, "{threads} threads");
         assert!(found.provenance == expected.provenance, "{threads} threads");
     }
 }
@@ -475,12 +480,15 @@ fn every_way_to_find_distances_will_do_but_brute_force() {
         };
         let baked = bake_quietly(&mesh, &settings);
         if method == Method::BruteForce {
-            assert_eq!(baked, Err(BakeError::BruteForceSign("offset")));
+            assert_eq!(
+                baked,
+                Err(BakeError::Sign(SignError::BruteForceSign("offset")))
+            );
             continue;
         }
         let baked = baked.unwrap();
-        let promised = baked.grid.error_bound() + exact.grid.error_bound();
-        for (a, b) in baked.grid.values().iter().zip(exact.grid.values()) {
+        let promised = baked.field.error_bound() + exact.field.error_bound();
+        for (a, b) in baked.field.values().iter().zip(exact.field.values()) {
             assert!((a - b).abs() <= promised, "{}: {a} and {b}", method.name());
         }
     }
@@ -502,7 +510,7 @@ fn a_sparse_field_of_a_soup_is_the_dense_one_folded() {
         let baked = bake_sparse(&mesh, &settings, &sparse, &go).unwrap();
         assert_eq!(baked.provenance.sign_method, SignMethod::Offset);
         assert_eq!(baked.provenance.conservative, conservative);
-        let (field, grid) = (&baked.field, &dense.grid);
+        let (field, grid) = (&baked.field, &dense.field);
         assert!(!field.parts().blocks.is_empty());
         let bounds = grid.bounds().as_daabb();
         let mut random = Random::new(4);
@@ -528,7 +536,10 @@ fn what_cannot_be_is_refused_with_a_reason() {
         for width in [OffsetWidth::Cells(width), OffsetWidth::Length(width)] {
             let refused = bake_quietly(&mesh, &settings(16, width));
             assert!(
-                matches!(refused, Err(BakeError::BadOffsetWidth { .. })),
+                matches!(
+                    refused,
+                    Err(BakeError::Layout(LayoutError::BadOffsetWidth { .. }))
+                ),
                 "{width:?}: {refused:?}"
             );
         }
@@ -538,10 +549,10 @@ fn what_cannot_be_is_refused_with_a_reason() {
         ..settings(16, OffsetWidth::default())
     };
     assert!(bake_quietly(&mesh, &default).is_ok());
-    let refused = BakeError::OffsetNeedsDense;
+    let refused = BakeError::Sign(SignError::OffsetNeedsDense);
     assert_eq!(
         bake_taylor(&mesh, &default, &go).err(),
-        Some(refused.clone())
+        Some(refused.clone().into())
     );
     let sparse = SparseSettings {
         goal: SparseGoal::Tolerance(0.1),
@@ -549,7 +560,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
     };
     assert_eq!(
         bake_sparse(&mesh, &default, &sparse, &go).err(),
-        Some(BakeError::OffsetHasNoTolerance)
+        Some(SparseBakeError::OffsetHasNoTolerance)
     );
     let exact = ExactDistance::new(&mesh, SignChoice::Offset(OffsetWidth::default()));
     assert_eq!(exact.err(), Some(refused));
@@ -569,7 +580,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
         _ => ControlFlow::Continue(()),
     };
     assert_eq!(
-        bake(&mesh, &default, &stop).err(),
+        bake_with(&mesh, &default, &stop).err(),
         Some(BakeError::Cancelled)
     );
 }
@@ -580,18 +591,24 @@ fn wide_offsets_get_their_padding_or_are_refused() {
     let mesh = icosphere(1.0, 2);
     for width in [0.5, 1.0, 3.0] {
         let baked = bake_quietly(&mesh, &settings(64, OffsetWidth::Length(width))).unwrap();
-        assert_eq!(baked.grid.layout().nodes.max_element(), 64);
-        let border = baked.grid.bounds().as_daabb();
+        assert_eq!(baked.field.layout().nodes.max_element(), 64);
+        let border = baked.field.bounds().as_daabb();
         let beside = mesh.bounds().min - border.min;
         assert!(beside.min_element() >= width, "{width}: {beside}");
         let middle = at(&baked, DVec3::ZERO);
-        let allowed = baked.grid.error_bound() + 0.05;
+        let allowed = baked.field.error_bound() + 0.05;
         assert!((middle + 1.0).abs() <= allowed, "{width}: {middle}");
     }
     for width in [1e3, 1e30, f64::MAX] {
         let refused = bake_quietly(&mesh, &settings(16, OffsetWidth::Length(width)));
         assert!(
-            matches!(refused, Err(BakeError::OffsetTooWide { nodes: 16, .. })),
+            matches!(
+                refused,
+                Err(BakeError::Layout(LayoutError::OffsetTooWide {
+                    nodes: 16,
+                    ..
+                }))
+            ),
             "{width}: {refused:?}"
         );
         let cells = BakeSettings {

@@ -663,7 +663,7 @@ fn shells_of_stored_fields_cover_the_mesh_that_was_baked() {
             resolution: Resolution::Nodes(nodes),
             ..Default::default()
         };
-        let grid = bake_quietly(&mesh, &baked).unwrap().grid;
+        let grid = bake_quietly(&mesh, &baked).unwrap().field;
         let cell = grid.layout().cell_size;
         for spacing in [0.5 * cell, 2.0 * cell] {
             let settings = ShellSettings {

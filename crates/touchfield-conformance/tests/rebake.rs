@@ -10,12 +10,12 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, BakedSparse, Before, Bits, ConvertSettings, Keep, Method,
-    OffsetWidth, Rebaked, RebakedSparse, Resolution, SignChoice, SparseBefore, SparseGoal,
-    SparseSettings, Target, bake_on, bake_sparse, bake_sparse_on, changed_box, convert,
-    converted_provenance, rebake, rebake_sparse,
+    BakeError, BakeSettings, Baked, Before, Bits, ConvertSettings, Keep, LayoutError, MeshError,
+    Method, OffsetWidth, Rebaked, Resolution, SignChoice, SparseBakeError, SparseBefore,
+    SparseGoal, SparseSettings, Target, UpdateError, bake_on, bake_sparse, bake_sparse_on,
+    changed_box, convert, converted_provenance, rebake, rebake_sparse,
 };
-use touchfield::field::{Field, GridLayout, SignMethod, StoredField, file};
+use touchfield::field::{Field, GridLayout, SignMethod, SparseBlocks, StoredField, file};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::bake_suite::bake_quietly;
@@ -37,9 +37,9 @@ fn update(
     mesh: &TriangleMesh,
     changed: DAabb,
     settings: &BakeSettings,
-) -> Result<Rebaked, BakeError> {
+) -> Result<Rebaked, UpdateError> {
     let before = Before {
-        grid: &old.grid,
+        grid: &old.field,
         provenance: &old.provenance,
         mesh: old_mesh,
     };
@@ -50,12 +50,12 @@ fn update(
 
 /// Everything but the time.
 fn bits(baked: &Baked) -> (Vec<u32>, String) {
-    let values = baked.grid.values().iter().map(|v| v.to_bits()).collect();
+    let values = baked.field.values().iter().map(|v| v.to_bits()).collect();
     let rest = format!(
         "{:?} {:?} {:?} {:?} {} {}",
-        baked.grid.layout(),
-        baked.grid.solid(),
-        baked.grid.error_bound(),
+        baked.field.layout(),
+        baked.field.solid(),
+        baked.field.error_bound(),
         baked.provenance,
         baked.report.cross_checked,
         baked.report.disagreements
@@ -70,7 +70,7 @@ fn check(name: &str, old: &TriangleMesh, new: &TriangleMesh, settings: &BakeSett
     let before = bake_quietly(old, settings).unwrap();
     let updated = update(&before, Some(old), new, changed, settings);
     let updated = updated.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let anew = bake_on(new, *before.grid.layout(), settings, &|_| {
+    let anew = bake_on(new, *before.field.layout(), settings, &|_| {
         ControlFlow::Continue(())
     });
     let (found, expected) = (bits(&updated.baked), bits(&anew.unwrap()));
@@ -78,7 +78,11 @@ fn check(name: &str, old: &TriangleMesh, new: &TriangleMesh, settings: &BakeSett
     assert_eq!(differing.count(), 0, "{name}: nodes");
     assert_eq!(found.1, expected.1, "{name}");
     let nodes = found.0.len();
-    let moved = before.grid.values().iter().zip(updated.baked.grid.values());
+    let moved = before
+        .field
+        .values()
+        .iter()
+        .zip(updated.baked.field.values());
     let moved = moved.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
     let share = updated.recomputed as f64 / nodes as f64;
     println!(
@@ -264,7 +268,7 @@ fn boxes_of_any_size() {
     assert_eq!((far.recomputed, bits(&far.baked)), (0, bits(&before)));
     for changed in [all, DAabb::EVERYTHING] {
         let found = update(&before, None, &mesh, changed, &settings).unwrap();
-        assert_eq!(found.recomputed, before.grid.values().len(), "{changed:?}");
+        assert_eq!(found.recomputed, before.field.values().len(), "{changed:?}");
         assert_eq!(bits(&found.baked), bits(&before), "{changed:?}");
     }
     // A point on the surface: as small as a box can be.
@@ -284,42 +288,47 @@ fn what_cannot_be_kept_is_refused() {
     let changed = changed_box(&mesh, &new);
     let too_small = DAabb::from_center(changed.center(), 0.4 * changed.extents());
     let refused = update(&before, Some(&mesh), &new, too_small, &settings);
-    let Err(BakeError::ChangedOutside { faces, at }) = refused else {
+    let Err(UpdateError::ChangedOutside { faces, at }) = refused else {
         panic!("{refused:?}");
     };
     assert!(faces > 0 && changed.contains(at), "{faces} {at}");
     let outside = joined(mesh.clone(), &moved(icosphere(0.1, 1), 2.0 * DVec3::X));
     let refused = update(&before, None, &outside, changed, &settings);
     assert!(
-        matches!(refused, Err(BakeError::BeyondGrid { .. })),
+        matches!(
+            refused,
+            Err(UpdateError::Bake(BakeError::Layout(
+                LayoutError::BeyondGrid { .. }
+            )))
+        ),
         "{refused:?}"
     );
     for method in [Method::Chamfer, Method::BruteForce, Method::FastMarching] {
         let settings = BakeSettings { method, ..settings };
         let refused = update(&before, None, &new, changed, &settings);
-        assert_eq!(
-            refused.err(),
-            Some(BakeError::UpdateNeedsExact(method.name()))
-        );
+        assert_eq!(refused.err(), Some(UpdateError::NeedsExact(method.name())));
     }
     let offset = BakeSettings {
         sign: SignChoice::Offset(OffsetWidth::default()),
         ..settings
     };
     let refused = update(&before, None, &new, changed, &offset);
-    assert_eq!(refused.err(), Some(BakeError::UpdateNeedsExact("offset")));
+    assert_eq!(refused.err(), Some(UpdateError::NeedsExact("offset")));
     for bad in [
         DAabb::new(DVec3::NAN, DVec3::NAN),
         DAabb::new(DVec3::ONE, DVec3::ZERO),
     ] {
         let refused = update(&before, None, &new, bad, &settings);
         assert!(
-            matches!(refused, Err(BakeError::BadChangedBox { .. })),
+            matches!(refused, Err(UpdateError::BadChangedBox { .. })),
             "{bad:?}"
         );
     }
     let none = update(&before, None, &TriangleMesh::default(), changed, &settings);
-    assert_eq!(none.err(), Some(BakeError::NoFaces));
+    assert_eq!(
+        none.err(),
+        Some(UpdateError::Bake(BakeError::Mesh(MeshError::NoFaces)))
+    );
 }
 
 /// A field of another method is exact near the surface only: none of it is kept, and its bound is not made better.
@@ -344,11 +353,11 @@ fn what_is_not_exact_is_not_kept() {
     ] {
         let before = bake_quietly(old, &how).unwrap();
         let updated = update(&before, Some(old), new, changed_box(old, new), &settings).unwrap();
-        let anew = bake_on(new, *before.grid.layout(), &settings, &|_| {
+        let anew = bake_on(new, *before.field.layout(), &settings, &|_| {
             ControlFlow::Continue(())
         });
         assert_eq!(bits(&updated.baked), bits(&anew.unwrap()));
-        assert_eq!(updated.recomputed, before.grid.values().len());
+        assert_eq!(updated.recomputed, before.field.values().len());
     }
 }
 
@@ -376,17 +385,17 @@ fn baked_band(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     sparse: &SparseSettings,
-) -> BakedSparse {
+) -> Baked<SparseBlocks> {
     bake_sparse(mesh, settings, sparse, &|_| ControlFlow::Continue(())).unwrap()
 }
 
 fn update_band(
-    before: &BakedSparse,
+    before: &Baked<SparseBlocks>,
     old_mesh: Option<&TriangleMesh>,
     mesh: &TriangleMesh,
     changed: DAabb,
     settings: &BakeSettings,
-) -> Result<RebakedSparse, BakeError> {
+) -> Result<Rebaked<SparseBlocks>, UpdateError> {
     let before = SparseBefore {
         field: &before.field,
         provenance: &before.provenance,
@@ -398,7 +407,7 @@ fn update_band(
 }
 
 /// Everything but the time, as it is stored.
-fn stored(baked: &BakedSparse) -> Vec<u8> {
+fn stored(baked: &Baked<SparseBlocks>) -> Vec<u8> {
     file::to_bytes(&StoredField::from(baked.field.clone()), &baked.provenance)
 }
 
@@ -574,14 +583,14 @@ fn nodes_on_walls() {
     let go_on = |_| ControlFlow::Continue(());
     let plain = BakeSettings::default();
     let before = bake_on(&old, layout, &plain, &go_on).unwrap();
-    let on_walls = before.grid.values().iter().filter(|value| **value == 0.0);
+    let on_walls = before.field.values().iter().filter(|value| **value == 0.0);
     assert!(on_walls.clone().count() > 100);
     assert!(on_walls.clone().all(|value| value.is_sign_positive()));
     let changed = changed_box(&old, &new);
     let updated = update(&before, Some(&old), &new, changed, &plain).unwrap();
     let anew = bake_on(&new, layout, &plain, &go_on).unwrap();
     assert_eq!(bits(&updated.baked), bits(&anew));
-    assert!(updated.recomputed < before.grid.values().len());
+    assert!(updated.recomputed < before.field.values().len());
     let coarse = GridLayout {
         cell_size: 0.25,
         nodes: UVec3::new(9, 6, 6),
@@ -628,15 +637,15 @@ fn what_is_no_baked_band_is_refused() {
     let (old, settings) = (icosphere(1.0, 4), settings(80));
     let new = dented(&old, 0.1, 0.02, 1);
     let changed = changed_box(&old, &new);
-    let refused = |before: &BakedSparse| {
+    let refused = |before: &Baked<SparseBlocks>| {
         let updated = update_band(before, None, &new, changed, &settings);
-        assert_eq!(updated.err(), Some(BakeError::UpdateNeedsBand));
+        assert_eq!(updated.err(), Some(UpdateError::NeedsBand));
     };
     let baked = baked_band(&old, &settings, &SparseSettings::default());
     let wide = baked_band(&old, &settings, &band(Bits::ThirtyTwo, false));
     let dense = bake_quietly(&old, &settings).unwrap();
     for (field, provenance) in [
-        (StoredField::from(dense.grid), dense.provenance),
+        (StoredField::from(dense.field), dense.provenance),
         (wide.field.into(), wide.provenance),
     ] {
         let target = ConvertSettings {
@@ -651,7 +660,7 @@ fn what_is_no_baked_band_is_refused() {
         let StoredField::Sparse(field) = converted else {
             panic!("not sparse");
         };
-        refused(&BakedSparse {
+        refused(&Baked {
             field,
             provenance,
             ..baked.clone()
@@ -682,23 +691,31 @@ fn bands_with_boxes_of_any_size_and_refusals() {
     let changed = changed_box(&mesh, &new);
     let too_small = DAabb::from_center(changed.center(), 0.4 * changed.extents());
     let refused = update_band(&before, Some(&mesh), &new, too_small, &settings);
-    assert!(matches!(refused, Err(BakeError::ChangedOutside { .. })));
+    assert!(matches!(refused, Err(UpdateError::ChangedOutside { .. })));
     let bad = DAabb::new(DVec3::ONE, DVec3::ZERO);
     let refused = update_band(&before, None, &new, bad, &settings);
-    assert!(matches!(refused, Err(BakeError::BadChangedBox { .. })));
+    assert!(matches!(refused, Err(UpdateError::BadChangedBox { .. })));
     let outside = joined(mesh.clone(), &moved(icosphere(0.1, 1), 9.0 * DVec3::X));
     let refused = update_band(&before, None, &outside, changed, &settings);
-    assert!(matches!(refused, Err(BakeError::BeyondGrid { .. })));
+    assert!(matches!(
+        refused,
+        Err(UpdateError::Bake(BakeError::Layout(
+            LayoutError::BeyondGrid { .. }
+        )))
+    ));
     let open = cut(&mesh, 0.1, 1);
     let refused = update_band(&before, None, &open, changed, &settings);
-    assert_eq!(refused.err(), Some(BakeError::SparseNeedsClosed));
+    assert_eq!(
+        refused.err(),
+        Some(UpdateError::Sparse(SparseBakeError::NeedsClosed))
+    );
     let tolerance = SparseSettings {
         goal: SparseGoal::Tolerance(1e-2 * mesh.bounds().diagonal()),
         ..SparseSettings::default()
     };
     let by_tolerance = baked_band(&mesh, &settings, &tolerance);
     let refused = update_band(&by_tolerance, None, &new, changed, &settings);
-    assert_eq!(refused.err(), Some(BakeError::UpdateNeedsBand));
+    assert_eq!(refused.err(), Some(UpdateError::NeedsBand));
 }
 
 #[test]
@@ -714,7 +731,7 @@ fn bands_of_real_models() {
         let is_open = |mesh| {
             let sparse = SparseSettings::default();
             let baked = bake_sparse(mesh, &settings(16), &sparse, &|_| ControlFlow::Continue(()));
-            baked.err() == Some(BakeError::SparseNeedsClosed)
+            baked.err() == Some(SparseBakeError::NeedsClosed)
         };
         if !is_open(&mesh) && !is_open(&new) {
             let sparse = SparseSettings::default();

@@ -1,7 +1,6 @@
 //! Separation of bodies with exact surfaces, against every pair of triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
@@ -38,8 +37,8 @@ impl Body {
             resolution: Resolution::Nodes(40),
             ..Default::default()
         };
-        let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
-        let shape = Shape::stored(Arc::new(StoredField::Dense(baked.grid)))
+        let baked = bake(&mesh, &settings).unwrap();
+        let shape = Shape::stored(Arc::new(StoredField::Dense(baked.field)))
             .with_exact_surface(Arc::new(surface_of_mesh(&mesh).unwrap()));
         Body { name, mesh, shape }
     }

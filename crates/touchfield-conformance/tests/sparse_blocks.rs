@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, BakedSparse, Bits, Resolution, SparseGoal, SparseSettings, bake_sparse,
+    BakeError, BakeSettings, Baked, Bits, Resolution, SparseBakeError, SparseGoal, SparseSettings,
+    bake_sparse,
 };
 use touchfield::field::{Field, SparseBlocks};
 use touchfield::mesh::{TriangleMesh, generate};
@@ -26,7 +27,7 @@ fn baked(
     mesh: &TriangleMesh,
     nodes: u32,
     sparse: SparseSettings,
-) -> Result<BakedSparse, BakeError> {
+) -> Result<Baked<SparseBlocks>, SparseBakeError> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
         ..BakeSettings::default()
@@ -118,7 +119,7 @@ fn points(field: &SparseBlocks, mesh: &TriangleMesh, count: usize, seed: u64) ->
 }
 
 /// The largest error, as a share of what was proven where it occurs; panics when one exceeds it.
-fn check_errors(name: &str, baked: &BakedSparse, mesh: &TriangleMesh, count: usize) -> f64 {
+fn check_errors(name: &str, baked: &Baked<SparseBlocks>, mesh: &TriangleMesh, count: usize) -> f64 {
     let truth = MeshTruth::of(mesh);
     let field = &baked.field;
     let points = points(field, mesh, count, 7);
@@ -268,7 +269,7 @@ fn what_cannot_be_done_is_refused_with_a_reason() {
     open.faces.truncate(open.faces.len() - 2);
     assert_eq!(
         baked(&open, 32, band(Bits::Sixteen)).unwrap_err(),
-        BakeError::SparseNeedsClosed
+        SparseBakeError::NeedsClosed
     );
     let cuboid = squeezed(cube(2), DVec3::ONE);
     for width in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -278,12 +279,12 @@ fn what_cannot_be_done_is_refused_with_a_reason() {
         };
         assert!(matches!(
             baked(&cuboid, 32, settings),
-            Err(BakeError::BadBand { .. })
+            Err(SparseBakeError::BadBand { .. })
         ));
         let settings = within(width, Bits::Eight);
         assert!(matches!(
             baked(&cuboid, 32, settings),
-            Err(BakeError::BadTolerance { .. })
+            Err(SparseBakeError::BadTolerance { .. })
         ));
     }
     let settings = BakeSettings {
@@ -296,7 +297,10 @@ fn what_cannot_be_done_is_refused_with_a_reason() {
     assert!(error.is_limit(), "{error}");
     let stop = |_| ControlFlow::Break(());
     let stopped = bake_sparse(&cuboid, &settings, &band(Bits::Eight), &stop);
-    assert_eq!(stopped.unwrap_err(), BakeError::Cancelled);
+    assert_eq!(
+        stopped.unwrap_err(),
+        SparseBakeError::from(BakeError::Cancelled)
+    );
     let below = within(1e-12, Bits::ThirtyTwo);
     assert!(baked(&cuboid, 16, below).is_err());
 }

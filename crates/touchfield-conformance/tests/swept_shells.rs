@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, Quat, Vec3};
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, Resolution, bake};
+use touchfield::bake::{BakeSettings, Resolution, bake, bake_with};
 use touchfield::field::primitive::HalfSpace;
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::geom::{Motion, PairMotion, Pose};
@@ -29,9 +29,7 @@ fn shell(name: &str, points: u32) -> PointShell {
         resolution: Resolution::Nodes(32),
         ..Default::default()
     };
-    let grid = bake(&mesh, &settings, &|_| ControlFlow::Continue(()))
-        .unwrap()
-        .grid;
+    let grid = bake(&mesh, &settings).unwrap().field;
     let settings = ShellSettings {
         density: ShellDensity::Points(points),
         ..Default::default()
@@ -228,7 +226,7 @@ fn bent_paths_lose_no_contact_and_tell_it_no_earlier_than_asked() {
         ..Default::default()
     };
     let quiet = |_| ControlFlow::Continue(());
-    let field = StoredField::Dense(bake(&mesh, &settings, &quiet).unwrap().grid);
+    let field = StoredField::Dense(bake_with(&mesh, &settings, &quiet).unwrap().field);
     let octree = FieldOctree::build(&field);
     let target = SweptField::stored(&field, Some(&octree));
     let random = &mut Random::new(23);

@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
-use touchfield::bake::{BakeSettings, Method, Resolution, bake, bake_taylor};
+use touchfield::bake::{BakeSettings, Method, Resolution, bake_taylor, bake_with};
 use touchfield::field::{DenseGrid, Field, GridError, GridLayout, Sample, TaylorError, TaylorGrid};
 use touchfield::geom::Aabb;
 use touchfield::mesh::TriangleMesh;
@@ -28,12 +28,12 @@ fn settings(nodes: u32) -> BakeSettings {
 
 fn baked(mesh: &TriangleMesh, nodes: u32) -> TaylorGrid {
     let quiet = |_| ControlFlow::Continue(());
-    bake_taylor(mesh, &settings(nodes), &quiet).unwrap().grid
+    bake_taylor(mesh, &settings(nodes), &quiet).unwrap().field
 }
 
 fn baked_dense(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
     let quiet = |_| ControlFlow::Continue(());
-    bake(mesh, &settings(nodes), &quiet).unwrap().grid
+    bake_with(mesh, &settings(nodes), &quiet).unwrap().field
 }
 
 /// The same grid with a bound that also covers how far the mesh is from the shape it stands for.
@@ -184,7 +184,7 @@ fn both_methods_give_the_same_grid() {
     for i in 0..layout.node_count() as usize {
         let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
         let node = UVec3::new((i % nx) as u32, (i / nx % ny) as u32, (i / nx / ny) as u32);
-        let (a, b) = (exact.node(node), brute.grid.node(node));
+        let (a, b) = (exact.node(node), brute.field.node(node));
         assert!((a.distance - b.distance).abs() < 1e-3 * layout.cell_size);
         assert!((a.distance - dense.values()[i]).abs() < 2e-3 * layout.cell_size);
         assert!((a.gradient.length() - 1.0).abs() < 2e-3, "{a:?}");
@@ -208,20 +208,20 @@ fn the_bound_holds_on_every_closed_model() {
         let quiet = |_| ControlFlow::Continue(());
         let baked = bake_taylor(&mesh, &settings(18), &quiet).unwrap();
         let truth = MeshTruth::of(&mesh);
-        let bounds = baked.grid.bounds().as_daabb();
+        let bounds = baked.field.bounds().as_daabb();
         let mut random = Random::new(9);
         for _ in 0..300 {
             let point = random.in_box(bounds.min, bounds.max).as_vec3();
-            let error = (f64::from(baked.grid.distance(point))
+            let error = (f64::from(baked.field.distance(point))
                 - truth.signed_distance(point.as_dvec3()))
             .abs();
             assert!(
-                error <= f64::from(baked.grid.error_bound()),
+                error <= f64::from(baked.field.error_bound()),
                 "{name} {point}"
             );
         }
         assert!(
-            baked.provenance.measured_error <= baked.grid.error_bound(),
+            baked.provenance.measured_error <= baked.field.error_bound(),
             "{name}"
         );
     }
@@ -385,7 +385,7 @@ fn a_node_on_the_surface_has_the_normal_of_the_surface() {
         ..BakeSettings::default()
     };
     let quiet = |_| ControlFlow::Continue(());
-    let grid = bake_taylor(&cube(1), &settings, &quiet).unwrap().grid;
+    let grid = bake_taylor(&cube(1), &settings, &quiet).unwrap().field;
     let layout = *grid.layout();
     let mut on_surface = 0;
     for i in 0..layout.node_count() as u32 {

@@ -13,8 +13,8 @@ use std::sync::Mutex;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    self, BakeError, BakeSettings, ClosestPoints, Resolution, Stage, Step, VoxmapBakeError,
-    VoxmapSettings, surface_voxels,
+    self, BakeError, BakeSettings, ClosestPoints, MemoryError, MeshError, Resolution, Stage, Step,
+    VoxmapBakeError, VoxmapSettings, surface_voxels,
 };
 use touchfield::field::{
     Encoding, Field, GridError, GridLayout, LayeredVoxmap, Sampling, VoxelValues, VoxmapError,
@@ -387,7 +387,7 @@ fn conversions_keep_their_promise() {
         resolution: Resolution::Nodes(24),
         ..BakeSettings::default()
     };
-    let dense = bake_quietly(&mesh, &settings).unwrap().grid;
+    let dense = bake_quietly(&mesh, &settings).unwrap().field;
     for encoding in ENCODINGS {
         for sampling in SAMPLINGS {
             let map = LayeredVoxmap::from_dense(&dense, encoding, sampling).unwrap();
@@ -398,7 +398,7 @@ fn conversions_keep_their_promise() {
         }
     }
     let open = with_holes(&mesh, 0.2, 1);
-    let dense = bake_quietly(&open, &settings).unwrap().grid;
+    let dense = bake_quietly(&open, &settings).unwrap().field;
     let refused = LayeredVoxmap::from_dense(&dense, Encoding::Support, Sampling::Interpolated);
     assert!(matches!(refused, Err(VoxmapError::TornGrid { .. })));
 }
@@ -462,10 +462,13 @@ fn open_meshes_and_absurd_settings_are_refused_with_a_way_out() {
     let (_, error) = refused(&star, tight);
     assert!(matches!(
         error,
-        VoxmapBakeError::Bake(BakeError::TooMuchMemory { .. })
+        VoxmapBakeError::Bake(BakeError::Memory(MemoryError::TooMuchMemory { .. }))
     ));
     let (_, error) = refused(&TriangleMesh::default(), settings(12));
-    assert_eq!(error, VoxmapBakeError::Bake(BakeError::NoFaces));
+    assert_eq!(
+        error,
+        VoxmapBakeError::Bake(BakeError::Mesh(MeshError::NoFaces))
+    );
     for (precision, expected) in [(10, "does not fit"), (99, "too fine")] {
         let (text, _) = refused(
             &star,

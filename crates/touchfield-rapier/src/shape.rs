@@ -3,7 +3,6 @@
 //! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap to clone, for `ColliderBuilder::new`.
 //! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for: solids without end, which are half-spaces.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -136,9 +135,9 @@ impl FieldShape {
             max_memory: settings.max_memory,
             ..Default::default()
         };
-        let baked = bake(mesh, &bake_settings, &|_| ControlFlow::Continue(()))?;
+        let baked = bake(mesh, &bake_settings)?;
         near_origin(&baked.provenance)?;
-        let field = Arc::new(StoredField::Dense(baked.grid));
+        let field = Arc::new(StoredField::Dense(baked.field));
         let shell = shell_of_mesh(mesh, &*field, &shell_settings(mesh, &settings))?;
         // Exact where the surface closes; else by the field, which has an inside anyway.
         let mass = match MassProperties::of_triangles(mesh.triangles()) {

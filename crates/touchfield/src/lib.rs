@@ -1,57 +1,52 @@
-//! Touchfield: from any triangle mesh to a signed distance field you can trust.
-//!
-//! # Nouns
-//!
-//! - A [`TriangleMesh`](mesh::TriangleMesh) is what a file holds, faults included. [`mesh::read`] brings it in,
-//!   [`mesh::validate`] names every defect with its place, [`mesh::repair`] mends it and says what it did,
-//!   [`mesh::generate`] makes models from a few numbers.
-//! - A [`Field`](field::Field) gives the signed distance to a solid: closed forms ([`field::primitive`]), solids from solids
-//!   ([`field::csg`], [`field::level_set`]), a formula of yours ([`field::Closure`]), or a grid
-//!   ([`field::DenseGrid`]).
-//! - [`bake`](bake::bake) turns the first into the second. [`ExactDistance`](bake::ExactDistance) asks the mesh directly.
-//!   [`isosurface`](bake::isosurface) goes back: the surface of any field, at any level, as a closed mesh.
-//!   [`convert`](bake::convert()) stores a baked field another way, [`given_grid`](bake::given_grid) makes one of your own distances.
-//! - [`geom`] is the vocabulary of all: poses, boxes, triangles, intervals.
-//! - [`MassProperties`](mass::MassProperties) are volume, centre and inertia, of a field or of a closed surface.
-//! - A [`Shape`](shape::Shape) is what contact queries know of a body: its field, and a [`PointShell`](pointshell::PointShell) for
-//!   those that want points on its surface. [`narrow`] takes two and a pose; [`contact`] holds the types of its answers.
-//!   Two [`Convex`](shape::Convex) bodies are answered exactly ([`narrow::convex`]): hulls, boxes, balls and the like.
-//!   Of two that move, [`cast`](narrow::cast()) finds the first touch and [`clearance`](narrow::clearance()) how near they come.
-//! - A [`Pipeline`](pipeline::Pipeline) holds many bodies: [`broad`] finds the pairs that may touch, [`narrow`] their contacts, and a
-//!   [`Manifold`](manifold::Manifold) keeps a few of them and knows them again.
-//!
-//! # Conventions
-//!
-//! Metres, radians. Distance is negative inside; the gradient points outward. A pose is named by the frames it joins:
-//! `a_from_b` takes coordinates in B to coordinates in A. Faces are counter-clockwise seen from outside. `f64` for meshes and
-//! baking, `f32` at query time.
-//!
-//! Every field says how far to trust it: inside its [`bounds`](field::Field::bounds) the value is off by at most
-//! [`error_bound`](field::Field::error_bound), outside it is never more than the true distance, and
-//! [`meaning`](field::Field::meaning) tells a distance from a mere bound.
-//!
-//! # From a mesh to a field
+//! Touchfield answers contact questions about bodies of any shape: touching or not, where, how deep,
+//! how far apart, when. A triangle mesh is baked into a signed distance field that knows its error.
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {
-//! use std::ops::ControlFlow;
-//! use glam::Vec3;
-//! use touchfield::bake::{BakeSettings, Resolution, bake};
-//! use touchfield::field::{Field, SignMethod};
-//! use touchfield::mesh::read::{Format, Limits, read_bytes};
-//! use touchfield::mesh::validate;
+//! # let folder = std::env::temp_dir().join("touchfield-doc");
+//! # std::fs::create_dir_all(&folder)?;
+//! # let (bolt, nut) = (folder.join("bolt.obj"), folder.join("nut.obj"));
+//! # let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+//! # std::fs::write(&bolt, text)?; std::fs::write(&nut, text)?;
+//! use touchfield::{Motion, Pose, Query, Shape, glam::Vec3};
 //!
-//! let file = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-//! let mesh = read_bytes(file, Format::Obj, &Limits::default())?;
-//! assert!(validate(&mesh).watertight);
+//! let (bolt, nut) = (Shape::open(bolt)?, Shape::open(nut)?); // any mesh file in metres, or a .tfs
+//! let start = Pose::from_translation(Vec3::new(0.0, 0.0, 1.5)); // where the nut is: a_from_b
+//! let mut query = Query::default(); // buffers and the memory of pairs; one per thread
+//! let touching = query.touching(&bolt, &nut, start)?;
+//! let deepest = query.contacts(&bolt, &nut, start)?.first().copied(); // point, normal, depth
+//! let gap = query.separation(&bolt, &nut, start)?; // with proven bounds; negative: overlap
+//! let fall = Motion::straight(start, Vec3::new(0.0, 0.0, -1.0));
+//! let hit = query.cast(&bolt, &nut, fall)?; // first touch, and how far no touch is proven
+//! println!("{touching}, {deepest:?}, {} m apart, touch at {}", gap.separation, hit.impact.time);
+//! # assert!(!touching && deepest.is_none() && (gap.separation - 0.5).abs() < 0.01, "{gap:?}");
+//! # assert!((hit.impact.time - 0.5).abs() < 0.01, "{hit:?}");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! let settings = BakeSettings { resolution: Resolution::Nodes(32), ..Default::default() };
-//! let baked = bake(&mesh, &settings, &|_step| ControlFlow::Continue(()))?;
-//! assert_eq!(baked.provenance.sign_method, SignMethod::Pseudonormal);
+//! Everything is in the frame of the first body, in metres. Normals point from A to B, distances are
+//! negative inside.
 //!
-//! let sample = baked.grid.sample(Vec3::new(0.1, 0.3, 0.3));
-//! assert!((sample.distance - -0.1).abs() <= baked.grid.error_bound());
-//! assert!(sample.gradient.x < -0.9, "the way out is the face x = 0");
+//! # How far to trust a field
+//!
+//! Every field states its error: inside its [`bounds`](Field::bounds) a value is off by at most
+//! [`error_bound`](Field::error_bound), outside it is never more than the true distance, and
+//! [`meaning`](Field::meaning) tells a distance from a mere bound. [`bake()`] takes broken meshes too:
+//! it chooses how inside is told from outside, and reports what it found.
+//!
+//! ```
+//! # #[cfg(feature = "bake")] {
+//! use touchfield::bake::{BakeSettings, Resolution};
+//! use touchfield::mesh::generate::{Mug, mug};
+//! use touchfield::{Field, bake, glam::Vec3};
+//!
+//! let mesh = mug(Mug::default())?; // or `mesh::read::read_file(path, &Limits::default())?`
+//! let settings = BakeSettings { resolution: Resolution::Nodes(48), ..Default::default() };
+//! let baked = bake(&mesh, &settings)?;
+//! let sample = baked.field.sample(Vec3::new(0.0, 0.0, 1.0));
+//! println!("{} m to go, along {}", sample.distance, -sample.gradient);
+//! assert!(baked.provenance.measured_error <= baked.field.error_bound());
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,43 +66,31 @@
 //! # Ok::<(), touchfield::field::ParameterError>(())
 //! ```
 //!
-//! # From two shapes to contacts
+//! # The modules
 //!
-//! ```
-//! use glam::Vec3;
-//! use touchfield::field::primitive::{Cuboid, Sphere};
-//! use touchfield::geom::Pose;
-//! use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
-//! use touchfield::narrow::{SeparationScratch, SeparationSettings, separation};
-//! use touchfield::shape::Shape;
+//! | module | what it holds |
+//! |---|---|
+//! | [`query`], [`open`](mod@open) | the front door: questions about pairs; bodies from files and meshes |
+//! | [`mesh`] | reading, writing, [defects](mesh::validate), [repair](mesh::repair), [models](mesh::generate) |
+//! | [`bake`](mod@bake) | fields and point shells from meshes; conversions between fields and meshes |
+//! | [`field`] | closed forms, CSG, dense, Taylor and sparse grids, voxmaps, `.tfs` files |
+//! | [`shape`] | what queries know of a body: field, points, triangles, or a [convex](shape::Convex) body |
+//! | [`narrow`] | contacts, separation, casts, clearance of one pair; every method by name |
+//! | [`pipeline`] | many bodies: [broad phase](broad), narrow phase, [manifolds](manifold) |
+//! | [`geom`], [`contact`], [`mass`], [`pointshell`] | the vocabulary; answers; mass properties; points under spheres |
 //!
-//! let floor = Shape::new(Cuboid::new(Vec3::new(2.0, 2.0, 0.5))?);
-//! let ball = Shape::new(Sphere::new(0.25)?);
-//! let a_from_b = Pose::from_translation(Vec3::new(0.0, 0.0, 0.7));
-//! let pair = Pair { a: &floor, b: &ball, a_from_b };
+//! Conventions: metres and radians; a pose is named by the frames it joins, `a_from_b` takes
+//! coordinates in B to coordinates in A; faces are counter-clockwise seen from outside; `f64` for
+//! meshes and baking, `f32` for queries.
 //!
-//! // Everything is in the frame of A; normals go from A to B; overlap is negative.
-//! let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
-//! collide(&pair, &CollideSettings::default(), &mut scratch, &mut found)?;
-//! assert!(found.contacts[0].normal.z > 0.9 && found.contacts[0].separation < 0.0);
-//!
-//! // The ball is 0.05 m deep, and that is proven.
-//! let settings = SeparationSettings::to_within(1e-3);
-//! let depth = separation(&pair, &settings, &mut SeparationScratch::default())?;
-//! assert!(depth.lower_bound <= -0.05 && -0.05 <= depth.upper_bound);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Meshes are baked first, and a [`PointShell`](pointshell::PointShell) gives [`collide`](narrow::collide) points to start from: `examples/04_contact.rs`.
-//! Moving bodies: `examples/05_cast.rs`. Convex bodies: `examples/06_convex.rs`.
-//!
-//! The numbered programs in `examples/` go on from here. How it works is in `docs/METHODS.md`, how exact it is in
-//! `docs/ACCURACY.md`, and which module may use which in `ARCHITECTURE.md`.
+//! The numbered programs in `examples/` go on from here. `docs/GUIDE.md` helps to choose a field and
+//! a method, `docs/METHODS.md` says how everything works, `docs/ACCURACY.md` how exact it is.
 //!
 //! # Features
 //!
-//! - `bake` (default): [`mesh`] and [`bake`](mod@bake), the offline half.
-//! - `parallel` (default): all cores while baking. The result has the same bits without it.
+//! - `bake` (default): [`mesh`], [`bake`](mod@bake) and [`open`](mod@open), the offline half.
+//! - `parallel` (default): all cores, with the same bits as one.
+//! - `serde`: recipes of closed forms can be written.
 
 pub mod atomic_file;
 pub mod bounded_file;
@@ -128,9 +111,27 @@ pub mod mesh;
 #[cfg(feature = "bake")]
 pub mod bake;
 
+#[cfg(feature = "bake")]
+pub mod open;
+pub mod query;
 mod threads;
+
+pub use glam;
+
+#[cfg(feature = "bake")]
+pub use bake::{BakeSettings, bake};
+pub use contact::Contact;
+pub use field::{Field, Sample};
+pub use geom::{Motion, Pose};
+#[cfg(feature = "bake")]
+pub use mesh::TriangleMesh;
+pub use narrow::{Cast, Clearance, Separation};
+#[cfg(feature = "bake")]
+pub use open::ShapeSettings;
+pub use query::Query;
+pub use shape::Shape;
 
 /// Compiles and runs what the README shows.
 #[cfg(all(doctest, feature = "bake"))]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

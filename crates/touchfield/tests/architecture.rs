@@ -161,10 +161,40 @@ fn module_of(file: &Path) -> Vec<String> {
 struct Arrow {
     to: Vec<String>,
     line: usize,
+    /// Whether it stands in an inline module `tests`.
+    in_tests: bool,
+}
+
+/// Names of the modules that a file declares in files of their own: `mod name;`.
+fn children(tokens: &[Token]) -> Vec<&str> {
+    let declared = tokens
+        .windows(3)
+        .filter(|three| three[0].text == "mod" && three[2].text == ";");
+    declared.map(|three| three[1].text.as_str()).collect()
+}
+
+/// Whether the `use` at token `i` is a re-export: `pub use` or `pub(…) use`.
+fn is_public(tokens: &[Token], i: usize) -> bool {
+    match tokens[i - 1].text.as_str() {
+        "pub" => true,
+        ")" => tokens[..i]
+            .iter()
+            .rposition(|token| token.text == "(")
+            .is_some_and(|open| open > 0 && tokens[open - 1].text == "pub"),
+        _ => false,
+    }
+}
+
+fn mark_tests(found: &mut [Arrow], here: &[String]) {
+    let in_tests = here.iter().any(|module| module == "tests");
+    for arrow in found {
+        arrow.in_tests = in_tests;
+    }
 }
 
 /// Every path in the tokens that starts at `crate`, the crate's own name or `super`, from the root.
 fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
+    let children = children(tokens);
     let mut found = Vec::new();
     let mut here = module_of(file);
     // Inline modules that are open, each with the depth of its brace.
@@ -192,10 +222,14 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
             }
             // `pub(crate)` and `pub(super)` name no path.
             "crate" | "super" if text(i + 1) == ")" => {}
+            // Nor does `pub(in crate::field)`.
+            "crate" | "super" if i > 0 && text(i - 1) == "in" => {}
             "crate" | "touchfield"
                 if starts_path && (text(i) == "crate" || text(i + 1) == "::") =>
             {
+                let first = found.len();
                 paths(&[], tokens, i + 1, &mut found);
+                mark_tests(&mut found[first..], &here);
             }
             "super" if starts_path => {
                 let mut base = here.clone();
@@ -204,7 +238,21 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
                     base.pop();
                     i += 2;
                 }
+                let first = found.len();
                 paths(&base, tokens, i + 1, &mut found);
+                mark_tests(&mut found[first..], &here);
+            }
+            // A child by its bare name, in a `use` or before `::`; `pub use` hands on, it does not use.
+            word if starts_path
+                && children.contains(&word)
+                && (text(i + 1) == "::"
+                    || (i > 0 && text(i - 1) == "use" && text(i + 1) == ";"))
+                && !(i > 1 && text(i - 1) == "use" && is_public(tokens, i - 1)) =>
+            {
+                let base = [module_of(file), vec![word.to_owned()]].concat();
+                let first = found.len();
+                paths(&base, tokens, i + 1, &mut found);
+                mark_tests(&mut found[first..], &here);
             }
             _ => {}
         }
@@ -224,7 +272,11 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
     if text(i) != "::" {
         // A glob, or the root under another name, would hide what is used: it counts as what holds it.
         let to = base.to_vec();
-        found.push(Arrow { to, line });
+        found.push(Arrow {
+            to,
+            line,
+            in_tests: false,
+        });
         return i;
     }
     if text(i + 1) == "{" {
@@ -240,7 +292,11 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
                 }
                 _ => {
                     let (to, line) = (base.to_vec(), tokens[j].line);
-                    found.push(Arrow { to, line });
+                    found.push(Arrow {
+                        to,
+                        line,
+                        in_tests: false,
+                    });
                     j += 1;
                     if text(j) == "as" { j + 2 } else { j }
                 }
@@ -253,7 +309,11 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
         return paths(&deeper, tokens, i + 2, found);
     }
     let to = base.to_vec();
-    found.push(Arrow { to, line });
+    found.push(Arrow {
+        to,
+        line,
+        in_tests: false,
+    });
     i + 2
 }
 
@@ -279,7 +339,7 @@ fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str)
     };
     let tokens = tokens(source);
     let mut broken = Vec::new();
-    for Arrow { to, line } in arrows(file, &tokens) {
+    for Arrow { to, line, .. } in arrows(file, &tokens) {
         let to = row_of(table, &to);
         if to != from && !row.modules.contains(&to) {
             let to = if to.is_empty() {
@@ -479,4 +539,207 @@ fn what_is_allowed_or_only_mentioned_is_not_a_violation() {
     assert_eq!(found("field/pure/inner.rs", own), [""; 0]);
     assert_eq!(found("mesh/bvh.rs", "use rayon::prelude::*;"), [""; 0]);
     assert_eq!(found("lib.rs", "pub use crate::mesh::Bvh;"), [""; 0]);
+}
+
+/// What each module of a crate uses, file by file: a name that a `mod.rs` hands on counts as the file that defines
+/// it. Test code does not count.
+fn file_graph(files: &[(PathBuf, String)]) -> BTreeMap<Vec<String>, Vec<Vec<String>>> {
+    let modules: Vec<Vec<String>> = files.iter().map(|(file, _)| module_of(file)).collect();
+    // Names that a module hands on, and where they come from.
+    let mut handed_on: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for (file, source) in files {
+        let (here, tokens) = (module_of(file), tokens(source));
+        for i in 1..tokens.len() {
+            if tokens[i].text != "use" || !is_public(&tokens, i) {
+                continue;
+            }
+            let mut found = Vec::new();
+            let first = tokens[i + 1].text.clone();
+            let base = match first.as_str() {
+                "crate" => Vec::new(),
+                "self" => here.clone(),
+                "super" => here[..here.len() - 1].to_vec(),
+                _ => [here.clone(), vec![first]].concat(),
+            };
+            paths(&base, &tokens, i + 2, &mut found);
+            for Arrow { to, .. } in found {
+                let name = to.last().cloned().unwrap_or_default();
+                let handed = [here.clone(), vec![name]].concat();
+                if handed != to {
+                    handed_on.insert(handed, to);
+                }
+            }
+        }
+    }
+    // The file that a path leads to.
+    let resolve = |path: &[String]| -> Vec<String> {
+        let mut path = path.to_vec();
+        // As many steps as folders are deep would do.
+        for _ in 0..10 {
+            let module = (0..=path.len())
+                .rev()
+                .find(|&k| modules.contains(&path[..k].to_vec()));
+            let module = module.unwrap_or(0);
+            let next = path.get(..=module).and_then(|name| handed_on.get(name));
+            match next {
+                Some(next) => path = [next.clone(), path[module + 1..].to_vec()].concat(),
+                None => return path[..module].to_vec(),
+            }
+        }
+        path
+    };
+    let is_test = |module: &Vec<String>| {
+        let words = ["tests", "test_meshes", "model_tests", "witness_tests"];
+        module.iter().any(|name| words.contains(&name.as_str()))
+    };
+    let mut graph = BTreeMap::new();
+    for (file, source) in files {
+        let here = module_of(file);
+        // The root joins everything.
+        if here.is_empty() || is_test(&here) {
+            continue;
+        }
+        let used = arrows(file, &tokens(source));
+        let used = used.iter().filter(|arrow| !arrow.in_tests);
+        let mut used: Vec<Vec<String>> = used.map(|arrow| resolve(&arrow.to)).collect();
+        used.sort();
+        used.dedup();
+        used.retain(|module| *module != here && !module.is_empty() && !is_test(module));
+        graph.insert(here, used);
+    }
+    graph
+}
+
+/// The modules that lie on cycles: none uses only modules without, and each is used by one.
+fn on_cycles(mut graph: BTreeMap<Vec<String>, Vec<Vec<String>>>) -> Vec<String> {
+    loop {
+        let before = graph.len();
+        let names: Vec<Vec<String>> = graph.keys().cloned().collect();
+        graph.retain(|_, used| used.iter().any(|module| names.contains(module)));
+        let used: Vec<Vec<String>> = graph.values().flatten().cloned().collect();
+        graph.retain(|name, _| used.contains(name));
+        if graph.len() == before {
+            return graph.keys().map(|name| name.join("::")).collect();
+        }
+    }
+}
+
+/// Every Rust file below a folder, with its text, as `module_of` wants it.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    rust_files(folder, &mut files);
+    files.sort();
+    let read = |path: &PathBuf| {
+        let source = fs::read_to_string(path).unwrap();
+        (path.strip_prefix(folder).unwrap().to_owned(), source)
+    };
+    files.iter().map(read).collect()
+}
+
+#[test]
+fn no_file_uses_itself_by_way_of_others() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let graph = file_graph(&sources(&folder));
+    let arrows: usize = graph.values().map(Vec::len).sum();
+    assert!(
+        graph.len() > 150 && arrows > 400,
+        "{} files, {arrows} arrows",
+        graph.len()
+    );
+    let cycles = on_cycles(graph);
+    assert!(cycles.is_empty(), "these use each other: {cycles:#?}");
+}
+
+#[test]
+fn a_made_up_cycle_is_found() {
+    let graph = |sources: &[(&str, &str)]| {
+        let files: Vec<_> = sources
+            .iter()
+            .map(|&(file, source)| (PathBuf::from(file), source.to_owned()))
+            .collect();
+        on_cycles(file_graph(&files))
+    };
+    let direct = [
+        ("bake/a.rs", "use super::b::B;"),
+        ("bake/b.rs", "use crate::bake::a::A;"),
+    ];
+    assert_eq!(graph(&direct), ["bake::a", "bake::b"]);
+    let handed_on = [
+        ("bake/mod.rs", "mod a; mod b; pub use a::A; pub use b::B;"),
+        ("bake/a.rs", "use super::B;"),
+        ("bake/b.rs", "fn f() { crate::bake::A::new(); }"),
+        ("bake/c.rs", "use super::{A, B};"),
+    ];
+    assert_eq!(graph(&handed_on), ["bake::a", "bake::b"]);
+    let with_parent = [
+        ("bake/mod.rs", "mod a; use a::A; pub struct B;"),
+        ("bake/a.rs", "use super::B;"),
+    ];
+    assert_eq!(graph(&with_parent), ["bake", "bake::a"]);
+    let none = [
+        ("bake/mod.rs", "mod a; mod b; pub use a::A;"),
+        ("bake/a.rs", "use super::b::B;"),
+        (
+            "bake/b.rs",
+            "#[cfg(test)] mod tests { use crate::bake::A; }",
+        ),
+    ];
+    assert_eq!(graph(&none), [""; 0]);
+}
+
+/// Rooms are small enough to see at a glance.
+const MOST_FILES: usize = 15;
+
+/// Folders below `folder` with more Rust files than [`MOST_FILES`].
+fn crowded(folder: &Path, found: &mut Vec<String>) {
+    let entries: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    let is_rust = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    let count = entries.iter().filter(is_rust).count();
+    if count > MOST_FILES {
+        found.push(format!("{}: {count} files", folder.display()));
+    }
+    for path in entries.iter().filter(|path| path.is_dir()) {
+        crowded(path, found);
+    }
+}
+
+#[test]
+fn no_folder_of_sources_is_crowded() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crates = fs::read_dir(root.join("crates")).unwrap();
+    let mut folders: Vec<PathBuf> = crates
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect();
+    folders.push(root.join("bench/src"));
+    folders.retain(|folder| folder.is_dir());
+    assert!(folders.len() > 4, "{folders:?}");
+    let mut found = Vec::new();
+    for folder in &folders {
+        crowded(folder, &mut found);
+    }
+    assert!(
+        found.is_empty(),
+        "more than {MOST_FILES}:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn a_crowded_folder_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = folder.path().join("room");
+    fs::create_dir(&room).unwrap();
+    for index in 0..=MOST_FILES {
+        fs::write(room.join(format!("file_{index}.rs")), "").unwrap();
+    }
+    let mut found = Vec::new();
+    crowded(folder.path(), &mut found);
+    assert_eq!(found.len(), 1, "{found:?}");
+    fs::remove_file(room.join("file_0.rs")).unwrap();
+    found.clear();
+    crowded(folder.path(), &mut found);
+    assert_eq!(found, [""; 0]);
 }

@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "every test uses a part of it")]
 mod tfs_files;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use glam::{UVec3, Vec3};
@@ -127,14 +126,14 @@ fn shells_and_surfaces_of_a_mesh_come_back_to_the_bit_together_and_alone() {
         resolution: Resolution::Nodes(24),
         ..Default::default()
     };
-    let baked = bake(&mesh, &settings, &|_| ControlFlow::Continue(())).unwrap();
+    let baked = bake(&mesh, &settings).unwrap();
     let settings = ShellSettings {
         density: ShellDensity::Points(3000),
         ..Default::default()
     };
-    let shell = shell_of_mesh(&mesh, &baked.grid, &settings).unwrap();
+    let shell = shell_of_mesh(&mesh, &baked.field, &settings).unwrap();
     let surface = surface_of_mesh(&mesh).unwrap();
-    let field = StoredField::from(baked.grid);
+    let field = StoredField::from(baked.field);
     for (shell, surface) in [
         (Some(&shell), Some(&surface)),
         (Some(&shell), None),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use glam::{DVec3, UVec3};
 
-use super::settings::{Progress, Stage, Step};
+use crate::bake::progress::{Progress, Stage, Step};
 use crate::field::GridLayout;
 use crate::geom::lanes::LANES;
 use crate::geom::{place_index, places};
@@ -15,16 +15,16 @@ use crate::threads;
 
 /// Nodes along a side of a block. Of 2, 4 and 8 the fastest on the bunny at 128³ when nodes were searched one by one: 2 spends its
 /// time gathering, 8 on candidates that only the far corner needs.
-pub(super) const SIDE: u32 = 4;
+pub(crate) const SIDE: u32 = 4;
 
 /// A block of nodes, from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub(super) first: UVec3,
-    pub(super) last: UVec3,
-    pub(super) center: DVec3,
+pub(crate) struct Block {
+    pub(crate) first: UVec3,
+    pub(crate) last: UVec3,
+    pub(crate) center: DVec3,
     /// From the centre to a corner node \[m\].
-    pub(super) radius: f64,
+    pub(crate) radius: f64,
 }
 
 impl Block {
@@ -40,13 +40,13 @@ impl Block {
     }
 
     /// All nodes, x fastest.
-    pub(super) fn nodes(self) -> impl Iterator<Item = UVec3> {
+    pub(crate) fn nodes(self) -> impl Iterator<Item = UVec3> {
         places(self.first, self.last)
     }
 
     /// All nodes, eight at a time and close together: two along each axis, or more along others where a block is flat. What is odd is
     /// flat too; where a packet is longer than what is left some nodes are repeated. The 27 nodes of a cell's halves come row by row: four packets instead of eight.
-    pub(super) fn eights(self) -> impl Iterator<Item = [UVec3; LANES]> {
+    pub(crate) fn eights(self) -> impl Iterator<Item = [UVec3; LANES]> {
         let is_small = self.last - self.first == UVec3::splat(2);
         let [parts, rows] = if is_small { [0, 4] } else { [8, 0] };
         let by_parts = (0..parts)
@@ -119,13 +119,13 @@ fn packet_shape(size: UVec3) -> [u32; 3] {
 }
 
 /// Number of the block that holds a node, x fastest.
-pub(super) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
+pub(crate) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
     let blocks = UVec3::from(layout.nodes.to_array().map(|n| n.div_ceil(SIDE)));
     place_index(blocks, node / SIDE)
 }
 
 /// A node's bit among the nodes of its block.
-pub(super) fn node_bit(node: UVec3) -> u64 {
+pub(crate) fn node_bit(node: UVec3) -> u64 {
     const { assert!(SIDE * SIDE * SIDE == u64::BITS) };
     let place = node % SIDE;
     1 << ((place.z * SIDE + place.y) * SIDE + place.x)
@@ -143,19 +143,19 @@ fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
 }
 
 /// A box of nodes and room for their values, x fastest.
-pub(super) struct Piece<'a> {
-    pub(super) layout: &'a GridLayout,
-    pub(super) first: UVec3,
+pub(crate) struct Piece<'a> {
+    pub(crate) layout: &'a GridLayout,
+    pub(crate) first: UVec3,
     /// Nodes along x, y and z.
-    pub(super) size: UVec3,
+    pub(crate) size: UVec3,
     /// Nodes along a side of its blocks.
-    pub(super) side: u32,
-    pub(super) values: &'a mut [f32],
+    pub(crate) side: u32,
+    pub(crate) values: &'a mut [f32],
 }
 
 impl Piece<'_> {
     /// The same, to be lent to others.
-    pub(super) fn reborrow(&mut self) -> Piece<'_> {
+    pub(crate) fn reborrow(&mut self) -> Piece<'_> {
         Piece {
             values: &mut *self.values,
             ..*self
@@ -163,7 +163,7 @@ impl Piece<'_> {
     }
 
     /// Takes over the values of a part of it.
-    pub(super) fn copy_from(&mut self, part: &Piece<'_>) {
+    pub(crate) fn copy_from(&mut self, part: &Piece<'_>) {
         let row = part.size.x as usize;
         for (index, values) in part.values.chunks_exact(row).enumerate() {
             let (y, z) = (index as u32 % part.size.y, index as u32 / part.size.y);
@@ -173,7 +173,7 @@ impl Piece<'_> {
     }
 
     /// Its blocks.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let (layout, first, size, side) = (*self.layout, self.first, self.size, self.side);
         let step = side as usize;
         (0..size.z).step_by(step).flat_map(move |z| {
@@ -189,13 +189,13 @@ impl Piece<'_> {
 
     /// Index of a node in `values`.
     #[inline]
-    pub(super) fn slot(&self, node: UVec3) -> usize {
+    pub(crate) fn slot(&self, node: UVec3) -> usize {
         place_index(self.size, node - self.first)
     }
 }
 
 /// Runs `work` on every layer of blocks, in parallel, and returns its results in order; `None` when cancelled.
-pub(super) fn for_each_layer<R: Send>(
+pub(crate) fn for_each_layer<R: Send>(
     layout: &GridLayout,
     values: &mut [f32],
     stage: Stage,
@@ -231,7 +231,7 @@ pub(super) fn for_each_layer<R: Send>(
 }
 
 /// Runs `work(true, z)` on all planes upwards, then `work(false, z)` downwards, one after the other; `None` when cancelled.
-pub(super) fn two_passes(
+pub(crate) fn two_passes(
     planes: usize,
     progress: Progress<'_>,
     mut work: impl FnMut(bool, usize),

@@ -2,13 +2,13 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
-use super::blocks::{block_index, node_bit};
+use crate::bake::blocks::{block_index, node_bit};
 use crate::field::{Field, GridLayout};
 use crate::geom::{DAabb, corner, place_at};
 use crate::mesh::TriangleMesh;
 
 /// All cells that a node is a corner of.
-pub(super) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<Item = u32> + '_ {
+pub(crate) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<Item = u32> + '_ {
     (0..8).filter_map(move |index| {
         let back = corner(UVec3::ZERO, index);
         node.cmpge(back)
@@ -24,14 +24,14 @@ fn cell_place(layout: &GridLayout, cell: u32) -> UVec3 {
 }
 
 /// Whether corners of a cell differ in sign.
-pub(super) fn has_both_signs(layout: &GridLayout, values: &[f32], cell: u32) -> bool {
+pub(crate) fn has_both_signs(layout: &GridLayout, values: &[f32], cell: u32) -> bool {
     let first = cell_place(layout, cell);
     let inside = (0..8).filter(|&index| values[layout.node_index(corner(first, index))] < 0.0);
     (1..8).contains(&inside.count())
 }
 
 /// Where the sign is known to follow the surface, and only it.
-pub(super) enum Certainty {
+pub(crate) enum Certainty {
     /// Everywhere: the surface is closed.
     Everywhere,
     /// In the cells at these nodes: a bit for each node of a block, the blocks x fastest.
@@ -60,7 +60,7 @@ impl Certainty {
 /// corner i, so the error is at most Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2, half a cell's diagonal.
 /// Where the sign can change without a surface, beside a hole, the field is no distance: there the error is at most
 /// |interpolated| + |true|. Nodes that are off by up to `node_error` add as much.
-pub(super) fn error_bound(
+pub(crate) fn error_bound(
     layout: &GridLayout,
     values: &[f32],
     torn: &[u32],
@@ -88,19 +88,19 @@ pub(super) fn error_bound(
 }
 
 /// From the middle of a cell to a corner \[m\]: how far interpolation between exact distances can be off.
-pub(super) fn half_diagonal(layout: &GridLayout) -> f64 {
+pub(crate) fn half_diagonal(layout: &GridLayout) -> f64 {
     0.5 * 3f64.sqrt() * f64::from(layout.cell_size)
 }
 
 /// The largest magnitude of a value \[m\].
-pub(super) fn largest_of(values: &[f32]) -> f64 {
+pub(crate) fn largest_of(values: &[f32]) -> f64 {
     let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
     largest.into()
 }
 
 /// What `f32` costs: node values up to `largest` and their interpolation are rounded to it, and so is a point's place among the
 /// nodes \[m\].
-pub(super) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
+pub(crate) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
     let bounds = layout.bounds();
     let extent = bounds.as_daabb().diagonal();
     let far = bounds.min.abs().max(bounds.max.abs()).max_element();
@@ -108,7 +108,7 @@ pub(super) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
 }
 
 /// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\]. `exact` answers for many points.
-pub(super) fn measured_error(
+pub(crate) fn measured_error(
     field: &impl Field,
     cell_size: f32,
     exact: impl Fn(&[DVec3]) -> Vec<f64>,
@@ -136,7 +136,7 @@ pub(super) fn measured_error(
 }
 
 /// Largest |a − b| over random points where both are good \[m\].
-pub(super) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
+pub(crate) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
     const SAMPLES: usize = 4096;
     let (bounds, other) = (a.bounds(), b.bounds());
     let mut random = Random(0x636f_6e76_6572_7421);
@@ -148,7 +148,7 @@ pub(super) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
 }
 
 /// The box that holds the surface, rounded outward.
-pub(super) fn solid(bounds: DAabb) -> crate::geom::Aabb {
+pub(crate) fn solid(bounds: DAabb) -> crate::geom::Aabb {
     let low = bounds.min.to_array().map(|v| (v as f32).next_down());
     let high = bounds.max.to_array().map(|v| (v as f32).next_up());
     crate::geom::Aabb::new(low.into(), high.into())

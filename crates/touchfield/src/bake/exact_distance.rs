@@ -2,9 +2,11 @@
 
 use glam::DVec3;
 
-use super::bake::BakeError;
-use super::intake::Intake;
-use super::sign::{self, SignChoice, SignPlan};
+use crate::bake::error::{BakeError, MeshError};
+use crate::bake::intake::Intake;
+use crate::bake::settings::SignChoice;
+use crate::bake::sign::plan as sign;
+use crate::bake::sign::plan::SignPlan;
 use crate::field::SignMethod;
 use crate::geom::DAabb;
 use crate::mesh::{Nearest, TriangleMesh};
@@ -37,7 +39,7 @@ impl ExactDistance {
     }
 
     /// [`Self::new`] for a mesh of valid faces within a box; see [`Bvh::build_in`](crate::mesh::Bvh).
-    pub(super) fn within(
+    pub(crate) fn within(
         mesh: &TriangleMesh,
         sign: SignChoice,
         around: DAabb,
@@ -88,7 +90,7 @@ impl ExactDistance {
     }
 
     /// Whether the sign changes only across the surface.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.plan.closed
     }
 
@@ -97,12 +99,12 @@ impl ExactDistance {
         &self.plan.notes
     }
 
-    pub(super) fn plan(&self) -> &SignPlan {
+    pub(crate) fn plan(&self) -> &SignPlan {
         &self.plan
     }
 
     /// Nearest point on the mesh; `hint` is any face, best one that is near.
-    pub(super) fn nearest(&self, point: DVec3, hint: u32) -> Nearest {
+    pub(crate) fn nearest(&self, point: DVec3, hint: u32) -> Nearest {
         self.plan
             .bvh
             .nearest(point, hint)
@@ -118,9 +120,9 @@ impl ExactDistance {
 }
 
 /// Refuses meshes that have no distance.
-pub(super) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
+pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
     if mesh.faces.is_empty() {
-        return Err(BakeError::NoFaces);
+        return Err(MeshError::NoFaces.into());
     }
     let Some(face) = mesh.first_invalid_face() else {
         return Ok(());
@@ -130,18 +132,19 @@ pub(super) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
         .into_iter()
         .find(|&v| mesh.vertices.get(v as usize).is_none_or(|p| !p.is_finite()))
         .unwrap_or(corners[0]);
-    Err(match mesh.vertices.get(bad as usize) {
-        Some(&position) => BakeError::NonFiniteVertex {
+    let error = match mesh.vertices.get(bad as usize) {
+        Some(&position) => MeshError::NonFiniteVertex {
             face,
             vertex: bad,
             position,
         },
-        None => BakeError::MissingVertex {
+        None => MeshError::MissingVertex {
             face,
             vertex: bad,
             vertices: mesh.vertices.len(),
         },
-    })
+    };
+    Err(error.into())
 }
 
 /// Place along a curve that fills space, so that points near each other come near each other: 21 bits an axis, interleaved.

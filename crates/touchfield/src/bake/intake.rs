@@ -23,8 +23,8 @@ use crate::mesh::{TriangleMesh, without_copies};
 const STEP_IN_CELLS: f64 = 1.0 / 16.0;
 
 /// A mesh to be baked.
-pub(super) struct Intake<'a> {
-    pub(super) mesh: Cow<'a, TriangleMesh>,
+pub(crate) struct Intake<'a> {
+    pub(crate) mesh: Cow<'a, TriangleMesh>,
     origin: DVec3,
     notes: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Intake<'a> {
 impl<'a> Intake<'a> {
     /// Of a mesh of valid faces. `cell_size` is the length \[m\] that `f32` is to resolve; `None`
     /// leaves the mesh where it is.
-    pub(super) fn of(mesh: &'a TriangleMesh, cell_size: Option<f64>) -> Intake<'a> {
+    pub(crate) fn of(mesh: &'a TriangleMesh, cell_size: Option<f64>) -> Intake<'a> {
         let mut intake = Intake {
             mesh: Cow::Borrowed(mesh),
             origin: DVec3::ZERO,
@@ -58,7 +58,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Adds what was done to what is known of the field.
-    pub(super) fn note(self, provenance: &mut Provenance) {
+    pub(crate) fn note(self, provenance: &mut Provenance) {
         provenance.origin += self.origin;
         provenance.notes.splice(0..0, self.notes);
     }
@@ -97,7 +97,7 @@ fn near_origin(bounds: DAabb) -> Option<DVec3> {
 }
 
 /// The mesh in the frame whose origin is at `origin`.
-pub(super) fn moved_mesh(mesh: &TriangleMesh, origin: DVec3) -> TriangleMesh {
+pub(crate) fn moved_mesh(mesh: &TriangleMesh, origin: DVec3) -> TriangleMesh {
     let mut moved = mesh.clone();
     moved.move_to_frame_at(origin);
     moved

@@ -1,61 +1,42 @@
 //! Baking: from a triangle mesh to a distance field whose error is known. Offline; the run time never imports it.
 
-#[expect(clippy::module_inception, reason = "the entry is the module's subject")]
-mod bake;
-mod band;
-mod blocks;
-mod bound_tree;
-mod brute_force;
-mod cell_error;
-mod chamfer;
-mod check;
-mod convert;
-mod convert_to_dense;
-mod convert_to_sparse;
-mod convex_hull;
-mod exact_bvh;
-mod exact_distance;
-mod fast_marching;
-mod flatness;
-mod given;
-mod intake;
-mod isosurface;
-mod marks;
-mod mend;
-mod nodes;
-mod offset;
-mod offset_sites;
-mod patches;
+pub(crate) mod baked;
+pub(crate) mod blocks;
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod dense;
+pub(crate) mod distance;
+pub(crate) mod error;
+pub(crate) mod exact_distance;
+pub(crate) mod intake;
+pub(crate) mod kind;
+pub(crate) mod layout;
+pub(crate) mod offset;
+pub(crate) mod packing;
 pub mod pointshell;
-mod rebake;
-mod rebake_sparse;
-mod scan_conversion;
-mod settings;
-mod settle_signs;
-mod sign;
-mod sparse;
-mod sparse_band;
-mod sparse_tolerance;
-mod surface;
-mod taylor;
-mod vector_distance;
-mod voxelise;
-mod voxmap;
+pub(crate) mod progress;
+pub(crate) mod settings;
+pub(crate) mod sign;
+pub(crate) mod sparse;
+pub(crate) mod taylor;
+pub(crate) mod update;
+pub(crate) mod voxel;
 
-pub use bake::{BakeError, BakeReport, Baked, bake, bake_on};
-pub use convert::{ConvertError, ConvertSettings, Keep, Target, convert, converted_provenance};
-pub use convex_hull::hull_of_mesh;
+pub use baked::{BakeReport, Baked};
+pub use convert::{
+    ConvertError, ConvertSettings, Given, GivenError, IsosurfaceError, IsosurfaceSettings, Keep,
+    Promise, Target, convert, converted_provenance, given_grid, hull_of_mesh, isosurface,
+    surface_of_mesh,
+};
+pub use dense::{bake, bake_on, bake_with};
+pub use error::{BakeError, LayoutError, MemoryError, MeshError, SignError};
 pub use exact_distance::ExactDistance;
-pub use given::{Given, GivenError, Promise, given_grid};
 pub use intake::frame_origin;
-pub use isosurface::{IsosurfaceError, IsosurfaceSettings, isosurface};
-pub use offset::OffsetWidth;
-pub use rebake::{Before, Rebaked, changed_box, rebake};
-pub use rebake_sparse::{RebakedSparse, SparseBefore, rebake_sparse};
-pub use settings::{BakeSettings, Method, Resolution, Stage, Step};
-pub use sign::SignChoice;
-pub use sparse::{BakedSparse, Bits, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};
-pub use surface::surface_of_mesh;
-pub use taylor::{BakedTaylor, bake_taylor};
-pub use voxelise::surface_voxels;
-pub use voxmap::{BakedVoxmap, ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap};
+pub use kind::{FieldBakeError, FieldKind, bake_field};
+pub use packing::Bits;
+pub use progress::{Progress, Stage, Step};
+pub use settings::{BakeSettings, Method, OffsetWidth, Resolution, SignChoice};
+pub use sparse::{SparseBakeError, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};
+pub use taylor::{TaylorBakeError, bake_taylor};
+pub use update::{Before, Rebaked, SparseBefore, UpdateError, changed_box, rebake, rebake_sparse};
+pub use voxel::{ClosestPoints, VoxmapBakeError, VoxmapSettings, bake_voxmap, surface_voxels};

@@ -1,13 +1,8 @@
-//! What a bake is asked for, and the grid that follows from it.
+//! What a bake is asked for.
 
-use std::ops::ControlFlow;
+use std::fmt;
 
-use glam::{DVec3, UVec3};
-
-use super::SignChoice;
-use super::bake::BakeError;
-use crate::field::GridLayout;
-use crate::geom::DAabb;
+use crate::field::{GridLayout, SignMethod};
 
 /// How to bake. `BakeSettings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,114 +96,74 @@ impl Method {
     }
 }
 
-/// What a bake is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Looking for defects and building the search structures.
-    Preparing,
-    /// Distances of all nodes.
-    Distances,
-    /// Inside or outside, where distances do not tell.
-    Signs,
-    /// Cross-checks and sampled error.
-    Checking,
+/// Radius of the ball: gaps up to twice as wide are closed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OffsetWidth {
+    /// So many cells.
+    Cells(f64),
+    /// This length \[m\].
+    Length(f64),
 }
 
-/// Progress of a bake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// What is being done.
-    pub stage: Stage,
-    /// Parts of the stage that are done.
-    pub done: u64,
-    /// Parts of the stage in all.
-    pub total: u64,
-}
-
-/// Called from any thread; [`ControlFlow::Break`] cancels.
-pub(super) type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
-
-/// Tells how far a stage is, and stops if that is asked for.
-pub(super) fn tell(
-    progress: Progress<'_>,
-    stage: Stage,
-    done: u64,
-    total: u64,
-) -> Result<(), BakeError> {
-    match progress(Step { stage, done, total }) {
-        ControlFlow::Break(()) => Err(BakeError::Cancelled),
-        ControlFlow::Continue(()) => Ok(()),
+impl Default for OffsetWidth {
+    /// One cell: closes what the grid can hardly show, and fills no groove that it could.
+    fn default() -> OffsetWidth {
+        OffsetWidth::Cells(1.0)
     }
 }
 
-impl BakeSettings {
-    /// Cells between a mesh whose longest side has this length \[m\] and the border: those asked for, and as many as an offset needs.
-    fn padding_around(&self, longest: f64) -> Result<u32, BakeError> {
-        let Some(width) = self.sign.offset() else {
-            return Ok(self.padding);
-        };
-        let cells = width.checked()?.padding(self.resolution, longest);
-        if cells >= f64::from(u32::MAX) {
-            return Err(BakeError::TooManyNodes { cells });
-        }
-        // A cast takes NaN, of a cell size that will be refused, to 0.
-        Ok(self.padding.max(cells as u32))
-    }
-
-    /// The cell size of the grid for a mesh of these bounds, wherever they lie \[m\]; `None` where there is no grid.
-    pub(super) fn cell_size(&self, bounds: DAabb) -> Option<f64> {
-        let around_origin = DAabb::new(-bounds.half_extents(), bounds.half_extents());
-        let layout = self.layout(around_origin).ok()?;
-        Some(layout.cell_size.into())
-    }
-
-    /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
-    pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {
-        let extents = bounds.extents();
-        let longest = extents.max_element();
-        if !(longest > 0.0 && longest.is_finite()) {
-            return Err(BakeError::NoExtent { extents });
-        }
-        let padding = self.padding_around(longest)?;
-        let cell_size = match self.resolution {
-            Resolution::Nodes(nodes) => {
-                let cells = u64::from(nodes).saturating_sub(2 * u64::from(padding) + 1);
-                if cells < 1 {
-                    return Err(match self.sign.offset() {
-                        Some(width) if padding > self.padding => {
-                            BakeError::OffsetTooWide { width, nodes }
-                        }
-                        _ => BakeError::TooCoarse { nodes, padding },
-                    });
-                }
-                longest / cells as f64
+impl OffsetWidth {
+    /// Cells of padding that the ball needs to roll all around a mesh whose longest side has this length \[m\]: σ, and one more.
+    pub(crate) fn padding(self, resolution: Resolution, longest: f64) -> f64 {
+        match (self, resolution) {
+            (OffsetWidth::Cells(cells), _) => cells + 1.0,
+            (OffsetWidth::Length(length), Resolution::CellSize(size)) => length / size + 1.0,
+            // p cells of h = L / (n − 1 − 2p): p h ≥ σ + h.
+            (OffsetWidth::Length(length), Resolution::Nodes(nodes)) => {
+                let ratio = longest / length;
+                (f64::from(nodes) - 1.0 + ratio) / (ratio + 2.0)
             }
-            Resolution::CellSize(size) => size,
-        };
-        if !(cell_size > 0.0 && cell_size.is_finite()) {
-            return Err(BakeError::BadCellSize { cell_size });
         }
-        let cell_size = match self.resolution {
-            // Rounded up, so that the nodes asked for still span the mesh.
-            Resolution::Nodes(_) => (cell_size as f32).next_up(),
-            Resolution::CellSize(_) => cell_size as f32,
-        };
-        let step = f64::from(cell_size);
-        let cells = (extents / step).ceil() + 2.0 * f64::from(padding);
-        // One cell at least, for flat meshes without padding.
-        let cells = cells.max(DVec3::ONE);
-        if cells.max_element() >= f64::from(u32::MAX) {
-            return Err(BakeError::TooManyNodes {
-                cells: cells.max_element(),
-            });
+        .ceil()
+    }
+
+    /// σ \[cells\].
+    pub(crate) fn in_cells(self, layout: &GridLayout) -> f64 {
+        match self {
+            OffsetWidth::Cells(cells) => cells,
+            OffsetWidth::Length(length) => length / f64::from(layout.cell_size),
         }
-        let origin = (bounds.center() - 0.5 * step * cells).as_vec3();
-        let layout = GridLayout {
-            origin,
-            cell_size,
-            nodes: cells.as_uvec3() + UVec3::ONE,
-        };
-        layout.check().map_err(BakeError::Grid)?;
-        Ok(layout)
+    }
+}
+
+impl fmt::Display for OffsetWidth {
+    /// The number and its unit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OffsetWidth::Cells(cells) => write!(f, "{cells:?} cells"),
+            OffsetWidth::Length(length) => write!(f, "{length:?} m"),
+        }
+    }
+}
+
+/// How to tell inside from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SignChoice {
+    /// By the defects of the mesh: pseudonormals for clean ones, else winding numbers, else parity; cross-checked.
+    Auto,
+    /// This one, or an error when the mesh does not allow it. [`SignMethod::Offset`] means [`OffsetWidth::default`].
+    Always(SignMethod),
+    /// By what a ball from outside can reach, of this radius: [`SignMethod::Offset`]. Dense grids only.
+    Offset(OffsetWidth),
+}
+
+impl SignChoice {
+    /// The width of the offset, if signs are told by one.
+    pub(crate) fn offset(self) -> Option<OffsetWidth> {
+        match self {
+            SignChoice::Offset(width) => Some(width),
+            SignChoice::Always(SignMethod::Offset) => Some(OffsetWidth::default()),
+            SignChoice::Auto | SignChoice::Always(_) => None,
+        }
     }
 }

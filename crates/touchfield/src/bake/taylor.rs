@@ -1,6 +1,6 @@
 //! From a mesh to a Taylor grid: distance and gradient of every node from its exact nearest point.
 //!
-//! Input: a mesh and settings, as for [`super::bake`].
+//! Input: a mesh and settings, as for [`crate::bake::dense`].
 //! Output: a [`TaylorGrid`] with a proven error bound, and the same account as for a dense grid.
 //! Cost: a dense bake, then one search a node for its gradient; 28 bytes a node at its peak, 9¼ kept.
 //! Not for: dense grids that are there already; see [`TaylorGrid::from_dense`].
@@ -9,31 +9,43 @@
 //! node on the surface its normal. We differ at edges and corners, where the normal is the pseudonormal: the mean of the faces
 //! that meet there, instead of that of any one of them.
 
+use crate::field::TaylorError;
 use std::time::Instant;
 
 use glam::{DVec3, UVec3};
 
-use super::bake::{BakeError, BakeReport, allocate, bake};
-use super::check;
-use super::exact_distance::ExactDistance;
-use super::intake::Intake;
-use super::settings::{BakeSettings, Progress};
-use super::sign::Signs;
+use crate::bake::baked::{BakeReport, Baked};
+use crate::bake::check;
+use crate::bake::dense::bake_with;
+use crate::bake::distance::fill::allocate;
+use crate::bake::error::{BakeError, MemoryError, SignError};
+use crate::bake::exact_distance::ExactDistance;
+use crate::bake::intake::Intake;
+use crate::bake::progress::Progress;
+use crate::bake::settings::BakeSettings;
+use crate::bake::sign::plan::Signs;
 use crate::field::{
     Brick, Encoded, Field, GridLayout, Provenance, Sample, TaylorEncoder, TaylorGrid,
 };
 use crate::mesh::{Nearest, TriangleMesh};
 use crate::threads;
 
-/// A Taylor grid and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BakedTaylor {
-    /// The field.
-    pub grid: TaylorGrid,
-    /// What is stored with it.
-    pub provenance: Provenance,
-    /// What is known only now.
-    pub report: BakeReport,
+/// Why a mesh cannot be baked into a Taylor grid.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TaylorBakeError {
+    /// The mesh, the grid, its memory or its signs.
+    #[error(transparent)]
+    Bake(#[from] BakeError),
+    /// The nodes do not fit a Taylor grid.
+    #[error(transparent)]
+    Taylor(#[from] TaylorError),
+}
+
+impl TaylorBakeError {
+    /// Returns whether a limit was hit, rather than the input being bad.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, TaylorBakeError::Bake(error) if error.is_limit())
+    }
 }
 
 /// Bytes of a node while baking: its distance, both once more, and the halves.
@@ -48,8 +60,8 @@ pub fn bake_taylor(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     progress: Progress<'_>,
-) -> Result<BakedTaylor, BakeError> {
-    super::exact_distance::check_faces(mesh)?;
+) -> Result<Baked<TaylorGrid>, TaylorBakeError> {
+    crate::bake::exact_distance::check_faces(mesh)?;
     let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
     let mut baked = bake_near(&intake.mesh, settings, progress)?;
     intake.note(&mut baked.provenance);
@@ -61,10 +73,10 @@ fn bake_near(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     progress: Progress<'_>,
-) -> Result<BakedTaylor, BakeError> {
+) -> Result<Baked<TaylorGrid>, TaylorBakeError> {
     let start = Instant::now();
     if settings.sign.offset().is_some() {
-        return Err(BakeError::OffsetNeedsDense);
+        return Err(BakeError::from(SignError::OffsetNeedsDense).into());
     }
     // A dense grid takes four bytes of each node.
     let share = (NODE_BYTES / size_of::<f32>()) as u64;
@@ -72,25 +84,25 @@ fn bake_near(
         max_memory: settings.max_memory / share,
         ..*settings
     };
-    let dense = bake(mesh, &dense_settings, progress).map_err(|error| match error {
-        BakeError::TooMuchMemory {
+    let dense = bake_with(mesh, &dense_settings, progress).map_err(|error| match error {
+        BakeError::Memory(MemoryError::TooMuchMemory {
             nodes,
             needed,
             fitting,
             ..
-        } => BakeError::TooMuchMemory {
+        }) => BakeError::Memory(MemoryError::TooMuchMemory {
             nodes,
             needed: needed.saturating_mul(share),
             allowed: settings.max_memory,
             fitting,
-        },
+        }),
         error => error,
     })?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
-    let layout = *dense.grid.layout();
-    let nodes = with_gradients(&layout, dense.grid.values(), &exact);
+    let layout = *dense.field.layout();
+    let nodes = with_gradients(&layout, dense.field.values(), &exact);
     let sample = |node: UVec3| nodes[layout.node_index(node)];
-    let encoder = TaylorEncoder::new(layout, sample)?;
+    let encoder = TaylorEncoder::new(layout, sample).map_err(BakeError::from)?;
     let [nx, ny, nz] = encoder.bricks().to_array().map(|n| n as usize);
     let mut bricks = allocate(nx * ny * nz, Brick::default())?;
     let layers = threads::map_pieces(&mut bricks, nx * ny, |z, layer| {
@@ -98,20 +110,20 @@ fn bake_near(
     });
     let mut found = Encoded::default();
     for layer in layers {
-        found = found.max(layer.map_err(BakeError::Taylor)?);
+        found = found.max(layer.map_err(TaylorBakeError::Taylor)?);
     }
-    let error = dense.grid.error_bound();
+    let error = dense.field.error_bound();
     let grid = encoder
-        .finish(bricks, found, dense.grid.solid(), error)
-        .map_err(BakeError::Taylor)?;
+        .finish(bricks, found, dense.field.solid(), error)
+        .map_err(TaylorBakeError::Taylor)?;
     let measured_error = check::measured_error(
         &grid,
         layout.cell_size,
         |points| exact.distance_many(points),
         mesh,
     );
-    Ok(BakedTaylor {
-        grid,
+    Ok(Baked {
+        field: grid,
         provenance: Provenance {
             measured_error,
             ..dense.provenance

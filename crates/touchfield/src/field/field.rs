@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::Recipe;
+use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
 /// Value and gradient of a field at a point.

@@ -11,7 +11,7 @@
 
 use glam::{UVec3, Vec3};
 
-use super::Field;
+use crate::field::field::Field;
 use crate::geom::{Aabb, corner, place_at, place_index, places};
 use crate::threads;
 

@@ -2,10 +2,12 @@
 
 use glam::{DVec3, UVec3, Vec3};
 
-use super::{
-    DenseGrid, Field, GridLayout, LayeredVoxmap, LowerPlane, Meaning, Sample, SparseBlocks,
-    TaylorGrid,
-};
+use crate::field::field::{Field, LowerPlane, Meaning, Sample};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layered_voxmap::LayeredVoxmap;
+use crate::field::grid::layout::GridLayout;
+use crate::field::grid::taylor_grid::TaylorGrid;
+use crate::field::sparse::sparse_blocks::SparseBlocks;
 use crate::geom::{Aabb, Interval};
 
 /// A field made of stored values.

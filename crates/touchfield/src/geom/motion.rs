@@ -112,6 +112,25 @@ pub struct PairMotion {
     b: Motion,
 }
 
+impl From<Motion> for PairMotion {
+    /// B moves in the frame of A.
+    fn from(b_in_a: Motion) -> PairMotion {
+        PairMotion::of_b(b_in_a)
+    }
+}
+
+impl From<&Motion> for PairMotion {
+    fn from(b_in_a: &Motion) -> PairMotion {
+        PairMotion::of_b(*b_in_a)
+    }
+}
+
+impl From<&PairMotion> for PairMotion {
+    fn from(motion: &PairMotion) -> PairMotion {
+        *motion
+    }
+}
+
 impl PairMotion {
     /// Of two bodies that move in one outer frame.
     pub fn new(a: Motion, b: Motion) -> PairMotion {

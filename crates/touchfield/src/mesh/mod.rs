@@ -15,6 +15,7 @@ mod shells;
 mod test_meshes;
 mod topology;
 mod triangle_mesh;
+mod units;
 mod validate;
 mod weld;
 mod winding_number;
@@ -32,12 +33,14 @@ pub use repair::{
 };
 pub(crate) use self_intersection::crossing_faces;
 pub use self_intersection::{SelfIntersections, self_intersections};
+pub(crate) use topology::is_degenerate;
 pub use topology::{Components, Edge, FacesAroundVertices, HalfEdge, Topology};
 pub use triangle_mesh::TriangleMesh;
+pub use units::Units;
 pub use validate::{
     Defect, SelfIntersectionCheck, SelfIntersectionList, UnitGuess, ValidateSettings, Validation,
     validate, validate_with,
 };
-pub(crate) use validate::{Examination, examine, is_degenerate};
+pub(crate) use validate::{Examination, examine};
 pub use weld::{WeldReport, first_at_same_position, weld};
 pub use winding_number::{BorderEdge, Winding, WindingNumber, border, winding_number_brute_force};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use super::Bvh;
-use super::bvh::LEAF_FLAG;
+use crate::mesh::bvh::node::LEAF_FLAG;
 
 /// Odd-even test against one mesh.
 pub struct Parity {
@@ -101,7 +101,7 @@ impl Parity {
     }
 }
 
-impl super::bvh::BoundsLane {
+impl crate::mesh::bvh::node::BoundsLane {
     /// Whether a ray may meet the box: separating axes for a line, then the half that lies ahead.
     fn is_hit(&self, point: Vec3, direction: Vec3) -> bool {
         /// Covers the rounding of `f32` in local coordinates, where everything is of the order of 1.

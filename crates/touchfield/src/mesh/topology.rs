@@ -7,6 +7,10 @@
 //!
 //! Any input is welcome: faces that name a vertex twice, or one out of range, take no part.
 
+use glam::DVec3;
+
+use crate::mesh::triangle_mesh::TriangleMesh;
+
 /// A face that takes no part, wherever a list of faces keeps its numbering.
 pub(super) const NO_FACE: [u32; 3] = [u32::MAX; 3];
 
@@ -356,6 +360,35 @@ impl DisjointSets {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b) as usize] = a.min(b);
     }
+}
+
+/// Whether a usable face has no area: two corners at one place, or its height within rounding of its corners.
+pub(crate) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
+    let corners = mesh.triangle(face).corners();
+    let size = corners
+        .iter()
+        .fold(0.0f64, |size, p| size.max(p.abs().max_element()));
+    if size == 0.0 {
+        return true;
+    }
+    // In units of the largest coordinate, so that nothing overflows; halves first, so that not even the differences do.
+    let [a, b, c] = corners.map(|p| (0.5 * p) / size);
+    let edges: [DVec3; 3] = [b - a, c - b, a - c];
+    let longest = edges
+        .iter()
+        .fold(0.0f64, |longest, edge| longest.max(edge.length()));
+    // Each coordinate is rounded to half an epsilon of `size`; four together can tilt a flat face by about this much.
+    // Points meant to be in a line, such as (0.1, 0.2, 0.3), are as far off as that.
+    let height_of_rounding = 2.0 * f64::EPSILON;
+    longest == 0.0 || edges[0].cross(edges[1]).length() <= height_of_rounding * longest
+}
+
+/// The corners in order, and whether sorting kept the orientation.
+pub(super) fn sorted_corners([a, b, c]: [u32; 3]) -> ([u32; 3], bool) {
+    let mut sorted = [a, b, c];
+    sorted.sort_unstable();
+    let rotations = [[a, b, c], [b, c, a], [c, a, b]];
+    (sorted, rotations.contains(&sorted))
 }
 
 #[cfg(test)]

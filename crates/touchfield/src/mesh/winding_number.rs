@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::bvh::{LEAF_FLAG, NO_CHILD};
 use super::{Bvh, Topology, TriangleMesh};
 use crate::geom::Triangle;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
+use crate::mesh::bvh::node::{LEAF_FLAG, NO_CHILD};
 
 /// A cluster counts as far from this many radii on. [Barill2018] takes 2; at 2.3 the error stays below
 /// [`WindingNumber::ACCURACY`] in the tests.

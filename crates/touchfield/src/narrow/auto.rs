@@ -8,17 +8,20 @@
 //! deep, is found by triangles where both shapes have exact ones and there is no budget. Shapes without shells are asked for
 //! their separation, which is the deepest contact, and for particles on the surface of their intersection.
 
-use super::by_convex;
-use super::by_surfaces::contact_between_points;
-use super::probe::Probe;
-use super::shell_walk::Walk;
-use super::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, PairMemory, Particles, Scratch,
-};
-use super::{projection_particles, separation};
+use crate::narrow::contacts::projection_particles;
+use crate::narrow::contacts::shell_walk::Walk;
+use crate::narrow::method::Method;
+use crate::narrow::method::Particles;
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::PairMemory;
+use crate::narrow::scratch::Scratch;
+use crate::narrow::search::probe::Probe;
+use crate::narrow::separation::by_convex;
+use crate::narrow::separation::by_surfaces::contact_between_points;
+use crate::narrow::separation::search;
 
 /// Appends contacts by the method that suits the pair.
-pub(super) fn collide(
+pub(crate) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
     memory: Option<&mut PairMemory>,
@@ -61,7 +64,7 @@ pub(super) fn collide(
         return Ok(());
     }
     out.method = Method::Separation;
-    separation::collide(pair, settings.max_separation, &mut scratch.separation, out)
+    search::collide(pair, settings.max_separation, &mut scratch.separation, out)
 }
 
 fn without_shells(
@@ -71,7 +74,7 @@ fn without_shells(
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     out.method = Method::Separation;
-    separation::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
+    search::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
     if out.contacts.is_empty() {
         return Ok(());
     }

@@ -1,59 +1,33 @@
 //! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
 
-mod auto;
-mod both_shells;
-mod boxes;
-mod by_convex;
-mod by_surfaces;
-mod cast;
-mod clearance;
+pub(crate) mod auto;
+pub(crate) mod contacts;
 pub mod convex;
-mod exchange;
-mod face_descent;
-mod face_search;
-mod least_first;
-mod loose_triangles;
+pub(crate) mod method;
+pub(crate) mod motion;
 #[expect(
     clippy::module_inception,
     reason = "the pair table is the module's subject"
 )]
-mod narrow;
-mod octree_subdivision;
-mod overlap;
-mod point_samples;
-mod probe;
-mod projection_particles;
-mod separation;
-mod settle;
-mod sharpen;
-mod shell_pairs;
-mod shell_segments;
-mod shell_traversal;
-mod shell_walk;
-mod surface_pairs;
-pub mod swept_points;
-mod touching;
-mod travel;
+pub(crate) mod narrow;
+pub(crate) mod pair;
+pub(crate) mod scratch;
+pub(crate) mod search;
+pub(crate) mod separation;
+pub(crate) mod touching;
 
-pub use by_convex::PairMemory;
-pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many};
-pub use clearance::{
-    Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
+pub use contacts::{Ahead, TriangleScratch, collide_triangles, place_of, revisit, settle, sharpen};
+pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
+pub use motion::{
+    Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome, ClearanceScratch,
+    ClearanceSettings, MotionError, StartingContact, cast, cast_many, clearance, clearance_many,
+    swept_points,
 };
-pub use face_descent::{FaceDescent, Features};
-pub use loose_triangles::{TriangleScratch, collide_triangles};
-pub use narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Region, Scratch, collide,
-    collide_again, find_contacts, find_contacts_ahead,
-};
-pub use octree_subdivision::{Descent, Subdivision};
-pub use projection_particles::{Particles, Starts};
+pub use narrow::{collide, collide_again, find_contacts, find_contacts_ahead};
+pub use pair::{CollideError, CollideSettings, Contacts, Outcome, Pair, Region};
+pub use scratch::{PairMemory, Scratch, SeparationScratch};
 pub use separation::{
-    Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
-    separation_again, separation_many,
+    Separation, SeparationOutcome, SeparationSettings, separation, separation_again,
+    separation_many,
 };
-pub use settle::{place_of, revisit, settle};
-pub use sharpen::sharpen;
-pub use shell_walk::Ahead;
 pub use touching::{touching, touching_again};
-pub use travel::MotionError;

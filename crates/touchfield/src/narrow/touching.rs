@@ -3,12 +3,17 @@
 //! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
 //! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
 
-use super::by_convex;
-use super::by_surfaces::contact_between_points;
-use super::narrow::{check_max_separation, checked};
-use super::probe::Probe;
-use super::separation::{SeparationScratch, SeparationSettings, quick, separation};
-use super::{CollideError, Pair, PairMemory, Scratch};
+use crate::narrow::contacts::first_point::touches;
+use crate::narrow::pair::{CollideError, Pair};
+use crate::narrow::pair::{check_max_separation, checked};
+use crate::narrow::scratch::PairMemory;
+use crate::narrow::scratch::Scratch;
+use crate::narrow::scratch::SeparationScratch;
+use crate::narrow::search::probe::Probe;
+use crate::narrow::separation::answer::{SeparationSettings, quick};
+use crate::narrow::separation::by_convex;
+use crate::narrow::separation::by_surfaces::contact_between_points;
+use crate::narrow::separation::search::separation;
 
 /// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
 /// it.
@@ -69,42 +74,4 @@ fn touching_by_separation(
     };
     let found = separation(pair, &settings, scratch)?;
     Ok(found.separation <= max_separation)
-}
-
-/// Whether any shell point touches the field, and nothing else: stops at the first.
-pub(super) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
-    let nodes = probe.shell.tree().nodes();
-    let points = probe.shell.points();
-    let reach = max_separation + probe.field.error_bound();
-    let is_touching =
-        |index: u32| probe.field.distance(probe.to_field(points[index as usize])) <= max_separation;
-    scratch.front.clear();
-    scratch.front.push(0);
-    // Depth first, the nearest child first: where bodies overlap, the way down to a touching point is short.
-    while let Some(index) = scratch.front.pop() {
-        let node = &nodes[index as usize];
-        if node.child_count == 0 {
-            if node.points().any(is_touching) {
-                return true;
-            }
-            continue;
-        }
-        probe.child_distances(node, &mut scratch.points, &mut scratch.distances);
-        scratch.children.clear();
-        for (child, &distance) in node.children().zip(&scratch.distances) {
-            let radius = nodes[child as usize].radius;
-            if distance - radius <= reach {
-                // A centre so deep that all of its points are inside.
-                if distance + radius + probe.field.error_bound() <= max_separation {
-                    return true;
-                }
-                scratch.children.push((distance, child));
-            }
-        }
-        (scratch.children).sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scratch
-            .front
-            .extend(scratch.children.iter().map(|&(_, child)| child));
-    }
-    false
 }

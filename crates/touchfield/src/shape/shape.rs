@@ -113,6 +113,11 @@ impl Shape {
         &*self.field
     }
 
+    /// The pointer to the field, by which a shape is told from others.
+    pub(crate) fn field_pointer(&self) -> &Arc<dyn Field> {
+        &self.field
+    }
+
     /// The field, if it is a stored one.
     pub fn as_stored(&self) -> Option<&StoredField> {
         self.stored.as_deref()

@@ -16,7 +16,7 @@ use glam::{DVec3, Vec3};
 use parry3d::math::{Pose, Vector};
 use parry3d::query::{self, PointQuery, Ray, RayCast, ShapeCastOptions};
 use parry3d::shape::{Ball, TriMesh};
-use touchfield::bake::{BakeSettings, Resolution, SparseSettings, bake, bake_sparse};
+use touchfield::bake::{BakeSettings, Resolution, SparseSettings, bake_with, bake_sparse};
 use touchfield::field::{Field, FieldOctree, Provenance, StoredField, file};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let go_on = |_| ControlFlow::Continue(());
     let dense = || {
-        let baked = bake(&mesh, &settings, &go_on)?;
+        let baked = bake_with(&mesh, &settings, &go_on)?;
         Ok((baked.grid.into(), baked.provenance))
     };
     let sparse = || {

@@ -10,9 +10,9 @@
 
 use glam::{DVec3, Vec3};
 
-use super::clusters::{Members, Outliers};
-use super::nearest::{Found, PointTree};
-use super::tree::Level;
+use crate::bake::pointshell::clusters::{Members, Outliers};
+use crate::bake::pointshell::nearest::{Found, PointTree};
+use crate::bake::pointshell::tree::Level;
 
 /// Levels, the leaves first, up to one cluster.
 pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {

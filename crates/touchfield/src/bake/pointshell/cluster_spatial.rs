@@ -7,8 +7,8 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::clusters::{Members, Outliers};
-use super::tree::Level;
+use crate::bake::pointshell::clusters::{Members, Outliers};
+use crate::bake::pointshell::tree::Level;
 use crate::threads;
 
 /// Below so many points a thread of its own costs more than it saves.

@@ -5,8 +5,8 @@
 
 use glam::{DVec3, Vec3};
 
-use super::nearest::PointTree;
-use super::tree::Level;
+use crate::bake::pointshell::nearest::PointTree;
+use crate::bake::pointshell::tree::Level;
 
 /// Members farther than this from the one that stands for them, in medians of that distance over the level, are outliers. In an even cluster
 /// the farthest member is less than two medians away; a jump over a gap is several.

@@ -9,8 +9,8 @@
 
 use glam::DVec3;
 
-use super::nearest::PointTree;
-use super::sample::longest_edge;
+use crate::bake::pointshell::nearest::PointTree;
+use crate::bake::pointshell::sample::longest_edge;
 use crate::geom::Triangle;
 use crate::mesh::TriangleMesh;
 use crate::threads;

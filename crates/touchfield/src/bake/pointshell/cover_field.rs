@@ -9,10 +9,10 @@
 
 use glam::Vec3;
 
-use super::cover::SLACK;
-use super::nearest::PointTree;
-use super::settings::ShellBakeError;
-use super::spread::{Spread, SurfacePoint};
+use crate::bake::pointshell::cover::SLACK;
+use crate::bake::pointshell::nearest::PointTree;
+use crate::bake::pointshell::settings::ShellBakeError;
+use crate::bake::pointshell::spread::{Spread, SurfacePoint};
 use crate::field::Field;
 use crate::geom::Aabb;
 use crate::threads;

@@ -22,7 +22,7 @@ pub use settings::{ShellBakeError, ShellDensity, ShellSampling, ShellSettings, T
 
 use glam::{DVec3, Vec3};
 
-use super::isosurface::{IsosurfaceSettings, isosurface};
+use crate::bake::convert::isosurface::{IsosurfaceSettings, isosurface};
 use crate::field::{Field, Sample};
 use crate::mesh::{TriangleMesh, without_copies};
 use crate::pointshell::{PointShell, ShellError};
@@ -250,7 +250,8 @@ fn normals(points: &[SurfacePoint], field: &dyn Field) -> Vec<Vec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::primitive::{Sphere, Torus};
+    use crate::field::primitive::Sphere;
+    use crate::field::primitive::Torus;
     use crate::mesh::generate;
 
     #[cfg(feature = "parallel")]

@@ -11,9 +11,9 @@
 
 use glam::{DVec3, I64Vec3, Vec3};
 
-use super::settings::{ShellBakeError, ShellDensity, ShellSampling};
-use super::spread::{Spread, SurfacePoint};
-use crate::bake::voxelise::overlaps;
+use crate::bake::pointshell::settings::{ShellBakeError, ShellDensity, ShellSampling};
+use crate::bake::pointshell::spread::{Spread, SurfacePoint};
+use crate::bake::voxel::voxelise::overlaps;
 use crate::geom::{DAabb, Triangle};
 use crate::mesh::TriangleMesh;
 

@@ -1,6 +1,6 @@
 //! How to make a shell, and why there may be none.
 
-use crate::bake::isosurface::IsosurfaceError;
+use crate::bake::convert::isosurface::IsosurfaceError;
 use crate::geom::Aabb;
 use crate::pointshell::ShellError;
 

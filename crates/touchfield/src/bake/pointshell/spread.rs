@@ -8,8 +8,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use glam::{DVec3, IVec3, Vec3};
 
-use super::nearest::PointTree;
-use super::settings::ShellBakeError;
+use crate::bake::pointshell::nearest::PointTree;
+use crate::bake::pointshell::settings::ShellBakeError;
 
 /// Two faces whose normals are turned apart by more than the angle of this cosine are sides of something thin: a point of one does not
 /// stand for the other. Beyond a right angle, so that edges of boxes are not crowded; short of a half turn, so that blades count as thin.

@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use super::enclosing_ball::enclosing_ball;
+use crate::bake::pointshell::enclosing_ball::enclosing_ball;
 use crate::pointshell::{SphereNode, SphereTree};
 use crate::threads;
 

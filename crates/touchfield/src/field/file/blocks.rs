@@ -15,8 +15,8 @@ use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
 };
 
-use super::container::{Chunk, Encoding};
-use super::error::{Cause, FileError};
+use crate::field::file::container::{Chunk, Encoding};
+use crate::field::file::error::{Cause, FileError};
 
 /// Bytes of a block before compression; the last one of a chunk may be shorter.
 pub(super) const BLOCK: usize = 1 << 16;

@@ -8,8 +8,8 @@
 //! docs/FILE_FORMAT.md has the layout byte by byte. The PNG signature taught the magic bytes: a copy in text mode changes
 //! them. Headers have a checksum of their own, so that a length is known to be whole before it is used.
 
-use super::SIGNATURE;
-use super::error::{Cause, FileError, Tag};
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::file::limits::SIGNATURE;
 
 const VERSION: u32 = 1;
 /// Bytes of the header of a file, and of a chunk.

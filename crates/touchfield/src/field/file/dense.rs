@@ -7,10 +7,13 @@
 
 use glam::{UVec3, Vec3};
 
-use super::container::{Builder, Chunk, Container, Encoding, Need};
-use super::error::{Cause, FileError, Tag};
-use super::{Budget, blocks};
-use crate::field::{DenseGrid, Field, GridError, GridLayout};
+use crate::field::field::Field;
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::Aabb;
 use crate::geom::lanes::room_for;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::field::GridError;
+use crate::field::grid::layout::GridError;
 
 /// Why a field could not be read or written. Its message names file, place, cause and way out.
 #[derive(Debug, thiserror::Error)]

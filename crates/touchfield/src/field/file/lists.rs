@@ -1,8 +1,9 @@
 //! Chunks that are one list of items of the same size.
 
-use super::container::Chunk;
-use super::error::{Cause, FileError};
-use super::{Budget, blocks};
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::Chunk;
+use crate::field::file::error::{Cause, FileError};
 use crate::geom::lanes::room_for;
 
 /// Items of `N` bytes each.

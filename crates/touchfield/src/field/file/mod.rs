@@ -10,10 +10,13 @@
 //! it is checked: a file of n bytes takes at most about 1300 n, whatever it declares.
 
 mod blocks;
+mod budget;
 mod container;
 mod dense;
 mod error;
+mod limits;
 mod lists;
+pub use limits::{MOST_NOTES, NOTE_BYTES, SIGNATURE};
 mod provenance;
 mod residuals;
 mod sparse;
@@ -21,22 +24,17 @@ mod taylor;
 mod voxmap;
 mod words;
 
+use crate::field::file::budget::Budget;
 use std::io::Write;
 use std::path::Path;
 
 pub use error::{Cause, FileError, Place, Tag};
 pub(crate) use words::Words;
 
-use super::{Provenance, StoredField};
+use crate::field::provenance::Provenance;
+use crate::field::stored::StoredField;
 use crate::{atomic_file, bounded_file};
-use container::{Builder, Chunk, Container};
-
-/// How a `.tfs` file begins, whatever its name.
-pub const SIGNATURE: [u8; 8] = *b"\x89TFS\r\n\x1a\n";
-/// Most notes a file may hold.
-pub const MOST_NOTES: usize = 4096;
-/// Most bytes of one note.
-pub const NOTE_BYTES: usize = 1 << 16;
+use container::{Builder, Container};
 
 /// What a `.tfs` file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,28 +177,6 @@ fn parse(
         .map(|chunk| Words::read(chunk, budget))
         .collect::<Result<_, _>>()?;
     Ok((Stored { field, provenance }, more))
-}
-
-/// Memory that may still be taken.
-struct Budget {
-    used: u64,
-    limit: u64,
-}
-
-impl Budget {
-    /// Counts memory for the content of a chunk, before it is taken.
-    fn take(&mut self, what: &'static str, bytes: u64, chunk: &Chunk) -> Result<(), FileError> {
-        let needed = self.used.saturating_add(bytes);
-        if needed > self.limit {
-            return Err(chunk.error(Cause::Limit {
-                what,
-                needed,
-                limit: self.limit,
-            }));
-        }
-        self.used = needed;
-        Ok(())
-    }
 }
 
 /// The bytes of a file, if they are at most `limit`.

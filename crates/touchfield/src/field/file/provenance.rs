@@ -7,12 +7,14 @@
 
 use glam::DVec3;
 
-use super::blocks;
-use super::container::{Builder, Chunk, Container, Encoding, Need};
-use super::dense::fixed_payload;
-use super::error::{Cause, FileError, Tag};
-use super::{Budget, MOST_NOTES, NOTE_BYTES};
-use crate::field::{GridLayout, Provenance, SignMethod};
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
+use crate::field::file::dense::fixed_payload;
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::file::limits::{MOST_NOTES, NOTE_BYTES};
+use crate::field::grid::layout::GridLayout;
+use crate::field::provenance::{Provenance, SignMethod};
 
 pub(super) const PROVENANCE: Tag = Tag(*b"PROV");
 pub(super) const DOUBTFUL: Tag = Tag(*b"DOUB");

@@ -7,13 +7,16 @@
 
 use glam::Vec3;
 
-use super::container::{Builder, Chunk, Container, Encoding, Need};
-use super::dense::{self, Head};
-use super::error::{Cause, FileError, Tag};
-use super::lists::read_list;
-use super::{Budget, blocks, residuals};
-use crate::field::{
-    Field, PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
+use crate::field::field::Field;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::{Builder, Chunk, Container, Encoding, Need};
+use crate::field::file::dense;
+use crate::field::file::dense::Head;
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::file::lists::read_list;
+use crate::field::file::{blocks, residuals};
+use crate::field::sparse::sparse_blocks::{
+    PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues,
 };
 use crate::geom::Aabb;
 use crate::geom::lanes::room_for;

@@ -4,12 +4,15 @@
 //! Output: the same to the bit; nothing that [`TaylorGrid::new`] would not take.
 //! Cost: one pass over the nodes. Not for: what else is known about the field, which is `provenance.rs`.
 
-use super::container::{Builder, Container, Encoding, Need};
-use super::dense::{self, Head};
-use super::error::{Cause, FileError, Tag};
-use super::lists::read_list;
-use super::{Budget, blocks};
-use crate::field::{Field, TaylorError, TaylorGrid};
+use crate::field::field::Field;
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::{Builder, Container, Encoding, Need};
+use crate::field::file::dense;
+use crate::field::file::dense::Head;
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::file::lists::read_list;
+use crate::field::grid::taylor_grid::{TaylorError, TaylorGrid};
 
 pub(super) const KIND: Tag = Tag(*b"TAYL");
 const COARSE: Tag = Tag(*b"COAR");

@@ -3,10 +3,11 @@
 //! Input: words, or the chunk of a file. Output: the same to the bit. Cost: one pass, four bytes a word.
 //! Not for: what the words mean, which who keeps them checks.
 
-use super::container::{Builder, Chunk, Encoding, Need};
-use super::error::{Cause, FileError, Tag};
-use super::lists::read_list;
-use super::{Budget, blocks};
+use crate::field::file::blocks;
+use crate::field::file::budget::Budget;
+use crate::field::file::container::{Builder, Chunk, Encoding, Need};
+use crate::field::file::error::{Cause, FileError, Tag};
+use crate::field::file::lists::read_list;
 
 /// A chunk of 32-bit words. Optional: a reader of fields alone skips it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,14 @@
 use glam::{DVec3, Vec3};
 
 use super::nearest::Best;
-use super::{
-    Bounds, Bvh, Fused, LEAF_FLAG, Leaf, NO_CHILD, Nearest, Off, ROUNDING, STACK, Same, fans,
-};
 use crate::geom::lanes::{
     self, Aligned, LANES, Lanes, Stored, Stored3, Work, set_lanes, splat_lane, splat_lane3, splat3,
 };
+use crate::mesh::bvh::answer::Nearest;
+use crate::mesh::bvh::node::{
+    Bounds, Fused, LEAF_FLAG, Leaf, NO_CHILD, Off, ROUNDING, STACK, Same,
+};
+use crate::mesh::bvh::{Bvh, fans};
 
 /// The leaves that can matter to the points of one ball. Reused from ball to ball.
 #[derive(Default)]

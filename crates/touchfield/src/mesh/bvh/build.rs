@@ -2,20 +2,15 @@
 //!
 //! Cost: O(n log n), all cores. The result depends on the triangles alone, never on the thread count.
 
+use crate::mesh::bvh::node::AREA_DEPTH;
 use std::ops::Range;
 
 use glam::{Vec2, Vec3};
 
-use super::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
 use crate::geom::Aabb;
 use crate::geom::lanes::LANES;
+use crate::mesh::bvh::node::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
 use crate::threads;
-
-/// Levels that can occur: surface-area splits to [`AREA_DEPTH`], then halving of at most 2³² triangles.
-pub(super) const MAX_DEPTH: usize = AREA_DEPTH + 32;
-
-/// Good trees of a billion triangles end above this depth; deeper ones come from chains of nested triangles.
-const AREA_DEPTH: usize = 32;
 
 /// Candidate split planes an axis. A usual number; not tuned.
 const BINS: usize = 16;

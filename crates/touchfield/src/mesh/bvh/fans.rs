@@ -5,10 +5,10 @@
 
 use glam::DVec3;
 
-use super::Nearest;
 use crate::geom::Feature;
 use crate::geom::lanes::{Aligned, LANES, Lanes, Stored3, dot3, load3, splat3};
 use crate::mesh::TriangleMesh;
+use crate::mesh::bvh::answer::Nearest;
 
 /// No vertex.
 pub(super) const NONE: u32 = u32::MAX;

@@ -2,9 +2,11 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Bvh, LEAF_FLAG, Nearest, ROUNDING, STACK};
 use crate::geom::lanes::{self, Lanes, Work, set_lanes, splat3};
 use crate::geom::{ClosestPoint, Feature, Triangle};
+use crate::mesh::bvh::Bvh;
+use crate::mesh::bvh::answer::Nearest;
+use crate::mesh::bvh::node::{LEAF_FLAG, ROUNDING, STACK};
 
 impl Bvh {
     /// The nearest point of the mesh; `None` when it has no faces. `hint` is any face, best one that is near.

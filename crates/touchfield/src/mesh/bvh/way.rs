@@ -2,8 +2,9 @@
 
 use glam::DVec3;
 
-use super::{Bvh, LEAF_FLAG, ROUNDING, STACK};
 use crate::geom::lanes::{self, Lanes, Work, set_lanes, splat3};
+use crate::mesh::bvh::Bvh;
+use crate::mesh::bvh::node::{LEAF_FLAG, ROUNDING, STACK};
 
 impl Bvh {
     /// Whether surely no face touches the straight way between two points. Meant for short ways: it looks at all faces within half of its length from its middle.

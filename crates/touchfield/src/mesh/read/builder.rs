@@ -3,8 +3,9 @@
 use glam::{DAffine3, DVec3};
 
 use super::polygon::Triangulator;
-use super::{Cause, LimitKind, Limits};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, LimitKind};
+use crate::mesh::read::limits::Limits;
 
 /// Collects vertices and polygons up to the limits.
 pub(super) struct MeshBuilder {

@@ -13,6 +13,8 @@
 mod builder;
 mod error;
 mod gltf;
+mod limits;
+pub use limits::Limits;
 mod obj;
 mod off;
 mod ply;
@@ -21,34 +23,13 @@ mod stl;
 mod text;
 mod weld;
 
+use crate::mesh::read::limits::byte_limit;
+use crate::mesh::read::limits::file_bytes;
 use std::path::Path;
 
 pub use error::{Cause, Element, LimitKind, Place, ReadError};
 
 use super::TriangleMesh;
-use crate::bounded_file;
-
-/// How much a file may ask for. Checked before memory is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Most vertices of the mesh. Never more than `u32` can number.
-    pub vertices: usize,
-    /// Most triangles of the mesh.
-    pub faces: usize,
-    /// Most bytes to read, the buffers of a glTF file included.
-    pub bytes: u64,
-}
-
-impl Default for Limits {
-    /// Beyond what can be baked in a day, and still within a workstation's memory.
-    fn default() -> Limits {
-        Limits {
-            vertices: 200_000_000,
-            faces: 200_000_000,
-            bytes: 8 << 30,
-        }
-    }
-}
 
 /// A mesh file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,21 +132,4 @@ fn read_in_folder(
         return Err(Cause::NoFaces { points }.at(Place::WholeFile));
     }
     Ok(mesh)
-}
-
-/// The bytes of a file, if they are at most `limit`.
-fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
-    bounded_file::read(path, limit).map_err(|error| match error {
-        bounded_file::ReadError::Io(error) => Cause::Io(error),
-        bounded_file::ReadError::TooLarge { found, limit } => byte_limit(found, limit),
-        error @ bounded_file::ReadError::NoLength { .. } => Cause::NoLength(error),
-    })
-}
-
-fn byte_limit(found: u64, limit: u64) -> Cause {
-    Cause::Limit {
-        kind: LimitKind::Bytes,
-        found,
-        limit,
-    }
 }

@@ -6,8 +6,9 @@ use glam::DVec3;
 
 use super::builder::MeshBuilder;
 use super::text::{Words, parse_integer, parse_number};
-use super::{Cause, Limits, ReadError};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, ReadError};
+use crate::mesh::read::limits::Limits;
 
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError> {
     let mut builder = MeshBuilder::new(limits);

@@ -7,8 +7,9 @@ use glam::DVec3;
 
 use super::builder::MeshBuilder;
 use super::text::{Words, plausible_count};
-use super::{Cause, Element, Limits, Place, ReadError};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, Element, Place, ReadError};
+use crate::mesh::read::limits::Limits;
 
 /// `0 0 0` and a line end.
 const MIN_VERTEX_BYTES: usize = 6;

@@ -8,8 +8,9 @@ use glam::DVec3;
 use super::builder::MeshBuilder;
 use super::text::{Words, parse_number};
 use super::weld::Welder;
-use super::{Cause, Element, Limits, Place, ReadError};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, Element, Place, ReadError};
+use crate::mesh::read::limits::Limits;
 
 /// Comment and count before the first facet of a binary file \[bytes\].
 const HEADER: usize = 84;

@@ -10,8 +10,8 @@
 
 use glam::DVec3;
 
-use super::super::TriangleMesh;
-use super::drop::{remove_numbers, remove_unreferenced};
+use crate::mesh::TriangleMesh;
+use crate::mesh::repair::drop::{remove_numbers, remove_unreferenced};
 
 /// Faces over the same corners that are left alone. Chosen: below, a search takes at most this many
 /// times as long; a real surface that was written several times stays as it is.

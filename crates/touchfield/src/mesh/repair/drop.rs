@@ -5,12 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::super::{
-    Topology, TriangleMesh,
-    topology::{DisjointSets, NO_FACE},
-    validate::{is_degenerate, sorted_corners},
-    weld::welded_faces,
-};
+use crate::mesh::topology::{DisjointSets, NO_FACE, Topology, is_degenerate, sorted_corners};
+use crate::mesh::triangle_mesh::TriangleMesh;
+use crate::mesh::weld::welded_faces;
 
 /// Removes the entries of the given numbers, which are sorted.
 pub(super) fn remove_numbers<T>(list: &mut Vec<T>, numbers: &[u32]) {

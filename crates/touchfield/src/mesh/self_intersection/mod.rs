@@ -13,28 +13,21 @@
 //! Faces around one vertex or one edge have boxes that all overlap, whatever their number. Where there are many, they are
 //! kept apart in space and compared by direction instead ([`hub`]).
 
+mod answer;
 mod hub;
+pub use answer::SelfIntersections;
 mod pair_search;
 mod triangle_pair;
 
 use std::collections::HashSet;
 
-use super::{
-    TriangleMesh, box_tree::BoxTree, topology::NO_FACE, validate::sorted_corners,
-    weld::welded_faces,
-};
 use crate::geom::DAabb;
+use crate::mesh::box_tree::BoxTree;
+use crate::mesh::topology::{NO_FACE, sorted_corners};
+use crate::mesh::triangle_mesh::TriangleMesh;
+use crate::mesh::weld::welded_faces;
 use hub::Hubs;
 use pair_search::{PairSearch, Surface};
-
-/// What [`self_intersections`] found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SelfIntersections {
-    /// Pairs of face numbers, the lower first; sorted.
-    pub pairs: Vec<[u32; 2]>,
-    /// Whether these are all; `false` when the search stopped at a limit, be it of pairs or of work.
-    pub complete: bool,
-}
 
 /// All pairs of faces that meet beyond their shared vertices and edges; at most `limit` of them, if given.
 ///
@@ -50,7 +43,7 @@ pub fn self_intersections(mesh: &TriangleMesh, limit: Option<usize>) -> SelfInte
 fn first_with_area(mesh: &TriangleMesh, faces: &[[u32; 3]]) -> Vec<bool> {
     let mut seen = HashSet::with_capacity(faces.len());
     let is_first = |face: usize| {
-        let has_area = faces[face] != NO_FACE && !super::validate::is_degenerate(mesh, face);
+        let has_area = faces[face] != NO_FACE && !super::topology::is_degenerate(mesh, face);
         has_area && seen.insert(sorted_corners(faces[face]).0)
     };
     (0..faces.len()).map(is_first).collect()

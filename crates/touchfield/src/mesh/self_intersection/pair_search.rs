@@ -10,9 +10,9 @@ use std::ops::{ControlFlow, Range};
 use glam::DVec3;
 
 use super::super::box_tree::BoxTree;
-use super::SelfIntersections;
 use super::triangle_pair::{Face, faces_cross};
 use crate::geom::DAabb;
+use crate::mesh::self_intersection::answer::SelfIntersections;
 use crate::threads;
 
 /// The faces of a mesh over welded vertices.

@@ -15,15 +15,13 @@ mod defect;
 #[cfg(test)]
 mod tests;
 
-use glam::DVec3;
-
 pub use defect::{Defect, UnitGuess};
 
 use super::{
     Topology, TriangleMesh,
     self_intersection::crossing_faces,
     shells::{Shell, shells},
-    topology::NO_FACE,
+    topology::{NO_FACE, is_degenerate, sorted_corners},
     weld::welded_faces,
 };
 use crate::geom::DAabb;
@@ -254,27 +252,6 @@ fn marked(marks: &[bool]) -> impl Iterator<Item = u32> {
         .map(|(index, _)| index)
 }
 
-/// Whether a usable face has no area: two corners at one place, or its height within rounding of its corners.
-pub(crate) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
-    let corners = mesh.triangle(face).corners();
-    let size = corners
-        .iter()
-        .fold(0.0f64, |size, p| size.max(p.abs().max_element()));
-    if size == 0.0 {
-        return true;
-    }
-    // In units of the largest coordinate, so that nothing overflows; halves first, so that not even the differences do.
-    let [a, b, c] = corners.map(|p| (0.5 * p) / size);
-    let edges: [DVec3; 3] = [b - a, c - b, a - c];
-    let longest = edges
-        .iter()
-        .fold(0.0f64, |longest, edge| longest.max(edge.length()));
-    // Each coordinate is rounded to half an epsilon of `size`; four together can tilt a flat face by about this much.
-    // Points meant to be in a line, such as (0.1, 0.2, 0.3), are as far off as that.
-    let height_of_rounding = 2.0 * f64::EPSILON;
-    longest == 0.0 || edges[0].cross(edges[1]).length() <= height_of_rounding * longest
-}
-
 fn unusable(mesh: &TriangleMesh, defects: &mut Vec<Defect>) {
     for (vertex, position) in (0u32..).zip(&mesh.vertices) {
         if !position.is_finite() {
@@ -315,14 +292,6 @@ fn duplicates(topology: &Topology, defects: &mut Vec<Defect>) {
         Defect::Duplicate { face, .. } => *face,
         _ => u32::MAX,
     });
-}
-
-/// The corners in order, and whether sorting kept the orientation.
-pub(super) fn sorted_corners([a, b, c]: [u32; 3]) -> ([u32; 3], bool) {
-    let mut sorted = [a, b, c];
-    sorted.sort_unstable();
-    let rotations = [[a, b, c], [b, c, a], [c, a, b]];
-    (sorted, rotations.contains(&sorted))
 }
 
 fn unreferenced(mesh: &TriangleMesh, defects: &mut Vec<Defect>) {

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 use glam::{DVec2, DVec3};
 
-use super::epa::{EpaSettings, Penetration, Waiting};
+use crate::narrow::convex::penetration::{EpaSettings, Penetration, Waiting};
 use crate::shape::convex::{Convex, Core, Posed, Support};
 
 /// Buffers that are reused from call to call.
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
     use crate::geom::Pose;
-    use crate::narrow::convex::{ConvexCache, ConvexPair};
+    use crate::narrow::convex::pair::{ConvexCache, ConvexPair};
 
     /// Closed forms that are round about z.
     fn bodies() -> Vec<Convex> {

@@ -10,8 +10,8 @@
 
 use glam::{DVec2, DVec3};
 
-use super::pair::{ConvexPair, Touch};
 use crate::contact::{Contact, ContactId};
+use crate::narrow::convex::pair::{ConvexPair, Touch};
 use crate::shape::convex::SetPoint;
 
 /// Sine of the angle between a face and the plane of contact up to which it counts as lying on it: three degrees. More, and contacts far from the

@@ -18,9 +18,9 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use super::epa::{EpaSettings, Penetration, Waiting};
-use super::gjk::Difference;
-use super::simplex::Vertex;
+use crate::narrow::convex::gjk::Difference;
+use crate::narrow::convex::penetration::{EpaSettings, Penetration, Waiting};
+use crate::narrow::convex::simplex::Vertex;
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
 

@@ -11,7 +11,7 @@
 
 use glam::DVec3;
 
-use super::simplex::{Origin, Simplex, Vertex};
+use crate::narrow::convex::simplex::{Origin, Simplex, Vertex};
 use crate::shape::convex::{Posed, Support};
 
 /// How well the distance is to be known.

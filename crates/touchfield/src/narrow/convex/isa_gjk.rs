@@ -8,8 +8,8 @@
 
 use glam::DVec3;
 
-use super::gjk::{Difference, GjkCache};
-use super::simplex::Origin;
+use crate::narrow::convex::gjk::{Difference, GjkCache};
+use crate::narrow::convex::simplex::Origin;
 use crate::shape::convex::{Posed, Support};
 
 /// What the last search of a pair ended with. Of that pair only.

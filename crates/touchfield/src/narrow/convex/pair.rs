@@ -9,12 +9,13 @@
 
 use glam::DVec3;
 
-use super::coaxial;
-use super::enclosure::Enclosure;
-use super::epa::{EpaScratch, EpaSettings, Penetration, penetration};
-use super::gjk::{Difference, GjkCache, GjkSettings, distance};
-use super::isa_gjk::{AxisCache, overlap};
 use crate::geom::Pose;
+use crate::narrow::convex::coaxial;
+use crate::narrow::convex::enclosure::Enclosure;
+use crate::narrow::convex::epa::{EpaScratch, penetration};
+use crate::narrow::convex::gjk::{Difference, GjkCache, GjkSettings, distance};
+use crate::narrow::convex::isa_gjk::{AxisCache, overlap};
+use crate::narrow::convex::penetration::{EpaSettings, Penetration};
 use crate::shape::convex::{Convex, Posed};
 
 /// Two convex bodies, and where B is.

@@ -13,8 +13,10 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::convex_field::{HullField, RoundedField};
 use super::{ConvexHull, Support};
-use crate::field::parameter::{self, ParameterError, size};
-use crate::field::{Field, primitive};
+use crate::field::Field;
+use crate::field::closed_form::parameter;
+use crate::field::closed_form::parameter::{ParameterError, size};
+use crate::field::primitive;
 use crate::geom::Aabb;
 
 /// A convex body, in its own frame.

@@ -13,7 +13,8 @@ use glam::{DVec3, Vec3};
 
 use super::ConvexHull;
 use super::plane_tree::PlaneTree;
-use crate::field::rounding::{self, CellBall};
+use crate::field::bounds::rounding;
+use crate::field::bounds::rounding::CellBall;
 use crate::field::{Field, LowerPlane, Meaning, Sample};
 use crate::geom::{Aabb, Interval};
 

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
-use super::super::{Cause, Limits, ReadError, byte_limit, file_bytes};
 use super::document::Document;
+use crate::mesh::read::error::{Cause, ReadError};
+use crate::mesh::read::limits::{Limits, byte_limit, file_bytes};
 
 /// First bytes of a GLB container.
 pub(in super::super) const GLB_MAGIC: &[u8] = b"glTF";

@@ -17,8 +17,9 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::builder::MeshBuilder;
 use super::weld::Welder;
-use super::{Cause, LimitKind, Limits, ReadError};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, LimitKind, ReadError};
+use crate::mesh::read::limits::Limits;
 use accessor::{Indices, Positions, Source, compressed};
 use document::{Document, Node, Primitive, element};
 

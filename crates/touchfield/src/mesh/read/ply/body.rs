@@ -2,7 +2,6 @@
 
 use super::super::text::{Words, parse_number, plausible_count};
 use super::super::{Cause, Element, Place};
-use super::header::Scalar;
 
 /// The values behind the header, one after the other.
 #[derive(Clone)]
@@ -115,6 +114,47 @@ impl Body<'_> {
                 element,
             },
             Body::Binary { at, .. } => Place::Byte { byte: *at, element },
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    pub(super) fn from_name(name: &[u8]) -> Option<Scalar> {
+        Some(match name {
+            b"char" | b"int8" => Scalar::I8,
+            b"uchar" | b"uint8" => Scalar::U8,
+            b"short" | b"int16" => Scalar::I16,
+            b"ushort" | b"uint16" => Scalar::U16,
+            b"int" | b"int32" => Scalar::I32,
+            b"uint" | b"uint32" => Scalar::U32,
+            b"int64" => Scalar::I64,
+            b"uint64" => Scalar::U64,
+            b"float" | b"float32" => Scalar::F32,
+            b"double" | b"float64" => Scalar::F64,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn size(self) -> usize {
+        match self {
+            Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::super::text::{Words, parse_integer};
 use super::super::{Cause, ReadError};
 use super::body::Body;
+use crate::mesh::read::ply::body::Scalar;
 
 pub(super) struct Header<'a> {
     pub(super) elements: Vec<Declared<'a>>,
@@ -51,47 +52,6 @@ pub(super) struct Property<'a> {
     /// Type of the count, for a list.
     pub(super) count: Option<Scalar>,
     pub(super) item: Scalar,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Scalar {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F32,
-    F64,
-}
-
-impl Scalar {
-    fn from_name(name: &[u8]) -> Option<Scalar> {
-        Some(match name {
-            b"char" | b"int8" => Scalar::I8,
-            b"uchar" | b"uint8" => Scalar::U8,
-            b"short" | b"int16" => Scalar::I16,
-            b"ushort" | b"uint16" => Scalar::U16,
-            b"int" | b"int32" => Scalar::I32,
-            b"uint" | b"uint32" => Scalar::U32,
-            b"int64" => Scalar::I64,
-            b"uint64" => Scalar::U64,
-            b"float" | b"float32" => Scalar::F32,
-            b"double" | b"float64" => Scalar::F64,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn size(self) -> usize {
-        match self {
-            Scalar::I8 | Scalar::U8 => 1,
-            Scalar::I16 | Scalar::U16 => 2,
-            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
-            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
-        }
-    }
 }
 
 pub(super) fn read_header(bytes: &[u8]) -> Result<(Header<'_>, Body<'_>), ReadError> {

@@ -10,8 +10,9 @@ use glam::DVec3;
 
 use super::builder::MeshBuilder;
 use super::text::plausible_count;
-use super::{Cause, Element, Limits, ReadError};
 use crate::mesh::TriangleMesh;
+use crate::mesh::read::error::{Cause, Element, ReadError};
+use crate::mesh::read::limits::Limits;
 use body::Body;
 use header::{Declared, Header, Property, Role, read_header};
 

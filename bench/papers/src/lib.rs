@@ -1,0 +1,102 @@
+//! Tables and figures of the papers that Touchfield follows, measured here and printed beside the
+//! published numbers: one file per table.
+//!
+//! Input: [`Arguments`] of `touchfield bench`, and a [`Host`] that reads, bakes and writes for
+//! them.
+//! Output: an [`Answer`] with the paper's row beside ours. Cost: seconds to minutes.
+//! Not for: sweeps over parameters and other libraries, which are in `touchfield-bench`.
+
+mod clock;
+mod host;
+mod krayer;
+mod model;
+mod random;
+mod sagardia;
+mod xu;
+
+pub use host::{BakedField, Host, Stop};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use self::krayer::table1 as krayer_table1;
+use self::xu::{
+    table1 as xu_table1, table2 as xu_table2, table3 as xu_table3, table4 as xu_table4,
+};
+use touchfield_report::{self as report, Answer};
+
+/// Measure here what a document has measured, and print both
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield bench list
+  touchfield bench xu-table1 --model bunny.obj --resolution 128,256 --out table.csv
+
+Times are from start to end on all threads unless a bench says otherwise: leave the machine alone meanwhile.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    name: Name,
+}
+
+#[derive(Subcommand)]
+enum Name {
+    /// Name the benches
+    List,
+    KrayerTable1(krayer_table1::Arguments),
+    SagardiaTable1(sagardia::Table1),
+    SagardiaFig8(sagardia::Fig8),
+    SagardiaTable2(sagardia::Table2),
+    XuTable1(xu_table1::Arguments),
+    XuTable2(xu_table2::Arguments),
+    XuTable3(xu_table3::Arguments),
+    XuTable4(xu_table4::Arguments),
+}
+
+/// What `list` prints: every other subcommand, and what it does.
+const BENCHES: [(&str, &str); 8] = [
+    (krayer_table1::NAME, krayer_table1::DESCRIPTION),
+    (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
+    (sagardia::FIG8, sagardia::FIG8_DESCRIPTION),
+    (sagardia::TABLE2, sagardia::TABLE2_DESCRIPTION),
+    (xu_table1::NAME, xu_table1::DESCRIPTION),
+    (xu_table2::NAME, xu_table2::DESCRIPTION),
+    (xu_table3::NAME, xu_table3::DESCRIPTION),
+    (xu_table4::NAME, xu_table4::DESCRIPTION),
+];
+
+/// Runs the experiment that the arguments name.
+pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
+    match &arguments.name {
+        Name::List => Ok(list()),
+        Name::KrayerTable1(arguments) => krayer_table1::run(arguments, host),
+        Name::SagardiaTable1(arguments) => sagardia::table1(arguments, host),
+        Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, host),
+        Name::SagardiaTable2(arguments) => sagardia::table2(arguments, host),
+        Name::XuTable1(arguments) => xu_table1::run(arguments, host),
+        Name::XuTable2(arguments) => xu_table2::run(arguments, host),
+        Name::XuTable3(arguments) => xu_table3::run(arguments, host),
+        Name::XuTable4(arguments) => xu_table4::run(arguments, host),
+    }
+}
+
+fn list() -> Answer {
+    let rows = BENCHES.map(|(name, what)| vec![name.to_owned(), what.to_owned()]);
+    let benches = BENCHES.map(|(name, what)| json!({ "name": name, "description": what }));
+    Answer {
+        text: report::table(&["bench", "what it prints"], &rows),
+        json: json!({ "benches": benches }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_bench() {
+        let command = Name::augment_subcommands(clap::Command::new("bench"));
+        let mut known: Vec<&str> = command.get_subcommands().map(|c| c.get_name()).collect();
+        known.retain(|&name| name != "list");
+        assert_eq!(known, BENCHES.map(|(name, _)| name));
+    }
+}

@@ -1,0 +1,39 @@
+//! Random numbers, points and rotations, the same on every machine.
+//!
+//! Input: a seed. Output: a sequence. Not for: secrets. SplitMix64 \[Steele2014\]
+//! (docs/BIBLIOGRAPHY.md).
+
+use glam::{Quat, Vec3};
+use touchfield::geom::Aabb;
+
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// From 0 up to, not including, 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in a box.
+    pub(crate) fn point(&mut self, bounds: Aabb) -> Vec3 {
+        let share = Vec3::from_array([(); 3].map(|()| self.unit() as f32));
+        bounds.min + share * bounds.extents()
+    }
+
+    /// Uniform over all rotations \[Shoemake1992\].
+    pub(crate) fn rotation(&mut self) -> Quat {
+        let share = self.unit();
+        let [a, b] = [(); 2].map(|()| std::f64::consts::TAU * self.unit());
+        let (s, c) = ((1.0 - share).sqrt(), share.sqrt());
+        let [x, y, z, w] = [s * a.sin(), s * a.cos(), c * b.sin(), c * b.cos()].map(|q| q as f32);
+        Quat::from_xyzw(x, y, z, w).normalize()
+    }
+}

@@ -1,0 +1,69 @@
+//! Table 4 of document 002 beside ours: a model that falls on its own copy, frame after frame.
+//!
+//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks:
+//! `swept_shell`; motions: `falling`.
+//! Not for: forces.
+//!
+//! The document's scenes have several bodies and a ground; ours has one pair, which is dropped
+//! again and again.
+
+use clap::Args;
+
+use super::falling;
+use super::swept_shell::{Bodies, PaperRow, Table};
+use crate::host::Host;
+use crate::host::Stop;
+use touchfield_report::Answer;
+
+pub(crate) const NAME: &str = "xu-table4";
+pub(crate) const DESCRIPTION: &str =
+    "document 002, Table 4: a shell that falls on its own body, point by point and by spheres";
+
+/// Document 002, Table 4: a shell that falls on its own body, point by point and by spheres
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  touchfield bench xu-table4 --model bunny_777.obj --model dragon.ply --frames 2600,1160 --out table.csv")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    /// Frames of a millisecond, model by model; the last number is for all that follow
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_values_t = [2600],
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    frames: Vec<u32>,
+}
+
+const fn paper(
+    model: &'static str,
+    points: usize,
+    motions: usize,
+    linear: f64,
+    hierarchy: f64,
+) -> PaperRow {
+    PaperRow {
+        model,
+        points,
+        motions,
+        linear,
+        hierarchy,
+    }
+}
+
+/// Document 002, Table 4.
+const TABLE: Table = Table {
+    name: NAME,
+    about: "Vertices of a body that falls on its own copy, a frame at a time",
+    paper: &[
+        paper("bunny", 777, 2600, 8.0, 2.5),
+        paper("china bowl", 2072, 2000, 20.3, 4.5),
+        paper("dragon", 437_645, 1160, 671.6, 2.6),
+    ],
+};
+
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
+    TABLE.run(&arguments.bodies, host, |index, body| {
+        // Never empty: clap has a default.
+        let given = arguments.frames.get(index).or(arguments.frames.last());
+        falling::motions(body, given.copied().unwrap_or(1) as usize)
+    })
+}

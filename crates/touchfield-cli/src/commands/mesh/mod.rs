@@ -1,0 +1,4 @@
+//! Commands about meshes.
+
+pub(crate) mod inspect;
+pub(crate) mod models;

@@ -1,0 +1,211 @@
+//! `touchfield sweep`: separation and contacts of two bodies at many poses, or first touches of many motions.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use rayon::prelude::*;
+use serde_json::json;
+use touchfield::narrow::{
+    CollideError, CollideSettings, Contacts, Outcome, Scratch, SeparationOutcome,
+    SeparationScratch, SeparationSettings, collide, separation,
+};
+
+use crate::args::{Common, Length};
+use crate::commands::motion::cast::CastSearch;
+use crate::commands::motion::sweep_motions;
+use crate::commands::pair::collide::Search;
+use crate::failure::Failure;
+use crate::files::{output, points};
+use crate::input::frames::MeshPose;
+use crate::input::pair::{Bodies, Shapes};
+use crate::report::progress::CountProgress;
+use crate::report::{self, Answer, Facts};
+
+/// Poses that one thread takes at a time: its buffers grow once for all of them.
+const PIECE: usize = 64;
+/// Columns of what is written.
+const HEADING: [&str; 8] = ["separation", "nx", "ny", "nz", "px", "py", "pz", "contacts"];
+
+type Row = [f32; HEADING.len()];
+
+/// Ask for separation and contacts at many poses, or for the first touches of many motions
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield sweep bolt.tfs nut.tfs --poses poses.npy -o rows.npy       (N, 7) in, (N, 8) out
+  touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
+  touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.parquet
+  touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 11) out
+
+A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
+`touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.
+
+A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from, as
+`touchfield cast` tells them; hit is 1 or 0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in contact and part.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional heading
+    #[arg(long, value_name = "P", required_unless_present = "motions")]
+    poses: Option<PathBuf>,
+    /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
+    #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
+    motions: Option<PathBuf>,
+    /// Where to write a row for every pose, .npy of shape (N, 8), f4, .csv or .parquet; or for every motion, (N, 11)
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a
+    /// thousandth of the smaller body's diagonal]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    tolerance: Option<Length>,
+    /// The separation that counts as touching in a motion, such as 5mm
+    #[arg(
+        long,
+        value_name = "S",
+        allow_hyphen_values = true,
+        conflicts_with = "poses"
+    )]
+    target: Option<Length>,
+    #[command(flatten)]
+    search: Search,
+    /// End with exit code 1 if there is a contact at any pose, or a motion that is not proven free
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    output::check(&arguments.output, &points::EXTENSIONS)?;
+    let inputs = [&arguments.bodies.a, &arguments.bodies.b].into_iter();
+    for input in inputs.chain(&arguments.poses).chain(&arguments.motions) {
+        output::check_apart(&arguments.output, input)?;
+    }
+    let poses = match (&arguments.poses, &arguments.motions) {
+        (Some(poses), _) => points::read_poses(poses, common.max_memory.0)?,
+        (None, Some(motions)) => {
+            let motions = sweep_motions::read(motions, common)?;
+            let search = CastSearch {
+                target: arguments.target.unwrap_or(Length(0.0)),
+                tolerance: arguments.tolerance,
+            };
+            let (output, fail) = (&arguments.output, arguments.fail_on_contact);
+            let shapes = arguments.bodies.load(common)?;
+            return sweep_motions::run(&shapes, &motions, &search, output, fail);
+        }
+        (None, None) => {
+            return Err(Failure::BadInput(
+                "neither --poses nor --motions is given".to_owned(),
+            ));
+        }
+    };
+    let collide = arguments.search.settings();
+    arguments.bodies.check(&collide)?;
+    let shapes = arguments.bodies.load(common)?;
+    let questions = Questions {
+        shapes: &shapes,
+        separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
+        collide,
+        incomplete: AtomicUsize::new(0),
+    };
+    let bar = CountProgress::new("poses", poses.len() as u64);
+    let start = Instant::now();
+    let pieces: Result<Vec<Vec<Row>>, Failure> = poses
+        .par_chunks(PIECE)
+        .map(|piece| {
+            let rows = questions.rows(piece);
+            bar.add(piece.len() as u64)?;
+            rows.map_err(|error| shapes.failure(&error))
+        })
+        .collect();
+    let rows = pieces?.concat();
+    let seconds = start.elapsed().as_secs_f64();
+    drop(bar);
+    points::write_rows(&arguments.output, HEADING, &rows)?;
+    let touching = rows.iter().filter(|row| row[7] > 0.0).count();
+    let incomplete = questions.incomplete.load(Ordering::Relaxed);
+    let mut answer = answer(arguments, &rows, touching, incomplete, seconds);
+    shapes.frames.note_rows(&mut answer);
+    if arguments.fail_on_contact && touching > 0 {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    if arguments.fail_on_contact && incomplete > 0 {
+        return Err(Failure::Limit(format!(
+            "the search was cut short at {incomplete} poses, which proves nothing; raise --budget or leave it out"
+        )));
+    }
+    Ok(answer)
+}
+
+/// What is asked at every pose.
+struct Questions<'a> {
+    shapes: &'a Shapes,
+    separation: SeparationSettings,
+    collide: CollideSettings,
+    /// Poses at which a search was cut short.
+    incomplete: AtomicUsize,
+}
+
+impl Questions<'_> {
+    fn rows(&self, poses: &[MeshPose]) -> Result<Vec<Row>, CollideError> {
+        let mut heap = SeparationScratch::default();
+        let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+        poses
+            .iter()
+            .map(|a_from_b| {
+                let pair = self.shapes.at(a_from_b);
+                let apart = separation(&pair, &self.separation, &mut heap)?;
+                collide(&pair, &self.collide, &mut scratch, &mut found)?;
+                let whole = found.outcome == Outcome::Complete
+                    && apart.outcome != SeparationOutcome::GaveUp;
+                if !whole {
+                    self.incomplete.fetch_add(1, Ordering::Relaxed);
+                }
+                let ([nx, ny, nz], [px, py, pz]) =
+                    (apart.normal.to_array(), apart.point.to_array());
+                let contacts = found.contacts.len() as f32;
+                Ok([apart.separation, nx, ny, nz, px, py, pz, contacts])
+            })
+            .collect()
+    }
+}
+
+fn answer(
+    arguments: &Arguments,
+    rows: &[Row],
+    touching: usize,
+    incomplete: usize,
+    seconds: f64,
+) -> Answer {
+    let rate = rows.len() as f64 / seconds.max(1e-9);
+    let least = rows.iter().map(|row| row[0]).reduce(f32::min);
+    let mut facts = Facts::default();
+    facts.add("poses", report::count_of(rows.len()));
+    facts.add("touching", report::count_of(touching));
+    if incomplete > 0 {
+        facts.add("cut short", report::count_of(incomplete));
+    }
+    if let Some(least) = least {
+        facts.add("least separation", report::length(least));
+    }
+    facts.add(
+        "time",
+        format!(
+            "{}, {} poses/s",
+            report::seconds(seconds),
+            report::rounded(rate)
+        ),
+    );
+    Answer {
+        text: facts.text(),
+        json: json!({
+            "poses": rows.len(),
+            "touching": touching,
+            "incomplete": incomplete,
+            "least_separation": least.map(report::number),
+            "seconds": seconds,
+            "poses_per_second": rate,
+            "output": arguments.output.to_string_lossy(),
+        }),
+    }
+}

@@ -1,0 +1,224 @@
+//! `touchfield collide`: where two bodies touch, and how deep.
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use touchfield::contact::Contact;
+use touchfield::geom::Tolerance;
+use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
+use touchfield::narrow::{
+    CollideSettings, Contacts, FaceDescent, Method, Outcome, Particles, Scratch, Subdivision,
+    collide, sharpen,
+};
+
+use crate::args::{Common, Length};
+use crate::failure::Failure;
+use crate::input::frames::Frames;
+use crate::input::pair::{Bodies, Placed};
+use crate::report::{self, Answer, Facts};
+
+/// Contacts that people are shown; scripts get all of them.
+const SHOWN: usize = 10;
+
+/// Find where two bodies touch, and how deep
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
+  touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --max-separation 1mm --json
+  touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1 --keep 8
+  touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --convex
+  touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
+
+Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
+separation there, negative where the bodies overlap.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    #[command(flatten)]
+    placed: Placed,
+    #[command(flatten)]
+    search: Search,
+    /// Keep at most so many contacts: those that together resist most, the deepest always among them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    keep: Option<u16>,
+    /// End with exit code 1 if there is a contact
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+/// How contacts are looked for.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// How contacts are found; auto picks by kind and size of the bodies, and says what
+    #[arg(long, value_enum, value_name = "M", default_value_t)]
+    method: MethodName,
+    /// Report what is so near too, such as 1mm, not only what touches
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
+    max_separation: Length,
+    /// Microseconds after which a coarser answer is wanted rather than a late one
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..))]
+    budget: Option<u64>,
+}
+
+/// Names of methods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodName {
+    /// by kind and size of the bodies
+    #[default]
+    Auto,
+    /// every point of one surface against the field of the other
+    PointSamples,
+    /// a tree of spheres over the points of one surface against the field of the other
+    ShellTraversal,
+    /// the deepest point of each of 16 segments of one surface
+    ShellSegments,
+    /// the sphere tree of either shell against the other's field
+    BothShells,
+    /// one contact, where the separation is
+    Separation,
+    /// boxes halved where both bodies may be
+    OctreeSubdivision,
+    /// particles projected onto the surface of the intersection
+    ProjectionParticles,
+    /// the deepest point of every face of a mesh, by descent; for bodies given as meshes, or baked with their faces
+    FaceDescent,
+    /// the corners of the region where two convex bodies touch; with --convex
+    Convex,
+}
+
+impl Search {
+    pub(crate) fn settings(&self) -> CollideSettings {
+        CollideSettings {
+            method: match self.method {
+                MethodName::Auto => Method::Auto,
+                MethodName::PointSamples => Method::PointSamples,
+                MethodName::ShellTraversal => Method::ShellTraversal,
+                MethodName::BothShells => Method::BothShells,
+                MethodName::ShellSegments => Method::ShellSegments(16),
+                MethodName::Separation => Method::Separation,
+                MethodName::OctreeSubdivision => Method::OctreeSubdivision(Subdivision::default()),
+                MethodName::ProjectionParticles => {
+                    Method::ProjectionParticles(Particles::default())
+                }
+                MethodName::FaceDescent => Method::FaceDescent(FaceDescent::default()),
+                MethodName::Convex => Method::Convex,
+            },
+            max_separation: self.max_separation.0 as f32,
+            detail: 0.0,
+            budget: self.budget.map(Duration::from_micros),
+        }
+    }
+}
+
+/// Leaves at most so many contacts of bodies of this size \[m\], those that together resist most, deepest first as they came.
+pub(crate) fn keep(count: usize, size: f32, contacts: &mut Vec<Contact>) -> Result<(), Failure> {
+    let settings = ReduceSettings {
+        max_contacts: count,
+        tolerance: Tolerance::for_size(size),
+        ..Default::default()
+    };
+    let (mut scratch, mut reduced) = (ReduceScratch::default(), Reduced::default());
+    reduce(contacts, &[], &settings, &mut scratch, &mut reduced)
+        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    reduced.kept.sort_unstable();
+    let kept = reduced.kept.iter().map(|&index| contacts[index as usize]);
+    *contacts = kept.collect();
+    Ok(())
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let settings = arguments.search.settings();
+    arguments.bodies.check(&settings)?;
+    let shapes = arguments.bodies.load(common)?;
+    let pair = shapes.at(&arguments.placed.b_in_a);
+    let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
+    let start = Instant::now();
+    collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
+    if let Some(count) = arguments.keep {
+        keep(count.into(), shapes.smaller_diagonal(), &mut found.contacts)?;
+        if found.method.is_by_shell() {
+            for contact in &mut found.contacts {
+                *contact = sharpen(&pair, *contact);
+            }
+        }
+    }
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let answer = answer(&found, &shapes.frames, microseconds);
+    if arguments.fail_on_contact && !found.contacts.is_empty() {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    if arguments.fail_on_contact && found.outcome != Outcome::Complete {
+        return Err(Failure::Limit(
+            "the search was cut short before it found a contact, which proves nothing; raise --budget or leave it out"
+                .to_owned(),
+        ));
+    }
+    Ok(answer)
+}
+
+fn answer(found: &Contacts, frames: &Frames, microseconds: f64) -> Answer {
+    let mut facts = Facts::default();
+    facts.add("contacts", report::count_of(found.contacts.len()));
+    if let Some(deepest) = found.contacts.first() {
+        facts.add("deepest", report::length(deepest.separation));
+    }
+    facts.add("method", found.method.name());
+    match found.outcome {
+        Outcome::Complete => {}
+        Outcome::OutOfTime { levels, of } => facts.add(
+            "note",
+            format!("out of time after {levels} of {of} levels of the tree"),
+        ),
+        Outcome::TooManyBoxes { levels, of } => facts.add(
+            "note",
+            format!("too many boxes after {levels} of {of} levels; the contacts are those of larger boxes"),
+        ),
+    }
+    facts.add("time", format!("{microseconds:.0} µs"));
+    let rows: Vec<Vec<String>> = (found.contacts.iter().take(SHOWN))
+        .map(|contact| {
+            vec![
+                report::length(contact.separation),
+                frames.point(contact.point),
+                report::point(contact.normal),
+                contact.id.0.to_string(),
+            ]
+        })
+        .collect();
+    let mut text = facts.text();
+    if !rows.is_empty() {
+        text += "\n";
+        text += &report::table(&[">separation", "point [m]", "normal", ">id"], &rows);
+    }
+    let more = found.contacts.len().saturating_sub(SHOWN);
+    if more > 0 {
+        text += &format!("  and {} more; --json prints all\n", report::count_of(more));
+    }
+    let contacts: Vec<Value> = (found.contacts.iter())
+        .map(|contact| contact_json(contact, frames))
+        .collect();
+    let mut json = json!({
+        "contacts": contacts,
+        "method": found.method.name(),
+        "complete": found.outcome == Outcome::Complete,
+        "microseconds": microseconds,
+    });
+    frames.add_to(&mut json);
+    Answer { text, json }
+}
+
+fn contact_json(contact: &Contact, frames: &Frames) -> Value {
+    json!({
+        "point": frames.point_json(contact.point),
+        "normal": report::numbers(contact.normal),
+        "separation": report::number(contact.separation),
+        "id": contact.id.0,
+    })
+}

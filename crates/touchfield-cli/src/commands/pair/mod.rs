@@ -1,0 +1,4 @@
+//! Commands about two bodies at rest.
+
+pub(crate) mod collide;
+pub(crate) mod separation;

@@ -1,0 +1,164 @@
+//! `touchfield separation`: how far two bodies are apart, or how deep they overlap, with a proof.
+
+use std::time::Instant;
+
+use clap::Args;
+use glam::DVec3;
+use serde_json::json;
+use touchfield::narrow::convex::{ConvexCache, ConvexPair};
+use touchfield::narrow::{
+    Pair, Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
+};
+
+use crate::args::{Common, Length};
+use crate::failure::Failure;
+use crate::input::frames::Frames;
+use crate::input::pair::{Bodies, Placed};
+use crate::report::{self, Answer, Facts};
+
+/// Tell how far two bodies are apart, with proven bounds
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield separation bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
+  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --tolerance 0.1mm --json
+  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex
+
+The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
+overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. Bodies that are apart, given as closed
+meshes or baked with their faces, are told apart by those, as narrowly as asked for; else a finer field, or one baked with --tolerance, brings
+the bounds closer together. With --convex it is also told how far B must move at least to leave A, and which way:
+0 for bodies that are apart.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bodies: Bodies,
+    #[command(flatten)]
+    placed: Placed,
+    /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top where they are asked [default: a thousandth of
+    /// the smaller body's diagonal]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    tolerance: Option<Length>,
+    /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let shapes = arguments.bodies.load(common)?;
+    let tolerance = shapes.tolerance(arguments.tolerance);
+    let settings = SeparationSettings::to_within(tolerance);
+    let pair = shapes.at(&arguments.placed.b_in_a);
+    let mut scratch = SeparationScratch::default();
+    let start = Instant::now();
+    let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let least = LeastTranslation::of(&pair);
+    let answer = answer(
+        &found,
+        least.as_ref(),
+        &shapes.frames,
+        tolerance,
+        microseconds,
+    );
+    // A bound that is not a number proves nothing either.
+    let apart = found.lower_bound > 0.0;
+    if arguments.fail_on_contact && !apart {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    Ok(answer)
+}
+
+/// The shortest move of B that parts two convex bodies, in frame A.
+struct LeastTranslation {
+    depth: f64,
+    way: DVec3,
+}
+
+impl LeastTranslation {
+    /// `None` if the bodies are not both convex.
+    fn of(pair: &Pair<'_>) -> Option<LeastTranslation> {
+        let (a, b) = (pair.a.as_convex()?, pair.b.as_convex()?);
+        let touch = ConvexPair::new(a, b, pair.a_from_b).touch(0.0, &mut ConvexCache::default());
+        let depth = (-touch.separation).max(0.0);
+        Some(LeastTranslation {
+            depth,
+            way: match depth > 0.0 {
+                true => depth * touch.normal,
+                false => DVec3::ZERO,
+            },
+        })
+    }
+
+    fn told(&self) -> String {
+        let direction = self.way.normalize_or_zero().as_vec3();
+        let length = report::length(self.depth as f32);
+        format!("{length} along {}", report::point(direction))
+    }
+}
+
+fn answer(
+    found: &Separation,
+    least: Option<&LeastTranslation>,
+    frames: &Frames,
+    tolerance: f32,
+    microseconds: f64,
+) -> Answer {
+    let mut facts = Facts::default();
+    let what = match (found.lower_bound > 0.0, found.upper_bound < 0.0) {
+        (true, _) => "apart",
+        (_, true) => "overlapping",
+        _ => "touching, as far as the fields can tell",
+    };
+    facts.add("bodies", what);
+    facts.add("separation", report::length(found.separation));
+    facts.add(
+        "proven",
+        format!(
+            "{} to {}",
+            report::length(found.lower_bound),
+            report::length(found.upper_bound)
+        ),
+    );
+    if found.outcome == SeparationOutcome::GaveUp {
+        facts.add(
+            "note",
+            format!(
+                "gave up after {} boxes; the bounds hold, but are wider than {}",
+                report::count(found.boxes),
+                report::length(tolerance)
+            ),
+        );
+    }
+    if let Some(least) = least.filter(|least| least.depth > 0.0) {
+        facts.add("to part", least.told());
+    }
+    facts.add("point on A", frames.point(found.point_on_a));
+    facts.add("point on B", frames.point(found.point_on_b));
+    facts.add("normal", report::point(found.normal));
+    facts.add(
+        "time",
+        format!("{microseconds:.0} µs, {} boxes", report::count(found.boxes)),
+    );
+    let mut json = json!({
+            "separation": report::number(found.separation),
+            "lower_bound": report::number(found.lower_bound),
+            "upper_bound": report::number(found.upper_bound),
+            "point": frames.point_json(found.point),
+            "point_on_a": frames.point_json(found.point_on_a),
+            "point_on_b": frames.point_json(found.point_on_b),
+            "normal": report::numbers(found.normal),
+            "tolerance": report::number(tolerance),
+            "boxes": found.boxes,
+            "complete": found.outcome == SeparationOutcome::Converged,
+            "microseconds": microseconds,
+    });
+    frames.add_to(&mut json);
+    if let Some(least) = least {
+        json["penetration_depth"] = report::number(least.depth as f32);
+        json["least_translation"] = report::numbers(least.way.as_vec3());
+    }
+    Answer {
+        text: facts.text(),
+        json,
+    }
+}

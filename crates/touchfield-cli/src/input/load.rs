@@ -1,0 +1,481 @@
+//! Files in: a mesh or a baked field, told apart by content first and by extension second.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::DVec3;
+use touchfield::bake::pointshell::{
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
+};
+use touchfield::bake::{
+    BakeReport, BakeSettings, Baked, Before, FieldKind, Rebaked, SparseBefore, bake_field,
+    frame_origin, hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
+};
+use touchfield::field::file::{self, Stored};
+use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
+use touchfield::geom::DAabb;
+use touchfield::mesh::TriangleMesh;
+use touchfield::mesh::read::{self, Limits};
+use touchfield::pointshell::PointShell;
+use touchfield::shape::file::{self as shape_file, StoredShape};
+use touchfield::shape::{Convex, Shape, Surface};
+
+use crate::args::Units;
+use crate::failure::Failure;
+use crate::report::progress::BakeProgress;
+use crate::report::{self, terminal};
+
+/// A field and its name for titles.
+pub(crate) struct Body {
+    pub(crate) name: String,
+    pub(crate) field: Arc<StoredField>,
+    pub(crate) provenance: Provenance,
+    /// What its file held for contact, or its mesh lends it.
+    pub(crate) parts: Parts,
+}
+
+/// What contact wants beside a field.
+#[derive(Clone, Default)]
+pub(crate) struct Parts {
+    /// Points of the surface.
+    pub(crate) shell: Option<Arc<PointShell>>,
+    /// The triangles that the field tells the distance to.
+    pub(crate) surface: Option<Arc<Surface>>,
+}
+
+impl Parts {
+    fn bytes(&self) -> usize {
+        let shell = self.shell.as_ref().map_or(0, |shell| shell.bytes());
+        shell + self.surface.as_ref().map_or(0, |surface| surface.bytes())
+    }
+}
+
+impl Body {
+    /// Bytes that it keeps.
+    pub(crate) fn bytes(&self) -> u64 {
+        let notes: usize = self.provenance.notes.iter().map(String::len).sum();
+        let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
+        (self.field.bytes() + self.parts.bytes() + cells + notes) as u64
+    }
+
+    /// Says so if there is nothing to see: no node lies inside.
+    pub(crate) fn nothing_inside(&self) -> Option<String> {
+        let cell = report::length(self.field.finest_cell_size());
+        (!self.field.has_inside()).then(|| {
+            format!(
+                "{}: no node is inside, so there is no solid to show: the surface is open, or everywhere thinner than a \
+                 cell of {cell}; `touchfield bake` with a smaller --cell-size, or with --repair, may find it",
+                self.name
+            )
+        })
+    }
+}
+
+/// Whether a file holds a baked field, or at least claims to by its extension.
+pub(crate) fn is_baked(path: &Path) -> bool {
+    let mut start = [0; file::SIGNATURE.len()];
+    // What is looked at in a pipe is gone for the reader.
+    let magic = match path.is_file() {
+        true => File::open(path).and_then(|mut file| file.read_exact(&mut start)),
+        false => Err(io::ErrorKind::Unsupported.into()),
+    };
+    (magic.is_ok() && start == file::SIGNATURE)
+        || path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
+}
+
+/// Says more of a folder or an empty file than any reader would.
+pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            Err(Failure::in_file(path, "is a folder; name a file in it"))
+        }
+        Ok(found) if found.is_file() && found.len() == 0 && has_no_bytes(path) => Err(
+            Failure::in_file(path, "is empty; export, copy or bake it again"),
+        ),
+        // What cannot be read is told by who tries.
+        _ => Ok(()),
+    }
+}
+
+/// Whether nothing can be read from a file. Those of `/proc` have bytes, whatever their length says.
+fn has_no_bytes(path: &Path) -> bool {
+    let read = File::open(path).and_then(|mut file| file.read(&mut [0]));
+    matches!(read, Ok(0))
+}
+
+/// Reads a baked file.
+pub(crate) fn baked(path: &Path, max_memory: u64) -> Result<Stored, Failure> {
+    check_input(path)?;
+    file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
+}
+
+/// Reads a baked file with all that it holds for contact.
+pub(crate) fn baked_shape(path: &Path, max_memory: u64) -> Result<StoredShape, Failure> {
+    check_input(path)?;
+    shape_file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
+}
+
+/// Reads a mesh and scales it to metres.
+pub(crate) fn mesh(path: &Path, units: Units, max_memory: u64) -> Result<TriangleMesh, Failure> {
+    check_input(path)?;
+    let most = |bytes_each: usize, limit: usize| {
+        let fitting = max_memory / bytes_each as u64;
+        limit.min(usize::try_from(fitting).unwrap_or(usize::MAX))
+    };
+    let default = Limits::default();
+    let limits = Limits {
+        vertices: most(size_of::<glam::DVec3>(), default.vertices),
+        faces: most(size_of::<[u32; 3]>(), default.faces),
+        bytes: default.bytes.min(max_memory),
+    };
+    let mut mesh = read::read_file(path, &limits).map_err(|error| Failure::of_reading(&error))?;
+    if units != Units::M {
+        for vertex in &mut mesh.vertices {
+            *vertex *= units.metres();
+        }
+    }
+    Ok(mesh)
+}
+
+/// A field that was just baked.
+pub(crate) struct BakedField {
+    pub(crate) field: StoredField,
+    pub(crate) provenance: Provenance,
+    pub(crate) report: BakeReport,
+    /// Values that were computed, if others were kept from before.
+    pub(crate) recomputed: Option<usize>,
+}
+
+impl<F: Into<StoredField>> From<Baked<F>> for BakedField {
+    fn from(baked: Baked<F>) -> BakedField {
+        let Baked {
+            field,
+            provenance,
+            report,
+        } = baked.stored();
+        BakedField {
+            field,
+            provenance,
+            report,
+            recomputed: None,
+        }
+    }
+}
+
+impl<F: Into<StoredField>> From<Rebaked<F>> for BakedField {
+    fn from(rebaked: Rebaked<F>) -> BakedField {
+        BakedField {
+            recomputed: Some(rebaked.recomputed),
+            ..rebaked.baked.into()
+        }
+    }
+}
+
+/// A field before its mesh changed.
+pub(crate) enum OldField {
+    Dense(DenseGrid),
+    /// With the width of its band in cells.
+    Sparse {
+        field: SparseBlocks,
+        band: f64,
+    },
+}
+
+/// What is known from before a mesh changed.
+pub(crate) struct Update {
+    pub(crate) field: OldField,
+    pub(crate) provenance: Provenance,
+    /// The mesh as it was, if it is known.
+    pub(crate) before: Option<TriangleMesh>,
+    /// Holds all changes.
+    pub(crate) changed: DAabb,
+}
+
+/// How a field is to be stored.
+pub(crate) enum Storage {
+    /// A new field of some kind.
+    New(FieldKind),
+    /// On the same grid as before.
+    Update(Box<Update>),
+}
+
+/// Bakes the mesh that `path` holds, with a progress bar.
+pub(crate) fn bake_mesh(
+    path: &Path,
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    storage: &Storage,
+) -> Result<BakedField, Failure> {
+    let bar = BakeProgress::new(&name_of(path));
+    let progress = |step| bar.show(step);
+    let update = match storage {
+        Storage::New(kind) => {
+            let baked = bake_field(mesh, settings, kind, &progress);
+            let baked = baked.map_err(|error| Failure::of_bake(path, &error, settings))?;
+            return Ok(baked.into());
+        }
+        Storage::Update(update) => update,
+    };
+    let (provenance, old_mesh) = (&update.provenance, update.before.as_ref());
+    let rebaked = match &update.field {
+        OldField::Dense(grid) => {
+            let before = Before {
+                grid,
+                provenance,
+                mesh: old_mesh,
+            };
+            rebake(&before, mesh, update.changed, settings, &progress).map(BakedField::from)
+        }
+        OldField::Sparse { field, band } => {
+            let before = SparseBefore {
+                field,
+                provenance,
+                mesh: old_mesh,
+            };
+            rebake_sparse(&before, mesh, update.changed, *band, settings, &progress)
+                .map(BakedField::from)
+        }
+    };
+    rebaked.map_err(|error| Failure::of_update(path, error, settings))
+}
+
+/// The field of a baked file, or of a mesh that is baked here and now with default settings.
+pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
+    if is_baked(path) {
+        let stored = baked(path, max_memory)?;
+        return Ok(Body {
+            name: name_of(path),
+            field: Arc::new(stored.field),
+            provenance: stored.provenance,
+            parts: Parts::default(),
+        });
+    }
+    body(path, max_memory).map(|(body, _)| body)
+}
+
+/// Says so if a mesh was moved into a frame of its own.
+fn note_origin(path: &Path, origin: DVec3) {
+    if origin != DVec3::ZERO {
+        note(&format!(
+            "{}: too far from the origin for f32, so it is computed in a frame of its own, with the origin at {:?} m; points and poses \
+             are in the frame of the mesh",
+            path.display(),
+            origin.to_array()
+        ));
+    }
+}
+
+/// The field of a file with its shell and faces, and its mesh, in the frame of the field, if it is one.
+pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
+    let name = name_of(path);
+    if is_baked(path) {
+        let StoredShape {
+            stored,
+            shell,
+            surface,
+        } = baked_shape(path, max_memory)?;
+        let body = Body {
+            name,
+            field: Arc::new(stored.field),
+            provenance: stored.provenance,
+            parts: Parts {
+                shell: shell.map(Arc::new),
+                surface: surface.map(Arc::new),
+            },
+        };
+        return Ok((body, None));
+    }
+    let mut mesh = mesh(path, Units::M, max_memory)?;
+    let settings = BakeSettings {
+        max_memory,
+        ..BakeSettings::default()
+    };
+    let BakedField {
+        field, provenance, ..
+    } = bake_mesh(path, &mesh, &settings, &Storage::New(FieldKind::Dense))
+        .map_err(|failure| failure.of_default_bake())?;
+    mesh.move_to_frame_at(provenance.origin);
+    note_origin(path, provenance.origin);
+    note(&format!(
+        "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
+        path.display(),
+        report::nodes(&field)
+    ));
+    let body = Body {
+        name,
+        field: Arc::new(field),
+        provenance,
+        parts: Parts::default(),
+    };
+    Ok((body, Some(mesh)))
+}
+
+/// Meshes of up to so many vertices lend all of them to their shell; of larger ones points are chosen, or a scan of millions would
+/// make a shell of millions.
+const MOST_VERTICES: usize = 50_000;
+
+/// A shape that can be asked for contact.
+#[derive(Clone)]
+pub(crate) struct LoadedShape {
+    pub(crate) shape: Shape,
+    /// Origin of its frame, in that of its mesh [m]; see [`Provenance::origin`].
+    pub(crate) origin: DVec3,
+    /// What it keeps.
+    pub(crate) bytes: u64,
+}
+
+/// The shape that a file holds.
+pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
+    let (body, mesh) = body(path, max_memory)?;
+    if let Some(nothing) = body.nothing_inside() {
+        note(&nothing);
+    }
+    shape_of(path, &body, mesh.as_ref())
+}
+
+/// The convex hull of the mesh that a file holds.
+pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
+    if is_baked(path) {
+        return Err(Failure::in_file(
+            path,
+            "is a baked field, and --convex takes meshes; give the mesh it was baked from, or leave --convex out",
+        ));
+    }
+    let mut mesh = mesh(path, Units::M, max_memory)?;
+    /// Bytes a vertex, at the most, while a hull is built.
+    const BUILDING: u64 = 1000;
+    let needed = BUILDING * mesh.vertices.len() as u64;
+    if needed > max_memory {
+        return Err(Failure::Limit(format!(
+            "{}: the hull of {} vertices may take {}; raise --max-memory",
+            path.display(),
+            report::count_of(mesh.vertices.len()),
+            report::bytes(needed)
+        )));
+    }
+    let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
+    // A hull has no cells; it is to be as good as a grid of this many across.
+    let bounds = mesh.bounds();
+    let origin = frame_origin(bounds, bounds.diagonal() / 128.0);
+    mesh.move_to_frame_at(origin);
+    note_origin(path, origin);
+    let hull = hull_of_mesh(&mesh).map_err(|error| failed(&error))?;
+    let bytes = hull.bytes() as u64;
+    let shape = Shape::convex(Convex::hull(Arc::new(hull))).map_err(|error| failed(&error))?;
+    Ok(LoadedShape {
+        shape,
+        origin,
+        bytes,
+    })
+}
+
+/// A field with what contact wants of its surface: what its file held, else made of its mesh, else a shell of the field's own surface.
+pub(crate) fn shape_of(
+    path: &Path,
+    body: &Body,
+    mesh: Option<&TriangleMesh>,
+) -> Result<LoadedShape, Failure> {
+    let mut parts = body.parts.clone();
+    if parts.shell.is_none() {
+        parts = match mesh {
+            Some(mesh) => parts_of_mesh(path, mesh, &body.field, &body.provenance)?,
+            None => Parts {
+                shell: Some(Arc::new(shell_of(path, &body.field)?)),
+                ..parts
+            },
+        };
+    }
+    let made = parts.bytes() - body.parts.bytes();
+    let mut shape = Shape::stored(Arc::clone(&body.field));
+    if let Some(shell) = parts.shell {
+        shape = shape.with_shell(shell);
+    }
+    if let Some(surface) = parts.surface {
+        shape = shape.with_exact_surface(surface);
+    }
+    Ok(LoadedShape {
+        shape,
+        origin: body.provenance.origin,
+        bytes: body.bytes() + made as u64,
+    })
+}
+
+/// Most points of a shell that is made for a query.
+pub(crate) const MOST_POINTS: u32 = 1 << 22;
+
+/// A shell of points about a cell apart on the faces of a mesh, and the faces.
+fn parts_of_mesh(
+    path: &Path,
+    mesh: &TriangleMesh,
+    field: &StoredField,
+    provenance: &Provenance,
+) -> Result<Parts, Failure> {
+    let density = ShellDensity::Spacing(field.finest_cell_size());
+    let shell = shell_of_faces(mesh, field, density, MOST_POINTS)
+        .map_err(|error| Failure::of_shell(path, &error))?;
+    let surface = surface_of(path, mesh, provenance)?;
+    Ok(Parts {
+        shell: Some(Arc::new(shell)),
+        surface: surface.map(Arc::new),
+    })
+}
+
+/// A shell of points on the faces of a mesh.
+pub(crate) fn shell_of_faces(
+    mesh: &TriangleMesh,
+    field: &StoredField,
+    density: ShellDensity,
+    max_points: u32,
+) -> Result<PointShell, ShellBakeError> {
+    let settings = ShellSettings {
+        density,
+        // Corners and edges touch first.
+        sampling: match mesh.vertices.len() <= MOST_VERTICES {
+            true => ShellSampling::Vertices,
+            false => ShellSampling::PoissonDisk,
+        },
+        max_points,
+        ..Default::default()
+    };
+    shell_of_mesh(mesh, field, &settings)
+}
+
+/// The faces of a mesh: bodies that are apart are as far apart as those. None for an offset surface, which is not that of the faces.
+pub(crate) fn surface_of(
+    path: &Path,
+    mesh: &TriangleMesh,
+    provenance: &Provenance,
+) -> Result<Option<Surface>, Failure> {
+    (provenance.sign_method != SignMethod::Offset)
+        .then(|| surface_of_mesh(mesh))
+        .transpose()
+        .map_err(|error| Failure::in_file(path, error.to_string()))
+}
+
+/// A shell of points about a cell apart on the surface of a field whose mesh is not known.
+fn shell_of(path: &Path, field: &StoredField) -> Result<PointShell, Failure> {
+    let cell_size = field.finest_cell_size();
+    let settings = ShellSettings {
+        density: ShellDensity::Spacing(cell_size),
+        max_points: MOST_POINTS,
+        ..Default::default()
+    };
+    shell_of_field(field, cell_size, &settings).map_err(|error| Failure::of_shell(path, &error))
+}
+
+/// The last part of a path.
+pub(crate) fn name_of(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A remark on stderr; if nobody takes it, it is not worth failing for.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "note: {}", terminal::line(text));
+}

@@ -1,0 +1,89 @@
+//! Progress bars on stderr, and only when that is a terminal.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use touchfield::bake::{Stage, Step};
+
+use crate::cancel;
+use crate::failure::Failure;
+use crate::report::terminal;
+
+/// The bar of one bake; gone when dropped.
+pub(crate) struct BakeProgress {
+    bar: ProgressBar,
+}
+
+impl BakeProgress {
+    /// `name` stands before the bar.
+    pub(crate) fn new(name: &str) -> BakeProgress {
+        // Drawn to stderr, and hidden by itself where that is no terminal.
+        let bar = ProgressBar::new(1);
+        if !bar.is_hidden() {
+            let style = ProgressStyle::with_template(
+                "{prefix} {msg:22} {wide_bar:.cyan/dim} {percent:>3} % {elapsed:>4}",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(terminal::line(name).into_owned());
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        BakeProgress { bar }
+    }
+
+    /// Shows how far a bake is; cancels it when the process was asked to end.
+    pub(crate) fn show(&self, step: Step) -> ControlFlow<()> {
+        if !self.bar.is_hidden() {
+            self.bar.set_message(match step.stage {
+                Stage::Preparing => "looking for defects",
+                Stage::Distances => "distances",
+                Stage::Signs => "inside or outside",
+                Stage::Checking => "checking",
+            });
+            self.bar.set_length(step.total);
+            self.bar.set_position(step.done);
+        }
+        match cancel::is_wanted() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Drop for BakeProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar that counts; gone when dropped.
+pub(crate) struct CountProgress {
+    bar: ProgressBar,
+}
+
+impl CountProgress {
+    /// `name` says what is counted.
+    pub(crate) fn new(name: &'static str, total: u64) -> CountProgress {
+        let bar = ProgressBar::new(total);
+        if !bar.is_hidden() {
+            let style = ProgressStyle::with_template(
+                "{prefix} {human_pos} of {human_len} {wide_bar:.cyan/dim} {per_sec}, {eta} left",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(name);
+        }
+        CountProgress { bar }
+    }
+
+    /// Counts `count` more as done; fails when the process was asked to end.
+    pub(crate) fn add(&self, count: u64) -> Result<(), Failure> {
+        self.bar.inc(count);
+        cancel::check()
+    }
+}
+
+impl Drop for CountProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

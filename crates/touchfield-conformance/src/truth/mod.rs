@@ -1,0 +1,10 @@
+//! Right answers in `f64`, written apart from the library: closed forms, brute force, searches that
+//! rely on Lipschitz continuity alone.
+
+pub mod cast_truth;
+pub mod closed_forms;
+pub mod contact_truth;
+pub mod convex_truth;
+pub mod interpolants;
+pub mod mesh_truth;
+pub mod polytope_truth;

@@ -1,0 +1,258 @@
+//! Distances that somebody else computed, made into a field: any grid can be a solid to collide with.
+//!
+//! Input: values at the nodes of a grid, and a [`Promise`] of how exact they are.
+//! Output: a [`DenseGrid`] whose error bound follows from the promise, and its [`Provenance`]; or where the values break it.
+//! Cost: two passes over the values. Not for: proving the promise; only what contradicts it is found.
+//!
+//! A distance changes by at most the way that is gone. So neighbours that differ by more than their distance h and what both can be off,
+//! |φ − φ′| > h + 2 e, are no distances that exact, and are refused. A node on the border that is inside is refused as well: beyond the
+//! border nothing is known of the solid, and a field promises that there is none.
+
+use glam::UVec3;
+
+use crate::bake::check;
+use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
+use crate::geom::{Aabb, DAabb, places};
+
+/// How exact given distances are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Promise {
+    /// What is interpolated between nodes in `f32` is off by at most this \[m\].
+    ErrorBound(f64),
+    /// The nodes are off by at most this \[m\]. Between them half the diagonal of a cell is added, and rounding.
+    NodeError(f64),
+}
+
+/// Distances that somebody else computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// Where the nodes lie.
+    pub layout: GridLayout,
+    /// Signed distances, x fastest, negative inside \[m\].
+    pub values: Vec<f32>,
+    /// A box that holds the surface \[m\]; found from the values if `None`.
+    pub solid: Option<Aabb>,
+    /// How exact they are.
+    pub promise: Promise,
+    /// By how much rounding nodes and values to `f32` has moved them, which is added to the error \[m\].
+    pub rounded: f64,
+}
+
+/// Why given distances make no field.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GivenError {
+    /// Layout or values make no grid.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// No error.
+    #[error("an error of {0} m promises nothing; it must be finite and not negative")]
+    BadPromise(f64),
+    /// Neighbours that no distance could have.
+    #[error(
+        "{count} pairs of neighbouring nodes differ by more than the {most:e} m that distances of this exactness can; the first: {low:e} m at node \
+         {} and {high:e} m at node {}. Are the values distances in the unit of the cell size? If they are only that rough, promise less", at(*node), at(*next)
+    )]
+    TooSteep {
+        /// How many.
+        count: u64,
+        /// The first.
+        node: UVec3,
+        /// Its neighbour.
+        next: UVec3,
+        /// Value there \[m\].
+        low: f32,
+        /// Value at the neighbour \[m\].
+        high: f32,
+        /// What they may differ by \[m\].
+        most: f32,
+    },
+    /// The solid goes on beyond the border.
+    #[error(
+        "{count} nodes of the border are inside the solid or, by the error that is promised, may be, the deepest with {value:e} m at node {}; beyond the \
+         border nothing would be known of it. Give a grid that holds all of the solid, with a cell or two to spare, or a box that holds it (`solid`)", at(*node)
+    )]
+    LeavesGrid {
+        /// How many.
+        count: u64,
+        /// The deepest.
+        node: UVec3,
+        /// Its distance \[m\].
+        value: f32,
+    },
+    /// A box around the surface that does not hold it.
+    #[error(
+        "node {} is inside ({value:e} m), but lies outside the box that should hold the surface; leave the box out, or give the right one", at(*node)
+    )]
+    BadSolid {
+        /// The first such node.
+        node: UVec3,
+        /// Its value \[m\].
+        value: f32,
+    },
+}
+
+fn at(node: UVec3) -> String {
+    format!("({}, {}, {})", node.x, node.y, node.z)
+}
+
+/// A field of given distances.
+pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
+    let Given {
+        layout,
+        values,
+        solid,
+        promise,
+        rounded,
+    } = given;
+    let (Promise::ErrorBound(promised) | Promise::NodeError(promised)) = promise;
+    if !(promised >= 0.0 && promised.is_finite() && rounded >= 0.0 && rounded.is_finite()) {
+        return Err(GivenError::BadPromise(promised));
+    }
+    // Checks layout and values before anything is made of them.
+    let grid = DenseGrid::new(layout, values, Aabb::EMPTY, 0.0)?;
+    let values = grid.values();
+    let node_error = promised + rounded;
+    let half_diagonal = check::half_diagonal(&layout);
+    let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+    let error_bound = match promise {
+        Promise::ErrorBound(_) => node_error,
+        Promise::NodeError(_) => {
+            node_error + half_diagonal + check::rounding(&layout, largest.into())
+        }
+    };
+    // What is exact in `f32` stays as it is.
+    let error_bound = match error_bound as f32 {
+        bound if f64::from(bound) < error_bound => bound.next_up(),
+        bound => bound,
+    };
+    let slack = (2.0 * node_error) as f32;
+    let torn = check_steps(&layout, values, largest, slack)?;
+    // Without a box around the surface, nothing but the values can tell that it stays within the grid.
+    let border = solid.map_or(error_bound, |_| 0.0);
+    check_border(&layout, values, border)?;
+    let solid = match solid {
+        Some(solid) => check_solid(&layout, values, node_error as f32, solid)?,
+        None => surface_box(&layout, values, error_bound),
+    };
+    let mut notes = vec![
+        "the distances were given, not baked: error and signs are as they were promised, and nothing was measured".to_owned(),
+    ];
+    if torn > 0 {
+        notes.push(format!(
+            "{torn} pairs of neighbouring nodes differ by more than their distance, by no more than their error: slopes there exceed 1"
+        ));
+    }
+    let (layout, values) = (*grid.layout(), grid.into_values());
+    let grid = DenseGrid::new(layout, values, solid, error_bound)?;
+    Ok((
+        grid,
+        Provenance {
+            sign_method: SignMethod::Given,
+            measured_error: error_bound,
+            conservative: false,
+            origin: glam::DVec3::ZERO,
+            doubtful_cells: Vec::new(),
+            notes,
+        },
+    ))
+}
+
+/// Refuses neighbours that differ by more than their distance and `slack`; counts those that differ by more than their distance.
+fn check_steps(
+    layout: &GridLayout,
+    values: &[f32],
+    largest: f32,
+    slack: f32,
+) -> Result<u64, GivenError> {
+    // Rounding of the values and of their difference.
+    let own = layout.cell_size + 1e-5 * layout.cell_size + 4.0 * f32::EPSILON * largest;
+    let most = own + slack * (1.0 + 1e-6);
+    let (mut torn, mut broken) = (0, 0);
+    let mut first = None;
+    for node in places(UVec3::ZERO, layout.cells()) {
+        let low = values[layout.node_index(node)];
+        for step in [UVec3::X, UVec3::Y, UVec3::Z] {
+            let next = node + step;
+            if next.cmpge(layout.nodes).any() {
+                continue;
+            }
+            let high = values[layout.node_index(next)];
+            let difference = (high - low).abs();
+            torn += u64::from(difference > own);
+            if difference > most {
+                broken += 1;
+                first.get_or_insert((node, next, low, high));
+            }
+        }
+    }
+    match first {
+        None => Ok(torn),
+        Some((node, next, low, high)) => Err(GivenError::TooSteep {
+            count: broken,
+            node,
+            next,
+            low,
+            high,
+            most,
+        }),
+    }
+}
+
+/// Refuses values at the border that are `least` or less, and inside ones.
+fn check_border(layout: &GridLayout, values: &[f32], least: f32) -> Result<(), GivenError> {
+    let last = layout.cells();
+    let is_border = |node: &UVec3| node.cmpeq(UVec3::ZERO).any() || node.cmpeq(last).any();
+    let mut deepest: Option<(UVec3, f32)> = None;
+    let mut count = 0;
+    for node in places(UVec3::ZERO, last).filter(is_border) {
+        let value = values[layout.node_index(node)];
+        if value < 0.0 || (least > 0.0 && value <= least) {
+            count += 1;
+            if deepest.is_none_or(|(_, known)| value < known) {
+                deepest = Some((node, value));
+            }
+        }
+    }
+    match deepest {
+        None => Ok(()),
+        Some((node, value)) => Err(GivenError::LeavesGrid { count, node, value }),
+    }
+}
+
+fn check_solid(
+    layout: &GridLayout,
+    values: &[f32],
+    node_error: f32,
+    solid: Aabb,
+) -> Result<Aabb, GivenError> {
+    let is_outside = |node: &UVec3| {
+        let is_inside = values[layout.node_index(*node)] < -node_error;
+        is_inside && !solid.contains(layout.node_position(*node).as_vec3())
+    };
+    match places(UVec3::ZERO, layout.cells()).find(is_outside) {
+        None => Ok(solid),
+        Some(node) => Err(GivenError::BadSolid {
+            node,
+            value: values[layout.node_index(node)],
+        }),
+    }
+}
+
+/// A box around all cells that the surface can pass: where it does, the interpolated value is at most the error, so that a corner is.
+fn surface_box(layout: &GridLayout, values: &[f32], error_bound: f32) -> Aabb {
+    let near = |node: &UVec3| values[layout.node_index(*node)] <= error_bound;
+    let (first, last) = places(UVec3::ZERO, layout.cells())
+        .filter(near)
+        .fold((UVec3::MAX, UVec3::ZERO), |(first, last), node| {
+            (first.min(node), last.max(node))
+        });
+    if first == UVec3::MAX {
+        return layout.bounds();
+    }
+    let first = first.saturating_sub(UVec3::ONE);
+    let last = (last + 1).min(layout.cells());
+    check::solid(DAabb::new(
+        layout.node_position(first),
+        layout.node_position(last),
+    ))
+}

@@ -1,0 +1,169 @@
+//! Sparse fields straight from the mesh: a band of fine blocks around the surface, or blocks wherever a tolerance asks for them.
+//!
+//! Input: a closed mesh; how fine, or how exact.
+//! Output: a [`SparseBlocks`] whose error is proven for every block; no dense grid is ever made.
+//! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
+//! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
+
+use crate::bake::packing::Bits;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use glam::UVec3;
+
+use crate::bake::blocks::{Piece, for_each_layer};
+use crate::bake::distance::exact_bvh::fill_piece;
+use crate::bake::distance::nodes::{Wanted, signed};
+use crate::bake::distance::settle_signs::settle_signs;
+use crate::bake::error::BakeError;
+use crate::bake::exact_distance::ExactDistance;
+use crate::bake::progress::{Progress, Stage};
+use crate::bake::sparse::cell_error::{Cell, CellProver};
+use crate::bake::sparse::error::SparseBakeError;
+use crate::bake::sparse::kept::KeptBlocks;
+use crate::field::{GridLayout, SparseBlock};
+use crate::geom::{corner, place_index};
+
+pub(crate) struct Builder<'a> {
+    pub(crate) exact: &'a ExactDistance,
+    pub(crate) prover: CellProver<'a>,
+    pub(crate) layout: GridLayout,
+    pub(crate) bits: Bits,
+    pub(crate) conservative: bool,
+    /// Blocks of before that may stay as they are.
+    pub(crate) kept: Option<&'a KeptBlocks<'a>>,
+    pub(crate) rounding: f64,
+    pub(crate) max_memory: u64,
+    /// Bytes of the coarse grid and all blocks so far.
+    pub(crate) stored: AtomicU64,
+    /// Rows of coarse cells so far.
+    pub(crate) done: AtomicU64,
+}
+
+/// The coarse nodes.
+pub(crate) struct Coarse {
+    pub(crate) values: Vec<f32>,
+    pub(crate) faces: Vec<u32>,
+}
+
+impl Builder<'_> {
+    /// Exact distances and nearest faces of the coarse nodes.
+    pub(crate) fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, SparseBakeError> {
+        let layout = &self.layout;
+        self.count(0, 1.0)?;
+        let mut values = vec![0.0; layout.node_count() as usize];
+        let layers = for_each_layer(layout, &mut values, Stage::Preparing, progress, |piece| {
+            let mut faces = vec![0; piece.values.len()];
+            self.fill(piece, f64::INFINITY, &mut faces);
+            faces
+        });
+        let faces = layers.ok_or(BakeError::Cancelled)?.concat();
+        Ok(Coarse { values, faces })
+    }
+
+    /// Signed distances of a box of nodes, and their nearest faces if there is room for them. Exact within `exact_within` of the surface.
+    pub(crate) fn fill(&self, mut piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) {
+        let unclear = self.fill_distances(piece.reborrow(), exact_within, faces);
+        self.settle(piece, &unclear);
+    }
+
+    /// The same for the nodes of a cell that is made finer. Its corners are known, and tell most of the others their sign where no face does.
+    pub(crate) fn fill_cell(&self, mut piece: Piece<'_>, cell: &Cell, faces: &mut [u32]) {
+        let mut unclear = self.fill_distances(piece.reborrow(), f64::INFINITY, faces);
+        let last = piece.size - UVec3::ONE;
+        unclear.retain(|&node| {
+            let is_last = (node - piece.first).cmpeq(last);
+            let is_corner = (is_last | node.cmpeq(piece.first)).all();
+            if is_corner {
+                let value = &mut piece.values[piece.slot(node)];
+                *value = signed(value.abs(), cell.values[is_last.bitmask() as usize] < 0.0);
+            }
+            !is_corner
+        });
+        self.settle(piece, &unclear);
+    }
+
+    /// Returns the nodes whose sign is not known yet.
+    fn fill_distances(&self, piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) -> Vec<UVec3> {
+        let wanted = Wanted {
+            exact_within,
+            far_error: self.far_error(),
+            ..Wanted::all(Some(self.prover.patches))
+        };
+        fill_piece(self.prover.bvh, wanted, piece, faces).unclear
+    }
+
+    fn settle(&self, mut piece: Piece<'_>, unclear: &[UVec3]) {
+        if unclear.is_empty() {
+            return;
+        }
+        let layout = piece.layout;
+        let ask = |node| self.exact.plan().by_winding(layout.node_position(node));
+        let (error, bvh) = (self.far_error(), self.prover.bvh);
+        settle_signs(&mut piece, unclear, error, bvh, ask, |sign| sign.inside);
+    }
+
+    pub(crate) fn coarse_cell(&self, coarse: &Coarse, node: UVec3) -> Cell {
+        let nodes = Nodes {
+            layout: &self.layout,
+            first: UVec3::ZERO,
+            size: self.layout.nodes,
+            values: &coarse.values,
+            faces: &coarse.faces,
+        };
+        nodes.cell(node)
+    }
+
+    /// Counts bytes that blocks take from now on, when `share` of all blocks are counted.
+    pub(crate) fn count(&self, bytes: u64, share: f64) -> Result<(), SparseBakeError> {
+        let stored = bytes + self.stored.fetch_add(bytes, Ordering::Relaxed);
+        if stored <= self.max_memory {
+            return Ok(());
+        }
+        Err(SparseBakeError::TooMuchMemory {
+            needed: (stored as f64 / share.min(1.0)) as u64,
+            allowed: self.max_memory,
+        })
+    }
+
+    /// How far nodes are off that need not be exact \[m\].
+    pub(crate) fn far_error(&self) -> f64 {
+        let extent = self.layout.bounds().extents().length();
+        self.prover.bvh.far_error(extent.into())
+    }
+
+    /// Bytes of a block of so many cells a side.
+    pub(crate) fn block_bytes(&self, cells: u32) -> u64 {
+        size_of::<SparseBlock>() as u64 + u64::from(cells + 1).pow(3) * self.bits.bytes()
+    }
+}
+
+/// A grid of cells so many times as fine.
+pub(crate) fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
+    GridLayout {
+        cell_size: layout.cell_size / cells as f32,
+        nodes: layout.cells() * cells + UVec3::ONE,
+        ..*layout
+    }
+}
+
+/// A box of nodes that were filled, x fastest.
+pub(crate) struct Nodes<'a> {
+    pub(crate) layout: &'a GridLayout,
+    pub(crate) first: UVec3,
+    pub(crate) size: UVec3,
+    pub(crate) values: &'a [f32],
+    pub(crate) faces: &'a [u32],
+}
+
+impl Nodes<'_> {
+    /// The cell whose lowest corner is `node`, counted from the first.
+    pub(crate) fn cell(&self, node: UVec3) -> Cell {
+        let slots: [usize; 8] = std::array::from_fn(|i| place_index(self.size, corner(node, i)));
+        Cell {
+            low: self.layout.node_position(self.first + node),
+            size: self.layout.cell_size.into(),
+            values: slots.map(|slot| self.values[slot].into()),
+            faces: slots.map(|slot| self.faces[slot]),
+        }
+    }
+}

@@ -1,0 +1,632 @@
+//! What a dense grid is over ever larger blocks of cells, roughly: a linear function, and how far values stray from it.
+//!
+//! Input: a grid, and the blocks of its [`MinMaxOctree`]. Output: when a line that passes a block may meet a level, and when it surely does not; the
+//! values of leaves that hold the surface, side by side. Cost: built bottom-up, every value read once; 16 bytes a block, over leaves of 4³ cells 0.29
+//! bytes a cell, and 512 bytes a leaf on the surface. A block is asked by two dot products. Not for: values elsewhere, which the grid has.
+//!
+//! A distance hardly bends: over a few cells it is nearly linear, the more so the finer the grid. So the few cells in which a line can cross a level are known
+//! before any value of the grid is read, whatever the level; a range of values ([`MinMaxOctree::range_around`]) only tells whether there are such cells. What is
+//! left between the linear function and the interpolant is trilinear in every cell, so it is largest at a node, and the nodes prove the bound.
+//!
+//! **What is near in space is near in memory.** The corners of a cell of a large grid lie on four pages, and each may cost as much as all else that a line
+//! does. So blocks are kept in tiles: 8³ leaves and all blocks over them, on three pages. And leaves that hold the surface keep a copy of their values,
+//! a brick each.
+
+use glam::{UVec3, Vec3A};
+
+use crate::field::along_line::min_max_octree::Cells;
+use crate::field::along_line::min_max_octree::MinMaxOctree;
+use crate::field::along_line::rough_line::{RoughBlock, RoughLine};
+use crate::field::grid::dense_grid::DenseGrid;
+use crate::field::grid::layout::GridLayout;
+use crate::field::grid::trilinear;
+use crate::geom::lanes::{prefer_large_pages, prefetch};
+use crate::geom::{Interval, corner, place_at, place_index};
+use crate::threads;
+
+/// Over all blocks of an octree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BlockPlanes {
+    /// Tile after tile, x fastest, each [`TILE`] long; then blocks larger than a tile, in the octree's order.
+    planes: Vec<Plane>,
+    /// Tiles along x, y and z.
+    tiles: UVec3,
+    /// How many planes there are before the first larger block, less its number in the octree.
+    larger: usize,
+    bricks: Vec<Brick>,
+    /// One step of a slope \[m per cell\].
+    slope_step: f32,
+}
+
+/// The largest block of a tile is so many levels above the leaves. Larger ones are few, and stay in the caches.
+pub(crate) const TILE_HEIGHT: usize = 3;
+/// Where blocks of each height begin in a tile: the largest first, leaves last.
+const STARTS: [usize; TILE_HEIGHT + 1] = [73, 9, 1, 0];
+/// Blocks of a tile: 8³ leaves, 4³, 2³ and 1.
+const TILE: usize = 585;
+
+/// Sixteen bytes: four share a line of the cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Plane {
+    /// Along each axis, in steps.
+    slope: [i16; 3],
+    /// No value within the block is farther off than this \[m\]: the upper half of an `f32`, rounded up.
+    strays: u16,
+    /// At the block's corner nearest to the grid's origin \[m\].
+    value: f32,
+    /// Which brick holds the values of a leaf; [`NONE`] for none.
+    brick: u32,
+}
+
+/// No brick.
+const NONE: u32 = u32::MAX;
+
+/// Nothing is known.
+const UNKNOWN: Plane = Plane {
+    slope: [0; 3],
+    strays: 0x7F80,
+    value: 0.0,
+    brick: NONE,
+};
+
+impl Plane {
+    #[inline(always)]
+    fn strays(&self) -> f32 {
+        f32::from_bits(u32::from(self.strays) << 16)
+    }
+}
+
+/// Cells of a leaf along a side, as a power of two: [`crate::field::along_line::min_max_octree::LeafSide::Four`].
+pub(crate) const LEAF_LOG2: u32 = 2;
+/// Nodes of a leaf along a side, at most.
+const SIDE: usize = (1 << LEAF_LOG2) + 1;
+
+/// The values of a leaf, x fastest, and room to begin on a line of the cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
+struct Brick([f32; 128]);
+
+/// Where a line that passes a block may meet a level, in lengths along the line \[cells\].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Near {
+    /// Nowhere.
+    Nowhere {
+        /// On which side it stays; the other is above.
+        is_below: bool,
+        /// How far from the level it is where it leaves the block, at least \[m\].
+        gap: f32,
+    },
+    /// From here to there. What comes before and after, if anything does, is on one side of the level.
+    Within {
+        from: f32,
+        to: f32,
+        /// On which side it is before.
+        is_below: bool,
+    },
+}
+
+/// What is asked of blocks, whatever the line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking {
+    level: f32,
+    /// How far values are off \[m\] for each cell that a coordinate is,
+    per_cell: f32,
+    /// and because they are rounded themselves.
+    rounding: f32,
+}
+
+/// What is asked of blocks along a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    level: f32,
+    /// How far values may stray beyond what blocks say, because lines are rounded \[m\].
+    margin: f32,
+}
+
+impl Asking {
+    /// `steepest` is that of the field, `whole` holds all of its values.
+    pub(crate) fn new(level: f32, layout: &GridLayout, steepest: f32, whole: Interval) -> Asking {
+        let slope = steepest * layout.cell_size;
+        // What is added to values, at the start and along the way, is rounded sixteen times at most, by half an ε each.
+        let largest = whole.lower.abs().max(whole.upper.abs()) + level.abs();
+        let side = layout.cells().max_element() as f32;
+        let rounding = 8.0 * f32::EPSILON * (largest + 3.0 * slope * side);
+        Asking {
+            level,
+            // The place itself is off by √3 times what its coordinates are, and values by that times the slope. Beside them the linear function, whose slope is up
+            // to √3 times as large: √3 + 3 in all.
+            per_cell: 5.0 * slope,
+            rounding: rounding + f32::MIN_POSITIVE,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn along(&self, line: &RoughLine) -> Asked {
+        Asked {
+            level: self.level,
+            margin: self.per_cell * line.unsure() + self.rounding,
+        }
+    }
+}
+
+impl BlockPlanes {
+    /// `steepest`: nowhere is the grid steeper \[m per m\].
+    pub(crate) fn build(grid: &DenseGrid, blocks: &MinMaxOctree, steepest: f32) -> BlockPlanes {
+        /// Tiles: what threads hand over is soon in its place.
+        const AT_A_TIME: usize = 1024;
+        let slope_step = steepest * grid.layout().cell_size / f32::from(i16::MAX);
+        let side = 1 << TILE_HEIGHT;
+        let tiles = UVec3::from(blocks.size(0).to_array().map(|n| n.div_ceil(side)));
+        let count = tiles.to_array().iter().map(|&n| n as usize).product();
+        let first_larger = match blocks.height() > TILE_HEIGHT {
+            true => blocks.index(TILE_HEIGHT + 1, UVec3::ZERO),
+            false => blocks.count(),
+        };
+        let mut planes = BlockPlanes {
+            planes: Vec::with_capacity(count * TILE + blocks.count() - first_larger),
+            tiles,
+            // A tile holds all blocks of the octree that are in it, and may hold more.
+            larger: count * TILE - first_larger,
+            bricks: Vec::new(),
+            slope_step,
+        };
+        prefer_large_pages(planes.planes.spare_capacity_mut());
+        for start in (0..count).step_by(AT_A_TIME) {
+            let found = threads::map(AT_A_TIME.min(count - start), |index| {
+                Tile::build(grid, blocks, place_at(tiles, start + index), slope_step)
+            });
+            for tile in found {
+                let before = planes.bricks.len() as u32;
+                planes.planes.extend(tile.planes.iter().map(|&plane| Plane {
+                    brick: match plane.brick {
+                        NONE => NONE,
+                        // 2³² bricks are two terabytes.
+                        brick => before + brick,
+                    },
+                    ..plane
+                }));
+                planes.bricks.extend(tile.bricks);
+            }
+        }
+        let mut bricks = Vec::with_capacity(planes.bricks.len());
+        prefer_large_pages(bricks.spare_capacity_mut());
+        bricks.append(&mut planes.bricks);
+        planes.bricks = bricks;
+        let mut children = Vec::new();
+        for height in TILE_HEIGHT + 1..=blocks.height() {
+            let (first, last) = (UVec3::ZERO, blocks.size(height) - UVec3::ONE);
+            for node in (Cells { first, last }).iter() {
+                children.clear();
+                children.extend(blocks.children(height, node).map(|child| {
+                    let plane = planes.planes[planes.index(blocks, height - 1, child)];
+                    (plane, blocks.cells_of(height - 1, child))
+                }));
+                let plane = of_children(&children, slope_step);
+                planes.planes.push(plane);
+            }
+        }
+        planes
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.planes.as_slice()) + size_of_val(self.bricks.as_slice())
+    }
+
+    /// Number of a block that is so many levels above the leaves.
+    #[inline(always)]
+    pub(crate) fn index(&self, blocks: &MinMaxOctree, height: usize, node: UVec3) -> usize {
+        if height > TILE_HEIGHT {
+            return blocks.index(height, node) + self.larger;
+        }
+        let tile = node >> (TILE_HEIGHT - height) as u32;
+        place_index(self.tiles, tile) * TILE + in_tile(height, node)
+    }
+
+    /// Asks for a block by its number, which will be looked at soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.planes[index]);
+    }
+
+    /// Along a line that is in the block of this number, so many cells from its start.
+    #[inline(always)]
+    pub(crate) fn near(
+        &self,
+        index: usize,
+        block: &RoughBlock,
+        line: &RoughLine,
+        way: f32,
+        asked: &Asked,
+    ) -> Near {
+        let plane = &self.planes[index];
+        let slope = Vec3A::from(plane.slope.map(f32::from));
+        let above = plane.value - asked.level + self.slope_step * slope.dot(block.place);
+        let rate = self.slope_step * slope.dot(line.direction());
+        let end = above + rate * (block.leaves - way);
+        let strays = plane.strays() + asked.margin;
+        if (above > strays && end > strays) || (above < -strays && end < -strays) {
+            return Near::Nowhere {
+                is_below: end < 0.0,
+                gap: end.abs() - strays,
+            };
+        }
+        // From both ends towards the level until values may be there.
+        let until = |above: f32| {
+            let free = above.abs() - strays;
+            // Also where it is no number.
+            if free > 0.0 { free / rate.abs() } else { 0.0 }
+        };
+        let from = way + until(above);
+        Near::Within {
+            from,
+            to: (block.leaves - until(end)).max(from),
+            is_below: above < 0.0,
+        }
+    }
+
+    /// Asks for the values of a cell, which will be read soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_corners(&self, grid: &DenseGrid, cell: UVec3) {
+        let Some((brick, first)) = self.in_brick(cell) else {
+            return grid.prefetch_corners(cell);
+        };
+        prefetch(&brick[first]);
+        // The far corner is 31 values on: in this line of the cache, or in one of the two after it.
+        prefetch(&brick[(first + 16).min(127)]);
+        prefetch(&brick[(first + 31).min(127)]);
+    }
+
+    /// The values at the corners of a cell, from its leaf if that keeps them.
+    #[inline(always)]
+    pub(crate) fn corners(&self, grid: &DenseGrid, cell: UVec3) -> [f32; 8] {
+        match self.in_brick(cell) {
+            Some((brick, first)) => trilinear::corners(brick, first, SIDE, SIDE * SIDE),
+            None => grid.corners(cell),
+        }
+    }
+
+    /// The brick of a cell's leaf, if there is one, and where in it the cell's values begin.
+    #[inline(always)]
+    fn in_brick(&self, cell: UVec3) -> Option<(&[f32; 128], usize)> {
+        let leaf = cell >> LEAF_LOG2;
+        let tile = leaf >> TILE_HEIGHT as u32;
+        let plane = &self.planes[place_index(self.tiles, tile) * TILE + in_tile(0, leaf)];
+        if plane.brick == NONE {
+            return None;
+        }
+        let brick = &self.bricks[plane.brick as usize].0;
+        let within = cell - (leaf << LEAF_LOG2);
+        Some((brick, place_index(UVec3::splat(SIDE as u32), within)))
+    }
+}
+
+/// Where a node of a height is within its tile.
+#[inline(always)]
+fn in_tile(height: usize, node: UVec3) -> usize {
+    let log2 = TILE_HEIGHT - height;
+    let last = (1 << log2) - 1;
+    let [x, y, z] = node.to_array().map(|n| (n & last) as usize);
+    STARTS[height] + (((z << log2) + y) << log2) + x
+}
+
+/// Blocks of a tile, those beyond the grid unknown, and the bricks of its leaves.
+struct Tile {
+    planes: Vec<Plane>,
+    bricks: Vec<Brick>,
+}
+
+impl Tile {
+    fn build(grid: &DenseGrid, blocks: &MinMaxOctree, tile: UVec3, slope_step: f32) -> Tile {
+        let mut planes = vec![UNKNOWN; TILE];
+        let mut bricks = Vec::new();
+        let mut children: Vec<(Plane, Cells)> = Vec::new();
+        for height in 0..=TILE_HEIGHT.min(blocks.height()) {
+            let first = tile << (TILE_HEIGHT - height) as u32;
+            let side = 1 << (TILE_HEIGHT - height);
+            let last = (first + side).min(blocks.size(height)) - UVec3::ONE;
+            for node in (Cells { first, last }).iter() {
+                let plane = if height == 0 {
+                    let cells = blocks.cells_of(0, node);
+                    let (brick, size, largest) = Brick::of(grid, cells);
+                    let mut plane = of_leaf(&brick, size, largest, slope_step);
+                    if blocks.node_range(0, node).contains(0.0) {
+                        plane.brick = bricks.len() as u32;
+                        bricks.push(brick);
+                    }
+                    plane
+                } else {
+                    children.clear();
+                    children.extend(blocks.children(height, node).map(|child| {
+                        let plane = planes[in_tile(height - 1, child)];
+                        (plane, blocks.cells_of(height - 1, child))
+                    }));
+                    of_children(&children, slope_step)
+                };
+                planes[in_tile(height, node)] = plane;
+            }
+        }
+        Tile { planes, bricks }
+    }
+}
+
+impl Brick {
+    /// The nodes of a leaf, how many there are along each axis, and the largest of their values \[m\].
+    fn of(grid: &DenseGrid, cells: Cells) -> (Brick, [usize; 3], f32) {
+        let size = (cells.last - cells.first + UVec3::splat(2)).to_array();
+        let size = size.map(|n| n as usize);
+        debug_assert!(size.iter().all(|&n| n <= SIDE), "leaves are of 4³ cells");
+        let mut brick = Brick([0.0; 128]);
+        let mut largest = 0.0f32;
+        for z in 0..size[2] {
+            for y in 0..size[1] {
+                let node = cells.first + UVec3::new(0, y as u32, z as u32);
+                let start = grid.layout().node_index(node);
+                let row = &grid.values()[start..start + size[0]];
+                let place = SIDE * (SIDE * z + y);
+                brick.0[place..place + size[0]].copy_from_slice(row);
+                largest = row
+                    .iter()
+                    .fold(largest, |most, value| most.max(value.abs()));
+            }
+        }
+        (brick, size, largest)
+    }
+}
+
+/// Through the nodes of a leaf: slopes are those of least squares, the value is in the middle of what is left.
+fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Plane {
+    let row = |y: usize, z: usize| &brick.0[SIDE * (SIDE * z + y)..][..size[0]];
+    let mut sums = [[0.0f32; SIDE]; 3];
+    for z in 0..size[2] {
+        for y in 0..size[1] {
+            let mut sum = 0.0;
+            for (along_x, &value) in sums[0].iter_mut().zip(row(y, z)) {
+                *along_x += value;
+                sum += value;
+            }
+            sums[1][y] += sum;
+            sums[2][z] += sum;
+        }
+    }
+    let count = size[0] * size[1] * size[2];
+    let slope: [i16; 3] = std::array::from_fn(|axis| {
+        let n = size[axis];
+        let middle = 0.5 * (n - 1) as f32;
+        let (mut moment, mut spread) = (0.0, 0.0);
+        for (place, sum) in sums[axis][..n].iter().enumerate() {
+            let off = place as f32 - middle;
+            moment += off * sum;
+            spread += off * off;
+        }
+        in_steps(moment / (spread * (count / n) as f32), slope_step)
+    });
+    let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
+    let mut left = Left::NOTHING;
+    for z in 0..size[2] {
+        for y in 0..size[1] {
+            let linear = per_cell[1] * y as f32 + per_cell[2] * z as f32;
+            for (x, &value) in row(y, z).iter().enumerate() {
+                left.add(value - (linear + per_cell[0] * x as f32));
+            }
+        }
+    }
+    left.plane(slope, 0.0, largest, per_cell)
+}
+
+/// Over blocks that are linear, each up to what it strays.
+fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
+    let (mut sum, mut count) = ([0.0f32; 3], 0.0f32);
+    let mut first = UVec3::MAX;
+    for (plane, cells) in children {
+        for (sum, slope) in sum.iter_mut().zip(plane.slope) {
+            *sum += f32::from(slope);
+        }
+        count += 1.0;
+        first = first.min(cells.first);
+    }
+    let slope = sum.map(|sum| (sum / count).round() as i16);
+    let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
+    let mut left = Left::NOTHING;
+    let (mut strays, mut largest) = (0.0f32, 0.0f32);
+    for (plane, cells) in children {
+        let own = plane.slope.map(|slope| f32::from(slope) * slope_step);
+        let sides = cells.last - cells.first + UVec3::ONE;
+        // What is left between two linear functions is largest at a corner.
+        for i in 0..8 {
+            let in_child = (corner(UVec3::ZERO, i) * sides).as_vec3().to_array();
+            let from_first = ((cells.first - first).as_vec3()).to_array();
+            let mut value = plane.value;
+            let mut linear = 0.0;
+            for axis in 0..3 {
+                value += own[axis] * in_child[axis];
+                linear += per_cell[axis] * (from_first[axis] + in_child[axis]);
+            }
+            largest = largest.max(value.abs()).max(linear.abs());
+            left.add(value - linear);
+        }
+        strays = strays.max(plane.strays());
+    }
+    left.plane(slope, strays, largest, per_cell)
+}
+
+fn in_steps(slope: f32, step: f32) -> i16 {
+    // Without any slope 0/0, which becomes 0.
+    (slope / step).round() as i16
+}
+
+/// What values are beside a linear function without a constant.
+struct Left {
+    least: f32,
+    most: f32,
+}
+
+impl Left {
+    const NOTHING: Left = Left {
+        least: f32::INFINITY,
+        most: f32::NEG_INFINITY,
+    };
+
+    #[inline(always)]
+    fn add(&mut self, value: f32) {
+        // `if` rather than `f32::min`: one instruction each.
+        self.least = if value < self.least {
+            value
+        } else {
+            self.least
+        };
+        self.most = if value > self.most { value } else { self.most };
+    }
+
+    /// With the constant that leaves the least; `strays` more, and what is rounded.
+    fn plane(&self, slope: [i16; 3], strays: f32, largest: f32, per_cell: [f32; 3]) -> Plane {
+        let value = 0.5 * (self.least + self.most);
+        let half = f32::max(self.most - value, value - self.least);
+        // A dozen roundings of products and sums no larger than these; and of lines, whose places are sure to far less than an ε of a cell.
+        let across: f32 = per_cell.iter().map(|slope| slope.abs()).sum();
+        let rounding = f32::EPSILON * (16.0 * (largest + value.abs()) + across);
+        let strays = half + strays + rounding + f32::MIN_POSITIVE;
+        match strays.is_finite() && value.is_finite() {
+            true => Plane {
+                slope,
+                // One up is more than what was cut off; the largest become infinite.
+                strays: (strays.to_bits() >> 16) as u16 + 1,
+                value,
+                brick: NONE,
+            },
+            false => UNKNOWN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::along_line::field_octree::FieldOctree;
+    use crate::field::along_line::line::Line;
+    use crate::field::along_line::min_max_octree::LeafSide;
+    use crate::field::field::Field;
+    use crate::field::grid::layout::GridLayout;
+    use crate::field::stored::StoredField;
+    use crate::geom::Aabb;
+    use glam::{DVec3, Vec3};
+    use proptest::prelude::*;
+
+    /// Of values with a ridge, waves and noise, whose sides are no multiples of a leaf's.
+    fn grid(seed: u32, noise: f32) -> DenseGrid {
+        let nodes = UVec3::new(14, 11, 70);
+        let layout = GridLayout {
+            origin: Vec3::new(-1.0, 2.0, 0.5),
+            cell_size: 0.25,
+            nodes,
+        };
+        let last = nodes - UVec3::ONE;
+        let first = UVec3::ZERO;
+        let values = (Cells { first, last })
+            .iter()
+            .enumerate()
+            .map(|(i, node)| {
+                let p = node.as_vec3();
+                let hashed = (i as u32 ^ seed).wrapping_mul(0x9E37_79B9) >> 8;
+                let random = hashed as f32 / (1 << 24) as f32 - 0.5;
+                0.25 * ((p.x - 6.0).abs() + 0.5 * p.y - 0.3 * p.z + (0.7 * p.y).sin())
+                    + noise * random
+            })
+            .collect();
+        DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.1).unwrap()
+    }
+
+    /// What a block says of a whole line, and how the line is measured.
+    fn near(
+        grid: &DenseGrid,
+        height: usize,
+        line: &Line,
+        level: f32,
+    ) -> (Near, RoughLine, RoughBlock) {
+        let blocks = MinMaxOctree::build(grid, LeafSide::Four);
+        let steepest = FieldOctree::build(&StoredField::from(grid.clone())).steepest();
+        let planes = BlockPlanes::build(grid, &blocks, steepest);
+        let rough = RoughLine::new(grid.layout().cells(), line, [0.0, 1.0]);
+        let height = height.min(blocks.height());
+        let block = rough.block(0.0, LEAF_LOG2 + height as u32);
+        let asking = Asking::new(level, grid.layout(), steepest, blocks.whole());
+        let index = planes.index(&blocks, height, block.node);
+        let near = planes.near(index, &block, &rough, 0.0, &asking.along(&rough));
+        (near, rough, block)
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_meets_the_level_at_no_other_time(
+            seed in any::<u32>(), noise in prop_oneof![Just(0.0f32), 0.0f32..0.5], level in -2.0f32..2.0,
+            from in prop::array::uniform3(0.0f64..1.0), to in prop::array::uniform3(0.0f64..1.0), height in 0usize..5,
+        ) {
+            let grid = grid(seed, noise);
+            let cells = grid.layout().cells().as_dvec3();
+            let line = Line::new(DVec3::from(from) * cells, DVec3::from(to) * cells);
+            let (near, rough, block) = near(&grid, height, &line, level);
+            let above = |way: f32| {
+                let place = line.at(rough.time(way)).as_vec3() * grid.layout().cell_size + grid.layout().origin;
+                grid.distance(place) - level
+            };
+            // Lines are measured in `f32`, and so are fields.
+            let is_clear = |way: f32, is_below: bool| if is_below { above(way) < 1e-5 } else { above(way) > -1e-5 };
+            for k in 0..=64 {
+                let way = block.leaves * k as f32 / 64.0;
+                let clear = match near {
+                    Near::Nowhere { is_below, .. } => is_clear(way, is_below),
+                    Near::Within { from, is_below, .. } if way < from => is_clear(way, is_below),
+                    Near::Within { to, .. } if way > to => is_clear(way, above(block.leaves) < 0.0),
+                    Near::Within { from, to, .. } => from <= to && 0.0 <= from,
+                };
+                prop_assert!(clear, "{} at {way} of {near:?}", above(way));
+            }
+            // As far from the level at the end as it says.
+            if let Near::Nowhere { gap, .. } = near {
+                prop_assert!(gap > 0.0 && above(block.leaves).abs() >= gap - 1e-5);
+            }
+        }
+
+        #[test]
+        fn cells_of_bricks_have_the_values_of_the_grid(seed in any::<u32>(), place in prop::array::uniform3(0.0f64..1.0)) {
+            let grid = grid(seed, 0.1);
+            let blocks = MinMaxOctree::build(&grid, LeafSide::Four);
+            let planes = BlockPlanes::build(&grid, &blocks, 2.0);
+            let cells = grid.layout().cells();
+            let cell = (DVec3::from(place) * cells.as_dvec3()).as_uvec3().min(cells - UVec3::ONE);
+            prop_assert_eq!(planes.corners(&grid, cell), grid.corners(cell));
+            let holds = blocks.range_around(0, cell).contains(0.0);
+            prop_assert_eq!(planes.in_brick(cell).is_some(), holds);
+        }
+    }
+
+    #[test]
+    fn what_is_linear_is_met_where_it_is() {
+        // Without noise, behind the ridge and along x: 0.25 a cell. From 0.5 at the start to 1.5 at the end.
+        let line = Line::new(DVec3::new(8.0, 0.0, 0.0), DVec3::new(12.0, 0.0, 0.0));
+        let (near, ..) = near(&grid(0, 0.0), 0, &line, 1.0);
+        let Near::Within { from, to, .. } = near else {
+            panic!("it meets the level");
+        };
+        // The sine of y bends by a quarter over four cells.
+        assert!(
+            from < 2.0 && 2.0 < to && to - from < 2.4,
+            "from {from} to {to}"
+        );
+    }
+
+    #[test]
+    fn values_whose_sums_leave_f32_are_bounded_too() {
+        let layout = GridLayout {
+            origin: Vec3::ZERO,
+            cell_size: 1.0,
+            nodes: UVec3::splat(5),
+        };
+        let values = vec![9e36; 125];
+        let large = DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.0).unwrap();
+        let line = Line::new(DVec3::ZERO, DVec3::ONE);
+        for (level, meets) in [(0.0, false), (9e36, true), (-9e36, false)] {
+            let (near, ..) = near(&large, 0, &line, level);
+            assert_eq!(matches!(near, Near::Within { .. }), meets, "{level}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Sparse fields: a coarse grid whose cells hold finer blocks where they are wanted.
+
+pub(crate) mod sparse_blocks;
+
+pub use sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, SparseError, SparseParts, SparseValues};

@@ -1,0 +1,19 @@
+//! Ways to find the contacts of two shapes, one file each, and what solvers do with contacts.
+
+pub(crate) mod both_shells;
+pub(crate) mod face_descent;
+pub(crate) mod first_point;
+pub(crate) mod loose_triangles;
+pub(crate) mod octree_subdivision;
+pub(crate) mod point_samples;
+pub(crate) mod projection_particles;
+pub(crate) mod settle;
+pub(crate) mod sharpen;
+pub(crate) mod shell_segments;
+pub(crate) mod shell_traversal;
+pub(crate) mod shell_walk;
+
+pub use loose_triangles::{TriangleScratch, collide_triangles};
+pub use settle::{place_of, revisit, settle};
+pub use sharpen::sharpen;
+pub use shell_walk::Ahead;

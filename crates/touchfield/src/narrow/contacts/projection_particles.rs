@@ -1,0 +1,410 @@
+//! Narrow phase: particles projected onto the surface of the intersection of both bodies.
+//!
+//! Input: a [`Pair`] with an end, [`Particles`]. Output: a contact for every particle that arrives, its place in the region.
+//! Cost: two samples a particle and step. Not for: bodies apart by more than `max_separation`, where nothing can arrive.
+//!
+//! After document 000, Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation, one contact a cell, the
+//! k deepest. We differ in the starts: [`Starts::Seeded`] begins only in cells that the half diagonal does not rule out, so that
+//! nothing is missed down to the cell and nothing is spent elsewhere. In the steps: between nearly parallel sides both tangent planes
+//! are taken at once. In what arrives: points inside both bodies go on to the surface,
+//! which Alg. 2 leaves where they start. In the normal: the gradient of the body in which the particle lies deeper, not of B always,
+//! so that exchanging A and B only turns it.
+//!
+//! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`, which is the document's `min(φA, φB)` when they
+//! overlap, and the gap when bodies grown by half of `max_separation` overlap. The deepest is the textbook depth of spheres.
+
+use crate::narrow::method::Particles;
+use crate::narrow::method::Starts;
+use crate::narrow::scratch::ParticleBuffers;
+use std::time::Instant;
+
+use glam::{UVec3, Vec3};
+
+use crate::contact::Contact;
+use crate::geom::Aabb;
+use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
+use crate::narrow::scratch::Scratch;
+use crate::narrow::search::boxes::{Boxes, Wanted};
+use crate::narrow::search::overlap::{Both, Overlap, OverlapBuffers};
+
+/// Appends a contact for every particle that arrives, and its place to the region.
+pub(crate) fn collide(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    particles: &Particles,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) -> Result<(), CollideError> {
+    check(particles)?;
+    let Some(overlap) = Overlap::new(pair, settings.max_separation)? else {
+        out.region.lower_bound = settings.max_separation;
+        return Ok(());
+    };
+    let start = Instant::now();
+    let counts = resolution(overlap.bounds, particles.resolution);
+    let under_way = &mut scratch.particles;
+    under_way.places.clear();
+    match particles.starts {
+        Starts::Uniform => uniform(overlap.bounds, counts, &mut under_way.places),
+        Starts::QuasiRandom => quasi_random(overlap.bounds, counts, &mut under_way.places),
+        Starts::Seeded => {
+            seeded(&overlap, counts, &mut scratch.boxes, &mut scratch.overlap);
+            (under_way.places).extend_from_slice(&scratch.boxes.centers);
+            out.region.boxes = scratch.boxes.visited;
+            out.region.lower_bound = 2.0 * scratch.boxes.lower_bound(&overlap);
+        }
+    }
+    under_way.ids.clear();
+    under_way.ids.extend(0..under_way.places.len() as u32);
+    let leash = (particles.starts == Starts::Seeded).then(|| Leash {
+        starts: &scratch.boxes.centers,
+        length: LEASH * scratch.boxes.radius(),
+    });
+    let motion = Motion { particles, leash };
+    for step in 0..particles.max_steps {
+        if under_way.places.is_empty() {
+            break;
+        }
+        let (levels, of) = (step, particles.max_steps);
+        if settings
+            .budget
+            .is_some_and(|budget| start.elapsed() > budget)
+        {
+            out.outcome = Outcome::OutOfTime { levels, of };
+            break;
+        }
+        project(&overlap, motion, under_way, &mut scratch.overlap, out);
+    }
+    if particles.one_per_cell {
+        thin(&overlap, counts, under_way, out);
+    }
+    if let Some(count) = particles.deepest {
+        keep_deepest(count as usize, out);
+    }
+    let points = out.region.points.iter_mut();
+    points.for_each(|point| *point = overlap.to_a(*point));
+    Ok(())
+}
+
+fn check(particles: &Particles) -> Result<(), CollideError> {
+    let Particles {
+        resolution,
+        relaxation,
+        ..
+    } = *particles;
+    if !(1..=Particles::FINEST).contains(&resolution) {
+        return Err(CollideError::BadSetting {
+            setting: "resolution of particles",
+            value: resolution as f32,
+            wanted: "from 1 to Particles::FINEST",
+        });
+    }
+    if !(1.0..2.0).contains(&relaxation) {
+        return Err(CollideError::BadSetting {
+            setting: "relaxation of particles",
+            value: relaxation,
+            wanted: "from 1 to less than 2",
+        });
+    }
+    Ok(())
+}
+
+/// Sides under this part of the longest count as this much: a flat box has one layer either way, and ratios stay finite.
+const FLATTEST: f64 = 1e-6;
+
+/// About N³ cells over the axes of a box, as cubic as whole numbers allow: Alg. 1.
+pub(crate) fn resolution(bounds: Aabb, base: u32) -> UVec3 {
+    let sides = bounds.extents().as_dvec3();
+    let mut axes = [0, 1, 2];
+    axes.sort_by(|&i, &j| sides[j].total_cmp(&sides[i]));
+    let longest = sides[axes[0]];
+    if longest <= 0.0 {
+        return UVec3::ONE;
+    }
+    let [b1, b2, b3] = axes.map(|axis| (sides[axis] / longest).max(FLATTEST));
+    let wanted = f64::from(base).powi(3);
+    let (a2, a3) = (b2 / b1, b3 / b1);
+    let r1 = f64::from(base) / (a2 * a3).cbrt();
+    let r2 = r1 * a2;
+    let r3 = (r1 * a3).round().max(1.0);
+    let q = (r1 * r2 * r3 / wanted).sqrt();
+    let r1 = r1 / q;
+    let r2 = (r2 / q).round().max(1.0);
+    let q = r1 * r2 * r3 / wanted;
+    let r1 = (r1 / q).round().max(1.0);
+    let mut counts = UVec3::ONE;
+    for (axis, count) in axes.into_iter().zip([r1, r2, r3]) {
+        counts[axis] = count as u32;
+    }
+    counts
+}
+
+fn uniform(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
+    let cell = bounds.extents() / counts.as_vec3();
+    for z in 0..counts.z {
+        for y in 0..counts.y {
+            for x in 0..counts.x {
+                let place = UVec3::new(x, y, z).as_vec3() + 0.5;
+                starts.push(bounds.min + place * cell);
+            }
+        }
+    }
+}
+
+/// The n-th point is the fraction of ½ + n/g, n/g², n/g³, where g⁴ = g + 1 \[Roberts2018\]; in 64-bit fixed point, so that it
+/// is the same everywhere.
+fn quasi_random(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
+    // 2⁶⁴ / g, / g², / g³ with g = 1.22074408460575947536.
+    const STEPS: [u64; 3] = [
+        15_111_065_706_836_454_659,
+        12_378_569_675_163_806_722,
+        10_140_184_033_053_478_359,
+    ];
+    let count = u64::from(counts.x) * u64::from(counts.y) * u64::from(counts.z);
+    let extents = bounds.extents();
+    for n in 0..count {
+        let share = STEPS.map(|step| {
+            let fraction = (1u64 << 63).wrapping_add(n.wrapping_mul(step));
+            (fraction >> 40) as f32 / (1u32 << 24) as f32
+        });
+        starts.push(bounds.min + Vec3::from(share) * extents);
+    }
+}
+
+/// Leaves the cells that may hold a piece of the intersection's surface in `boxes`; they are no wider than those of `counts`.
+fn seeded(overlap: &Overlap<'_>, counts: UVec3, boxes: &mut Boxes, buffers: &mut OverlapBuffers) {
+    // Two to four boxes along the longest axis at first: one would be halved anyway.
+    let levels = counts.max_element().ilog2().saturating_sub(1);
+    let first = counts.map(|count| count.div_ceil(1 << levels));
+    boxes.start(overlap, first);
+    boxes.look(overlap, Wanted::Border, buffers);
+    for _ in 0..levels {
+        boxes.split();
+        boxes.look(overlap, Wanted::Border, buffers);
+    }
+}
+
+/// How far seeded particles may go from where they started, in half diagonals of a cell. The surface in a cell is within one of its
+/// start, so three or four are enough for the way there; without a limit, particles of cells that were kept in doubt wander until their steps are used
+/// up, which takes longer than all others together.
+const LEASH: f32 = 4.0;
+
+/// What moves particles.
+#[derive(Clone, Copy)]
+struct Motion<'a> {
+    particles: &'a Particles,
+    leash: Option<Leash<'a>>,
+}
+
+/// Where particles started, and how far they may go.
+#[derive(Clone, Copy)]
+struct Leash<'a> {
+    starts: &'a [Vec3],
+    length: f32,
+}
+
+impl Leash<'_> {
+    fn holds(self, place: Vec3, id: u32) -> bool {
+        place.distance_squared(self.starts[id as usize]) <= self.length * self.length
+    }
+}
+
+/// Slopes of a grid under this are those of a kink, not of a distance.
+const FLATTEST_SLOPE: f32 = 0.7;
+
+/// One projection of every particle: Alg. 2, lines 3 to 12. Those that have arrived become contacts.
+fn project(
+    overlap: &Overlap<'_>,
+    Motion { particles, leash }: Motion<'_>,
+    under_way: &mut ParticleBuffers,
+    buffers: &mut OverlapBuffers,
+    out: &mut Contacts,
+) {
+    overlap.sample_many(&under_way.places, buffers);
+    // Planes that hardly meet tell no place; this far they are trusted.
+    let longest = leash.map_or(0.25 * overlap.bounds.diagonal(), |leash| leash.length);
+    let mut kept = 0;
+    for index in 0..under_way.places.len() {
+        let place = under_way.places[index];
+        let first = buffers.first_samples[index].distance;
+        let second = buffers.second_samples[index].distance;
+        let outside = first.max(second) - overlap.reach;
+        out.distance = out.distance.min(2.0 * first.max(second));
+        if outside.abs() <= overlap.residual {
+            let both = overlap.both(index, buffers);
+            let id = under_way.ids[index];
+            out.contacts.push(contact(overlap, id, place, both));
+            out.region.points.push(place);
+            continue;
+        }
+        let both = overlap.both(index, buffers);
+        let (from, other) = if first >= second {
+            (both.first, both.second)
+        } else {
+            (both.second, both.first)
+        };
+        // Where the gradient vanishes there is no way to go.
+        let slope = from.gradient.length();
+        let Some(direction) = from.gradient.try_normalize() else {
+            continue;
+        };
+        // Grids are a little flatter than distances; the root of the tangent arrives sooner. Flatter still, it is a kink.
+        let outside = outside / slope.max(FLATTEST_SLOPE);
+        let way = if outside <= 0.0 {
+            -outside * direction
+        } else if particles.both_at_once {
+            to_both(
+                outside,
+                direction,
+                other.distance - overlap.reach,
+                other.gradient,
+                longest,
+            )
+        } else {
+            -particles.relaxation * outside * direction
+        };
+        let (next, id) = (place + way, under_way.ids[index]);
+        // What is farther off belongs to another cell, which has a particle of its own.
+        if leash.is_some_and(|leash| !leash.holds(next, id)) {
+            continue;
+        }
+        under_way.places[kept] = next;
+        under_way.ids[kept] = id;
+        kept += 1;
+    }
+    under_way.places.truncate(kept);
+    under_way.ids.truncate(kept);
+}
+
+/// A way into the tangent half-spaces of both bodies: `distance` and unit `direction` of the one that is farther, value and
+/// gradient of the other.
+fn to_both(
+    distance: f32,
+    direction: Vec3,
+    other_distance: f32,
+    other_gradient: Vec3,
+    longest: f32,
+) -> Vec3 {
+    let cosine = direction.dot(other_gradient);
+    let straight = -distance * direction;
+    if other_distance - distance * cosine <= 0.0 {
+        return straight;
+    }
+    // α and β of the way −(α nA + β nB) that ends on both planes.
+    let sine_squared = other_gradient.length_squared() - cosine * cosine;
+    if sine_squared <= f32::EPSILON {
+        return straight;
+    }
+    let beta = (other_distance - distance * cosine) / sine_squared;
+    let sideways = other_gradient - cosine * direction;
+    // Twice as far sideways as the planes meet: into the region, not only to its rim; and where round bodies hardly touch, which makes
+    // the crossing a double root, at once instead of by halves.
+    straight - (2.0 * beta * sideways).clamp_length_max(longest)
+}
+
+/// The contact of a particle on the surface of one body: out of the other by the shortest way.
+fn contact(overlap: &Overlap<'_>, id: u32, place: Vec3, both: Both) -> Contact {
+    let (first, second) = (both.first, both.second);
+    let difference = first.distance - second.distance;
+    // On the rim both ways are as long, and the middle between them is taken.
+    let away = if difference.abs() <= 2.0 * overlap.residual {
+        first.gradient - second.gradient
+    } else if difference < 0.0 {
+        first.gradient
+    } else {
+        -second.gradient
+    };
+    let normal = (away.try_normalize())
+        .or_else(|| (first.gradient - second.gradient).try_normalize())
+        .unwrap_or_else(|| overlap.apart());
+    let point = place - 0.5 * difference * normal;
+    overlap.contact(id, point, normal, first.distance + second.distance)
+}
+
+/// Keeps the deepest contact of each cell.
+fn thin(overlap: &Overlap<'_>, counts: UVec3, under_way: &mut ParticleBuffers, out: &mut Contacts) {
+    let cell = (overlap.bounds.extents() / counts.as_vec3()).max(Vec3::splat(f32::MIN_POSITIVE));
+    under_way.cells.clear();
+    for (index, &point) in out.region.points.iter().enumerate() {
+        let place = ((point - overlap.bounds.min) / cell).floor();
+        // Particles may end a little outside of the box they started in.
+        let [x, y, z] = place
+            .to_array()
+            .map(|c| (c + 1024.0).max(0.0) as u64 & 0x1f_ffff);
+        under_way.cells.push((x | y << 21 | z << 42, index as u32));
+    }
+    let contacts = &out.contacts;
+    let depth = |index: u32| {
+        let contact = &contacts[index as usize];
+        (contact.separation, contact.id)
+    };
+    under_way.cells.sort_unstable_by(|&(a, i), &(b, j)| {
+        let ((s, first), (t, second)) = (depth(i), depth(j));
+        a.cmp(&b).then(s.total_cmp(&t)).then(first.cmp(&second))
+    });
+    under_way.cells.dedup_by_key(|&mut (cell, _)| cell);
+    under_way.kept.clear();
+    under_way.kept.resize(contacts.len(), false);
+    for &(_, index) in &under_way.cells {
+        under_way.kept[index as usize] = true;
+    }
+    let mut kept = under_way.kept.iter();
+    out.contacts.retain(|_| kept.next() == Some(&true));
+    let mut kept = under_way.kept.iter();
+    out.region.points.retain(|_| kept.next() == Some(&true));
+}
+
+/// Keeps so many of the deepest.
+fn keep_deepest(count: usize, out: &mut Contacts) {
+    if count >= out.contacts.len() {
+        return;
+    }
+    if count > 0 {
+        (out.contacts).select_nth_unstable_by(count - 1, |a, b| {
+            a.separation.total_cmp(&b.separation).then(a.id.cmp(&b.id))
+        });
+    }
+    out.contacts.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of_sides(x: f32, y: f32, z: f32, base: u32) -> UVec3 {
+        resolution(Aabb::new(Vec3::ZERO, Vec3::new(x, y, z)), base)
+    }
+
+    #[test]
+    fn a_cube_has_as_many_cells_along_each_side() {
+        assert_eq!(of_sides(2.0, 2.0, 2.0, 7), UVec3::splat(7));
+    }
+
+    #[test]
+    fn a_flat_box_has_one_layer_and_spends_the_rest_on_the_others() {
+        // By hand after Alg. 1: r3 is raised to 1, r1 and r2 share what that takes, √1000 ≈ 31.6 each.
+        assert_eq!(
+            of_sides(1.0, 1.0, 1e-3, 10),
+            UVec3::new(31, 32, 1).max(of_sides(1.0, 1.0, 1e-3, 10))
+        );
+        let flat = of_sides(1.0, 1e-3, 1.0, 10);
+        assert_eq!(flat.y, 1);
+        assert!(
+            (31..=32).contains(&flat.x) && (31..=32).contains(&flat.z),
+            "{flat}"
+        );
+        assert_eq!(of_sides(1.0, 0.0, 0.0, 10), UVec3::new(1000, 1, 1));
+        assert_eq!(of_sides(0.0, 0.0, 0.0, 10), UVec3::ONE);
+    }
+
+    proptest! {
+        #[test]
+        fn the_number_of_cells_is_about_the_cube(x in 0.001f32..10.0, y in 0.001f32..10.0, z in 0.001f32..10.0, base in 2u32..40) {
+            let counts = of_sides(x, y, z, base);
+            let count = f64::from(counts.x) * f64::from(counts.y) * f64::from(counts.z);
+            let ratio = count / f64::from(base).powi(3);
+            prop_assert!((0.7..1.4).contains(&ratio), "{counts} {ratio}");
+        }
+    }
+}

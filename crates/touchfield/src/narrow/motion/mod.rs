@@ -1,0 +1,12 @@
+//! Bodies that move: first touch, nearest approach, and points that pass a field.
+
+pub(crate) mod cast;
+pub(crate) mod clearance;
+pub mod swept_points;
+pub(crate) mod travel;
+
+pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast, cast_many};
+pub use clearance::{
+    Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
+};
+pub use travel::MotionError;

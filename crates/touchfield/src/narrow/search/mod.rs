@@ -1,0 +1,10 @@
+//! What searches share: boxes, heaps, two fields in one frame, pairs of trees.
+
+pub(crate) mod boxes;
+pub(crate) mod exchange;
+pub(crate) mod face_search;
+pub(crate) mod least_first;
+pub(crate) mod overlap;
+pub(crate) mod probe;
+pub(crate) mod shell_pairs;
+pub(crate) mod surface_pairs;

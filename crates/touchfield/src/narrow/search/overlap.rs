@@ -1,0 +1,242 @@
+//! Two fields in one frame, and the box in which both bodies may be: what methods that search space share.
+//!
+//! Input: a [`Pair`]. Output: values of both fields at points of the search frame, and contacts in frame A.
+//! Cost: two field values a point; no allocation once the buffers have grown.
+//! Not for: methods that walk a surface (see `probe`).
+//!
+//! The search frame is that of the smaller body, whichever is called A: exchanging A and B only turns the normals.
+//! A point x is near both bodies if `max(φA(x), φB(x)) ≤ max_separation / 2`; apart by s, they meet midway at s / 2.
+
+use std::cmp::Ordering;
+
+use glam::{Mat3, Vec3};
+
+use crate::contact::{Contact, ContactId};
+use crate::field::{Field, Meaning, Sample};
+use crate::geom::{Aabb, Pose, Tolerance, turned_half_extents};
+use crate::narrow::pair::{CollideError, Pair};
+use crate::narrow::search::exchange::lexicographic;
+
+/// The pair as a search sees it: `first` owns the search frame.
+pub(crate) struct Overlap<'a> {
+    pub(crate) first: &'a dyn Field,
+    pub(crate) second: &'a dyn Field,
+    second_from_search: Mat3,
+    translation: Vec3,
+    /// Holds the second body, in its own frame, rounding of points included.
+    second_solid: Aabb,
+    a_from_search: Pose,
+    /// Whether `first` is A.
+    first_is_a: bool,
+    /// Where both bodies, grown by `reach`, may be.
+    pub(crate) bounds: Aabb,
+    /// Half of `max_separation` \[m\].
+    pub(crate) reach: f32,
+    /// How far the values may be off, each \[m\]; the second includes the rounding of its points.
+    pub(crate) errors: [f32; 2],
+    /// Residual at which a projection onto a surface may stop \[m\].
+    pub(crate) residual: f32,
+}
+
+/// Points of the second frame, and values.
+#[derive(Debug, Default)]
+pub(crate) struct OverlapBuffers {
+    points_in_second: Vec<Vec3>,
+    pub(crate) first: Vec<f32>,
+    pub(crate) second: Vec<f32>,
+    pub(crate) first_samples: Vec<Sample>,
+    pub(crate) second_samples: Vec<Sample>,
+}
+
+/// Both fields at one point, gradients in the search frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Both {
+    pub(crate) first: Sample,
+    pub(crate) second: Sample,
+}
+
+impl Both {
+    /// `max(φA, φB)`: half the separation, if this is the best point.
+    pub(crate) fn value(self) -> f32 {
+        self.first.distance.max(self.second.distance)
+    }
+}
+
+impl<'a> Overlap<'a> {
+    /// `None`: the boxes of the two are more than `max_separation` apart.
+    pub(crate) fn new(
+        pair: &Pair<'a>,
+        max_separation: f32,
+    ) -> Result<Option<Overlap<'a>>, CollideError> {
+        let b_from_a = pair.a_from_b.inverse();
+        let first_is_a = a_is_smaller(pair);
+        let (first, second, second_from_first, a_from_search) = if first_is_a {
+            (pair.a, pair.b, b_from_a, Pose::IDENTITY)
+        } else {
+            (pair.b, pair.a, pair.a_from_b, pair.a_from_b)
+        };
+        let own = first.solid();
+        if own.is_empty() || second.solid().is_empty() {
+            return Ok(None);
+        }
+        if !own.diagonal().is_finite() {
+            return Err(CollideError::Unbounded);
+        }
+        let reach = 0.5 * max_separation;
+        let other = transformed(second.solid(), second_from_first.inverse());
+        let diagonal = own.diagonal();
+        // A point turned and moved loses a few last places of the largest number on the way.
+        let far = own.min.abs().max(own.max.abs()).max_element();
+        let rounding =
+            8.0 * f32::EPSILON * (2.0 * far + second_from_first.translation.abs().max_element());
+        let margin = reach + rounding;
+        let bounds = own.grown(margin).intersection(other.grown(margin));
+        if bounds.is_empty() {
+            return Ok(None);
+        }
+        let cell = first.cell_size().max(second.cell_size());
+        let residual = Tolerance::for_size(diagonal).projection_residual(cell);
+        Ok(Some(Overlap {
+            first: first.field(),
+            second: second.field(),
+            second_from_search: Mat3::from_quat(second_from_first.rotation),
+            translation: second_from_first.translation,
+            second_solid: second.solid().grown(rounding),
+            a_from_search,
+            first_is_a,
+            bounds,
+            reach,
+            errors: [
+                first.field().error_bound(),
+                second.field().error_bound() + rounding,
+            ],
+            // Under the rounding of the points nothing is left to gain.
+            residual: residual.max(rounding),
+        }))
+    }
+
+    /// Whether one of the fields is only a bound of the distance.
+    pub(crate) fn is_bound(&self) -> bool {
+        [self.first, self.second]
+            .iter()
+            .any(|field| field.meaning() == Meaning::Bound)
+    }
+
+    /// The larger of the two errors \[m\].
+    pub(crate) fn error(&self) -> f32 {
+        self.errors[0].max(self.errors[1])
+    }
+
+    /// A point of the search frame, in frame A.
+    pub(crate) fn to_a(&self, point: Vec3) -> Vec3 {
+        self.a_from_search.transform_point(point)
+    }
+
+    /// Distances of the first body.
+    pub(crate) fn first_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
+        self.first.distance_many(points, &mut buffers.first);
+    }
+
+    /// Proven, by its box alone: the second body is at least this far from a point \[m\].
+    pub(crate) fn second_at_least(&self, point: Vec3) -> f32 {
+        (self.second_solid).distance(self.second_from_search * point + self.translation)
+    }
+
+    /// Distances of the second body.
+    pub(crate) fn second_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
+        self.to_second(points, buffers);
+        (self.second).distance_many(&buffers.points_in_second, &mut buffers.second);
+    }
+
+    /// Samples of both; gradients of the second still in its own frame (see [`Self::both`]).
+    pub(crate) fn sample_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
+        self.to_second(points, buffers);
+        self.first.sample_many(points, &mut buffers.first_samples);
+        (self.second).sample_many(&buffers.points_in_second, &mut buffers.second_samples);
+    }
+
+    /// What [`Self::sample_many`] found at a point, gradients in the search frame.
+    pub(crate) fn both(&self, index: usize, buffers: &OverlapBuffers) -> Both {
+        Both {
+            first: buffers.first_samples[index],
+            second: self.turned(buffers.second_samples[index]),
+        }
+    }
+
+    /// Both fields at one point.
+    pub(crate) fn sample(&self, point: Vec3) -> Both {
+        Both {
+            first: self.first.sample(point),
+            second: self.turned(
+                self.second
+                    .sample(self.second_from_search * point + self.translation),
+            ),
+        }
+    }
+
+    fn to_second(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
+        buffers.points_in_second.clear();
+        let turned = points
+            .iter()
+            .map(|&point| self.second_from_search * point + self.translation);
+        buffers.points_in_second.extend(turned);
+    }
+
+    fn turned(&self, sample: Sample) -> Sample {
+        Sample {
+            distance: sample.distance,
+            gradient: self.second_from_search.transpose() * sample.gradient,
+        }
+    }
+
+    /// The contact at a point of the search frame, with a unit normal from the first body to the second.
+    pub(crate) fn contact(
+        &self,
+        id: u32,
+        point: Vec3,
+        first_to_second: Vec3,
+        separation: f32,
+    ) -> Contact {
+        let normal = (self.a_from_search).transform_vector(first_to_second);
+        Contact {
+            point: self.to_a(point),
+            normal: if self.first_is_a { normal } else { -normal },
+            separation,
+            id: ContactId(id),
+        }
+    }
+
+    /// From the middle of the first body's share of the box to that of the second: the last resort for a normal.
+    pub(crate) fn apart(&self) -> Vec3 {
+        let middle = self.first.bounds().center();
+        let towards = self.bounds.center() - middle;
+        (towards.is_finite().then_some(towards))
+            .and_then(Vec3::try_normalize)
+            .unwrap_or(Vec3::Z)
+    }
+}
+
+/// Whether A is the smaller body. Of equal ones the pose decides, so that A and B may change places.
+pub(crate) fn a_is_smaller(pair: &Pair<'_>) -> bool {
+    let b_from_a = pair.a_from_b.inverse();
+    let sizes = [pair.a, pair.b].map(|shape| shape.solid().diagonal());
+    let order = (sizes[0].total_cmp(&sizes[1]))
+        .then_with(|| lexicographic(pair.a_from_b.translation, b_from_a.translation))
+        .then_with(|| lexicographic(axis(pair.a_from_b), axis(b_from_a)));
+    order != Ordering::Greater
+}
+
+/// The vector part of the rotation, which changes its sign when the pose is turned around.
+fn axis(pose: Pose) -> Vec3 {
+    Vec3::new(pose.rotation.x, pose.rotation.y, pose.rotation.z)
+}
+
+/// The box around a turned box; everything if it has no end.
+fn transformed(bounds: Aabb, pose: Pose) -> Aabb {
+    let half = bounds.half_extents();
+    if !half.is_finite() {
+        return Aabb::EVERYTHING;
+    }
+    let size = turned_half_extents(Mat3::from_quat(pose.rotation), half);
+    Aabb::from_center(pose.transform_point(bounds.center()), size)
+}

@@ -1,0 +1,208 @@
+//! A shell of one shape held against the field of the other: what all shell methods share.
+//!
+//! Input: a [`Pair`]. Output: which shape lends its shell, poses, and contacts in frame A.
+//! Cost: nothing to speak of. Not for: choosing a method.
+
+use glam::{Mat3, Vec3};
+
+use crate::contact::{Contact, ContactId};
+use crate::field::{Field, Sample};
+use crate::geom::{Aabb, Pose};
+use crate::narrow::pair::{CollideError, Pair};
+use crate::narrow::search::exchange::lexicographic;
+use crate::pointshell::{PointShell, SphereNode};
+
+/// Which shape lends its points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    A,
+    B,
+}
+
+impl Side {
+    /// Whose shell made a contact.
+    pub(crate) fn of(id: ContactId) -> Side {
+        if id.0 & SIDE_A == 0 { Side::B } else { Side::A }
+    }
+
+    /// The other one.
+    pub(crate) fn other(self) -> Side {
+        match self {
+            Side::A => Side::B,
+            Side::B => Side::A,
+        }
+    }
+}
+
+/// A shell and the field it is held against.
+pub(crate) struct Probe<'a> {
+    pub(crate) shell: &'a PointShell,
+    pub(crate) field: &'a dyn Field,
+    pub(crate) side: Side,
+    /// Around the body with the field, in its frame.
+    solid: Aabb,
+    /// Takes the frame of the shell to that of the field.
+    rotation: Mat3,
+    translation: Vec3,
+    /// Takes the frame of the field to frame A.
+    rotation_to_a: Mat3,
+    translation_to_a: Vec3,
+}
+
+impl<'a> Probe<'a> {
+    /// With the shell of one side; `None` if it has none.
+    pub(crate) fn of(pair: &Pair<'a>, side: Side) -> Option<Probe<'a>> {
+        let (shell, body, field_from_shell, a_from_field) = match side {
+            Side::B => (pair.b.shell()?, pair.a, pair.a_from_b, Pose::IDENTITY),
+            Side::A => (
+                pair.a.shell()?,
+                pair.b,
+                pair.a_from_b.inverse(),
+                pair.a_from_b,
+            ),
+        };
+        Some(Probe {
+            shell,
+            field: body.field(),
+            side,
+            solid: body.solid(),
+            rotation: Mat3::from_quat(field_from_shell.rotation),
+            translation: field_from_shell.translation,
+            rotation_to_a: Mat3::from_quat(a_from_field.rotation),
+            translation_to_a: a_from_field.translation,
+        })
+    }
+
+    /// With the shell that covers its surface more finely; the first that there is, if there is one only.
+    pub(crate) fn finer(pair: &Pair<'a>, method: &'static str) -> Result<Probe<'a>, CollideError> {
+        let (first, second) = (Probe::of(pair, Side::A), Probe::of(pair, Side::B));
+        let finer = match (first, second) {
+            (Some(a), Some(b)) => {
+                let by_radius = (a.shell.covering_radius()).total_cmp(&b.shell.covering_radius());
+                // Equal shapes: the pose decides, so that A and B may change places.
+                let by_place = || lexicographic(a.translation, b.translation);
+                if by_radius.then_with(by_place).is_lt() {
+                    a
+                } else {
+                    b
+                }
+            }
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return Err(CollideError::NoShell { method }),
+        };
+        Ok(finer)
+    }
+
+    /// A point of the shell's frame, in the frame of the field.
+    pub(crate) fn to_field(&self, point_in_shell: Vec3) -> Vec3 {
+        self.rotation * point_in_shell + self.translation
+    }
+
+    /// A direction of the shell's frame, in the frame of the field.
+    pub(crate) fn vector_to_field(&self, vector_in_shell: Vec3) -> Vec3 {
+        self.rotation * vector_in_shell
+    }
+
+    /// A direction of the field's frame, in the frame of the shell.
+    pub(crate) fn to_shell(&self, vector_in_field: Vec3) -> Vec3 {
+        self.rotation.transpose() * vector_in_field
+    }
+
+    /// The inward normal of a shell point, in the frame of the field.
+    fn inward(&self, index: u32) -> Vec3 {
+        -self.vector_to_field(self.shell.normals()[index as usize])
+    }
+
+    /// The inward normal of a shell point, in frame A.
+    pub(crate) fn inward_in_a(&self, index: u32) -> Vec3 {
+        self.rotation_to_a * self.inward(index)
+    }
+
+    /// Distances at the centres of a sphere's children, in their order.
+    pub(crate) fn child_distances(
+        &self,
+        node: &SphereNode,
+        centers: &mut Vec<Vec3>,
+        distances: &mut Vec<f32>,
+    ) {
+        let nodes = self.shell.tree().nodes();
+        let children = node.children();
+        centers.clear();
+        centers.extend(children.map(|child| self.to_field(nodes[child as usize].center)));
+        self.field.distance_many(centers, distances);
+    }
+
+    /// No point of a sphere is nearer to the body with the field than this \[m\]: what its box tells, for a fraction of what the field costs.
+    pub(crate) fn box_distance(&self, node: &SphereNode) -> f32 {
+        self.solid.distance(self.to_field(node.center)) - node.radius
+    }
+
+    /// The contact of a shell point that lies at `point_in_field`, where the field gives `sample`.
+    pub(crate) fn contact(&self, index: u32, point_in_field: Vec3, sample: Sample) -> Contact {
+        /// Gradients of a grid are shorter where it has averaged two directions, about a medial axis. Tuned: above, smooth parts
+        /// of coarse grids pay for nothing; below, witness points of deep contacts lie cells away from the surface.
+        const STRAIGHT: f32 = 0.98;
+        let Sample { distance, gradient } = sample;
+        // Where the gradient vanishes the shell knows a direction too.
+        let mut outward = gradient
+            .try_normalize()
+            .unwrap_or_else(|| self.inward(index));
+        if gradient.length_squared() < STRAIGHT * STRAIGHT {
+            outward = self.way_out(point_in_field, distance, outward);
+        }
+        self.contact_along(index, point_in_field, distance, outward)
+    }
+
+    /// The contact of a shell point that lies at `point_in_field`, so far from the other surface, whose normal there is `outward`.
+    pub(crate) fn contact_along(
+        &self,
+        index: u32,
+        point_in_field: Vec3,
+        distance: f32,
+        outward: Vec3,
+    ) -> Contact {
+        let outward_in_a = self.rotation_to_a * outward;
+        // The gradient points out of the body with the field: from A to B if that is A.
+        let (normal, side_bit) = match self.side {
+            Side::B => (outward_in_a, 0),
+            Side::A => (-outward_in_a, SIDE_A),
+        };
+        // Midway along the normal, so that the point of the shell is a witness point exactly.
+        let middle = point_in_field - 0.5 * distance * outward;
+        Contact {
+            point: self.rotation_to_a * middle + self.translation_to_a,
+            normal,
+            separation: distance,
+            id: ContactId(index | side_bit),
+        }
+    }
+
+    /// The outward normal, in the frame of the field, of a contact that was made here.
+    pub(crate) fn outward(&self, contact: &Contact) -> Vec3 {
+        let outward_in_a = match self.side {
+            Side::B => contact.normal,
+            Side::A => -contact.normal,
+        };
+        self.rotation_to_a.transpose() * outward_in_a
+    }
+
+    /// The direction out of the body at a point whose gradient mixes several: half the way along it the gradient is that of one side, which
+    /// leads to the surface.
+    fn way_out(&self, point: Vec3, distance: f32, outward: Vec3) -> Vec3 {
+        let mut at = point - 0.5 * distance * outward;
+        for _ in 0..2 {
+            let Sample { distance, gradient } = self.field.sample(at);
+            at -= distance * gradient.normalize_or_zero();
+        }
+        let way = (point - at) * distance.signum();
+        way.try_normalize().unwrap_or(outward)
+    }
+}
+
+/// Index of the shell point that made a contact.
+pub(crate) fn index_of(id: ContactId) -> u32 {
+    id.0 & !SIDE_A
+}
+
+/// Set in the id of a contact whose point belongs to the shell of A; the other bits are its index.
+const SIDE_A: u32 = 1 << 31;

@@ -1,0 +1,9 @@
+//! How far two bodies are apart or how deep they overlap, with proven bounds.
+
+pub(crate) mod answer;
+pub(crate) mod by_convex;
+pub(crate) mod by_surfaces;
+pub(crate) mod search;
+
+pub use answer::{Separation, SeparationOutcome, SeparationSettings};
+pub use search::{separation, separation_again, separation_many};

@@ -1,0 +1,405 @@
+//! The front door for bodies: from a file or a mesh to a [`Shape`], by one policy.
+//!
+//! Input: a mesh, a mesh file or a `.tfs` file. Output: a [`Shape`] with all that queries use, and a
+//! [`ShapeReport`] of what was chosen.
+//! Cost: that of the bake, a second or so for a hundred thousand triangles; a `.tfs` file takes
+//! milliseconds. Not for: closed forms and convex bodies, see [`Shape::new`] and [`Shape::convex`].
+//!
+//! The policy, the same wherever a mesh becomes a body:
+//!
+//! - *Field*: dense, or sparse blocks where a tolerance is asked for.
+//! - *Shell*: points one cell apart on the faces. A mesh with few vertices lends all of them, since
+//!   corners touch first; of a larger one, points are chosen.
+//! - *Faces*: kept, unless the sign method made a surface of its own.
+//! - *Mass*: from the triangles where the surface closes, else from the field.
+//! - *Frame*: that of the mesh. A mesh too far out for `f32` gets a frame of its own, whose origin is
+//!   [`Provenance::origin`] of the [`ShapeReport`]: field, shell, faces and mass are in that frame, and
+//!   poses and points of queries too.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::bake::pointshell::{
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
+};
+use crate::bake::{
+    BakeSettings, FieldBakeError, FieldKind, Progress, Resolution, SparseGoal, SparseSettings,
+    bake_field, surface_of_mesh,
+};
+use crate::field::file::{FileError, SIGNATURE};
+use crate::field::{Field, Provenance, SignMethod, StoredField};
+use crate::mass::{MassError, MassProperties};
+use crate::mesh::read::{Limits, ReadError, read_file};
+use crate::mesh::{TriangleMesh, Units};
+use crate::pointshell::PointShell;
+use crate::shape::file::{self, StoredShape};
+use crate::shape::{Shape, Surface, SurfaceError};
+
+/// Points that a shape has on its surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ShellChoice {
+    /// Points one cell of the field apart.
+    #[default]
+    OneCell,
+    /// Points of this density.
+    Density(ShellDensity),
+    /// No shell: for pictures and samples, which need none.
+    None,
+}
+
+impl ShellChoice {
+    fn density(self, field: &StoredField) -> Option<ShellDensity> {
+        match self {
+            ShellChoice::OneCell => Some(ShellDensity::Spacing(field.finest_cell_size())),
+            ShellChoice::Density(density) => Some(density),
+            ShellChoice::None => None,
+        }
+    }
+}
+
+/// How a mesh becomes a shape. `ShapeSettings { tolerance: …, ..Default::default() }`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShapeSettings {
+    /// Unit of the numbers in a mesh file. A mesh in memory is in metres.
+    pub units: Units,
+    /// Largest error of the field \[m\]: picks a sparse field. `None`: a dense field of `bake`.
+    pub tolerance: Option<f64>,
+    /// Grid, signs and memory of the field.
+    pub bake: BakeSettings,
+    /// Points on the surface.
+    pub shell: ShellChoice,
+    /// Whether the faces are kept: bodies that are apart are then exactly as far apart as their
+    /// triangles.
+    pub faces: bool,
+}
+
+impl Default for ShapeSettings {
+    fn default() -> ShapeSettings {
+        ShapeSettings {
+            units: Units::Metres,
+            tolerance: None,
+            bake: BakeSettings::default(),
+            shell: ShellChoice::OneCell,
+            faces: true,
+        }
+    }
+}
+
+impl ShapeSettings {
+    /// Most points of a shell that is made for queries.
+    pub const MOST_POINTS: u32 = 1 << 22;
+
+    /// Returns settings with this many grid nodes along the longest side.
+    pub fn with_nodes(nodes: u32) -> ShapeSettings {
+        ShapeSettings {
+            bake: BakeSettings {
+                resolution: Resolution::Nodes(nodes),
+                ..BakeSettings::default()
+            },
+            ..ShapeSettings::default()
+        }
+    }
+
+    fn kind(&self) -> FieldKind {
+        match self.tolerance {
+            Some(tolerance) => FieldKind::Sparse(SparseSettings {
+                goal: SparseGoal::Tolerance(tolerance),
+                ..SparseSettings::default()
+            }),
+            None => FieldKind::Dense,
+        }
+    }
+}
+
+/// What was chosen and found while a shape was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShapeReport {
+    /// Kind of the field, as the command line calls it.
+    pub kind: &'static str,
+    /// Side of the finest cells \[m\].
+    pub cell_size: f32,
+    /// Proven error of the field \[m\].
+    pub error_bound: f32,
+    /// Points of the shell; 0 without one.
+    pub shell_points: usize,
+    /// Covering radius of the shell \[m\]; 0 without one.
+    pub covering_radius: f32,
+    /// Triangles that are kept; 0 without them.
+    pub faces: usize,
+    /// Sign method, measured error, doubtful cells and notes on the mesh. Unless
+    /// [`Provenance::origin`] is zero, the shape is in a frame of its own: a point at `x` of the mesh
+    /// is at `x − origin` of the shape.
+    pub provenance: Provenance,
+}
+
+/// A shape with what is known of it.
+#[derive(Clone, Debug)]
+pub struct MadeShape {
+    /// The shape.
+    pub shape: Shape,
+    /// What was chosen.
+    pub report: ShapeReport,
+    mass: Option<MassProperties>,
+}
+
+impl MadeShape {
+    /// Returns the mass for a density of one: exact where the triangles close, else summed over the
+    /// field.
+    pub fn mass(&self) -> Result<MassProperties, MassError> {
+        match self.mass {
+            Some(mass) => Ok(mass),
+            None => mass_of_field(self.shape.field()),
+        }
+    }
+}
+
+/// Why a mesh does not become a shape.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ShapeError {
+    /// The mesh cannot be baked.
+    #[error("{0}")]
+    Bake(#[from] FieldBakeError),
+    /// No points can be put on its surface.
+    #[error("no points can be put on the surface: {0}")]
+    Shell(#[from] ShellBakeError),
+    /// Its faces cannot be kept.
+    #[error(transparent)]
+    Surface(#[from] SurfaceError),
+}
+
+impl ShapeError {
+    /// Returns whether a limit was hit, rather than the input being bad.
+    pub fn is_limit(&self) -> bool {
+        match self {
+            ShapeError::Bake(error) => error.is_limit(),
+            ShapeError::Shell(error) => error.is_limit(),
+            ShapeError::Surface(_) => false,
+        }
+    }
+}
+
+/// Why a file does not become a shape.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The mesh file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The `.tfs` file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The mesh in the file does not become a shape.
+    #[error("{file}: {error}")]
+    Shape {
+        /// The file.
+        file: String,
+        /// Why.
+        error: Box<ShapeError>,
+    },
+}
+
+impl Shape {
+    /// Opens a mesh file (OBJ, STL, PLY, OFF, glTF, GLB; in metres) or a baked `.tfs` file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Shape, OpenError> {
+        Shape::open_with(path, &ShapeSettings::default()).map(|made| made.shape)
+    }
+
+    /// [`Shape::open`] with settings; returns also what was chosen. A `.tfs` file keeps the shell and
+    /// the faces that it holds, and of the settings only the memory limit and the shell count.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        settings: &ShapeSettings,
+    ) -> Result<MadeShape, OpenError> {
+        let path = path.as_ref();
+        let failed = |error| OpenError::Shape {
+            file: path.display().to_string(),
+            error: Box::new(error),
+        };
+        if is_baked(path) {
+            let stored = file::read_file(path, settings.bake.max_memory)?;
+            return MadeShape::from_stored(stored, settings).map_err(|e| failed(e.into()));
+        }
+        let limits = Limits::default();
+        let limits = Limits {
+            bytes: limits.bytes.min(settings.bake.max_memory),
+            ..limits
+        };
+        let mut mesh = read_file(path, &limits)?;
+        if settings.units != Units::Metres {
+            for vertex in &mut mesh.vertices {
+                *vertex *= settings.units.metres();
+            }
+        }
+        MadeShape::from_mesh(&mesh, settings, &|_| std::ops::ControlFlow::Continue(()))
+            .map_err(failed)
+    }
+
+    /// Makes a shape of a mesh \[m\].
+    pub fn from_mesh(mesh: &TriangleMesh, settings: &ShapeSettings) -> Result<Shape, ShapeError> {
+        let go_on = |_| std::ops::ControlFlow::Continue(());
+        MadeShape::from_mesh(mesh, settings, &go_on).map(|made| made.shape)
+    }
+}
+
+impl MadeShape {
+    /// Makes a shape of a mesh \[m\]. `progress` is called from any thread and may cancel the bake.
+    pub fn from_mesh(
+        mesh: &TriangleMesh,
+        settings: &ShapeSettings,
+        progress: Progress<'_>,
+    ) -> Result<MadeShape, ShapeError> {
+        let baked = bake_field(mesh, &settings.bake, &settings.kind(), progress)?;
+        MadeShape::of_mesh_and_field(mesh, Arc::new(baked.field), baked.provenance, settings)
+    }
+
+    /// Adds shell and faces of a mesh to the field that was baked of it. The mesh is where it was
+    /// when it was baked: it is moved here where the field has a frame of its own.
+    pub fn of_mesh_and_field(
+        mesh: &TriangleMesh,
+        field: Arc<StoredField>,
+        provenance: Provenance,
+        settings: &ShapeSettings,
+    ) -> Result<MadeShape, ShapeError> {
+        let moved = (provenance.origin != DVec3::ZERO).then(|| {
+            let mut moved = mesh.clone();
+            moved.move_to_frame_at(provenance.origin);
+            moved
+        });
+        let mesh = moved.as_ref().unwrap_or(mesh);
+        let shell = (settings.shell.density(&field))
+            .map(|density| shell_of_faces(mesh, &field, density))
+            .transpose()?;
+        let surface = match settings.faces {
+            true => kept_faces(mesh, &provenance)?,
+            false => None,
+        };
+        Ok(MadeShape {
+            mass: MassProperties::of_triangles(mesh.triangles()).ok(),
+            ..MadeShape::joined(field, provenance, shell, surface)
+        })
+    }
+
+    /// Makes a shape of what a `.tfs` file holds: its shell and faces, or a shell of its own surface.
+    pub fn from_stored(
+        stored: StoredShape,
+        settings: &ShapeSettings,
+    ) -> Result<MadeShape, ShellBakeError> {
+        let StoredShape {
+            stored,
+            shell,
+            surface,
+        } = stored;
+        let field = Arc::new(stored.field);
+        let shell = match (shell, settings.shell.density(&field)) {
+            (None, Some(density)) => Some(shell_of_surface(&field, density)?),
+            (shell, _) => shell,
+        };
+        Ok(MadeShape::joined(field, stored.provenance, shell, surface))
+    }
+
+    fn joined(
+        field: Arc<StoredField>,
+        provenance: Provenance,
+        shell: Option<PointShell>,
+        surface: Option<Surface>,
+    ) -> MadeShape {
+        let report = ShapeReport {
+            kind: field.kind(),
+            cell_size: field.finest_cell_size(),
+            error_bound: field.error_bound(),
+            shell_points: shell.as_ref().map_or(0, |shell| shell.points().len()),
+            covering_radius: shell.as_ref().map_or(0.0, PointShell::covering_radius),
+            faces: (surface.as_ref()).map_or(0, |surface| surface.triangles().len()),
+            provenance,
+        };
+        let mut shape = Shape::stored(field);
+        if let Some(shell) = shell {
+            shape = shape.with_shell(Arc::new(shell));
+        }
+        if let Some(surface) = surface {
+            shape = shape.with_exact_surface(Arc::new(surface));
+        }
+        MadeShape {
+            shape,
+            report,
+            mass: None,
+        }
+    }
+}
+
+/// Returns whether a file is a baked one: by its first bytes, else by its extension.
+pub fn is_baked(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; SIGNATURE.len()];
+    // What is read from a pipe is gone for its reader.
+    let is_signed = path.is_file()
+        && std::fs::File::open(path)
+            .is_ok_and(|mut file| file.read_exact(&mut start).is_ok() && start == SIGNATURE);
+    is_signed
+        || path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
+}
+
+/// Makes a shell of points on the faces of a mesh.
+pub fn shell_of_faces(
+    mesh: &TriangleMesh,
+    field: &StoredField,
+    density: ShellDensity,
+) -> Result<PointShell, ShellBakeError> {
+    let settings = ShellSettings {
+        // Corners and edges touch first.
+        sampling: match mesh.vertices.len() <= most_vertices(density) {
+            true => ShellSampling::Vertices,
+            false => ShellSampling::PoissonDisk,
+        },
+        ..shell_settings(density)
+    };
+    shell_of_mesh(mesh, field, &settings)
+}
+
+/// Makes a shell of points on the surface of a field whose mesh is not known.
+pub fn shell_of_surface(
+    field: &StoredField,
+    density: ShellDensity,
+) -> Result<PointShell, ShellBakeError> {
+    let settings = shell_settings(density);
+    shell_of_field(field, field.finest_cell_size(), &settings)
+}
+
+/// Returns the faces of a mesh to be kept beside its field; `None` for an offset surface, which is
+/// not that of the faces.
+pub fn kept_faces(
+    mesh: &TriangleMesh,
+    provenance: &Provenance,
+) -> Result<Option<Surface>, SurfaceError> {
+    (provenance.sign_method != SignMethod::Offset)
+        .then(|| surface_of_mesh(mesh))
+        .transpose()
+}
+
+/// Meshes of up to this many vertices lend all of them to their shell. More, and a scan of millions
+/// would make a shell of millions; fewer, and corners of a machined part would be missed.
+fn most_vertices(density: ShellDensity) -> usize {
+    match density {
+        ShellDensity::Points(points) => 2 * points as usize,
+        ShellDensity::Spacing(_) => 50_000,
+    }
+}
+
+fn shell_settings(density: ShellDensity) -> ShellSettings {
+    ShellSettings {
+        density,
+        max_points: ShapeSettings::MOST_POINTS,
+        ..ShellSettings::default()
+    }
+}
+
+/// Cells along the longest side over which the mass of a field is summed: to about a thousandth.
+const MASS_CELLS: u32 = 64;
+
+/// Returns the mass of any field for a density of one.
+pub fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
+    MassProperties::of_field(field, MASS_CELLS)
+}
