@@ -4,26 +4,23 @@
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
-use std::sync::Arc;
 
 use glam::Vec3;
-use touchfield::bake::{BakeSettings, Resolution, bake};
 use touchfield::field::primitive::{Cuboid, Sphere};
-use touchfield::geom::{Motion, PairMotion, Pose};
+use touchfield::geom::{Motion, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::generate::{Bolt, Nut, bolt, nut};
-use touchfield::narrow::{
-    CastOutcome, CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, cast, clearance,
-};
-use touchfield::shape::Shape;
+use touchfield::narrow::{CastOutcome, CastSettings, ClearanceSettings};
+use touchfield::open::ShellChoice;
+use touchfield::{Query, Shape, ShapeSettings};
 
 fn shape(mesh: &TriangleMesh) -> Result<Shape, Box<dyn Error>> {
-    let settings = BakeSettings {
-        resolution: Resolution::Nodes(64),
-        ..Default::default()
+    let settings = ShapeSettings {
+        shell: ShellChoice::None,
+        faces: false,
+        ..ShapeSettings::with_nodes(64)
     };
-    let grid = bake(mesh, &settings)?.field;
-    Ok(Shape::stored(Arc::new(grid.into())))
+    Ok(Shape::from_mesh(mesh, &settings)?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -31,10 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plate = Shape::new(Cuboid::new(Vec3::new(0.5, 0.5, 0.0005))?);
     let ball = Shape::new(Sphere::new(0.01)?);
     let start = Pose::from_translation(Vec3::new(0.1, 0.0, 1.0105));
-    let flight = PairMotion::of_b(Motion::straight(start, Vec3::new(0.0, 0.0, -1000.0 / 60.0)));
-    let mut scratch = CastScratch::default();
+    let flight = Motion::straight(start, Vec3::new(0.0, 0.0, -1000.0 / 60.0));
+    let mut query = Query::default();
     let settings = CastSettings::to_within(1e-4);
-    let found = cast(&plate, &ball, &flight, &settings, &mut scratch)?;
+    let found = query.cast_with(&plate, &ball, flight, &settings)?;
     println!(
         "{:?} at {:.6} of the step, proven free up to {:.6}, after {} states",
         found.outcome, found.impact.time, found.impact.lower_bound, found.steps
@@ -61,13 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         turn: Vec3::new(0.0, 0.0, 10.0 * std::f32::consts::TAU),
     };
     let settings = CastSettings::to_within(1e-5);
-    let found = cast(
-        &bolt,
-        &nut,
-        &PairMotion::of_b(onto),
-        &settings,
-        &mut scratch,
-    )?;
+    let found = query.cast_with(&bolt, &nut, onto, &settings)?;
     println!(
         "the nut: {:?} at {:.3}, proven free up to {:.3}; the field is off by {:.1e} m at most",
         found.outcome,
@@ -81,15 +72,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // How near does a pass come? The ball flies over the edge of the plate, 5 cm beside it.
     let start = Pose::from_translation(Vec3::new(0.56, 0.0, 1.0));
-    let pass = PairMotion::of_b(Motion::straight(start, Vec3::new(0.0, 0.0, -2.0)));
+    let pass = Motion::straight(start, Vec3::new(0.0, 0.0, -2.0));
     let settings = ClearanceSettings::to_within(1e-4);
-    let least = clearance(
-        &plate,
-        &ball,
-        &pass,
-        &settings,
-        &mut ClearanceScratch::default(),
-    )?;
+    let least = query.clearance_with(&plate, &ball, pass, &settings)?;
     println!(
         "the pass: {:.4} m at {:.3}, proven between {:.4} and {:.4} m",
         least.separation, least.time, least.lower_bound, least.upper_bound

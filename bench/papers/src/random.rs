@@ -4,22 +4,18 @@
 //! (docs/BIBLIOGRAPHY.md).
 
 use glam::{Quat, Vec3};
-use touchfield::geom::Aabb;
+use touchfield::geom::{self, Aabb};
 
-pub(crate) struct Random(u64);
+pub(crate) struct Random(geom::Random);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(geom::Random::new(seed))
     }
 
     /// From 0 up to, not including, 1.
     pub(crate) fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+        self.0.unit()
     }
 
     /// Uniform in a box.

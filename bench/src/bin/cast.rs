@@ -10,19 +10,18 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use glam::{DVec3, Vec3};
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, Resolution, bake};
-use touchfield::field::StoredField;
+use touchfield::ShapeSettings;
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings};
 use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
     CastOutcome, CastScratch, CastSettings, Pair, SeparationScratch, SeparationSettings, cast,
     separation,
 };
+use touchfield::open::ShellChoice;
 use touchfield::shape::Shape;
 use touchfield_bench::mesh_pair::{ExactPose, Surface, surface_distance};
 use touchfield_bench::models;
@@ -94,17 +93,15 @@ fn centered(mesh: &TriangleMesh) -> TriangleMesh {
 
 /// A dense grid, and points on the surface.
 fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
-    let settings = BakeSettings {
-        resolution: Resolution::Nodes(nodes),
-        ..Default::default()
+    let settings = ShapeSettings {
+        shell: ShellChoice::Exactly(ShellSettings {
+            density: ShellDensity::Points(35_000),
+            ..Default::default()
+        }),
+        faces: false,
+        ..ShapeSettings::with_nodes(nodes)
     };
-    let baked = bake(mesh, &settings)?;
-    let settings = ShellSettings {
-        density: ShellDensity::Points(35_000),
-        ..Default::default()
-    };
-    let shell = shell_of_mesh(mesh, &baked.field, &settings)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.field))).with_shell(Arc::new(shell)))
+    Ok(Shape::from_mesh(mesh, &settings)?)
 }
 
 /// One row of the table.

@@ -11,15 +11,12 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{
-    BakeSettings, ExactDistance, Resolution, SignChoice, bake, surface_of_mesh,
-};
+use touchfield::ShapeSettings;
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings};
+use touchfield::bake::{ExactDistance, SignChoice};
 use touchfield::contact::Contact;
-use touchfield::field::StoredField;
 use touchfield::geom::Pose;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::mesh::TriangleMesh;
@@ -28,6 +25,7 @@ use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
     SeparationScratch, SeparationSettings, find_contacts, separation, sharpen, touching,
 };
+use touchfield::open::ShellChoice;
 use touchfield::shape::Shape;
 use touchfield_bench::clock;
 use touchfield_bench::contact_poses::poses_from_csv;
@@ -117,20 +115,14 @@ fn method_named(name: &str) -> Result<Method, String> {
 
 /// A dense grid, points on the surface, and its triangles.
 fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<dyn Error>> {
-    let settings = BakeSettings {
-        resolution: Resolution::Nodes(nodes),
-        ..Default::default()
+    let settings = ShapeSettings {
+        shell: ShellChoice::Exactly(ShellSettings {
+            density: ShellDensity::Points(points),
+            ..Default::default()
+        }),
+        ..ShapeSettings::with_nodes(nodes)
     };
-    let baked = bake(mesh, &settings)?;
-    let settings = ShellSettings {
-        density: ShellDensity::Points(points),
-        ..Default::default()
-    };
-    let shell = shell_of_mesh(mesh, &baked.field, &settings)?;
-    let surface = surface_of_mesh(mesh)?;
-    Ok(Shape::stored(Arc::new(StoredField::from(baked.field)))
-        .with_shell(Arc::new(shell))
-        .with_exact_surface(Arc::new(surface)))
+    Ok(Shape::from_mesh(mesh, &settings)?)
 }
 
 fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {

@@ -5,12 +5,9 @@
     reason = "a failed unwrap is a failed test, and the counts are for the reader"
 )]
 
-use std::sync::Arc;
-
 use glam::{DVec3, Vec3};
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice, bake};
-use touchfield::field::StoredField;
+use touchfield::ShapeSettings;
+use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice};
 use touchfield::geom::{DAabb, Motion, PairMotion, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
@@ -39,19 +36,16 @@ struct Body {
 
 impl Body {
     fn new(mesh: &TriangleMesh, resolution: Resolution) -> Body {
-        let settings = BakeSettings {
-            resolution,
-            ..Default::default()
+        let settings = ShapeSettings {
+            bake: BakeSettings {
+                resolution,
+                ..Default::default()
+            },
+            faces: false,
+            ..ShapeSettings::default()
         };
-        let baked = bake(mesh, &settings).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.field));
-        let settings = ShellSettings {
-            density: ShellDensity::Spacing(field.finest_cell_size()),
-            ..Default::default()
-        };
-        let shell = shell_of_mesh(mesh, &*field, &settings).unwrap();
         Body {
-            shape: Shape::stored(field).with_shell(Arc::new(shell)),
+            shape: Shape::from_mesh(mesh, &settings).unwrap(),
             exact: ExactDistance::new(mesh, SignChoice::Auto).unwrap(),
             vertices: mesh.vertices.clone(),
             diagonal: DAabb::of_points(mesh.vertices.iter().copied()).diagonal(),

@@ -4,12 +4,10 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh, shell_of_points};
-use touchfield::bake::{
-    BakeSettings, ExactDistance, Resolution, SignChoice, bake, surface_of_mesh,
-};
+use touchfield::ShapeSettings;
+use touchfield::bake::pointshell::{ShellSettings, shell_of_points};
+use touchfield::bake::{ExactDistance, SignChoice, surface_of_mesh};
 use touchfield::contact::Contact;
-use touchfield::field::StoredField;
 use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{DAabb, Pose};
 use touchfield::mesh::TriangleMesh;
@@ -44,20 +42,12 @@ impl Body {
             vertices: moved.collect(),
             faces: mesh.faces,
         };
-        let settings = BakeSettings {
-            resolution: Resolution::Nodes(nodes),
-            ..Default::default()
+        let settings = ShapeSettings {
+            faces: false,
+            ..ShapeSettings::with_nodes(nodes)
         };
-        let baked = bake(&mesh, &settings).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.field));
-        let cell = field.finest_cell_size();
-        let density = ShellDensity::Spacing(cell);
-        let settings = ShellSettings {
-            density,
-            ..Default::default()
-        };
-        let shell = shell_of_mesh(&mesh, &*field, &settings).unwrap();
-        let shape = Shape::stored(field).with_shell(Arc::new(shell));
+        let shape = Shape::from_mesh(&mesh, &settings).unwrap();
+        let cell = shape.cell_size();
         let surface = surface_of_mesh(&mesh).unwrap();
         Body {
             name,

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
-use touchfield::bake::{BakeSettings, Resolution, bake, surface_of_mesh};
+use touchfield::ShapeSettings;
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings};
+use touchfield::bake::surface_of_mesh;
 use touchfield::contact::Contact;
-use touchfield::field::StoredField;
 use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, collide, touching};
+use touchfield::open::ShellChoice;
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::Place;
 use touchfield_conformance::mesh_truth::MeshTruth;
@@ -36,18 +37,15 @@ impl Body {
                 .collect(),
             ..mesh
         };
-        let settings = BakeSettings {
-            resolution: Resolution::Nodes(40),
-            ..Default::default()
+        let settings = ShapeSettings {
+            shell: ShellChoice::Exactly(ShellSettings {
+                density: ShellDensity::Points(points),
+                ..Default::default()
+            }),
+            faces: false,
+            ..ShapeSettings::with_nodes(40)
         };
-        let baked = bake(&mesh, &settings).unwrap();
-        let field = Arc::new(StoredField::Dense(baked.field));
-        let settings = ShellSettings {
-            density: ShellDensity::Points(points),
-            ..Default::default()
-        };
-        let shell = shell_of_mesh(&mesh, &*field, &settings).unwrap();
-        let by_shell = Shape::stored(field).with_shell(Arc::new(shell));
+        let by_shell = Shape::from_mesh(&mesh, &settings).unwrap();
         let surface = Arc::new(surface_of_mesh(&mesh).unwrap());
         Body {
             truth: MeshTruth::of(&mesh),

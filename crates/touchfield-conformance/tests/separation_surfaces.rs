@@ -1,15 +1,13 @@
 //! Separation of bodies with exact surfaces, against every pair of triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::sync::Arc;
-
 use glam::{DVec3, Vec3};
-use touchfield::bake::{BakeSettings, Resolution, bake, surface_of_mesh};
-use touchfield::field::StoredField;
+use touchfield::ShapeSettings;
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
     Pair, Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
 };
+use touchfield::open::ShellChoice;
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::Place;
 use touchfield_conformance::mesh_truth::{
@@ -33,13 +31,11 @@ impl Body {
     }
 
     fn as_it_is(name: &'static str, mesh: TriangleMesh) -> Body {
-        let settings = BakeSettings {
-            resolution: Resolution::Nodes(40),
-            ..Default::default()
+        let settings = ShapeSettings {
+            shell: ShellChoice::None,
+            ..ShapeSettings::with_nodes(40)
         };
-        let baked = bake(&mesh, &settings).unwrap();
-        let shape = Shape::stored(Arc::new(StoredField::Dense(baked.field)))
-            .with_exact_surface(Arc::new(surface_of_mesh(&mesh).unwrap()));
+        let shape = Shape::from_mesh(&mesh, &settings).unwrap();
         Body { name, mesh, shape }
     }
 

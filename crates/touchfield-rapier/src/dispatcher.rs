@@ -25,10 +25,11 @@ use crate::convert;
 use crate::counts::{Counts, Tally};
 use crate::manifolds::{self, Buffers, PairFrame};
 use crate::meet::{self, Colliders, Found, Going};
-use crate::memory::{FASTER, PairMemory, Place, Plan, Told};
+use crate::memory::{PairMemory, Place, Plan, Told};
 use crate::partner::{Part, PartKind, Solids, child, holds_field};
 use crate::query;
-use crate::sweep;
+use crate::sweep::{self, Asker};
+use crate::tuning::memory::FASTER;
 
 /// How contacts are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -619,6 +620,7 @@ impl QueryDispatcher for FieldDispatcher {
             [g1, g2],
             times,
             stop_at_penetration,
+            Asker::Rapier,
         )
     }
 }

@@ -32,7 +32,6 @@
 mod convert;
 mod counts;
 mod dispatcher;
-mod extremes;
 mod manifolds;
 mod meet;
 mod memory;
@@ -40,11 +39,10 @@ mod parry_shape;
 mod partner;
 mod query;
 mod shape;
-mod shell_sweep;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod sweep;
-mod thickness;
+mod tuning;
 mod world;
 
 pub use counts::Counts;

@@ -15,6 +15,10 @@ use touchfield::manifold::{ManifoldError, ReduceScratch, ReduceSettings, Reduced
 
 use crate::convert;
 use crate::meet::Found;
+use crate::tuning::manifolds::{
+    ALIKE, BETWEEN_SHARE, FOOT_COSINE, FOOT_SHARE, ID_BITS, MOST_FEET, MOST_SETTLED, NEAR_SHARE,
+    NO_ID, ONE_NORMAL, SAME_SHARE, STEEP, TWIN_SHARE,
+};
 
 /// Buffers that are reused.
 #[derive(Default)]
@@ -52,31 +56,6 @@ pub(crate) struct PairFrame {
     /// How far apart contacts were looked for \[m\].
     pub(crate) reach: f32,
 }
-
-/// A share of the smaller body within which a contact is the same as before, as seen from one of the two: a guess, about what
-/// a body rolls in a step.
-const SAME_SHARE: f32 = 0.03;
-
-/// Contacts nearer to each other than this share, with normals whose cosine is more than [`ALIKE`], are one.
-const TWIN_SHARE: f32 = 0.002;
-const ALIKE: f32 = 0.99;
-
-/// Contacts of one manifold have its normal: those whose own is off by more than this have another \[rad\]. The lead of a thread is three degrees: a nut whose normals are off by as
-/// much does not turn.
-const ONE_NORMAL: f32 = 0.02;
-
-/// Contacts that are settled, at most: a guess between time and spread, not tuned.
-const MOST_SETTLED: usize = 32;
-
-/// A contact is on the flank of another's foot if it is nearer to it than this share of the smaller body, its normal no farther off than by this cosine, and
-/// it is higher by more than this slope: settled, it would arrive where the other does. Guesses that the tests of rest pass with: a flatter slope loses corners of boxes that are about to
-/// lie flat, a steeper one settles most of a ring's tube for nothing.
-const FOOT_SHARE: f32 = 0.1;
-const FOOT_COSINE: f32 = 0.8;
-const STEEP: f32 = 0.05;
-
-/// Feet among which flanks are told apart: a flat face has none, and nothing but feet.
-const MOST_FEET: usize = 128;
 
 /// Replaces `feet` by the contacts that are on no other's flank, the deepest first.
 fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<(f32, u32)>, feet: &mut Vec<Found>) {
@@ -328,19 +307,6 @@ fn drop_between(kept: &mut Vec<Found>, near: f32, deeper: f32) {
         }
     }
 }
-
-/// Share of the smaller body within which a contact is on the line between two others. A guess.
-const BETWEEN_SHARE: f32 = 0.01;
-
-/// Share of the reach by which a contact may be less deep than the deepest and still count for half. Tuned: with all of it, a foot that carries gives way to a place
-/// half a millimetre above the floor that reaches farther, every third step, and a knot or a bunny never stops rocking.
-const NEAR_SHARE: f32 = 0.1;
-
-/// The bits of a feature that are its number.
-const ID_BITS: u32 = (1 << 30) - 1;
-
-/// Of a contact that has no name yet.
-const NO_ID: u32 = ID_BITS;
 
 /// Tells the manifolds how far apart the places that touch are now; where they are is left as it was.
 pub(crate) fn measure_again<M, C>(

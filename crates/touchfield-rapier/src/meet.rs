@@ -18,9 +18,9 @@ use touchfield::narrow::{
 use touchfield::shape::Shape;
 
 use crate::counts::Tally;
-use crate::memory::FASTER;
 use crate::partner::{Part, PartKind, child, triangles_in};
 use crate::query::moved_box;
+use crate::tuning::memory::FASTER;
 
 /// Two colliders and where the second one is.
 #[derive(Clone, Copy)]

@@ -18,6 +18,9 @@ use touchfield::geom::Pose;
 use crate::meet::ShellPair;
 use crate::partner::{Part, Solids};
 use crate::sweep::near;
+use crate::tuning::memory::{
+    FARTHEST_SHARE, FASTER, FORESEEN_SHARE, KEEP_SHARE, NEARER_SHARE, REVISIT_SHARE, THIN_SHARE,
+};
 
 /// A place that touched when contacts were last looked for.
 #[derive(Clone, Copy)]
@@ -38,27 +41,6 @@ pub(crate) enum Plan {
     /// All contacts up to this far apart are looked for \[m\].
     Look(f32),
 }
-
-/// A pair that moved by less than this share of its size keeps the places of its contacts, as [`crate::configure`] lets Rapier do.
-const KEEP_SHARE: f32 = 0.002;
-
-/// A pair that moved by less than this share since its contacts were looked for has no others: of a body of a metre it is half of how far contacts are foreseen.
-const REVISIT_SHARE: f32 = 0.01;
-
-/// Share of what contacts were looked for by which a pair may come nearer before they are looked for again.
-const NEARER_SHARE: f32 = 0.5;
-
-/// A pair in contact that moves by more than this share of the thinner body's thickness in a step may be through it after a few: further contacts are foreseen as far as it moves. First ones always are.
-const FORESEEN_SHARE: f32 = 0.25;
-
-/// The next step may be faster than the last by this much.
-pub(crate) const FASTER: f32 = 1.25;
-
-/// Share of its size below which the thinner body is thin: contacts of a pair that was never seen before are foreseen as far as that is thick.
-const THIN_SHARE: f32 = 0.1;
-
-/// Contacts are foreseen no farther than this share of its size.
-const FARTHEST_SHARE: f32 = 0.25;
 
 /// The parts of both colliders of a pair, and how it last touched.
 #[derive(Clone)]

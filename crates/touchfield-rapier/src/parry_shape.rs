@@ -13,6 +13,7 @@ use touchfield::field::Sample;
 
 use crate::convert;
 use crate::shape::FieldShape;
+use crate::tuning::parry_shape::{MOST_STEPS, ON_SURFACE, ROOM, THIN};
 
 impl Shape for FieldShape {
     fn compute_local_aabb(&self) -> Aabb {
@@ -79,18 +80,6 @@ impl Shape for FieldShape {
         convert::real(std::f32::consts::FRAC_PI_4)
     }
 }
-
-/// Share of the body's size at which a point lies on its surface.
-const ON_SURFACE: f32 = 1e-5;
-
-/// Steps along a ray or towards a surface; each at least halves what is left where the field is a distance.
-const MOST_STEPS: u32 = 512;
-
-/// Share of its size below which a body is thin.
-const THIN: f32 = 0.1;
-
-/// Share of its size by which the box of a thin body is wider: of a metre, two of them are seen coming at 9 m/s and 60 steps a second.
-const ROOM: f32 = 0.05;
 
 impl FieldShape {
     /// By how much its box is wider than it is \[m\].

@@ -9,17 +9,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use glam::{DVec3, Quat, Vec3, Vec3Swizzles};
+use glam::{Quat, Vec3, Vec3Swizzles};
 use rapier::parry::shape::{
     AxisMask, Compound, HeightField, Shape as RapierShape, TriMesh, TypedShape, Voxels,
 };
 use touchfield::field::primitive::HalfSpace;
 use touchfield::geom::{Aabb, Pose};
-use touchfield::shape::convex::{Core, Support};
 use touchfield::shape::{Convex, ConvexHull, Shape};
 
 use crate::convert;
 use crate::shape::{FieldShape, convex_shell};
+use crate::tuning::partner::MOST_SOLIDS;
 
 /// One piece of a collider.
 #[derive(Clone)]
@@ -77,9 +77,6 @@ impl Part {
 /// Solids by their measures, shared by all pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Solids(Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>);
-
-/// Solids that are remembered; those of worlds with more are made anew for each pair.
-const MOST_SOLIDS: usize = 4096;
 
 /// Whether a shape is, or holds, a field.
 pub(crate) fn holds_field(shape: &dyn RapierShape) -> bool {
@@ -141,7 +138,7 @@ impl Solids {
     fn solid(&self, typed: TypedShape<'_>) -> Option<(Pose, Arc<Shape>)> {
         if let TypedShape::HalfSpace(half_space) = typed {
             let normal = convert::vec3(half_space.normal).try_normalize()?;
-            let key = key_of(0, &normal.to_array());
+            let key = key_of(SolidKind::HalfSpace, &normal.to_array());
             let shape = self.made(key, || Some(Shape::new(HalfSpace::new(normal, 0.0).ok()?)))?;
             return Some((Pose::IDENTITY, shape));
         }
@@ -172,11 +169,15 @@ impl Solids {
             rotation: Quat::from_rotation_arc(Vec3::Z, Vec3::Y),
             translation: Vec3::ZERO,
         };
-        let (pose, kind, measures): (Pose, u32, Vec<f32>) = match inner {
-            TypedShape::Ball(ball) => (Pose::IDENTITY, 1, vec![convert::float(ball.radius)]),
+        let (pose, kind, measures): (Pose, SolidKind, Vec<f32>) = match inner {
+            TypedShape::Ball(ball) => (
+                Pose::IDENTITY,
+                SolidKind::Ball,
+                vec![convert::float(ball.radius)],
+            ),
             TypedShape::Cuboid(cuboid) => (
                 Pose::IDENTITY,
-                2,
+                SolidKind::Cuboid,
                 convert::vec3(cuboid.half_extents).to_array().to_vec(),
             ),
             TypedShape::Capsule(capsule) => {
@@ -192,13 +193,13 @@ impl Solids {
                 };
                 (
                     pose,
-                    3,
+                    SolidKind::Capsule,
                     vec![0.5 * a.distance(b), convert::float(capsule.radius)],
                 )
             }
             TypedShape::Cylinder(cylinder) => (
                 y_from_z,
-                4,
+                SolidKind::Cylinder,
                 vec![
                     convert::float(cylinder.half_height),
                     convert::float(cylinder.radius),
@@ -206,7 +207,7 @@ impl Solids {
             ),
             TypedShape::Cone(cone) => (
                 y_from_z,
-                5,
+                SolidKind::Cone,
                 vec![
                     convert::float(cone.half_height),
                     convert::float(cone.radius),
@@ -214,17 +215,19 @@ impl Solids {
             ),
             TypedShape::ConvexPolyhedron(hull) => (
                 Pose::IDENTITY,
-                6,
+                SolidKind::Hull,
                 coordinates(hull.points().iter().copied()),
             ),
             TypedShape::Triangle(triangle) => (
                 Pose::IDENTITY,
-                6,
+                SolidKind::Hull,
                 coordinates([triangle.a, triangle.b, triangle.c]),
             ),
-            TypedShape::Segment(segment) => {
-                (Pose::IDENTITY, 6, coordinates([segment.a, segment.b]))
-            }
+            TypedShape::Segment(segment) => (
+                Pose::IDENTITY,
+                SolidKind::Hull,
+                coordinates([segment.a, segment.b]),
+            ),
             _ => return None,
         };
         let mut key = key_of(kind, &measures);
@@ -261,9 +264,21 @@ impl Solids {
     }
 }
 
-fn key_of(kind: u32, measures: &[f32]) -> Vec<u32> {
+/// A family of Rapier's solids; with its measures it names one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SolidKind {
+    HalfSpace,
+    Ball,
+    Cuboid,
+    Capsule,
+    Cylinder,
+    Cone,
+    Hull,
+}
+
+fn key_of(kind: SolidKind, measures: &[f32]) -> Vec<u32> {
     let bits = measures.iter().map(|measure| measure.to_bits());
-    std::iter::once(kind).chain(bits).collect()
+    std::iter::once(kind as u32).chain(bits).collect()
 }
 
 fn coordinates(points: impl IntoIterator<Item = rapier::math::Vector>) -> Vec<f32> {
@@ -271,92 +286,19 @@ fn coordinates(points: impl IntoIterator<Item = rapier::math::Vector>) -> Vec<f3
     points.flat_map(|point| point.to_array()).collect()
 }
 
-fn convex_of(kind: u32, measures: &[f32]) -> Option<Convex> {
+fn convex_of(kind: SolidKind, measures: &[f32]) -> Option<Convex> {
     match (kind, measures) {
-        (1, &[radius]) => Convex::sphere(radius).ok(),
-        (2, &[x, y, z]) => Convex::cuboid(Vec3::new(x, y, z)).ok(),
-        (3, &[half_length, radius]) => Convex::capsule(half_length, radius).ok(),
-        (4, &[half_height, radius]) => Convex::cylinder(half_height, radius).ok(),
-        (5, &[half_height, radius]) => Convex::cone(half_height, radius).ok(),
-        (_, coordinates) => {
+        (SolidKind::Ball, &[radius]) => Convex::sphere(radius).ok(),
+        (SolidKind::Cuboid, &[x, y, z]) => Convex::cuboid(Vec3::new(x, y, z)).ok(),
+        (SolidKind::Capsule, &[half_length, radius]) => Convex::capsule(half_length, radius).ok(),
+        (SolidKind::Cylinder, &[half_height, radius]) => Convex::cylinder(half_height, radius).ok(),
+        (SolidKind::Cone, &[half_height, radius]) => Convex::cone(half_height, radius).ok(),
+        (SolidKind::Hull, coordinates) => {
             let points: Vec<Vec3> = coordinates.chunks_exact(3).map(Vec3::from_slice).collect();
             Some(Convex::hull(Arc::new(ConvexHull::new(&points).ok()?)))
         }
+        _ => None,
     }
-}
-
-/// Directions in which a convex body is asked for its farthest points.
-const DIRECTIONS: usize = 128;
-
-/// Points along a straight edge, its ends not counted.
-const ALONG_EDGE: usize = 3;
-
-/// Points of a convex body at its corners, along its edges and over its round parts, with the directions in which they lie farthest.
-pub(crate) fn support_points(shape: &Shape) -> (Vec<Vec3>, Vec<Vec3>) {
-    let Some(convex) = shape.as_convex() else {
-        // A field without points of its own is asked by those of the others.
-        return (vec![shape.solid().center()], vec![Vec3::Z]);
-    };
-    let (mut points, mut normals) = (Vec::new(), Vec::new());
-    let mut push = |point: Vec3, normal: Vec3| {
-        points.push(point);
-        normals.push(normal);
-    };
-    for direction in fibonacci(DIRECTIONS) {
-        let mut hint = 0;
-        let core = convex.support(direction.as_dvec3(), &mut hint).as_vec3();
-        push(core + convex.radius() * direction, direction);
-    }
-    for [from, to] in straight_edges(convex) {
-        for step in 0..=ALONG_EDGE + 1 {
-            let at = from.lerp(to, step as f32 / (ALONG_EDGE + 1) as f32);
-            let outward = (at - shape.solid().center()).normalize_or(Vec3::Z);
-            push(at + convex.radius() * outward, outward);
-        }
-    }
-    (points, normals)
-}
-
-/// The straight edges of the core.
-fn straight_edges(convex: &Convex) -> Vec<[Vec3; 2]> {
-    /// Hulls with more edges have corners enough.
-    const MOST_EDGES: usize = 512;
-    match convex.core() {
-        Core::Cuboid { half_extents } => {
-            let corner = |bits: usize| {
-                let sign = |bit: usize| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
-                *half_extents * Vec3::new(sign(0), sign(1), sign(2))
-            };
-            let edges =
-                (0..8).flat_map(|bits: usize| (0..3).map(move |bit| (bits, bits | 1 << bit)));
-            let edges = edges.filter(|(from, to)| from != to);
-            edges.map(|(from, to)| [corner(from), corner(to)]).collect()
-        }
-        Core::Hull(hull) => {
-            let vertices = hull.vertices();
-            let edges = (0..vertices.len() as u32).flat_map(|from| {
-                let above = hull.neighbours(from).iter().filter(move |&&to| to > from);
-                above.map(move |&to| [vertices[from as usize], vertices[to as usize]])
-            });
-            edges.take(MOST_EDGES).collect()
-        }
-        Core::Segment { half_length } => {
-            let end = *half_length * Vec3::Z;
-            vec![[-end, end]]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Directions spread evenly over the sphere.
-pub(crate) fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
-    let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
-    (0..count).map(move |index| {
-        let z = 1.0 - (2.0 * index as f64 + 1.0) / count as f64;
-        let radius = (1.0 - z * z).sqrt();
-        let angle = golden * index as f64;
-        DVec3::new(radius * angle.cos(), radius * angle.sin(), z).as_vec3()
-    })
 }
 
 /// The triangles of a surface that meet a box, in the frame of its collider: their numbers and corners.

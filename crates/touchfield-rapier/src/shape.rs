@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::tuning::shape::{LEAST_THICKNESS, MASS_CELLS};
 use rapier::geometry::SharedShape;
 use touchfield::bake::pointshell::{
-    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
-    shell_of_points,
+    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, extreme_points, shell_of_field,
+    shell_of_mesh, shell_of_points,
 };
 use touchfield::bake::{BakeError, BakeSettings, Resolution, bake};
 use touchfield::field::file::{FileError, read_file};
@@ -18,10 +19,8 @@ use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
 use touchfield::pointshell::PointShell;
-use touchfield::shape::{Convex, Shape};
-
-use crate::extremes::extreme_points;
-use crate::thickness::{self, Thickness};
+use touchfield::shape::convex::support_points;
+use touchfield::shape::{Convex, Shape, Surface, Thickness};
 
 /// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,7 +143,14 @@ impl FieldShape {
             Ok(mass) => mass,
             Err(_) => mass_of_field(&*field)?,
         };
-        FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
+        // The faces are the truth of its walls, whatever the grid; contacts do not use them.
+        let shape = Shape::stored(field).with_shell(Arc::new(shell));
+        let vertices = mesh.vertices.iter().map(|vertex| vertex.as_vec3());
+        let thickness = match Surface::new(vertices.collect(), &mesh.faces) {
+            Ok(surface) => shape.clone().with_surface(Arc::new(surface)).thickness(),
+            Err(_) => shape.thickness(),
+        };
+        Ok(FieldShape::from_measured(finite(shape)?, mass, thickness))
     }
 
     /// From a baked file.
@@ -198,16 +204,27 @@ impl FieldShape {
         if !solid.is_finite() || solid.is_empty() {
             return Err(FieldShapeError::Unbounded(solid));
         }
-        let thickness = thickness::of_shell(shape.field(), &shell);
-        Ok(FieldShape {
+        let shape = finite(shape)?.with_shell(shell);
+        let thickness = shape.thickness();
+        Ok(FieldShape::from_measured(shape, mass, thickness))
+    }
+
+    /// From a shape with a shell, whose thickness is known.
+    fn from_measured(shape: Shape, mass: MassProperties, thickness: Thickness) -> FieldShape {
+        // Never nothing: a body of no thickness is swept at every step and never stops.
+        let least = LEAST_THICKNESS * shape.solid().diagonal();
+        FieldShape {
             body: Arc::new(Body {
-                shape: shape.with_shell(shell),
+                shape,
                 mass,
-                thickness,
+                thickness: Thickness {
+                    wall: thickness.wall.max(least),
+                    deepest: thickness.deepest.max(0.5 * least),
+                },
                 name: None,
                 scaled_from: None,
             }),
-        })
+        }
     }
 
     /// The same solid, larger or smaller, about the origin of its frame.
@@ -269,7 +286,7 @@ impl FieldShape {
     /// How deep inside its field knows distances, if that is not everywhere \[m\]: sparse fields end at a band.
     pub fn band(&self) -> Option<f32> {
         match self.body.shape.as_stored()? {
-            StoredField::Sparse(_) => Some(self.body.thickness.depth),
+            StoredField::Sparse(_) => Some(self.body.thickness.deepest),
             _ => None,
         }
     }
@@ -277,12 +294,12 @@ impl FieldShape {
     /// The same, swept wherever it moves farther than this in a step \[m\]: for bodies that may meet thinner ones than they are themselves.
     pub fn with_thickness(&self, thickness: f32) -> FieldShape {
         let least = 1e-6 * self.body.shape.solid().diagonal();
-        self.changed(|body| body.thickness.thin = thickness.clamp(least, f32::MAX))
+        self.changed(|body| body.thickness.wall = thickness.clamp(least, f32::MAX))
     }
 
     /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
     pub fn thickness(&self) -> f32 {
-        self.body.thickness.thin
+        self.body.thickness.wall
     }
 }
 
@@ -334,8 +351,13 @@ impl Field for SharedField {
     }
 }
 
-/// Cells along the longest side from which a field's mass is summed: to about a thousandth.
-const MASS_CELLS: u32 = 64;
+fn finite(shape: Shape) -> Result<Shape, FieldShapeError> {
+    let solid = shape.solid();
+    if !solid.is_finite() || solid.is_empty() {
+        return Err(FieldShapeError::Unbounded(solid));
+    }
+    Ok(shape)
+}
 
 fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
     MassProperties::of_field(field, MASS_CELLS)
@@ -378,7 +400,12 @@ fn shell_settings(mesh: &TriangleMesh, settings: &Settings) -> ShellSettings {
 /// Points of a convex body that lie farthest along many directions, and some along its straight edges: its corners, edges and round parts. Flat
 /// faces are left to the points of whatever touches them.
 pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> {
-    let (points, normals) = crate::partner::support_points(shape);
+    let center = shape.solid().center();
+    let (points, normals) = match shape.as_convex() {
+        Some(convex) => support_points(convex, center),
+        // A field without points of its own is asked by those of the others.
+        None => (vec![center], vec![glam::Vec3::Z]),
+    };
     // Promised for the whole body: what lies between is left to the other one's points.
     let radius = shape.solid().diagonal();
     shell_of_points(&points, &normals, radius, &ShellSettings::default())

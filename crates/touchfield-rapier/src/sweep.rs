@@ -18,7 +18,10 @@ use rapier::parry::query::details::ShapeCastOptions;
 use rapier::parry::query::{NonlinearRigidMotion, ShapeCastHit, ShapeCastStatus, Unsupported};
 use rapier::parry::shape::Shape as RapierShape;
 use touchfield::geom::{Aabb, Motion, PairMotion, Pose};
-use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
+use touchfield::narrow::{
+    Below, Cast, CastOutcome, CastScratch, CastSettings, Level, MovingShell, ShellSweepScratch,
+    StartingContact, ball_stays_beyond, cast,
+};
 use touchfield::shape::Shape;
 use touchfield::shape::convex::Core;
 
@@ -27,38 +30,10 @@ use crate::dispatcher::FieldDispatcher;
 use crate::meet::name_of;
 use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
-use crate::shell_sweep::{Below, Level, Moving, SweepScratch, ball_stays_beyond};
-
-/// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
-const PRECISION: f32 = 2e-3;
-
-/// Share of the thinner body's thickness to which it is found at least.
-const THIN_SHARE: f32 = 0.05;
-
-/// Share of it before the touch at which a sweep that runs out of boxes was not given up: the contacts of the next step see what is left. Balls on the rim of a pipe end there.
-const ENOUGH_SHARE: f32 = 0.1;
-
-/// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
-const DEEPER_SHARE: f32 = 0.25;
-
-/// Share of it beyond which they stop where they are.
-const DEEPEST_SHARE: f32 = 0.5;
-
-/// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
-const NEAR_SHARE: f32 = 0.02;
-
-/// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
-const NEAR_COVERED: f32 = 2.0;
-
-/// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
-const FINE_SHARE: f32 = 0.5;
-
-/// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
-const AT_ONCE: f32 = 1e-4;
-
-/// States and boxes that a sweep may look at: some milliseconds.
-const MAX_STEPS: u32 = 1_000;
-const MAX_BOXES: u64 = 1 << 18;
+use crate::tuning::sweep::{
+    AT_ONCE, DEEPER_SHARE, DEEPEST_SHARE, ENOUGH_SHARE, FINE_SHARE, MAX_BOXES, MAX_STEPS,
+    NEAR_COVERED, NEAR_SHARE, NEAR_SIZE_SHARE, PRECISION, SOLID_SHARE, THIN_SHARE, TOUCH_SHARE,
+};
 
 /// What a sweep is asked.
 #[derive(Clone, Copy)]
@@ -66,6 +41,16 @@ struct Question {
     target: f32,
     /// Whether a touch at the start is the answer.
     stops_at_start: bool,
+    asker: Asker,
+}
+
+/// Who asks how far bodies may go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Asker {
+    /// Rapier, or a user through it: a body that is stopped keeps its velocity.
+    Rapier,
+    /// [`crate::step`], which cuts the step there and lets the solver see the pair before going on.
+    Step,
 }
 
 impl Question {
@@ -103,6 +88,7 @@ pub(crate) fn turning(
     shapes: [&dyn RapierShape; 2],
     [start, end]: [Real; 2],
     stop_at_penetration: bool,
+    asker: Asker,
 ) -> Result<Option<ShapeCastHit>, Unsupported> {
     if end <= start {
         return Ok(None);
@@ -112,6 +98,7 @@ pub(crate) fn turning(
     let question = Question {
         target: 0.0,
         stops_at_start: stop_at_penetration,
+        asker,
     };
     let hit = first_hit(dispatcher, colliders, shapes, question)?;
     Ok(hit.map(|hit| told(&hit, colliders, start, end - start)))
@@ -149,6 +136,7 @@ pub(crate) fn straight(
     let question = Question {
         target: convert::float(options.target_distance),
         stops_at_start: options.stop_at_penetration,
+        asker: Asker::Rapier,
     };
     let hit = first_hit(dispatcher, colliders, [g1, g2], question)?;
     Ok(hit.map(|hit| told(&hit, colliders, 0.0, duration)))
@@ -191,7 +179,7 @@ fn first_hit(
         dispatcher,
         question,
         scratch: CastScratch::default(),
-        shells: SweepScratch::default(),
+        shells: ShellSweepScratch::default(),
     };
     each_pair(
         dispatcher,
@@ -262,7 +250,11 @@ fn wall_of(body: &Part, other: &Part) -> f32 {
     if matches!(body.kind, PartKind::Triangles) {
         return 0.0;
     }
-    let least = |shape: &Shape| shape.solid().extents().min_element();
+    let least = |shape: &Shape| {
+        let bounds = shape.solid();
+        let side = bounds.extents().min_element();
+        side.max(SOLID_SHARE * bounds.diagonal())
+    };
     body.thickness().min(other.solid().map_or(0.0, least))
 }
 
@@ -301,7 +293,7 @@ struct Sweep<'a> {
     dispatcher: &'a FieldDispatcher,
     question: Question,
     scratch: CastScratch,
-    shells: SweepScratch,
+    shells: ShellSweepScratch,
 }
 
 impl Sweep<'_> {
@@ -318,8 +310,15 @@ impl Sweep<'_> {
         if self.balls_stay_beyond([a, b], &motion) {
             return None;
         }
-        if self.question.is_of_a_step() && self.begins_near([a, b], &motion, thinner) {
-            return self.deeper([a, b], &motion, walls);
+        if self.question.is_of_a_step() && self.question.asker == Asker::Rapier {
+            return self.of_a_step([a, b], &motion, walls);
+        }
+        if self.question.is_of_a_step() && self.begins_near([a, b], &motion, walls, false) {
+            let deeper = self.deeper([a, b], &motion, walls, Level::Within)?;
+            return Some(Hit {
+                time: deeper.time.max(AT_ONCE),
+                ..deeper
+            });
         }
         let near = self.first_near([a, b], &motion)?;
         if self.question.is_of_a_step() && near.is_on_the_way {
@@ -374,6 +373,42 @@ impl Sweep<'_> {
         }
     }
 
+    /// How far two bodies may go within a step.
+    ///
+    /// Rapier keeps the velocity of a body that a sweep stops: what gravity gave it in the step stays,
+    /// and the height that it should have cost is not lost. A stop adds energy, so there is none where
+    /// the solver can be left to hold the bodies: in contact, while no wall is entered by more than a
+    /// quarter; apart, while they do not touch within the step.
+    fn of_a_step(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
+        // In contact already, the solver knows where. Only what would come out on the wrong side stops.
+        let is_fine = is_fine([a, b], walls);
+        if self.begins_near([a, b], motion, walls, is_fine) {
+            let deeper = self.deeper([a, b], motion, walls, Level::Further)?;
+            // Where there is nowhere to go, the solver goes on from where the bodies are.
+            return (deeper.time > AT_ONCE).then_some(deeper);
+        }
+        let near = self.first_near([a, b], motion)?;
+        if is_fine {
+            // Coming near is no reason to stop; touching is, where contacts did not foresee it.
+            if near.is_on_the_way {
+                return self.touches([a, b], motion).then_some(near.hit);
+            }
+            return self.deeper([a, b], motion, walls, Level::Further);
+        }
+        // The shells are too coarse for the walls: what lies between their points counts too.
+        let size = f32::min(size_of(a), size_of(b));
+        let settings = CastSettings {
+            target: -DEEPER_SHARE * walls.thinner,
+            tolerance: (PRECISION * size).min(THIN_SHARE * walls.thinner),
+            max_steps: MAX_STEPS,
+            max_boxes: MAX_BOXES,
+            start: None,
+        };
+        let found = self.cast(a, b, motion, &settings)?;
+        let hit = self.hit(found, walls.thinner)?;
+        (hit.time > AT_ONCE).then_some(hit)
+    }
+
     /// Whether the ball about one of two bodies stays farther from the other than the target, all along.
     fn balls_stay_beyond(&self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
         let target = self.question.target;
@@ -385,13 +420,35 @@ impl Sweep<'_> {
     }
 
     /// Whether a point of either shell begins so near the other body that they count as in contact.
-    fn begins_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, thinner: f32) -> bool {
-        let near = near([a, b], thinner);
+    fn begins_near(
+        &mut self,
+        [a, b]: [&Shape; 2],
+        motion: &PairMotion,
+        walls: Walls,
+        is_fine: bool,
+    ) -> bool {
+        let near = if is_fine {
+            NEAR_COVERED * finer_radius([a, b])
+        } else {
+            near([a, b], walls.thinner)
+        };
         let mut begins = |field: &Shape, shell: &Shape, motion: &PairMotion| {
             let moving = moving(field, shell, motion);
             moving.is_some_and(|moving| moving.begins_within(near, &mut self.shells))
         };
         begins(a, b, motion) || begins(b, a, &motion.flipped())
+    }
+
+    /// Whether a point of either shell gets into the other body.
+    fn touches(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
+        let mut touches = |field: &Shape, shell: &Shape, motion: &PairMotion| {
+            moving(field, shell, motion).is_some_and(|moving| {
+                let tolerance = TOUCH_SHARE * moving.shell.covering_radius();
+                let below = moving.first_below(Level::Same(0.0), tolerance, &mut self.shells);
+                below.is_some()
+            })
+        };
+        touches(a, b, motion) || touches(b, a, &motion.flipped())
     }
 
     /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along.
@@ -428,11 +485,16 @@ impl Sweep<'_> {
     }
 
     /// When bodies that touch go too deep: the first time at which a point of either shell does.
-    fn deeper(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
+    fn deeper(
+        &mut self,
+        [a, b]: [&Shape; 2],
+        motion: &PairMotion,
+        walls: Walls,
+        level: fn(f32) -> Level,
+    ) -> Option<Hit> {
         let mut first = |field: &Shape, shell: &Shape, motion: &PairMotion, wall: f32| {
             let moving = moving(field, shell, motion)?;
-            let level = Level::Within(wall);
-            moving.first_below(level, THIN_SHARE * wall, &mut self.shells)
+            moving.first_below(level(wall), THIN_SHARE * wall, &mut self.shells)
         };
         let back = motion.flipped();
         let of_b =
@@ -444,10 +506,7 @@ impl Sweep<'_> {
         if !below.is_found {
             self.dispatcher.tally().sweep_given_up();
         }
-        Some(Hit {
-            time: hit.time.max(AT_ONCE),
-            ..hit
-        })
+        Some(hit)
     }
 
     fn cast(
@@ -482,14 +541,36 @@ impl Sweep<'_> {
 
 /// How near bodies count as in contact \[m\]: their contacts are told as far as that when they are first seen, and a sweep leaves to the solver what begins within it.
 pub(crate) fn near<'a>(shapes: impl IntoIterator<Item = &'a Shape>, thinner: f32) -> f32 {
-    let shells = shapes.into_iter().filter_map(|shape| shape.shell());
-    let covered = shells.map(|shell| shell.covering_radius());
-    let covered = covered.fold(f32::INFINITY, f32::min);
+    let (mut covered, mut size) = (f32::INFINITY, f32::INFINITY);
+    for shape in shapes {
+        covered = covered.min(radius_of(shape));
+        size = size.min(size_of(shape));
+    }
     if FINE_SHARE * covered <= thinner {
         NEAR_COVERED * covered
     } else {
-        NEAR_SHARE * thinner
+        (NEAR_SHARE * thinner).max(NEAR_SIZE_SHARE * size)
     }
+}
+
+/// Whether the points of a shell tell all that matters: fine enough for the thinner wall, or those of
+/// one body for the wall of a convex one, whose own corners and edges are all points of its shell.
+fn is_fine([a, b]: [&Shape; 2], walls: Walls) -> bool {
+    let is_convex = |shape: &Shape| shape.as_convex().is_some() || !shape.solid().is_finite();
+    let tells = |shell: &Shape, wall: f32| FINE_SHARE * radius_of(shell) <= wall;
+    FINE_SHARE * finer_radius([a, b]) <= walls.thinner
+        || is_convex(a) && tells(b, walls.of_a)
+        || is_convex(b) && tells(a, walls.of_b)
+}
+
+/// The covering radius of a shape's shell \[m\]; infinite without one.
+fn radius_of(shape: &Shape) -> f32 {
+    (shape.shell()).map_or(f32::INFINITY, |shell| shell.covering_radius())
+}
+
+/// The less of two covering radii \[m\].
+fn finer_radius([a, b]: [&Shape; 2]) -> f32 {
+    radius_of(a).min(radius_of(b))
 }
 
 /// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
@@ -507,8 +588,12 @@ fn ball_about(solid: &Shape) -> (Vec3, f32) {
 }
 
 /// The shell of one solid in the field of another.
-fn moving<'a>(field: &'a Shape, shell: &'a Shape, motion: &'a PairMotion) -> Option<Moving<'a>> {
-    Some(Moving {
+fn moving<'a>(
+    field: &'a Shape,
+    shell: &'a Shape,
+    motion: &'a PairMotion,
+) -> Option<MovingShell<'a>> {
+    Some(MovingShell {
         field: field.field(),
         shell: shell.shell()?,
         motion,

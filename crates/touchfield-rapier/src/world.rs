@@ -7,11 +7,13 @@ use rapier::dynamics::{IntegrationParameters, RigidBody, RigidBodyActivation, Ri
 use rapier::geometry::Collider;
 use rapier::math::{Pose, Real};
 use rapier::parry::bounding_volume::{Aabb, BoundingVolume};
-use rapier::parry::query::{NonlinearRigidMotion, QueryDispatcher};
+use rapier::parry::query::NonlinearRigidMotion;
 use rapier::pipeline::{EventHandler, PhysicsHooks, PhysicsWorld};
 
 use crate::dispatcher::FieldDispatcher;
 use crate::partner::holds_field;
+use crate::sweep::{self, Asker};
+use crate::tuning::world::{LEAST_SHARE, MOST_ROUNDS, RECYCLE_SHARE};
 
 /// Makes a world ask a [`FieldDispatcher`], and sets its lengths for bodies of about `size` \[m\]. Returns the dispatcher.
 pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
@@ -58,12 +60,6 @@ pub fn step_with_events(
 
 /// Cuts of a step, at most; what is left of it then is made at once.
 pub const MOST_CUTS: u32 = 16;
-
-/// Parts of a step shorter than this share of it are left out: they move nothing.
-const LEAST_SHARE: Real = 1e-3;
-
-/// How often bodies are held back after a part of a step, at most: each time sooner, for one that is held back may be in the way of another.
-const MOST_ROUNDS: u32 = 8;
 
 /// A part of a step, after which no two bodies have passed through each other.
 fn part_of_step(
@@ -204,14 +200,13 @@ impl<'a> Mover<'a> {
         if !is_needed {
             return None;
         }
-        let hit = fields.cast_shapes_nonlinear(
-            &a.motion,
-            a.collider.shape(),
-            &b.motion,
-            b.collider.shape(),
-            0.0,
-            duration,
+        let hit = sweep::turning(
+            fields,
+            [&a.motion, &b.motion],
+            [a.collider.shape(), b.collider.shape()],
+            [0.0, duration],
             false,
+            Asker::Step,
         );
         Some(hit.ok()??.time_of_impact)
     }
@@ -263,10 +258,6 @@ pub fn activation(size: Real) -> RigidBodyActivation {
     activation.time_until_sleep *= time;
     activation
 }
-
-/// A pair that moved by less than this share of its size keeps its contacts. Tuned on a heap of 100 tori: without, a step at rest takes 1.7 times as long; at 0.005 half, and at 0.01
-/// bodies are 3.2 mm deep in each other rather than 1.3. At 0.05, Rapier's own, concave bodies sink into each other's bumps.
-const RECYCLE_SHARE: Real = 0.002;
 
 /// Sets the lengths of a world for bodies of about `size` \[m\]: what [`install`] does for those who hold the parts of a world themselves.
 ///

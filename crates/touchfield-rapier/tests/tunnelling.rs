@@ -8,16 +8,12 @@ use touchfield::shape::Convex;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install, step};
 
-/// SplitMix64: the same cases on every run.
-struct Random(u64);
+/// The same cases on every run.
+struct Random(touchfield::geom::Random);
 
 impl Random {
     fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 24) as f32
+        (self.0.bits() >> 40) as f32 / (1u64 << 24) as f32
     }
 
     fn between(&mut self, low: f32, high: f32) -> f32 {
@@ -50,7 +46,9 @@ fn piece() -> (usize, usize) {
 
 /// The cases of a test, other ones in every piece.
 fn random(test: u64) -> Random {
-    Random(test + 1_000 * piece().0 as u64)
+    Random(touchfield::geom::Random::new(
+        test + 1_000 * piece().0 as u64,
+    ))
 }
 
 fn settings() -> Settings {
@@ -434,7 +432,7 @@ fn rings_do_not_pass_through_rings() {
 fn rings_that_what_they_hit_throws_into_each_other_are_not_linked() {
     let ring = ring();
     for (piece, case) in [(1, 39), (4, 43)] {
-        let mut random = Random(5 + 1_000 * piece);
+        let mut random = Random(touchfield::geom::Random::new(5 + 1_000 * piece));
         let cases = (0..=case).map(|case| Rings::random(case, &mut random));
         let rings = cases.last().unwrap();
         assert_eq!(rings.linked_after(&ring), None, "piece {piece}: {rings:?}");

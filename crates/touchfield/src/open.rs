@@ -45,17 +45,32 @@ pub enum ShellChoice {
     OneCell,
     /// Points of this density.
     Density(ShellDensity),
+    /// Points as these settings say, with no policy.
+    Exactly(ShellSettings),
     /// No shell: for pictures and samples, which need none.
     None,
 }
 
 impl ShellChoice {
-    fn density(self, field: &StoredField) -> Option<ShellDensity> {
-        match self {
-            ShellChoice::OneCell => Some(ShellDensity::Spacing(field.finest_cell_size())),
-            ShellChoice::Density(density) => Some(density),
-            ShellChoice::None => None,
-        }
+    /// The settings of the shell for a field, and for a mesh if it is known.
+    fn settings(self, field: &StoredField, mesh: Option<&TriangleMesh>) -> Option<ShellSettings> {
+        let density = match self {
+            ShellChoice::OneCell => ShellDensity::Spacing(field.finest_cell_size()),
+            ShellChoice::Density(density) => density,
+            ShellChoice::Exactly(settings) => return Some(settings),
+            ShellChoice::None => return None,
+        };
+        let lends_vertices = |mesh: &TriangleMesh| mesh.vertices.len() <= most_vertices(density);
+        Some(ShellSettings {
+            density,
+            // Corners and edges touch first.
+            sampling: match mesh.is_some_and(lends_vertices) {
+                true => ShellSampling::Vertices,
+                false => ShellSampling::PoissonDisk,
+            },
+            max_points: ShapeSettings::MOST_POINTS,
+            ..ShellSettings::default()
+        })
     }
 }
 
@@ -267,9 +282,7 @@ impl MadeShape {
             moved
         });
         let mesh = moved.as_ref().unwrap_or(mesh);
-        let shell = (settings.shell.density(&field))
-            .map(|density| shell_of_faces(mesh, &field, density))
-            .transpose()?;
+        let shell = shell_of_faces(mesh, &field, settings.shell)?;
         let surface = match settings.faces {
             true => kept_faces(mesh, &provenance)?,
             false => None,
@@ -291,9 +304,9 @@ impl MadeShape {
             surface,
         } = stored;
         let field = Arc::new(stored.field);
-        let shell = match (shell, settings.shell.density(&field)) {
-            (None, Some(density)) => Some(shell_of_surface(&field, density)?),
-            (shell, _) => shell,
+        let shell = match shell {
+            None => shell_of_surface(&field, settings.shell)?,
+            shell => shell,
         };
         Ok(MadeShape::joined(field, stored.provenance, shell, surface))
     }
@@ -342,30 +355,25 @@ pub fn is_baked(path: &Path) -> bool {
             .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
 }
 
-/// Makes a shell of points on the faces of a mesh.
+/// Makes a shell of points on the faces of a mesh, if one is wanted.
 pub fn shell_of_faces(
     mesh: &TriangleMesh,
     field: &StoredField,
-    density: ShellDensity,
-) -> Result<PointShell, ShellBakeError> {
-    let settings = ShellSettings {
-        // Corners and edges touch first.
-        sampling: match mesh.vertices.len() <= most_vertices(density) {
-            true => ShellSampling::Vertices,
-            false => ShellSampling::PoissonDisk,
-        },
-        ..shell_settings(density)
-    };
-    shell_of_mesh(mesh, field, &settings)
+    shell: ShellChoice,
+) -> Result<Option<PointShell>, ShellBakeError> {
+    let settings = shell.settings(field, Some(mesh));
+    let shell = settings.map(|settings| shell_of_mesh(mesh, field, &settings));
+    shell.transpose()
 }
 
-/// Makes a shell of points on the surface of a field whose mesh is not known.
+/// Makes a shell of points on the surface of a field whose mesh is not known, if one is wanted.
 pub fn shell_of_surface(
     field: &StoredField,
-    density: ShellDensity,
-) -> Result<PointShell, ShellBakeError> {
-    let settings = shell_settings(density);
-    shell_of_field(field, field.finest_cell_size(), &settings)
+    shell: ShellChoice,
+) -> Result<Option<PointShell>, ShellBakeError> {
+    let settings = shell.settings(field, None);
+    let shell = settings.map(|settings| shell_of_field(field, field.finest_cell_size(), &settings));
+    shell.transpose()
 }
 
 /// Returns the faces of a mesh to be kept beside its field; `None` for an offset surface, which is
@@ -385,14 +393,6 @@ fn most_vertices(density: ShellDensity) -> usize {
     match density {
         ShellDensity::Points(points) => 2 * points as usize,
         ShellDensity::Spacing(_) => 50_000,
-    }
-}
-
-fn shell_settings(density: ShellDensity) -> ShellSettings {
-    ShellSettings {
-        density,
-        max_points: ShapeSettings::MOST_POINTS,
-        ..ShellSettings::default()
     }
 }
 

@@ -17,12 +17,11 @@ use touchfield::geom::Pose;
 use touchfield::mass::MassProperties;
 use touchfield::pointshell::{PointShell, SphereNode, SphereTree};
 use touchfield::shape::convex::Core;
-use touchfield::shape::{Convex, ConvexHull, Shape};
+use touchfield::shape::{Convex, ConvexHull, Shape, Thickness};
 
 use super::{RestoreError, SaveError};
 use crate::partner::holds_field;
 use crate::shape::{Body, FieldShape, SharedField};
-use crate::thickness::Thickness;
 
 /// All shapes made of fields, and what they share.
 #[derive(Default, Serialize, Deserialize)]
@@ -176,7 +175,7 @@ impl SavedShapes {
             made_of,
             shell,
             mass: SavedMass::of(&body.mass),
-            thickness: [body.thickness.thin, body.thickness.depth],
+            thickness: [body.thickness.wall, body.thickness.deepest],
         });
         let place = self.shapes.len() as u32 - 1;
         self.known.shapes.insert(address, place);
@@ -327,12 +326,12 @@ impl SavedShape {
         };
         let mass = self.mass.restore();
         let made = FieldShape::from_parts(shape, Arc::clone(shell), mass).map_err(error)?;
-        let [thin, depth] = self.thickness;
+        let [wall, deepest] = self.thickness;
         Ok(FieldShape {
             body: Arc::new(Body {
                 shape: made.body.shape.clone(),
                 mass,
-                thickness: Thickness { thin, depth },
+                thickness: Thickness { wall, deepest },
                 name: None,
                 scaled_from,
             }),
@@ -341,10 +340,10 @@ impl SavedShape {
 
     /// Whether a shape is the one that was saved, as far as can be told.
     fn is(&self, shape: &FieldShape, shell: &PointShell) -> bool {
-        let Thickness { thin, depth } = shape.body.thickness;
+        let Thickness { wall, deepest } = shape.body.thickness;
         shape.shape().shell() == Some(shell)
             && SavedMass::of(shape.mass()) == self.mass
-            && [thin, depth] == self.thickness
+            && [wall, deepest] == self.thickness
     }
 }
 

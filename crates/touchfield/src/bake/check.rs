@@ -4,7 +4,7 @@ use glam::{DVec3, UVec3, Vec3};
 
 use crate::bake::blocks::{block_index, node_bit};
 use crate::field::{Field, GridLayout};
-use crate::geom::{DAabb, corner, place_at};
+use crate::geom::{DAabb, Random, corner, place_at};
 use crate::mesh::TriangleMesh;
 
 /// All cells that a node is a corner of.
@@ -117,15 +117,17 @@ pub(crate) fn measured_error(
     /// Of each half. Few enough to cost little beside a bake.
     const SAMPLES: usize = 2048;
     let bounds = field.bounds();
-    let mut random = Random(0x7075_6d70_6b69_6e21);
+    let mut random = Random::new(0x7075_6d70_6b69_6e21);
     let mut points = Vec::with_capacity(2 * SAMPLES);
     for _ in 0..SAMPLES {
-        points.push(bounds.min + bounds.extents() * random.unit_cube().as_vec3());
+        points
+            .push(bounds.min + bounds.extents() * random.in_box(DVec3::ZERO, DVec3::ONE).as_vec3());
         let triangle = mesh.triangle(random.below(mesh.faces.len()));
-        let mut weights = random.unit_cube();
+        let mut weights = random.in_box(DVec3::ZERO, DVec3::ONE);
         weights /= weights.element_sum();
         let on_surface = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
-        let off = (2.0 * random.unit_cube() - DVec3::ONE) * f64::from(2.0 * cell_size);
+        let off = (2.0 * random.in_box(DVec3::ZERO, DVec3::ONE) - DVec3::ONE)
+            * f64::from(2.0 * cell_size);
         points.push((on_surface + off).as_vec3());
     }
     points.retain(|&point| bounds.contains(point));
@@ -139,9 +141,9 @@ pub(crate) fn measured_error(
 pub(crate) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
     const SAMPLES: usize = 4096;
     let (bounds, other) = (a.bounds(), b.bounds());
-    let mut random = Random(0x636f_6e76_6572_7421);
+    let mut random = Random::new(0x636f_6e76_6572_7421);
     (0..SAMPLES)
-        .map(|_| bounds.min + bounds.extents() * random.unit_cube().as_vec3())
+        .map(|_| bounds.min + bounds.extents() * random.in_box(DVec3::ZERO, DVec3::ONE).as_vec3())
         .filter(|&point| bounds.contains(point) && other.contains(point))
         .map(|point| (a.distance(point) - b.distance(point)).abs())
         .fold(0.0, f32::max)
@@ -152,29 +154,4 @@ pub(crate) fn solid(bounds: DAabb) -> crate::geom::Aabb {
     let low = bounds.min.to_array().map(|v| (v as f32).next_down());
     let high = bounds.max.to_array().map(|v| (v as f32).next_up());
     crate::geom::Aabb::new(low.into(), high.into())
-}
-
-/// A small fixed sequence (SplitMix64), so that a bake gives the same bits every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn unit_cube(&mut self) -> DVec3 {
-        DVec3::new(self.unit(), self.unit(), self.unit())
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
 }

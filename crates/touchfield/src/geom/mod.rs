@@ -3,6 +3,7 @@
 //! Concrete, `Copy`, fields public; nothing below it but `glam`, `half` and `robust`. Lengths are metres, angles radians.
 
 mod aabb;
+mod directions;
 mod interval;
 #[cfg_attr(
     not(feature = "bake"),
@@ -17,17 +18,20 @@ mod pose;
     allow(dead_code, reason = "meshes ask all of them, the run time a few")
 )]
 pub(crate) mod predicates;
+mod random;
 mod sphere;
 mod tolerance;
 mod triangle;
 mod triangle_pair;
 
 pub use aabb::{Aabb, DAabb, turned_half_extents};
+pub use directions::fibonacci_directions;
 pub use interval::Interval;
 pub use motion::{Motion, PairMotion};
 pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
 pub(crate) use pose::{rotation_matrix, unit_rotation};
+pub use random::Random;
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;
 pub use triangle::{ClosestPoint, Feature, Triangle};

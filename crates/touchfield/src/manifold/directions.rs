@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use crate::geom::Random;
+
 /// Lines through the origin; each is two bins, one for either end.
 ///
 /// Tuned on the patches of the conformance suite: twice as many cost twice the time and lose a little less.
@@ -21,15 +23,8 @@ pub(super) type PerLine = [f32; LINES];
 /// random vectors. SplitMix64 [Steele2014] in a ball, then Gram and Schmidt: only operations that IEEE 754 rounds exactly, so the
 /// same bits everywhere.
 static DIRECTIONS: LazyLock<[PerLine; 6]> = LazyLock::new(|| {
-    let mut state = 0u64;
-    let mut uniform = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
+    let mut random = Random::new(0);
+    let mut uniform = || (random.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     let mut directions = [[0.0; LINES]; 6];
     let mut frame: Vec<[f64; 6]> = Vec::with_capacity(6);
     let mut line = 0;

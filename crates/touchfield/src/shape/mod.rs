@@ -7,9 +7,12 @@ pub mod file;
 mod shape;
 mod surface;
 mod surface_parts;
+mod surface_rays;
+mod thickness;
 
 pub use convex::{Convex, ConvexHull};
 pub(crate) use disc::{Below, Disc, DiscBlock};
 pub use shape::Shape;
 pub use surface::{Surface, SurfaceError, SurfaceNode};
 pub use surface_parts::ClosedPart;
+pub use thickness::Thickness;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::thickness::{Chords, FieldChords, Place, SurfaceChords, Thickness, least_wall};
 use super::{Convex, Surface};
 use crate::field::{Field, FieldOctree, ParameterError, StoredField};
 use crate::geom::Aabb;
@@ -152,6 +153,52 @@ impl Shape {
     /// A box that holds the solid \[m\]; endless where the solid is.
     pub fn solid(&self) -> Aabb {
         self.solid
+    }
+
+    /// Measures how thick the body is, from its triangles where it has a closed surface of them, else
+    /// from its field at the points of its shell. Milliseconds: keep the answer.
+    ///
+    /// ```
+    /// use touchfield::shape::{Convex, Shape};
+    /// use glam::Vec3;
+    /// # use std::sync::Arc;
+    /// # use touchfield::bake::pointshell::{ShellSettings, shell_of_field};
+    /// let plate = Shape::convex(Convex::cuboid(Vec3::new(0.05, 0.05, 0.001))?)?;
+    /// let shell = shell_of_field(plate.field(), 0.002, &ShellSettings::default())?;
+    /// let plate = plate.with_shell(Arc::new(shell));
+    /// assert!((plate.thickness().wall - 0.002).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn thickness(&self) -> Thickness {
+        /// Points of the shell that are looked at, at most.
+        const MOST_POINTS: usize = 4096;
+        let size = self.solid.diagonal();
+        let chords = FieldChords::new(self.field(), size, self.cell_size);
+        let points = self.shell().map_or(&[][..], |shell| shell.points());
+        let stride = points.len().div_ceil(MOST_POINTS).max(1);
+        let points = points.iter().step_by(stride);
+        let places: Vec<Place> = points
+            .filter_map(|point| chords.onto(point.as_dvec3()))
+            .collect();
+        let depths = places.iter().map(|&place| match chords.chord(place) {
+            Some(chord) => chords.deepest(place, chord.length),
+            None => 0.0,
+        });
+        let deepest = depths.fold(0.0, f64::max);
+        let exact = self.surface().and_then(SurfaceChords::new);
+        let wall = match &exact {
+            Some(exact) => least_wall(exact, exact.places()),
+            None => least_wall(&chords, places),
+        };
+        // Where walls are farther apart than a ball between them is wide, such as the ends of a rod,
+        // the ball counts. A grid rounds the middle of a body off by up to a cell on either side.
+        let cell = f64::from(self.cell_size);
+        let thickest = 2.0 * deepest.max(0.5 * cell);
+        let wall = wall.filter(|&wall| wall <= thickest + 2.0 * cell + 1e-3 * thickest);
+        Thickness {
+            wall: wall.unwrap_or(thickest) as f32,
+            deepest: deepest as f32,
+        }
     }
 
     /// Sides of the smallest cells of the field \[m\]; 0 for a closed form.

@@ -12,12 +12,14 @@ mod clusters;
 mod cover;
 mod cover_field;
 mod enclosing_ball;
+mod extremes;
 mod nearest;
 mod sample;
 mod settings;
 mod spread;
 mod tree;
 
+pub use extremes::extreme_points;
 pub use settings::{ShellBakeError, ShellDensity, ShellSampling, ShellSettings, TreeBuilder};
 
 use glam::{DVec3, Vec3};

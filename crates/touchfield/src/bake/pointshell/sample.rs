@@ -14,7 +14,7 @@ use glam::{DVec3, I64Vec3, Vec3};
 use crate::bake::pointshell::settings::{ShellBakeError, ShellDensity, ShellSampling};
 use crate::bake::pointshell::spread::{Spread, SurfacePoint};
 use crate::bake::voxel::voxelise::overlaps;
-use crate::geom::{DAabb, Triangle};
+use crate::geom::{DAabb, Random, Triangle};
 use crate::mesh::TriangleMesh;
 
 /// Points of a maximal random set on an area of one squared spacing: random packing of discs covers 0.547 of the plane \[Feder1980\],
@@ -189,12 +189,10 @@ fn throw_darts(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBake
     Ok(())
 }
 
-/// From 0 up to 1, by the number: SplitMix64 \[Steele2014\], the same on every machine.
+/// From 0 up to 1, by the number: the same on every machine.
 fn unit_random(number: u64) -> f64 {
-    let mut z = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    // The state of the generator after so many numbers from the seed 0.
+    Random::new(number.wrapping_mul(Random::STEP)).unit()
 }
 
 /// Adds points until every place of the mesh is within the reach of one, up to [`SMALLEST`] of it.

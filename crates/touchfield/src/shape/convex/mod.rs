@@ -10,8 +10,10 @@ mod hull;
 mod hull_build;
 mod plane_tree;
 mod support;
+mod support_points;
 
 pub use convex::{Convex, Core, ROUND_CORNERS, SetPoint};
 pub use convex_field::{HullField, RoundedField};
 pub use hull::{ConvexHull, HalfEdge, HullError, HullFace, NO_FACE};
 pub use support::{MinkowskiDifference, MinkowskiSum, Posed, Support, Translated};
+pub use support_points::support_points;

@@ -7,10 +7,10 @@
 //! Intervals of time are halved, and spheres opened, until nothing is left that may get there: within half an interval a point goes no farther than its speed
 //! in the middle and the bend of its path allow. A body that rolls has fast points far from what it rolls on, and slow ones near: neither is looked at twice.
 
+use crate::field::{Field, Sample};
+use crate::geom::{PairMotion, Pose};
+use crate::pointshell::PointShell;
 use glam::{Mat3, Vec3};
-use touchfield::field::{Field, Sample};
-use touchfield::geom::{PairMotion, Pose};
-use touchfield::pointshell::PointShell;
 
 /// Halvings of the time, at most.
 const MOST_HALVINGS: u32 = 16;
@@ -20,15 +20,17 @@ const MOST_LOOKS: u32 = 1 << 16;
 
 /// Where points of a shell must not get.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Level {
+pub enum Level {
     /// Below this, whoever they are \[m\].
     Same(f32),
-    /// Deeper into a body that is so thin: by no more than [`DEEPER`] of it, or hardly deeper than they begin \[m\].
+    /// Deeper than a quarter of a body this thick; points that begin deeper, hardly deeper than that \[m\].
     Within(f32),
+    /// The same, but points that begin deeper may go another quarter deeper \[m\].
+    Further(f32),
 }
 
 /// Share of the thickness by which a point may be deep: a quarter, half of the way to where the other side is as near.
-pub(crate) const DEEPER: f32 = 0.25;
+const DEEPER: f32 = 0.25;
 
 /// Share by which a point that is deeper already may still go. None is stopped for where it begins: it could not come out either.
 const HARDLY: f32 = 0.02;
@@ -38,7 +40,7 @@ impl Level {
     fn highest(self) -> f32 {
         match self {
             Level::Same(level) => level,
-            Level::Within(thickness) => -DEEPER * thickness,
+            Level::Within(thickness) | Level::Further(thickness) => -DEEPER * thickness,
         }
     }
 
@@ -46,7 +48,7 @@ impl Level {
     fn error(self, field: &dyn Field) -> f32 {
         match self {
             Level::Same(_) => field.error_bound(),
-            Level::Within(_) => 0.0,
+            Level::Within(_) | Level::Further(_) => 0.0,
         }
     }
 
@@ -55,35 +57,38 @@ impl Level {
         match self {
             Level::Same(level) => level,
             Level::Within(thickness) => self.highest().min(at_start() - HARDLY * thickness),
+            Level::Further(thickness) => self.highest().min(at_start() - DEEPER * thickness),
         }
     }
 }
 
 /// A moving shell.
 #[derive(Clone, Copy)]
-pub(crate) struct Moving<'a> {
-    pub(crate) field: &'a dyn Field,
-    pub(crate) shell: &'a PointShell,
+pub struct MovingShell<'a> {
+    /// What it moves against.
+    pub field: &'a dyn Field,
+    /// The points that move.
+    pub shell: &'a PointShell,
     /// Of the shell as seen from the field.
-    pub(crate) motion: &'a PairMotion,
+    pub motion: &'a PairMotion,
 }
 
 /// A point that gets below its level.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Below {
+pub struct Below {
     /// Before it, none does.
-    pub(crate) time: f32,
+    pub time: f32,
     /// Where the point is soon after, in the frame of the field.
-    pub(crate) point: Vec3,
+    pub point: Vec3,
     /// What the field gives there.
-    pub(crate) sample: Sample,
+    pub sample: Sample,
     /// Whether it was looked for to the end; if not, the time is how far that came.
-    pub(crate) is_found: bool,
+    pub is_found: bool,
 }
 
 /// Buffers that are reused.
 #[derive(Default)]
-pub(crate) struct SweepScratch {
+pub struct ShellSweepScratch {
     items: Vec<Item>,
     open: Vec<Item>,
     spheres: Vec<u32>,
@@ -98,9 +103,9 @@ struct Item {
     is_point: bool,
 }
 
-impl Moving<'_> {
+impl MovingShell<'_> {
     /// Whether a point of the shell begins no farther from the field's body than this \[m\].
-    pub(crate) fn begins_within(&self, near: f32, scratch: &mut SweepScratch) -> bool {
+    pub fn begins_within(&self, near: f32, scratch: &mut ShellSweepScratch) -> bool {
         let start = self.motion.at(0.0);
         let distance = |point: Vec3| self.field.distance(start.transform_point(point));
         let error = self.field.error_bound();
@@ -128,11 +133,11 @@ impl Moving<'_> {
     }
 
     /// The first point that gets below its level, to within a path of `tolerance` \[m\].
-    pub(crate) fn first_below(
+    pub fn first_below(
         &self,
         level: Level,
         tolerance: f32,
-        scratch: &mut SweepScratch,
+        scratch: &mut ShellSweepScratch,
     ) -> Option<Below> {
         let root = &self.shell.tree().nodes()[0];
         scratch.items.clear();
@@ -173,7 +178,7 @@ fn middle_of(field: &dyn Field) -> Vec3 {
 }
 
 /// Whether a ball that a body carries along stays farther from the field's body than `target` all the time, as far as a few looks can tell \[m\].
-pub(crate) fn ball_stays_beyond(
+pub fn ball_stays_beyond(
     field: &dyn Field,
     motion: &PairMotion,
     (center, radius): (Vec3, f32),
@@ -206,7 +211,7 @@ pub(crate) fn ball_stays_beyond(
 
 /// One search.
 struct Search<'a> {
-    moving: &'a Moving<'a>,
+    moving: &'a MovingShell<'a>,
     level: Level,
     tolerance: f32,
     /// Field from shell at the beginning.
@@ -229,7 +234,7 @@ impl Search<'_> {
         times: [f32; 2],
         first: usize,
         halvings: u32,
-        scratch: &mut SweepScratch,
+        scratch: &mut ShellSweepScratch,
     ) -> Option<Below> {
         let half = 0.5 * (times[1] - times[0]);
         let middle = times[0] + half;
@@ -338,81 +343,7 @@ impl Velocities {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
-    use crate::shape::{FieldShape, Settings};
-    use proptest::prelude::*;
-    use std::sync::LazyLock;
-    use touchfield::field::primitive::{Cuboid, HalfSpace, Torus};
-    use touchfield::geom::Motion;
-
-    static RING: LazyLock<FieldShape> = LazyLock::new(|| {
-        FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default()).unwrap()
-    });
-
-    fn pair(turned: [f32; 3], turn: [f32; 3], moved: [f32; 3], above: f32) -> PairMotion {
-        PairMotion::of_b(Motion {
-            start: Pose {
-                rotation: glam::Quat::from_scaled_axis(turned.into()),
-                translation: Vec3::new(0.0, 0.0, above),
-            },
-            center: Vec3::new(0.1, 0.0, 0.05),
-            translation: moved.into(),
-            turn: turn.into(),
-        })
-    }
-
-    /// The least value of a field at the points of a shell, at each of many times.
-    fn lowest(moving: &Moving<'_>, count: u16) -> Vec<(f32, f32)> {
-        let times = (0..=count).map(|step| f32::from(step) / f32::from(count));
-        let at = |time: f32| {
-            let pose = moving.motion.at(time);
-            let points = moving.shell.points().iter();
-            let values = points.map(|&point| moving.field.distance(pose.transform_point(point)));
-            (time, values.fold(f32::INFINITY, f32::min))
-        };
-        times.map(at).collect()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        /// Against every point at many times: none is below before the time told, and one is soon after.
-        #[test]
-        fn the_first_point_below_is_found(
-            turned in prop::array::uniform3(-3.0f32..3.0),
-            turn in prop::array::uniform3(-2.0f32..2.0),
-            moved in prop::array::uniform3(-0.6f32..0.6),
-            above in 0.0f32..0.7,
-            level in -0.2f32..0.2,
-            is_plate in any::<bool>(),
-            is_field_moving in any::<bool>(),
-        ) {
-            let floor = HalfSpace::new(Vec3::Z, 0.0).unwrap();
-            let plate = Cuboid::new(Vec3::new(0.3, 0.4, 0.05)).unwrap();
-            let motion = pair(turned, turn, moved, above);
-            let motion = if is_field_moving { motion.flipped() } else { motion };
-            let shell = RING.shape().shell().unwrap();
-            let field: &dyn Field = if is_plate { &plate } else { &floor };
-            let moving = Moving { field, shell, motion: &motion };
-            let tolerance = 2e-3;
-            let found = moving.first_below(Level::Same(level), tolerance, &mut SweepScratch::default());
-            let truth = lowest(&moving, 200);
-            let time = found.map_or(1.0, |below| below.time);
-            for &(at, value) in truth.iter().filter(|(at, _)| *at < time) {
-                prop_assert!(value >= level - 1e-5, "{value} at {at}, before {time}, is below {level}");
-            }
-            if let Some(below) = found {
-                prop_assert!(below.is_found);
-                // Not for nothing: some point is below soon after, or all but.
-                let whole = motion.speed_bound(Vec3::ZERO, 0.6, [0.0, 1.0]);
-                let soon = truth.iter().filter(|(at, _)| *at >= time - 0.01 && *at <= time + 0.02);
-                let least = soon.map(|(_, value)| *value).fold(f32::INFINITY, f32::min);
-                prop_assert!(least < level + 4.0 * tolerance + 0.01 * whole, "{least} at {time}, {level}");
-            }
-        }
-    }
 
     #[test]
     fn a_point_that_is_deep_already_may_hardly_go_deeper() {
@@ -420,5 +351,8 @@ mod tests {
         assert_eq!(plate.of(|| 0.0), -0.025);
         assert_eq!(plate.of(|| -0.02), -0.025);
         assert!((plate.of(|| -0.04) + 0.042).abs() < 1e-6);
+        let further = Level::Further(0.1);
+        assert_eq!(further.of(|| 0.0), -0.025);
+        assert!((further.of(|| -0.04) + 0.065).abs() < 1e-6);
     }
 }

@@ -3,11 +3,10 @@
 //! Input: a field and points on its surface. Output: points that lie farthest along many directions, no two alike.
 //! Cost: some dozens of samples a direction, once. Not for: corners in hollows, which no direction finds.
 
+use crate::field::{Field, Sample};
+use crate::geom::fibonacci_directions;
+use crate::pointshell::PointShell;
 use glam::Vec3;
-use touchfield::field::{Field, Sample};
-use touchfield::pointshell::PointShell;
-
-use crate::partner::fibonacci;
 
 /// Directions that are asked. A box has eight corners; a rim is round enough with some dozens.
 const DIRECTIONS: usize = 256;
@@ -18,11 +17,12 @@ const STEPS: u32 = 64;
 /// Share of the size within which two points are one.
 const ALIKE: f32 = 1e-3;
 
-/// Points of the surface that are farthest along some direction, with outward normals.
-pub(crate) fn extreme_points(field: &dyn Field, shell: &PointShell) -> (Vec<Vec3>, Vec<Vec3>) {
+/// Returns points of the surface that are farthest along some direction, with outward normals: its
+/// corners and rims, which a shell with few points leaves out.
+pub fn extreme_points(field: &dyn Field, shell: &PointShell) -> (Vec<Vec3>, Vec<Vec3>) {
     let size = field.bounds().diagonal();
     let (mut points, mut normals): (Vec<Vec3>, Vec<Vec3>) = (Vec::new(), Vec::new());
-    for direction in fibonacci(DIRECTIONS) {
+    for direction in fibonacci_directions(DIRECTIONS) {
         let along = |point: &&Vec3| point.dot(direction);
         let start = (shell.points().iter()).max_by(|a, b| along(a).total_cmp(&along(b)));
         let Some(&start) = start else { continue };
@@ -65,8 +65,8 @@ fn onto(field: &dyn Field, mut point: Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
-    use touchfield::field::primitive::Cuboid;
+    use crate::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+    use crate::field::primitive::Cuboid;
 
     #[test]
     fn the_corners_of_a_box_are_found() {
