@@ -11,6 +11,8 @@ use touchfield::bake::BakeSettings;
 use touchfield::geom::{DAabb, Pose};
 pub(crate) use touchfield_report::Units;
 
+use crate::input::frames::MeshPose;
+
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Everywhere")]
@@ -125,7 +127,7 @@ fn parse_numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
 }
 
 /// A pose from `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
-pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<Pose, String> {
+pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<MeshPose, String> {
     let quaternion = [qx, qy, qz, qw];
     // `max` passes over NaN, so it is looked for on its own.
     let largest = quaternion.into_iter().fold(0.0, |m: f64, q| m.max(q.abs()));
@@ -142,14 +144,18 @@ pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<Pose, St
     }
     // Divided first: squares of huge numbers would overflow.
     let rotation = DQuat::from_array(quaternion.map(|q| q / largest)).normalize();
-    Ok(Pose {
-        rotation: rotation.as_quat(),
-        translation,
+    Ok(MeshPose {
+        pose: Pose {
+            rotation: rotation.as_quat(),
+            translation,
+        },
+        translation: DVec3::new(tx, ty, tz),
+        rotation,
     })
 }
 
 /// Reads `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
-pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
+pub(crate) fn parse_pose(text: &str) -> Result<MeshPose, String> {
     parse_numbers(text).and_then(pose_of).map_err(|why| {
         format!(
             "`{text}` is not a pose: {why}; write TX,TY,TZ,QX,QY,QZ,QW, such as 0,0,0.1,0,0,0,1"
@@ -165,6 +171,13 @@ pub(crate) fn parse_vector(text: &str) -> Result<Vec3, String> {
         false => Err("it is beyond what f32 holds".to_owned()),
     });
     finite.map_err(|why| format!("`{text}` is not a vector: {why}; write X,Y,Z, such as 0,0,6.28"))
+}
+
+/// Reads `X,Y,Z` in `f64`.
+pub(crate) fn parse_wide_vector(text: &str) -> Result<DVec3, String> {
+    let numbers = parse_numbers(text).map(|[x, y, z]| DVec3::new(x, y, z));
+    // What `f32` cannot hold near the origin it cannot hold elsewhere.
+    parse_vector(text).and(numbers)
 }
 
 /// Reads a box as its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].
@@ -186,14 +199,15 @@ pub(crate) fn parse_box(text: &str) -> Result<DAabb, String> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedFile {
     pub(crate) path: PathBuf,
-    pub(crate) world_from_field: Pose,
+    /// Of the frame of its mesh.
+    pub(crate) world_from_field: MeshPose,
 }
 
 /// Reads `FILE` or `FILE@POSE`. A file whose name holds an `@` is itself when it exists.
 pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> {
     let as_file = || PlacedFile {
         path: argument.into(),
-        world_from_field: Pose::IDENTITY,
+        world_from_field: MeshPose::IDENTITY,
     };
     if Path::new(argument).exists() {
         return Ok(as_file());
@@ -296,7 +310,7 @@ mod tests {
 
     #[test]
     fn poses_are_normalised_and_nonsense_is_refused() {
-        let pose = parse_pose("-1,2,-3e-2,0,0,-2,2").unwrap();
+        let pose = parse_pose("-1,2,-3e-2,0,0,-2,2").unwrap().pose;
         assert_eq!(pose.translation, glam::Vec3::new(-1.0, 2.0, -0.03));
         let expected = glam::Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2);
         assert!(pose.rotation.dot(expected).abs() > 0.999_999, "{pose:?}");
@@ -304,6 +318,7 @@ mod tests {
         assert!(
             parse_pose("0,0,0,0,0,0,1e-300")
                 .unwrap()
+                .pose
                 .rotation
                 .is_normalized()
         );
@@ -324,9 +339,9 @@ mod tests {
     fn a_pose_follows_the_last_at_sign() {
         let placed = parse_placed_file(OsStr::new("no/such@home.obj@1,0,0,0,0,0,1")).unwrap();
         assert_eq!(placed.path, Path::new("no/such@home.obj"));
-        assert_eq!(placed.world_from_field.translation, glam::Vec3::X);
+        assert_eq!(placed.world_from_field.pose.translation, glam::Vec3::X);
         let placed = parse_placed_file(OsStr::new("plain.obj")).unwrap();
-        assert_eq!(placed.world_from_field, Pose::IDENTITY);
+        assert_eq!(placed.world_from_field, MeshPose::IDENTITY);
         assert!(parse_placed_file(OsStr::new("plain.obj@here")).is_err());
         let placed = parse_placed_file(OsStr::new("me@home/plain.obj")).unwrap();
         assert_eq!(placed.path, Path::new("me@home/plain.obj"));

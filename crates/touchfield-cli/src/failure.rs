@@ -9,7 +9,7 @@ use touchfield::bake::{
     MemoryError, MeshError, Resolution, SparseBakeError, UpdateError, VoxmapBakeError,
 };
 use touchfield::field::GridError;
-use touchfield::field::file::FileError;
+use touchfield::field::file::{Cause as FileCause, FileError};
 use touchfield::mesh::read::{Cause, ReadError};
 
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
@@ -26,6 +26,8 @@ pub(crate) enum Failure {
     Contact(Box<Answer>),
     /// Two ways to one answer gave two, which is a fault of ours: exit code 4.
     Disagreement(String),
+    /// The process was asked to end: exit code 130.
+    Cancelled,
 }
 
 impl Failure {
@@ -41,6 +43,8 @@ impl Failure {
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
             Failure::Disagreement(_) => 4,
+            // That of a shell for SIGINT.
+            Failure::Cancelled => 130,
         }
     }
 
@@ -51,6 +55,7 @@ impl Failure {
             | Failure::Limit(message)
             | Failure::Disagreement(message) => message,
             Failure::Contact(_) => "the bodies touch",
+            Failure::Cancelled => "cancelled",
         }
     }
 
@@ -65,6 +70,7 @@ impl Failure {
     /// A bake of the mesh in `path` that came to nothing, with the option that helps.
     pub(crate) fn of_bake(path: &Path, error: &FieldBakeError, settings: &BakeSettings) -> Failure {
         let cause = match error {
+            FieldBakeError::Bake(BakeError::Cancelled) => return Failure::Cancelled,
             FieldBakeError::Bake(error) => bake_cause(error, settings),
             FieldBakeError::Sparse(error) => sparse_cause(error),
             FieldBakeError::Voxmap(error) => voxmap_cause(error),
@@ -113,6 +119,7 @@ impl Failure {
     /// A field in `path` that cannot be stored another way, with the option that helps.
     pub(crate) fn of_convert(path: &Path, error: &ConvertError) -> Failure {
         let message = match *error {
+            ConvertError::Cancelled => return Failure::Cancelled,
             ConvertError::TooMuchMemory {
                 kind,
                 nodes,
@@ -157,10 +164,9 @@ impl Failure {
 
     /// A baked file that cannot be read or written.
     pub(crate) fn of_baked_file(error: &FileError) -> Failure {
-        let more = if error.is_limit() {
-            " (--max-memory)"
-        } else {
-            ""
+        let more = match *error.cause {
+            FileCause::Limit { .. } | FileCause::OutOfMemory { .. } => " (--max-memory)",
+            _ => "",
         };
         Failure::new(error.is_limit(), format!("{error}{more}"))
     }

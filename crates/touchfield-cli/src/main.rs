@@ -2,10 +2,11 @@
 //!
 //! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
 //! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit,
-//! 4 a bench found two ways to one answer that differ.
+//! 4 a bench found two ways to one answer that differ, 130 cancelled.
 //! Progress and remarks go to stderr.
 
 mod args;
+mod cancel;
 mod commands;
 mod failure;
 mod files;
@@ -26,6 +27,7 @@ use crate::commands::motion::{cast, clearance, sweep};
 use crate::commands::pair::{collide, separation};
 use crate::commands::{bench, demo};
 use crate::failure::Failure;
+use crate::input::load;
 use crate::report::{Answer, terminal};
 
 /// From any triangle mesh to a signed distance field you can trust.
@@ -49,7 +51,7 @@ Start here:
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
 Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit,
-4 a bench found two ways to one answer that differ.";
+4 a bench found two ways to one answer that differ, 130 cancelled (Ctrl-C; no unfinished file stays).";
 
 #[derive(Subcommand)]
 enum Command {
@@ -71,7 +73,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
-    match run(&command, &common).and_then(|answer| print(&answer, common.json)) {
+    if let Err(error) = cancel::listen(common.json) {
+        // Signals then end the process as they do by default.
+        load::note(&format!("Ctrl-C may leave unfinished files: {error}"));
+    }
+    let answered = run(&command, &common);
+    cancel::before_answering(common.json);
+    match answered.and_then(|answer| print(&answer, common.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Contact(answer)) => match print(&answer, common.json) {
             Ok(()) => ExitCode::from(Failure::Contact(answer).exit_code()),

@@ -419,6 +419,7 @@ fn doubts_move_with_their_places() {
         sign_method: SignMethod::Winding,
         measured_error: 0.01,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: vec![0, 17, 399, 1200, 20 * 17 * 11 - 1],
         notes: vec!["old".to_owned()],
     };
@@ -575,6 +576,7 @@ fn what_lies_beyond_the_border_counts_as_an_error_or_is_not_promised() {
         sign_method: SignMethod::Given,
         measured_error: 0.0,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: Vec::new(),
         notes: Vec::new(),
     };

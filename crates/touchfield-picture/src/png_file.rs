@@ -5,18 +5,15 @@
 //! Not for: reading.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufWriter, Write},
+    fs::File,
+    io::{self, BufWriter},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
 };
 
 use thiserror::Error;
+use touchfield::atomic_file;
 
 use super::canvas::Canvas;
-
-/// Drafts begun by this process.
-static DRAFTS: AtomicU32 = AtomicU32::new(0);
 
 /// Why a picture is not on disk. What stood at the path before still stands there.
 #[derive(Debug, Error)]
@@ -47,50 +44,36 @@ pub enum WritePngError {
 
 /// Writes `picture` to `path`, replacing what is there only once the new file is complete.
 pub fn write_png(picture: &Canvas, path: &Path) -> Result<(), WritePngError> {
-    let Some(name) = path.file_name() else {
+    if path.file_name().is_none() {
         return Err(WritePngError::NotAFile { path: path.into() });
-    };
-    let mut draft_name = std::ffi::OsString::from(".");
-    draft_name.push(name);
-    // Two writers of one picture, in this process or another, must not share a draft.
-    let ticket = DRAFTS.fetch_add(1, Ordering::Relaxed);
-    draft_name.push(format!(".{}-{ticket}.tmp", std::process::id()));
-    let draft = path.with_file_name(draft_name);
-
-    let written = write_draft(picture, &draft)
-        .and_then(|()| fs::rename(&draft, path).map_err(png::EncodingError::IoError));
-    written.map_err(|error| {
-        // The first error is the one worth telling; a draft that was never made cannot be removed.
-        let _ = fs::remove_file(&draft);
-        match error {
-            png::EncodingError::IoError(source) => WritePngError::Write {
-                path: path.into(),
-                source,
-            },
-            source => WritePngError::Encode {
-                path: path.into(),
-                source,
-            },
-        }
+    }
+    atomic_file::write(path, |out| encode(picture, out)).map_err(|error| match error {
+        png::EncodingError::IoError(source) => WritePngError::Write {
+            path: path.into(),
+            source,
+        },
+        source => WritePngError::Encode {
+            path: path.into(),
+            source,
+        },
     })
 }
 
-fn write_draft(picture: &Canvas, draft: &Path) -> Result<(), png::EncodingError> {
-    let mut file = BufWriter::new(File::create(draft)?);
-    let mut encoder = png::Encoder::new(&mut file, picture.width(), picture.height());
+fn encode(picture: &Canvas, out: &mut BufWriter<File>) -> Result<(), png::EncodingError> {
+    let mut encoder = png::Encoder::new(out, picture.width(), picture.height());
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(picture.pixels().as_flattened())?;
     writer.finish()?;
-    file.flush()?;
-    file.get_ref().sync_all()?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use glam::Vec2;
 

@@ -13,7 +13,7 @@ use touchfield::bake::BakeSettings;
 use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSettings, extreme_points, shell_of_field, shell_of_points,
 };
-use touchfield::field::{Field, ParameterError, StoredField, Transformed};
+use touchfield::field::{Field, ParameterError, Provenance, StoredField, Transformed};
 use touchfield::geom::Pose;
 use touchfield::mass::{MassError, MassProperties};
 use touchfield::mesh::TriangleMesh;
@@ -75,6 +75,15 @@ pub enum FieldShapeError {
     /// The file cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The mesh lies where the `f32` of a world cannot resolve it.
+    #[error(
+        "the mesh is too far from its origin for f32; subtract {:?} from its vertices, and add as much to where the body is",
+        .origin.to_array()
+    )]
+    FarFromOrigin {
+        /// A place near its middle \[m\].
+        origin: glam::DVec3,
+    },
     /// A number that is not usable.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -84,6 +93,16 @@ pub enum FieldShapeError {
         .0.min.to_array(), .0.max.to_array()
     )]
     Unbounded(touchfield::geom::Aabb),
+}
+
+/// Refuses a field in a frame of its own: a collider that is elsewhere than its mesh would surprise.
+fn near_origin(provenance: &Provenance) -> Result<(), FieldShapeError> {
+    match provenance.origin == glam::DVec3::ZERO {
+        true => Ok(()),
+        false => Err(FieldShapeError::FarFromOrigin {
+            origin: provenance.origin,
+        }),
+    }
 }
 
 /// The shape of a collider: a signed distance field with points on its surface. Clones share all of it.
@@ -138,6 +157,7 @@ impl FieldShape {
             false => settings.of_shape(),
         };
         let made = Shape::open_with(path, &settings_of_file)?;
+        near_origin(&made.report.provenance)?;
         match (made.shape.shell(), made.shape.stored_pointer()) {
             (None, Some(field)) => FieldShape::from_stored(field, settings),
             _ => FieldShape::from_made(&made),
@@ -152,6 +172,7 @@ impl FieldShape {
 
     /// The faces are the truth of the walls, whatever the grid; contacts do not use them.
     fn from_made(made: &MadeShape) -> Result<Self, FieldShapeError> {
+        near_origin(&made.report.provenance)?;
         let (mass, thickness) = (made.mass()?, made.shape.thickness());
         let shape = finite(made.shape.clone().without_surface())?;
         Ok(FieldShape::from_measured(shape, mass, thickness))

@@ -92,7 +92,8 @@
 //! - `parallel` (default): all cores, with the same bits as one.
 //! - `serde`: recipes of closed forms can be written.
 
-mod atomic_file;
+pub mod atomic_file;
+pub mod bounded_file;
 pub mod broad;
 pub mod contact;
 pub mod field;

@@ -12,9 +12,14 @@
 //!   corners touch first; of a larger one, points are chosen.
 //! - *Faces*: kept, unless the sign method made a surface of its own.
 //! - *Mass*: from the triangles where the surface closes, else from the field.
+//! - *Frame*: that of the mesh. A mesh too far out for `f32` gets a frame of its own, whose origin is
+//!   [`Provenance::origin`] of the [`ShapeReport`]: field, shell, faces and mass are in that frame, and
+//!   poses and points of queries too.
 
 use std::path::Path;
 use std::sync::Arc;
+
+use glam::DVec3;
 
 use crate::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
@@ -138,7 +143,9 @@ pub struct ShapeReport {
     pub covering_radius: f32,
     /// Triangles that are kept; 0 without them.
     pub faces: usize,
-    /// Sign method, measured error, doubtful cells and notes on the mesh.
+    /// Sign method, measured error, doubtful cells and notes on the mesh. Unless
+    /// [`Provenance::origin`] is zero, the shape is in a frame of its own: a point at `x` of the mesh
+    /// is at `x − origin` of the shape.
     pub provenance: Provenance,
 }
 
@@ -203,7 +210,7 @@ pub enum OpenError {
         /// The file.
         file: String,
         /// Why.
-        error: ShapeError,
+        error: Box<ShapeError>,
     },
 }
 
@@ -222,7 +229,7 @@ impl Shape {
         let path = path.as_ref();
         let failed = |error| OpenError::Shape {
             file: path.display().to_string(),
-            error,
+            error: Box::new(error),
         };
         if is_baked(path) {
             let stored = file::read_file(path, settings.bake.max_memory)?;
@@ -261,13 +268,20 @@ impl MadeShape {
         MadeShape::of_mesh_and_field(mesh, Arc::new(baked.field), baked.provenance, settings)
     }
 
-    /// Adds shell and faces of a mesh to the field that was baked of it.
+    /// Adds shell and faces of a mesh to the field that was baked of it. The mesh is where it was
+    /// when it was baked: it is moved here where the field has a frame of its own.
     pub fn of_mesh_and_field(
         mesh: &TriangleMesh,
         field: Arc<StoredField>,
         provenance: Provenance,
         settings: &ShapeSettings,
     ) -> Result<MadeShape, ShapeError> {
+        let moved = (provenance.origin != DVec3::ZERO).then(|| {
+            let mut moved = mesh.clone();
+            moved.move_to_frame_at(provenance.origin);
+            moved
+        });
+        let mesh = moved.as_ref().unwrap_or(mesh);
         let shell = shell_of_faces(mesh, &field, settings.shell)?;
         let surface = match settings.faces {
             true => kept_faces(mesh, &provenance)?,

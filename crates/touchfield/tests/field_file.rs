@@ -105,6 +105,7 @@ fn stored() -> impl Strategy<Value = Stored> {
                     sign_method,
                     measured_error,
                     conservative: false,
+                    origin: glam::DVec3::ZERO,
                     doubtful_cells: cells.into_iter().collect(),
                     notes,
                 },
@@ -168,6 +169,7 @@ fn golden() -> Stored {
             sign_method: SignMethod::Winding,
             measured_error: 0.03125,
             conservative: false,
+            origin: glam::DVec3::ZERO,
             doubtful_cells: (0..40).chain([200, 503]).collect(),
             notes: vec![
                 "3 open edges: winding numbers tell the sign.".to_owned(),

@@ -84,6 +84,7 @@ fn small_files() -> [(&'static str, Vec<u8>); 7] {
             sign_method: SignMethod::Parity,
             measured_error: 0.0625,
             conservative: false,
+            origin: glam::DVec3::ZERO,
             doubtful_cells,
             notes: notes.iter().map(|&note| note.to_owned()).collect(),
         };
@@ -135,6 +136,7 @@ fn voxmap_file(values: VoxelValues) -> Vec<u8> {
         sign_method: SignMethod::Given,
         measured_error: 0.0625,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: vec![1],
         notes: Vec::new(),
     };
@@ -158,6 +160,7 @@ fn taylor_file() -> Vec<u8> {
         sign_method: SignMethod::Pseudonormal,
         measured_error: 0.0625,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: Vec::new(),
         notes: vec!["ü".to_owned()],
     };
@@ -171,6 +174,7 @@ fn sparse_file() -> Vec<u8> {
         sign_method: SignMethod::Winding,
         measured_error: 0.0625,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: vec![1],
         notes: Vec::new(),
     };

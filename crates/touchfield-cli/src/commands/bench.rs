@@ -87,7 +87,10 @@ impl From<Failure> for Stop {
         match failure {
             Failure::Limit(_) => Stop::Limit(message),
             Failure::Disagreement(_) => Stop::Disagreement(message),
-            Failure::BadInput(_) | Failure::Contact(_) => Stop::BadInput(message),
+            // A cancelled process ends as such before it answers, whatever a bench makes of it.
+            Failure::BadInput(_) | Failure::Contact(_) | Failure::Cancelled => {
+                Stop::BadInput(message)
+            }
         }
     }
 }

@@ -41,13 +41,13 @@ pub(crate) fn is_npz(path: &Path) -> bool {
             .is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
-/// Writes a grid; returns the bytes of the file.
-pub(crate) fn write(path: &Path, grid: &DenseGrid) -> Result<u64, Failure> {
+/// Writes a grid, in the frame in which the origin of its own is at `origin`; returns the bytes of the file.
+pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
     let layout = grid.layout();
     let solid = grid.solid();
     let solid: Vec<f64> = [solid.min, solid.max]
         .into_iter()
-        .flat_map(|corner| corner.as_dvec3().to_array())
+        .flat_map(|corner| (corner.as_dvec3() + origin).to_array())
         .collect();
     let shape = layout.nodes.to_array().map(u64::from);
     // No clock: the same field gives the same bytes.
@@ -61,7 +61,11 @@ pub(crate) fn write(path: &Path, grid: &DenseGrid) -> Result<u64, Failure> {
             archive.start_file(name, options)?;
             npy::write_f64(&mut archive, shape, values)
         };
-        numbers("origin.npy", &[3], &layout.origin.as_dvec3().to_array())?;
+        numbers(
+            "origin.npy",
+            &[3],
+            &(layout.origin.as_dvec3() + origin).to_array(),
+        )?;
         numbers("cell_size.npy", &[], &[layout.cell_size.into()])?;
         numbers("error_bound.npy", &[], &[grid.error_bound().into()])?;
         numbers("solid.npy", &[2, 3], &solid)?;

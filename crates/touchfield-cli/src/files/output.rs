@@ -1,8 +1,10 @@
 //! Files out: looked at before the work starts, and written whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use touchfield::atomic_file;
 
 use crate::failure::Failure;
 
@@ -28,9 +30,7 @@ pub(crate) fn check(path: &Path, extensions: &[&str]) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::in_file(path, "is a folder; name a file in it"));
     }
-    Draft::beside(path)
-        .map(drop)
-        .map_err(|error| cannot_write(path, &error))
+    atomic_file::check(path).map_err(|error| cannot_write(path, &error))
 }
 
 /// Refuses to write over a file that is read.
@@ -51,27 +51,16 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         Failure::in_file(path, format!("{what}: {error}; choose another with --out"))
     };
     fs::create_dir_all(path).map_err(|error| cannot("cannot make this folder", error))?;
-    Draft::beside(&path.join("file"))
-        .map(drop)
+    atomic_file::check(&path.join("file"))
         .map_err(|error| cannot("cannot write to this folder", error))
 }
 
 /// Writes a file through `write`; it appears under its name only when complete.
 pub(crate) fn write_whole(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let attempt = || {
-        let draft = Draft::beside(path)?;
-        let mut out = BufWriter::new(&draft.file);
-        write(&mut out)?;
-        out.flush()?;
-        drop(out);
-        draft.file.sync_all()?;
-        // The name goes to the finished file; the draft's removal then finds nothing.
-        fs::rename(&draft.path, path)
-    };
-    attempt().map_err(|error| cannot_write(path, &error))
+    atomic_file::write(path, write).map_err(|error| cannot_write(path, &error))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
@@ -81,34 +70,10 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     )
 }
 
-/// A file under a passing name beside its place; removed when dropped.
-struct Draft {
-    path: PathBuf,
-    file: File,
-}
-
-impl Draft {
-    fn beside(path: &Path) -> io::Result<Draft> {
-        let mut name = std::ffi::OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.tmp", std::process::id()));
-        let path = path.with_file_name(name);
-        Ok(Draft {
-            file: File::create(&path)?,
-            path,
-        })
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // Renamed already, or nothing more can be done; the first error is the one to tell.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn names_in(folder: &Path) -> Vec<String> {

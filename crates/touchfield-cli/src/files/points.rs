@@ -1,20 +1,20 @@
 //! Points, poses and motions in, as `.npy` or `.csv`; rows of numbers out, as `.parquet`, too.
 //!
-//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: [`Vec3`]s, [`Pose`]s and
-//! [`Motion`]s that are all finite.
+//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: points, [`MeshPose`]s and
+//! [`MeshMotion`]s that are all finite.
 //! Cost: the file's bytes and the rows in memory, refused above a limit.
 //! Not for: rows of several lengths.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use glam::Vec3;
-use touchfield::geom::{Motion, Pose};
+use glam::{DVec3, Vec3};
+use touchfield::bounded_file::{self, ReadError};
 
 use crate::args::pose_of;
 use crate::failure::Failure;
 use crate::files::{npy, output, parquet};
+use crate::input::frames::{MeshMotion, MeshPose};
 
 /// Extensions that are written.
 pub(crate) const EXTENSIONS: [&str; 3] = ["npy", "csv", "parquet"];
@@ -30,12 +30,12 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
 }
 
 /// Reads a file of points.
-pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<Vec3>, Failure> {
+pub(crate) fn read(path: &Path, max_memory: u64) -> Result<Vec<DVec3>, Failure> {
     read_rows(path, max_memory, finite)
 }
 
 /// Reads a file of poses.
-pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Failure> {
+pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<MeshPose>, Failure> {
     read_rows(path, max_memory, |row| {
         let wrong = |why: String| format!("{row:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW: {why}");
         pose_of(row).map_err(wrong)
@@ -43,7 +43,7 @@ pub(crate) fn read_poses(path: &Path, max_memory: u64) -> Result<Vec<Pose>, Fail
 }
 
 /// Reads a file of motions, each from one pose to another.
-pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<Motion>, Failure> {
+pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<MeshMotion>, Failure> {
     read_rows(path, max_memory, |row: [f64; 14]| {
         let pose = |which: &str, at: usize| {
             let numbers = std::array::from_fn(|k| row[at + k]);
@@ -51,7 +51,12 @@ pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<Motion>, 
                 format!("{numbers:?} is not a pose TX,TY,TZ,QX,QY,QZ,QW to {which}: {why}")
             })
         };
-        Ok(Motion::between(pose("start at", 0)?, pose("end at", 7)?))
+        Ok(MeshMotion {
+            from: pose("start at", 0)?,
+            to: pose("end at", 7)?,
+            turn: None,
+            center: None,
+        })
     })
 }
 
@@ -90,33 +95,24 @@ fn read_rows<const N: usize, T>(
 
 /// Bytes of a file, if they and the points and samples that follow from them are likely to fit.
 fn file_bytes(path: &Path, max_memory: u64) -> Result<Vec<u8>, Failure> {
-    let cannot = |error: io::Error| Failure::in_file(path, format!("cannot be read: {error}"));
-    let file = File::open(path).map_err(cannot)?;
     // A point of 12 bytes at least becomes 24 more as `f64`, 12 as `f32`, 16 as a sample.
     let most = max_memory / 6;
-    let mut bytes = Vec::new();
-    let declared = file.metadata().map_err(cannot)?.len();
-    if declared <= most {
-        file.take(most.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(cannot)?;
-    }
-    let found = declared.max(bytes.len() as u64);
-    if found > most {
-        return Err(Failure::Limit(format!(
+    bounded_file::read(path, most).map_err(|error| match error {
+        ReadError::Io(error) => Failure::in_file(path, format!("cannot be read: {error}")),
+        ReadError::TooLarge { found, .. } => Failure::Limit(format!(
             "{}: sampling {found} bytes of points may take {} bytes, more than the {max_memory} allowed; \
              split the file or raise the limit (--max-memory)",
             path.display(),
             found.saturating_mul(6)
-        )));
-    }
-    Ok(bytes)
+        )),
+        ReadError::NoLength { .. } => Failure::Limit(format!("{}: {error}", path.display())),
+    })
 }
 
-fn finite(point: [f64; 3]) -> Result<Vec3, String> {
+fn finite(point: [f64; 3]) -> Result<DVec3, String> {
     let narrowed = Vec3::from_array(point.map(|x| x as f32));
     if narrowed.is_finite() {
-        return Ok(narrowed);
+        return Ok(DVec3::from_array(point));
     }
     let [x, y, z] = point;
     Err(format!(
@@ -236,7 +232,7 @@ mod tests {
 
     #[test]
     fn tables_of_many_kinds_are_read() {
-        let expected = vec![Vec3::new(1.0, 2.0, 3.0), Vec3::new(-4.0, 0.5, 6.0)];
+        let expected = vec![DVec3::new(1.0, 2.0, 3.0), DVec3::new(-4.0, 0.5, 6.0)];
         for text in [
             "1,2,3\n-4,.5,6\n",
             "x,y,z\n1,2,3\n-4,0.5,6e0",

@@ -8,26 +8,27 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use glam::DVec3;
 use touchfield::field::{DenseGrid, Field};
 
 use crate::failure::Failure;
 use crate::files::output;
 
-/// Writes a grid; returns the bytes of the file.
-pub(crate) fn write(path: &Path, grid: &DenseGrid) -> Result<u64, Failure> {
-    output::write_whole(path, |out| write_to(out, grid))?;
+/// Writes a grid, in the frame in which the origin of its own is at `origin`; returns the bytes of the file.
+pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
+    output::write_whole(path, |out| write_to(out, grid, origin))?;
     let written = path
         .metadata()
         .map_err(|error| Failure::in_file(path, error))?;
     Ok(written.len())
 }
 
-fn write_to(out: &mut impl Write, grid: &DenseGrid) -> io::Result<()> {
+fn write_to(out: &mut impl Write, grid: &DenseGrid, origin: DVec3) -> io::Result<()> {
     let layout = grid.layout();
     let [x, y, z] = layout.cells().to_array();
     let extent = format!("0 {x} 0 {y} 0 {z}");
     // As `f64`, or readers would see the shortest digits of an `f32` as another number.
-    let [ox, oy, oz] = layout.origin.as_dvec3().to_array();
+    let [ox, oy, oz] = (layout.origin.as_dvec3() + origin).to_array();
     let size = f64::from(layout.cell_size);
     let error_bound = f64::from(grid.error_bound());
     write!(

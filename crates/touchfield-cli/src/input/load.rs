@@ -5,12 +5,13 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use glam::DVec3;
 use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
 };
 use touchfield::bake::{
     BakeReport, BakeSettings, Baked, Before, FieldKind, Rebaked, SparseBefore, bake_field,
-    hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
+    frame_origin, hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
 };
 use touchfield::field::file::{self, Stored};
 use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
@@ -92,13 +93,18 @@ pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
         Ok(found) if found.is_dir() => {
             Err(Failure::in_file(path, "is a folder; name a file in it"))
         }
-        Ok(found) if found.is_file() && found.len() == 0 => Err(Failure::in_file(
-            path,
-            "is empty; export, copy or bake it again",
-        )),
+        Ok(found) if found.is_file() && found.len() == 0 && has_no_bytes(path) => Err(
+            Failure::in_file(path, "is empty; export, copy or bake it again"),
+        ),
         // What cannot be read is told by who tries.
         _ => Ok(()),
     }
+}
+
+/// Whether nothing can be read from a file. Those of `/proc` have bytes, whatever their length says.
+fn has_no_bytes(path: &Path) -> bool {
+    let read = File::open(path).and_then(|mut file| file.read(&mut [0]));
+    matches!(read, Ok(0))
 }
 
 /// Reads a baked file.
@@ -251,7 +257,19 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     body(path, max_memory).map(|(body, _)| body)
 }
 
-/// The field of a file with its shell and faces, and its mesh if it is one.
+/// Says so if a mesh was moved into a frame of its own.
+fn note_origin(path: &Path, origin: DVec3) {
+    if origin != DVec3::ZERO {
+        note(&format!(
+            "{}: too far from the origin for f32, so it is computed in a frame of its own, with the origin at {:?} m; points and poses \
+             are in the frame of the mesh",
+            path.display(),
+            origin.to_array()
+        ));
+    }
+}
+
+/// The field of a file with its shell and faces, and its mesh, in the frame of the field, if it is one.
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
@@ -271,7 +289,7 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
         };
         return Ok((body, None));
     }
-    let mesh = mesh(path, Units::M, max_memory)?;
+    let mut mesh = mesh(path, Units::M, max_memory)?;
     let settings = BakeSettings {
         max_memory,
         ..BakeSettings::default()
@@ -280,6 +298,8 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
         field, provenance, ..
     } = bake_mesh(path, &mesh, &settings, &Storage::New(FieldKind::Dense))
         .map_err(|failure| failure.of_default_bake())?;
+    mesh.move_to_frame_at(provenance.origin);
+    note_origin(path, provenance.origin);
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
         path.display(),
@@ -302,6 +322,8 @@ const MOST_VERTICES: usize = 50_000;
 #[derive(Clone)]
 pub(crate) struct LoadedShape {
     pub(crate) shape: Shape,
+    /// Origin of its frame, in that of its mesh [m]; see [`Provenance::origin`].
+    pub(crate) origin: DVec3,
     /// What it keeps.
     pub(crate) bytes: u64,
 }
@@ -323,7 +345,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
             "is a baked field, and --convex takes meshes; give the mesh it was baked from, or leave --convex out",
         ));
     }
-    let mesh = mesh(path, Units::M, max_memory)?;
+    let mut mesh = mesh(path, Units::M, max_memory)?;
     /// Bytes a vertex, at the most, while a hull is built.
     const BUILDING: u64 = 1000;
     let needed = BUILDING * mesh.vertices.len() as u64;
@@ -336,10 +358,19 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         )));
     }
     let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
+    // A hull has no cells; it is to be as good as a grid of this many across.
+    let bounds = mesh.bounds();
+    let origin = frame_origin(bounds, bounds.diagonal() / 128.0);
+    mesh.move_to_frame_at(origin);
+    note_origin(path, origin);
     let hull = hull_of_mesh(&mesh).map_err(|error| failed(&error))?;
     let bytes = hull.bytes() as u64;
     let shape = Shape::convex(Convex::hull(Arc::new(hull))).map_err(|error| failed(&error))?;
-    Ok(LoadedShape { shape, bytes })
+    Ok(LoadedShape {
+        shape,
+        origin,
+        bytes,
+    })
 }
 
 /// A field with what contact wants of its surface: what its file held, else made of its mesh, else a shell of the field's own surface.
@@ -368,6 +399,7 @@ pub(crate) fn shape_of(
     }
     Ok(LoadedShape {
         shape,
+        origin: body.provenance.origin,
         bytes: body.bytes() + made as u64,
     })
 }

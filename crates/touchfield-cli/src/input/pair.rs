@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use touchfield::geom::Pose;
 use touchfield::narrow::{CollideSettings, Method, Pair};
 use touchfield::shape::Shape;
 
 use crate::args::{Common, Length, parse_pose};
 use crate::failure::Failure;
-use crate::input::load;
+use crate::input::frames::{Frames, MeshPose};
+use crate::input::load::{self, LoadedShape};
 use crate::report;
 
 /// Two bodies.
@@ -30,13 +30,15 @@ pub(crate) struct Bodies {
 pub(crate) struct Placed {
     /// Where B is, in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
-    pub(crate) b_in_a: Pose,
+    pub(crate) b_in_a: MeshPose,
 }
 
 /// Two shapes and their files.
 pub(crate) struct Shapes {
     pub(crate) a: Shape,
     pub(crate) b: Shape,
+    /// Where the frames of their fields are.
+    pub(crate) frames: Frames,
     files: [PathBuf; 2],
 }
 
@@ -75,19 +77,30 @@ impl Bodies {
                 })?
             }
         };
-        Ok(Shapes::new([(&self.a, a.shape), (&self.b, b.shape)]))
+        Ok(Shapes::new([(&self.a, a), (&self.b, b)]))
     }
 }
 
 impl Shapes {
     /// Of two files.
-    pub(crate) fn new([(a_file, a), (b_file, b)]: [(&Path, Shape); 2]) -> Shapes {
+    pub(crate) fn new([(a_file, a), (b_file, b)]: [(&Path, LoadedShape); 2]) -> Shapes {
         let files = [a_file.to_path_buf(), b_file.to_path_buf()];
-        Shapes { a, b, files }
+        let frames = Frames {
+            a: a.origin,
+            b: b.origin,
+        };
+        let (a, b) = (a.shape, b.shape);
+        Shapes {
+            a,
+            b,
+            frames,
+            files,
+        }
     }
 
-    /// The pair at a pose of B.
-    pub(crate) fn at(&self, a_from_b: Pose) -> Pair<'_> {
+    /// The pair at a pose of B, given between the frames of the meshes.
+    pub(crate) fn at(&self, a_from_b: &MeshPose) -> Pair<'_> {
+        let a_from_b = self.frames.own_pose(a_from_b);
         Pair {
             a: &self.a,
             b: &self.b,

@@ -4,7 +4,7 @@ pub(crate) mod progress;
 
 use std::fmt::Display;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use touchfield::field::{Encoding, Field, Provenance, SignMethod, StoredField};
 use touchfield::geom::{Aabb, DAabb};
@@ -98,8 +98,12 @@ pub(crate) fn caption(field: &StoredField, provenance: &Provenance) -> String {
         0 => String::new(),
         number => format!(", {}", plural(number, "doubtful cell", "doubtful cells")),
     };
+    let moved = match provenance.origin == DVec3::ZERO {
+        true => String::new(),
+        false => format!("; axes from {:?} m", provenance.origin.to_array()),
+    };
     format!(
-        "{} {}, cell {}, error at most {}; sign: {}{doubtful}",
+        "{} {}, cell {}, error at most {}; sign: {}{doubtful}{moved}",
         field.kind(),
         nodes(field),
         length(field.finest_cell_size()),
@@ -143,6 +147,9 @@ pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &P
     };
     facts.add("measured error", measured);
     facts.add("sign", provenance.sign_method.name());
+    if provenance.origin != DVec3::ZERO {
+        facts.add("origin", origin_text(provenance.origin));
+    }
     if provenance.conservative {
         facts.add("conservative", "the solid encloses the surface");
     }
@@ -166,7 +173,8 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
         "kind": field.kind(),
         "resolution": resolution(field),
         "cell_size": number(field.finest_cell_size()),
-        "bounds": bounds_json(field.bounds()),
+        "origin": provenance.origin.to_array(),
+        "bounds": bounds_json(field.bounds(), provenance.origin),
         "error_bound": number(field.error_bound()),
         "measured_error": match provenance.sign_method {
             // Nothing was there to measure against.
@@ -208,8 +216,29 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
 }
 
 /// A box as `{min, max}`.
-pub(crate) fn bounds_json(bounds: Aabb) -> Value {
-    json!({ "min": bounds.min.to_array().map(number), "max": bounds.max.to_array().map(number) })
+pub(crate) fn bounds_json(bounds: Aabb, origin: DVec3) -> Value {
+    json!({ "min": point_json(bounds.min, origin), "max": point_json(bounds.max, origin) })
+}
+
+/// A point of a field's own frame whose origin is at `origin` of the mesh, in the frame of the mesh.
+pub(crate) fn point_json(point: Vec3, origin: DVec3) -> Value {
+    match origin == DVec3::ZERO {
+        true => numbers(point),
+        // What is not finite becomes null, as in [`number`].
+        false => json!((point.as_dvec3() + origin).to_array()),
+    }
+}
+
+/// An origin, for people.
+pub(crate) fn origin_text(origin: DVec3) -> String {
+    let [x, y, z] = origin.to_array();
+    format!("({x}, {y}, {z}) m of the mesh; bounds, points and poses are in the frame of the mesh")
+}
+
+/// A box of a field's own frame in the frame of its mesh.
+pub(crate) fn in_mesh(bounds: Aabb, origin: DVec3) -> DAabb {
+    let own = bounds.as_daabb();
+    DAabb::new(own.min + origin, own.max + origin)
 }
 
 /// The coordinates of a point or a direction, as a list.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use touchfield::bake::{Stage, Step};
 
+use crate::cancel;
+use crate::failure::Failure;
 use crate::report::terminal;
 
 /// The bar of one bake; gone when dropped.
@@ -29,7 +31,7 @@ impl BakeProgress {
         BakeProgress { bar }
     }
 
-    /// Shows how far a bake is. Never cancels: Ctrl-C ends the process, and unfinished files are never in place.
+    /// Shows how far a bake is; cancels it when the process was asked to end.
     pub(crate) fn show(&self, step: Step) -> ControlFlow<()> {
         if !self.bar.is_hidden() {
             self.bar.set_message(match step.stage {
@@ -41,7 +43,10 @@ impl BakeProgress {
             self.bar.set_length(step.total);
             self.bar.set_position(step.done);
         }
-        ControlFlow::Continue(())
+        match cancel::is_wanted() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 
@@ -70,9 +75,10 @@ impl CountProgress {
         CountProgress { bar }
     }
 
-    /// So many more are done.
-    pub(crate) fn add(&self, count: u64) {
+    /// Counts `count` more as done; fails when the process was asked to end.
+    pub(crate) fn add(&self, count: u64) -> Result<(), Failure> {
         self.bar.inc(count);
+        cancel::check()
     }
 }
 

@@ -1,12 +1,14 @@
 //! The `touchfield` binary as its users meet it, run in folders of its own.
 
 mod bench;
+mod cancelled;
 mod cast;
 mod clearance;
 mod commands;
 mod contact;
 mod convert;
 mod convex;
+mod far_out;
 mod folder;
 mod refusals;
 mod sweep;

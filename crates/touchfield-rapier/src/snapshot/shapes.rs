@@ -244,6 +244,7 @@ fn given() -> Provenance {
         sign_method: SignMethod::Given,
         measured_error: 0.0,
         conservative: false,
+        origin: glam::DVec3::ZERO,
         doubtful_cells: Vec::new(),
         notes: Vec::new(),
     }

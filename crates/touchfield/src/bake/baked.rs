@@ -66,6 +66,7 @@ pub(crate) fn assemble(
             sign_method: outcome.sign_method,
             measured_error,
             conservative: false,
+            origin: DVec3::ZERO,
             doubtful_cells,
             notes: outcome.notes,
         },

@@ -26,13 +26,14 @@ use crate::bake::distance::kept::Kept;
 use crate::bake::distance::settle_signs::settle_signs;
 use crate::bake::distance::{brute_force, fast_marching, vector_distance};
 use crate::bake::exact_distance::ExactDistance;
+use crate::bake::intake::Intake;
 use crate::bake::offset::grid as offset;
 use crate::bake::progress::{Progress, Stage, Step, tell};
 use crate::bake::settings::SignChoice;
 use crate::bake::settings::{BakeSettings, Method};
 use crate::bake::sign::plan::{Sign, SignPlan, Signs};
 use crate::field::{GridLayout, SignMethod, torn_cells};
-use crate::geom::DAabb;
+use crate::geom::{DAabb, place_at};
 use crate::mesh::TriangleMesh;
 
 /// Bytes that baking a mesh of so many faces on this grid takes at its peak.
@@ -70,6 +71,9 @@ fn mesh_memory(faces: usize) -> u64 {
 }
 
 /// Bakes a mesh into a dense grid.
+///
+/// A mesh that is too far from the origin for `f32` is moved, and the field is in a frame of its own:
+/// see [`Provenance::origin`](crate::field::Provenance::origin).
 pub fn bake(mesh: &TriangleMesh, settings: &BakeSettings) -> Result<Baked, BakeError> {
     bake_with(mesh, settings, &|_step| ControlFlow::Continue(()))
 }
@@ -81,8 +85,11 @@ pub fn bake_with(
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<Baked, BakeError> {
     crate::bake::exact_distance::check_faces(mesh)?;
-    let layout = settings.layout(mesh.bounds())?;
-    bake_on(mesh, layout, settings, progress)
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let layout = settings.layout(intake.mesh.bounds())?;
+    let mut baked = bake_on(&intake.mesh, layout, settings, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
 }
 
 /// [`bake_with`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
@@ -292,6 +299,14 @@ fn fill_open_signs(
             fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
             // Votes prove nothing about the points between.
             doubts.certainty = None;
+        }
+        Signs::Unknown => {
+            let around = plan.bounds.grown(f64::from(layout.cell_size));
+            // Every cell has one corner at three odd places.
+            let odd = |node: &UVec3| node.to_array().iter().all(|place| place % 2 == 1);
+            let all = (0..layout.node_count() as usize).map(|index| place_at(layout.nodes, index));
+            let within = |node: &UVec3| around.contains(layout.node_position(*node));
+            doubts.nodes.extend(all.filter(odd).filter(within));
         }
     }
     Ok(())

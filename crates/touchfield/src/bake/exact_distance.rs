@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use crate::bake::error::{BakeError, MeshError};
+use crate::bake::intake::Intake;
 use crate::bake::settings::SignChoice;
 use crate::bake::sign::plan as sign;
 use crate::bake::sign::plan::SignPlan;
@@ -33,7 +34,8 @@ impl ExactDistance {
     /// Builds the search structures and chooses how to tell inside from outside.
     pub fn new(mesh: &TriangleMesh, sign: SignChoice) -> Result<ExactDistance, BakeError> {
         check_faces(mesh)?;
-        ExactDistance::within(mesh, sign, mesh.bounds())
+        let intake = Intake::of(mesh, None);
+        ExactDistance::within(&intake.mesh, sign, intake.mesh.bounds())
     }
 
     /// [`Self::new`] for a mesh of valid faces within a box; see [`Bvh::build_in`](crate::mesh::Bvh).
@@ -72,8 +74,8 @@ impl ExactDistance {
             }
             results
         };
-        /// Long enough to share, short enough to spread over all cores.
-        const CHUNK: usize = 4096;
+        /// Long enough to share, short enough to spread over all cores where a point takes long.
+        const CHUNK: usize = 256;
         let parts = threads::map_pieces(&mut order, CHUNK, |_, chunk| run(chunk));
         let mut distances = vec![0.0; points.len()];
         for (index, distance) in parts.into_iter().flatten() {

@@ -33,6 +33,14 @@ impl BakeSettings {
         Ok(self.padding.max(cells as u32))
     }
 
+    /// Returns the cell size of the grid for a mesh of these bounds, wherever they lie \[m\]; `None` where
+    /// there is no grid.
+    pub(crate) fn cell_size(&self, bounds: DAabb) -> Option<f64> {
+        let around_origin = DAabb::new(-bounds.half_extents(), bounds.half_extents());
+        let layout = self.layout(around_origin).ok()?;
+        Some(layout.cell_size.into())
+    }
+
     /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
     pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {
         let extents = bounds.extents();

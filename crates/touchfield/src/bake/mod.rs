@@ -8,6 +8,7 @@ pub(crate) mod dense;
 pub(crate) mod distance;
 pub(crate) mod error;
 pub(crate) mod exact_distance;
+pub(crate) mod intake;
 pub(crate) mod kind;
 pub(crate) mod layout;
 pub(crate) mod offset;
@@ -30,6 +31,7 @@ pub use convert::{
 pub use dense::{bake, bake_on, bake_with};
 pub use error::{BakeError, LayoutError, MemoryError, MeshError, SignError};
 pub use exact_distance::ExactDistance;
+pub use intake::frame_origin;
 pub use kind::{FieldBakeError, FieldKind, bake_field};
 pub use packing::Bits;
 pub use progress::{Progress, Stage, Step};

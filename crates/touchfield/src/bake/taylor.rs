@@ -20,6 +20,7 @@ use crate::bake::dense::bake_with;
 use crate::bake::distance::fill::allocate;
 use crate::bake::error::{BakeError, MemoryError, SignError};
 use crate::bake::exact_distance::ExactDistance;
+use crate::bake::intake::Intake;
 use crate::bake::progress::Progress;
 use crate::bake::settings::BakeSettings;
 use crate::bake::sign::plan::Signs;
@@ -56,6 +57,19 @@ const ON_SURFACE: f64 = 1.0 / (1u64 << 44) as f64;
 
 /// Bakes a mesh into a Taylor grid. `progress` is called from any thread and may cancel.
 pub fn bake_taylor(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    progress: Progress<'_>,
+) -> Result<Baked<TaylorGrid>, TaylorBakeError> {
+    crate::bake::exact_distance::check_faces(mesh)?;
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let mut baked = bake_near(&intake.mesh, settings, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
+}
+
+/// [`bake_taylor`] of a mesh that stays where it is.
+fn bake_near(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
     progress: Progress<'_>,

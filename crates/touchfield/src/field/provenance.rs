@@ -1,5 +1,7 @@
 //! Where a baked field comes from and how far it can be trusted.
 
+use glam::DVec3;
+
 /// How inside was told from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -48,6 +50,10 @@ pub struct Provenance {
     pub measured_error: f32,
     /// Whether the solid of the field encloses the surface it was made of: no point of that is reported outside.
     pub conservative: bool,
+    /// Origin of the field's frame, in the frame of the mesh \[m\]. Zero unless the mesh lies so far out
+    /// that `f32` could not resolve the grid there. Then a point at `x` of the mesh is at `x − origin`
+    /// of the field; subtract in `f64`, and round after that.
+    pub origin: DVec3,
     /// Cells whose sign is doubtful, by index (x fastest, cells not nodes), ascending.
     pub doubtful_cells: Vec<u32>,
     /// What was wrong with the mesh and what was done about it, a sentence each.

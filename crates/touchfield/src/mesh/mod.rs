@@ -25,6 +25,7 @@ pub(crate) use bvh::{Among, Candidates};
 pub use bvh::{Bvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;
+pub(crate) use repair::without_copies;
 pub use repair::{
     DegenerateReport, DuplicateReport, FilledHole, HoleReport, HoleSettings, LeftOpen,
     OrientReport, RepairReport, RepairSettings, drop_degenerate, drop_duplicates, drop_invalid,

@@ -129,6 +129,11 @@ fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool
     // Which side of each edge the line passes; the products are twice the projected areas.
     let side = |u: DVec3, v: DVec3| {
         let product = direction.dot(u.cross(v));
+        // Sums of coordinates are longer than lengths, and have no roots; mostly they are enough.
+        let at_most = u.abs().element_sum() * v.abs().element_sum();
+        if product.abs() > 1.001 * ROUNDING * at_most {
+            return if product > 0.0 { 1 } else { -1 };
+        }
         let unsure = ROUNDING * u.length() * v.length();
         if product > unsure {
             1

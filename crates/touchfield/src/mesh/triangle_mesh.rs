@@ -72,6 +72,13 @@ impl TriangleMesh {
             .extend(other.faces.iter().map(|face| face.map(|v| v + offset)));
     }
 
+    /// Writes all vertices in the frame whose origin is at `origin`: subtracts it from each.
+    pub fn move_to_frame_at(&mut self, origin: DVec3) {
+        for vertex in &mut self.vertices {
+            *vertex -= origin;
+        }
+    }
+
     /// Reverses the orientation of every face.
     pub fn flip(&mut self) {
         for face in &mut self.faces {

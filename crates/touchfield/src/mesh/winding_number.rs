@@ -21,7 +21,7 @@ use glam::DVec3;
 
 use super::{Bvh, Topology, TriangleMesh};
 use crate::geom::Triangle;
-use crate::geom::lanes::LANES;
+use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::bvh::node::{LEAF_FLAG, NO_CHILD};
 
 /// A cluster counts as far from this many radii on. [Barill2018] takes 2; at 2.3 the error stays below
@@ -32,9 +32,47 @@ const FAR: f64 = 2.3;
 pub struct WindingNumber {
     bvh: Arc<Bvh>,
     clusters: Vec<[Cluster; LANES]>,
-    /// In the order of their faces.
-    border: Vec<BorderEdge>,
+    /// The triangles of every leaf, side by side.
+    leaves: Vec<LeafTriangles>,
+    border: Border,
 }
+
+/// The edges of a border, and where those of each face begin.
+struct Border {
+    /// In the order of their faces.
+    edges: Vec<BorderEdge>,
+    /// The first edge of each face, and their number at the end; empty if there are none.
+    first_of: Vec<u32>,
+}
+
+impl Border {
+    fn new(edges: Vec<BorderEdge>, faces: usize) -> Border {
+        let mut first_of = Vec::new();
+        if !edges.is_empty() {
+            first_of.resize(faces + 1, 0);
+            for edge in &edges {
+                first_of[edge.face as usize + 1] += 1;
+            }
+            for face in 0..faces {
+                first_of[face + 1] += first_of[face];
+            }
+        }
+        Border { edges, first_of }
+    }
+
+    /// The part of the border that is said to be of a face.
+    fn of_face(&self, face: u32) -> &[BorderEdge] {
+        let face = face as usize;
+        match self.first_of.get(face..face + 2) {
+            Some(&[first, end]) => &self.edges[first as usize..end as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// Coordinates of [`LANES`] triangles: x, y and z of the corners a, b and c. Empty lanes hold a
+/// triangle without area.
+type LeafTriangles = [[f64; LANES]; 9];
 
 /// An edge along which more faces run one way than the other: a piece of the border of the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,6 +157,7 @@ impl WindingNumber {
 
     /// Moments over the clusters of `bvh`. `border` is that of the faces, as [`border`] finds it.
     pub fn of(bvh: Arc<Bvh>, border: Vec<BorderEdge>) -> WindingNumber {
+        let border = Border::new(border, bvh.triangles().len());
         let mut clusters = vec![[Cluster::default(); LANES]; bvh.node_count()];
         let triangles = |leaf: u32| {
             let faces = bvh.leaf_faces(leaf);
@@ -141,7 +180,7 @@ impl WindingNumber {
                     below = leaf..leaf + 1;
                     cluster = Cluster::of_triangles(|| triangles(leaf));
                     cluster.border = (bvh.leaf_faces(leaf))
-                        .flat_map(|face| edges_of(&border, face))
+                        .flat_map(|face| border.of_face(face))
                         .map(BorderEdge::weight)
                         .sum();
                 } else {
@@ -158,7 +197,18 @@ impl WindingNumber {
             }
             leaves_below[node] = first..last;
         }
+        let leaves = (0..bvh.leaf_count() as u32).map(|leaf| {
+            let mut together = [[0.0; LANES]; 9];
+            for (lane, triangle) in triangles(leaf).enumerate() {
+                let coordinates = triangle.corners().map(|corner| corner.to_array());
+                for (slot, &coordinate) in together.iter_mut().zip(coordinates.as_flattened()) {
+                    slot[lane] = coordinate;
+                }
+            }
+            together
+        });
         WindingNumber {
+            leaves: leaves.collect(),
             bvh,
             clusters,
             border,
@@ -214,21 +264,50 @@ impl WindingNumber {
         }
     }
 
+    /// How many triangles [`Self::at`] adds up one by one, no cluster of them being far: what it costs.
+    pub(crate) fn triangles_at(&self, point: DVec3) -> u64 {
+        let mut count = 0;
+        let mut stack = vec![0u32];
+        while let Some(node) = stack.pop() {
+            let clusters = self.clusters.get(node as usize).into_iter().flatten();
+            for (lane, cluster) in clusters.enumerate() {
+                let child = self.bvh.child(node as usize, lane);
+                if child == NO_CHILD || cluster.center.distance(point) > FAR * cluster.radius {
+                    continue;
+                }
+                if child & LEAF_FLAG != 0 {
+                    count += self.bvh.leaf_faces(child & !LEAF_FLAG).count() as u64;
+                } else {
+                    stack.push(child);
+                }
+            }
+        }
+        count
+    }
+
     fn add_leaf(&self, leaf: u32, center: DVec3, radius: f64, sum: &mut Winding) {
-        let mut angles = AngleSum::default();
+        let angles = lanes::run(HalfSolidAngles {
+            triangles: &self.leaves[leaf as usize],
+            from: center,
+        });
+        sum.number += 2.0 * angles.total();
+        if radius == 0.0 {
+            return;
+        }
         for face in self.bvh.leaf_faces(leaf) {
-            let triangle = self.bvh.triangles()[face as usize];
-            angles.add_half_solid_angle(triangle, center);
-            if radius > 0.0 {
+            // What is infinite stays so: among faces all around it is, after a few of them.
+            if sum.change.is_finite() {
+                let triangle = self.bvh.triangles()[face as usize];
                 let clear = triangle.closest_point(center).point.distance(center) - radius;
                 sum.change += largest_slope(triangle.area(), clear) * radius;
-                for edge in edges_of(&self.border, face) {
+            }
+            if sum.drift.is_finite() {
+                for edge in self.border.of_face(face) {
                     let clear = edge.distance(center) - radius;
                     sum.drift += border_slope(edge.weight(), clear) * radius;
                 }
             }
         }
-        sum.number += 2.0 * angles.total();
     }
 }
 
@@ -251,16 +330,6 @@ fn border_slope(length: f64, distance: f64) -> f64 {
     } else {
         f64::INFINITY
     }
-}
-
-/// The part of a border that is said to be of a face.
-fn edges_of(border: &[BorderEdge], face: u32) -> &[BorderEdge] {
-    if border.is_empty() {
-        return &[];
-    }
-    let first = border.partition_point(|edge| edge.face < face);
-    let count = border[first..].iter().take_while(|edge| edge.face == face);
-    &border[first..first + count.count()]
 }
 
 impl Cluster {
@@ -442,15 +511,10 @@ impl Default for AngleSum {
 }
 
 impl AngleSum {
-    /// `tan(Ω/2) = det(a,b,c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)`  [VanOosterom1983]
-    #[inline]
-    fn add_half_solid_angle(&mut self, triangle: Triangle, from: DVec3) {
-        let (a, b, c) = (triangle.a - from, triangle.b - from, triangle.c - from);
-        let (la, lb, lc) = (a.length(), b.length(), c.length());
-        let im = a.dot(b.cross(c));
-        let re = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+    /// Adds an angle given as a complex number of length `size`.
+    #[inline(always)]
+    fn add(&mut self, re: f64, im: f64, size: f64) {
         // On the triangle's plane the side is undecided; 0 is the mean of both.
-        let size = (re * re + im * im).sqrt();
         if im == 0.0 || size == 0.0 {
             return;
         }
@@ -466,6 +530,47 @@ impl AngleSum {
 
     fn total(&self) -> f64 {
         self.im.atan2(self.re) + 2.0 * PI * self.turns
+    }
+}
+
+/// Half the solid angles of the triangles of a leaf, added up. `f64` throughout: the instruction
+/// set is chosen for its width alone, and each gives the same bits.
+struct HalfSolidAngles<'a> {
+    triangles: &'a LeafTriangles,
+    from: DVec3,
+}
+
+impl Work for HalfSolidAngles<'_> {
+    type Output = AngleSum;
+
+    /// `tan(Ω/2) = det(a,b,c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)`  [VanOosterom1983]
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> AngleSum {
+        let [x, y, z] = self.from.to_array();
+        let t = self.triangles;
+        let (mut re, mut im, mut size) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        // Plain arithmetic without branches, which the compiler does for several triangles at once.
+        for i in 0..LANES {
+            let (ax, ay, az) = (t[0][i] - x, t[1][i] - y, t[2][i] - z);
+            let (bx, by, bz) = (t[3][i] - x, t[4][i] - y, t[5][i] - z);
+            let (cx, cy, cz) = (t[6][i] - x, t[7][i] - y, t[8][i] - z);
+            let la = (ax * ax + ay * ay + az * az).sqrt();
+            let lb = (bx * bx + by * by + bz * bz).sqrt();
+            let lc = (cx * cx + cy * cy + cz * cz).sqrt();
+            let ab = ax * bx + ay * by + az * bz;
+            let bc = bx * cx + by * cy + bz * cz;
+            let ca = cx * ax + cy * ay + cz * az;
+            let det =
+                ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
+            im[i] = det;
+            re[i] = la * lb * lc + ab * lc + bc * la + ca * lb;
+            size[i] = (re[i] * re[i] + det * det).sqrt();
+        }
+        let mut sum = AngleSum::default();
+        for i in 0..LANES {
+            sum.add(re[i], im[i], size[i]);
+        }
+        sum
     }
 }
 
@@ -624,7 +729,17 @@ mod tests {
                 b: DVec3::new(9.0, -9.0, 1e-3),
                 c: DVec3::new(0.0, 9.0, 1e-3),
             };
-            angles.add_half_solid_angle(triangle, DVec3::ZERO);
+            let mut leaf = [[0.0; LANES]; 9];
+            let coordinates = triangle.corners().map(|corner| corner.to_array());
+            for (slot, &coordinate) in leaf.iter_mut().zip(coordinates.as_flattened()) {
+                slot[0] = coordinate;
+            }
+            // Scalar, from the same formula.
+            let one = lanes::run(HalfSolidAngles {
+                triangles: &leaf,
+                from: DVec3::ZERO,
+            });
+            angles.add(one.re, one.im, 1.0);
             expected += winding_number_brute_force([triangle], DVec3::ZERO) * 2.0 * PI;
         }
         assert!(expected.abs() > 3.0 * PI, "the sum must wrap: {expected}");

@@ -240,7 +240,9 @@ impl Arguments {
             None => None,
         };
         if let (Some(surface), Some(before), Some(path)) = (&surface, &before, &self.before) {
-            let given = load::surface_of(path, before, &stored.provenance)?;
+            let mut before = before.clone();
+            before.move_to_frame_at(stored.provenance.origin);
+            let given = load::surface_of(path, &before, &stored.provenance)?;
             let is_same = |given: &Surface| {
                 given.vertices() == surface.vertices() && given.triangles() == surface.triangles()
             };
@@ -369,6 +371,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
+    // Points and faces for contact go into the frame of the field.
+    mesh.move_to_frame_at(baked.provenance.origin);
     let parts = match arguments.field_only {
         true => Parts::default(),
         false => parts(arguments, &mesh, &mut baked)?,

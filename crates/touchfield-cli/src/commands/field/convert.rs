@@ -138,8 +138,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             shape_file::write_file(&arguments.output, &converted, &provenance, shell, surface)
                 .map_err(|error| Failure::of_baked_file(&error))?
         }
-        Form::Npz => npz::write(&arguments.output, dense(&converted)?)?,
-        _ => vti::write(&arguments.output, dense(&converted)?)?,
+        Form::Npz => npz::write(&arguments.output, dense(&converted)?, provenance.origin)?,
+        _ => vti::write(&arguments.output, dense(&converted)?, provenance.origin)?,
     };
     let seconds = start.elapsed().as_secs_f64();
     Ok(field_answer(
@@ -338,7 +338,7 @@ fn mesh(arguments: &Arguments, body: &Body, common: &Common) -> Result<Answer, F
         max_memory: common.max_memory.0,
         ..IsosurfaceSettings::default()
     };
-    let mesh = isosurface(field, level, &settings).map_err(|error| {
+    let mut mesh = isosurface(field, level, &settings).map_err(|error| {
         let message = format!(
             "{}: {error} (--level, --cells, --max-memory)",
             arguments.input.display()
@@ -348,6 +348,8 @@ fn mesh(arguments: &Arguments, body: &Body, common: &Common) -> Result<Answer, F
             false => Failure::BadInput(message),
         }
     })?;
+    // Back into the frame of the mesh it was baked from.
+    mesh.move_to_frame_at(-body.provenance.origin);
     write::write_file(&arguments.output, &mesh)
         .map_err(|error| Failure::in_file(&arguments.output, error))?;
     let bytes = (arguments.output.metadata())

@@ -5,17 +5,19 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use clap::Args;
+use glam::DVec3;
 use serde_json::json;
 use touchfield::contact::Contact;
 use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{CollideSettings, Contacts, Scratch, collide};
+use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
 use touchfield::pipeline::relative_pose;
 
 use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};
 use crate::commands::pair::collide::keep;
 use crate::failure::Failure;
 use crate::files::output;
+use crate::input::frames::Frames;
 use crate::input::load::{self, Body};
 use crate::input::pair::Shapes;
 use crate::picture::{
@@ -76,10 +78,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let mut notes: Vec<String> = (bodies.iter())
         .filter_map(|loaded| loaded.body.nothing_inside())
         .collect();
+    let middle = middle(&arguments.files, &bodies);
     let contacts = match (&*arguments.files, &*bodies) {
         // A picture without contacts is better than none.
         ([a, b], [body_a, body_b]) => {
-            contacts([(a, body_a), (b, body_b)]).unwrap_or_else(|failure| {
+            contacts([(a, body_a), (b, body_b)], middle).unwrap_or_else(|failure| {
                 notes.push(format!("no contacts are drawn: {}", failure.message()));
                 Vec::new()
             })
@@ -91,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         .iter()
         .zip(&arguments.files)
         .zip(colours)
-        .map(|((loaded, file), colour)| (&loaded.body, file.world_from_field, colour))
+        .map(|((loaded, file), colour)| (&loaded.body, own_pose(loaded, file, middle), colour))
         .collect();
     let settings = RenderSettings {
         width: arguments.size.width,
@@ -171,24 +174,50 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Fail
     Ok(bodies)
 }
 
+/// The place of the world that the picture is drawn around: the origin of the first field that is in a frame of its own; else
+/// that of the world.
+fn middle(files: &[PlacedFile], bodies: &[Rc<Loaded>]) -> DVec3 {
+    let origin = |loaded: &Loaded| loaded.body.provenance.origin;
+    (files.iter().zip(bodies))
+        .find(|(_, loaded)| origin(loaded) != DVec3::ZERO)
+        .map_or(DVec3::ZERO, |(file, loaded)| {
+            file.world_from_field.transform_point(origin(loaded))
+        })
+}
+
+/// Where the field of a body is, seen from `middle`.
+fn own_pose(loaded: &Loaded, file: &PlacedFile, middle: DVec3) -> Pose {
+    let frames = Frames {
+        a: middle,
+        b: loaded.body.provenance.origin,
+    };
+    frames.own_pose(&file.world_from_field)
+}
+
 /// Where two bodies touch, as few contacts as show it, in the world.
 fn contacts(
     [(a, loaded_a), (b, loaded_b)]: [(&PlacedFile, &Rc<Loaded>); 2],
+    middle: DVec3,
 ) -> Result<Vec<ContactMark>, Failure> {
     let shape = |file: &PlacedFile, loaded: &Loaded| {
         load::shape_of(&file.path, &loaded.body, loaded.mesh.as_ref())
     };
-    let shape_a = shape(a, loaded_a)?.shape;
+    let shape_a = shape(a, loaded_a)?;
     let shape_b = match Rc::ptr_eq(loaded_a, loaded_b) {
         true => shape_a.clone(),
-        false => shape(b, loaded_b)?.shape,
+        false => shape(b, loaded_b)?,
     };
     let shapes = Shapes::new([(&a.path, shape_a), (&b.path, shape_b)]);
-    let a_from_b = relative_pose(a.world_from_field, b.world_from_field);
+    let world_from_a = own_pose(loaded_a, a, middle);
+    let a_from_b = relative_pose(world_from_a, own_pose(loaded_b, b, middle));
     let mut found = Contacts::default();
     let settings = CollideSettings::default();
     collide(
-        &shapes.at(a_from_b),
+        &Pair {
+            a: &shapes.a,
+            b: &shapes.b,
+            a_from_b,
+        },
         &settings,
         &mut Scratch::default(),
         &mut found,
@@ -196,8 +225,8 @@ fn contacts(
     .map_err(|error| shapes.failure(&error))?;
     keep(SHOWN, shapes.smaller_diagonal(), &mut found.contacts)?;
     let mark = |contact: &Contact| ContactMark {
-        point: a.world_from_field.transform_point(contact.point),
-        normal: a.world_from_field.transform_vector(contact.normal),
+        point: world_from_a.transform_point(contact.point),
+        normal: world_from_a.transform_vector(contact.normal),
     };
     Ok(found.contacts.iter().map(mark).collect())
 }

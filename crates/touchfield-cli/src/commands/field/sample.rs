@@ -48,6 +48,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     }
     let points = points::read(&arguments.points, common.max_memory.0)?;
     let body = load::field(&arguments.file, common.max_memory.0)?;
+    let origin = body.provenance.origin;
+    // Moved in `f64`, and rounded after that.
+    let points: Vec<Vec3> = (points.into_iter())
+        .map(|point| (point - origin).as_vec3())
+        .collect();
     let start = Instant::now();
     let rows = sample(&body.field, &points);
     let seconds = start.elapsed().as_secs_f64();
@@ -103,6 +108,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "min_distance": least.map(report::number),
             "max_distance": most.map(report::number),
             "error_bound": report::number(body.field.error_bound()),
+            "origin": origin.to_array(),
             "seconds": seconds,
             "points_per_second": rate,
             "output": arguments.output.as_ref().map(|path| path.to_string_lossy()),

@@ -66,8 +66,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     output::check_apart(&arguments.output, &arguments.file)?;
     let body = load::field(&arguments.file, common.max_memory.0)?;
     let axis = arguments.axis as usize;
+    // The plane is given in the frame of the mesh.
+    let origin = body.provenance.origin[axis];
     let at = match arguments.at {
-        Some(Length(at)) => at as f32,
+        Some(Length(at)) => (at - origin) as f32,
         None => body.field.bounds().center()[axis],
     };
     let doubtful = match arguments.doubtful {
@@ -99,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         text: format!(
             "{} at {name} = {}: {} × {} pixels in {}{hatched}\n",
             terminal::path(&arguments.file),
-            report::length(at),
+            report::length(f64::from(at) + origin),
             picture.width(),
             picture.height(),
             terminal::path(&arguments.output)
@@ -108,7 +110,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "file": arguments.file.to_string_lossy(),
             "output": arguments.output.to_string_lossy(),
             "axis": name,
-            "at": report::number(at),
+            "at": match origin == 0.0 {
+                true => report::number(at),
+                false => json!(f64::from(at) + origin),
+            },
+            "origin": body.provenance.origin.to_array(),
             "width": picture.width(),
             "height": picture.height(),
             "doubtful_cells": body.provenance.doubtful_cells.len(),

@@ -55,10 +55,16 @@ fn baked(path: &Path, max_memory: u64) -> Result<Answer, Failure> {
     let mut facts = Facts::default();
     report::field_facts(&mut facts, grid, provenance);
     let (bounds, solid) = (grid.bounds(), grid.solid());
-    facts.add("bounds", report::corners(bounds.as_daabb()));
+    facts.add(
+        "bounds",
+        report::corners(report::in_mesh(bounds, provenance.origin)),
+    );
     facts.add(
         "surface",
-        format!("within {}", report::corners(solid.as_daabb())),
+        format!(
+            "within {}",
+            report::corners(report::in_mesh(solid, provenance.origin))
+        ),
     );
     facts.add(
         "file",
@@ -69,8 +75,7 @@ fn baked(path: &Path, max_memory: u64) -> Result<Answer, Failure> {
         ),
     );
     let notes = report::list("notes", &provenance.notes);
-    let more =
-        json!({ "file": path.to_string_lossy(), "surface_bounds": report::bounds_json(solid) });
+    let more = json!({ "file": path.to_string_lossy(), "surface_bounds": report::bounds_json(solid, provenance.origin) });
     Ok(Answer {
         text: format!(
             "{}: a baked field\n{}{notes}",

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use clap::Args;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
-use touchfield::geom::{Motion, PairMotion, Pose};
+use touchfield::geom::{Motion, PairMotion};
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
 
-use crate::args::{Common, Length, parse_pose, parse_vector};
+use crate::args::{Common, Length, parse_pose, parse_vector, parse_wide_vector};
 use crate::failure::Failure;
+use crate::input::frames::{Frames, MeshMotion, MeshPose};
 use crate::input::pair::{Bodies, Shapes};
 use crate::report::{self, Answer, Facts};
 
@@ -43,16 +44,16 @@ pub(crate) struct Arguments {
 pub(crate) struct Moving {
     /// Where B starts, in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
-    from: Pose,
+    from: MeshPose,
     /// Where B ends; it turns there the shorter way (of a half turn the sign of the quaternion picks the way; --turn says it)
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
-    to: Pose,
+    to: MeshPose,
     /// Turn by this instead, axis times angle [rad] in the frame of A, as often around as it says; the rotation of --to is not looked at
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
     turn: Option<Vec3>,
-    /// The point of B that goes straight, in the frame of B [m]; without --turn it ends where --to takes it [default: its origin]
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
-    center: Option<Vec3>,
+    /// The point of B that goes straight, in the frame of B [m]; without --turn it ends where --to takes it [default: its origin; of a mesh too far out for f32, the origin that `inspect` names]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_wide_vector)]
+    center: Option<DVec3>,
 }
 
 /// What a cast looks for.
@@ -83,13 +84,13 @@ impl CastSearch {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     let shapes = arguments.bodies.load(common)?;
     let settings = arguments.search.settings(&shapes);
-    let motion = PairMotion::of_b(arguments.moving.motion());
+    let motion = PairMotion::of_b(arguments.moving.motion(&shapes.frames));
     let mut scratch = CastScratch::default();
     let start = Instant::now();
     let found = cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
         .map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let answer = answer(&found, &settings, microseconds);
+    let answer = answer(&found, &settings, &shapes.frames, microseconds);
     let proven_free = found.outcome == CastOutcome::Free && found.start.is_none();
     if arguments.fail_on_contact && found.outcome == CastOutcome::GaveUp {
         return Err(Failure::Limit(format!(
@@ -104,20 +105,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 }
 
 impl Moving {
-    pub(crate) fn motion(&self) -> Motion {
-        let between = Motion::between(self.from, self.to);
-        let center = self.center.unwrap_or(Vec3::ZERO);
-        // Where the centre goes: as far as the two poses take it, or, turning otherwise, as far as they take the origin.
-        let translation = match self.turn {
-            None => self.to.transform_point(center) - self.from.transform_point(center),
-            Some(_) => between.translation,
-        };
-        Motion {
-            center,
-            translation,
-            turn: self.turn.unwrap_or(between.turn),
-            ..between
-        }
+    /// How the field of B moves in the frame of that of A.
+    pub(crate) fn motion(&self, frames: &Frames) -> Motion {
+        frames.own_motion(&MeshMotion {
+            from: self.from,
+            to: self.to,
+            turn: self.turn,
+            center: self.center,
+        })
     }
 }
 
@@ -139,7 +134,7 @@ fn start_name(start: StartingContact) -> &'static str {
     }
 }
 
-fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
+fn answer(found: &Cast, settings: &CastSettings, frames: &Frames, microseconds: f64) -> Answer {
     let Cast { impact, .. } = found;
     let mut facts = Facts::default();
     let what = match found.outcome {
@@ -182,19 +177,17 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
             format!("{used}; for {asked} the motion is too long, cut it into pieces"),
         );
     }
-    facts.add("point", report::point(impact.point));
+    facts.add("point", frames.point(impact.point));
     facts.add("normal", report::point(impact.normal));
     facts.add("time", report::search_time(microseconds, found.steps));
-    Answer {
-        text: facts.text(),
-        json: json!({
+    let mut json = json!({
             "hit": found.is_hit(),
             "outcome": outcome_name(found.outcome),
             "start": found.start.map_or(Value::Null, |start| start_name(start).into()),
             "time": report::number(impact.time),
             "lower_bound": report::number(impact.lower_bound),
             "from": report::number(found.from),
-            "point": report::numbers(impact.point),
+            "point": frames.point_json(impact.point),
             "normal": report::numbers(impact.normal),
             "separation": report::number(found.separation),
             "target": report::number(settings.target),
@@ -203,6 +196,10 @@ fn answer(found: &Cast, settings: &CastSettings, microseconds: f64) -> Answer {
             "boxes": found.boxes,
             "complete": found.outcome != CastOutcome::GaveUp,
             "microseconds": microseconds,
-        }),
+    });
+    frames.add_to(&mut json);
+    Answer {
+        text: facts.text(),
+        json,
     }
 }

@@ -12,6 +12,7 @@ use touchfield::narrow::{
 use crate::args::{Common, Length};
 use crate::commands::motion::cast::Moving;
 use crate::failure::Failure;
+use crate::input::frames::Frames;
 use crate::input::pair::Bodies;
 use crate::report::{self, Answer, Facts};
 
@@ -61,13 +62,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         floor: arguments.floor.0 as f32,
         ..ClearanceSettings::to_within(shapes.tolerance(arguments.tolerance))
     };
-    let motion = PairMotion::of_b(arguments.moving.motion());
+    let motion = PairMotion::of_b(arguments.moving.motion(&shapes.frames));
     let mut scratch = ClearanceScratch::default();
     let start = Instant::now();
     let found = clearance(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
         .map_err(|error| shapes.failure(&error))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let answer = answer(&found, microseconds);
+    let answer = answer(&found, &shapes.frames, microseconds);
     let at_least = arguments.at_least.0 as f32;
     if !arguments.fail_on_contact || found.lower_bound > at_least {
         return Ok(answer);
@@ -91,7 +92,7 @@ fn outcome_name(outcome: ClearanceOutcome) -> &'static str {
     }
 }
 
-fn answer(found: &Clearance, microseconds: f64) -> Answer {
+fn answer(found: &Clearance, frames: &Frames, microseconds: f64) -> Answer {
     let mut facts = Facts::default();
     let what = match found.outcome {
         ClearanceOutcome::Converged => report::length(found.separation),
@@ -114,17 +115,15 @@ fn answer(found: &Clearance, microseconds: f64) -> Answer {
         ),
     );
     facts.add("at", format!("{} of the motion", found.time));
-    facts.add("point", report::point(found.point));
+    facts.add("point", frames.point(found.point));
     facts.add("normal", report::point(found.normal));
     facts.add("time", report::search_time(microseconds, found.steps));
-    Answer {
-        text: facts.text(),
-        json: json!({
+    let mut json = json!({
             "separation": report::number(found.separation),
             "lower_bound": report::number(found.lower_bound),
             "upper_bound": report::number(found.upper_bound),
             "time": report::number(found.time),
-            "point": report::numbers(found.point),
+            "point": frames.point_json(found.point),
             "normal": report::numbers(found.normal),
             "outcome": outcome_name(found.outcome),
             "tolerance": report::number(found.tolerance),
@@ -132,6 +131,10 @@ fn answer(found: &Clearance, microseconds: f64) -> Answer {
             "boxes": found.boxes,
             "complete": found.outcome != ClearanceOutcome::GaveUp,
             "microseconds": microseconds,
-        }),
+    });
+    frames.add_to(&mut json);
+    Answer {
+        text: facts.text(),
+        json,
     }
 }

@@ -7,7 +7,6 @@ use std::time::Instant;
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::json;
-use touchfield::geom::Pose;
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Outcome, Scratch, SeparationOutcome,
     SeparationScratch, SeparationSettings, collide, separation,
@@ -19,6 +18,7 @@ use crate::commands::motion::sweep_motions;
 use crate::commands::pair::collide::Search;
 use crate::failure::Failure;
 use crate::files::{output, points};
+use crate::input::frames::MeshPose;
 use crate::input::pair::{Bodies, Shapes};
 use crate::report::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
@@ -110,21 +110,22 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let bar = CountProgress::new("poses", poses.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Row>>, CollideError> = poses
+    let pieces: Result<Vec<Vec<Row>>, Failure> = poses
         .par_chunks(PIECE)
         .map(|piece| {
             let rows = questions.rows(piece);
-            bar.add(piece.len() as u64);
-            rows
+            bar.add(piece.len() as u64)?;
+            rows.map_err(|error| shapes.failure(&error))
         })
         .collect();
-    let rows = pieces.map_err(|error| shapes.failure(&error))?.concat();
+    let rows = pieces?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     points::write_rows(&arguments.output, HEADING, &rows)?;
     let touching = rows.iter().filter(|row| row[7] > 0.0).count();
     let incomplete = questions.incomplete.load(Ordering::Relaxed);
-    let answer = answer(arguments, &rows, touching, incomplete, seconds);
+    let mut answer = answer(arguments, &rows, touching, incomplete, seconds);
+    shapes.frames.note_rows(&mut answer);
     if arguments.fail_on_contact && touching > 0 {
         return Err(Failure::Contact(Box::new(answer)));
     }
@@ -146,12 +147,12 @@ struct Questions<'a> {
 }
 
 impl Questions<'_> {
-    fn rows(&self, poses: &[Pose]) -> Result<Vec<Row>, CollideError> {
+    fn rows(&self, poses: &[MeshPose]) -> Result<Vec<Row>, CollideError> {
         let mut heap = SeparationScratch::default();
         let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
         poses
             .iter()
-            .map(|&a_from_b| {
+            .map(|a_from_b| {
                 let pair = self.shapes.at(a_from_b);
                 let apart = separation(&pair, &self.separation, &mut heap)?;
                 collide(&pair, &self.collide, &mut scratch, &mut found)?;

@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use serde_json::json;
-use touchfield::geom::{Motion, PairMotion};
+use touchfield::geom::PairMotion;
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, MotionError, cast};
 
 use crate::args::Common;
 use crate::commands::motion::cast::CastSearch;
 use crate::failure::Failure;
 use crate::files::points;
+use crate::input::frames::MeshMotion;
 use crate::input::pair::Shapes;
 use crate::report::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
@@ -36,14 +37,14 @@ const HEADING: [&str; 11] = [
 ];
 
 /// Reads the motions, before any body is baked for them.
-pub(crate) fn read(path: &Path, common: &Common) -> Result<Vec<Motion>, Failure> {
+pub(crate) fn read(path: &Path, common: &Common) -> Result<Vec<MeshMotion>, Failure> {
     points::read_motions(path, common.max_memory.0)
 }
 
 /// Casts all of them and writes the rows.
 pub(crate) fn run(
     shapes: &Shapes,
-    motions: &[Motion],
+    motions: &[MeshMotion],
     search: &CastSearch,
     output: &Path,
     fail_on_contact: bool,
@@ -51,29 +52,28 @@ pub(crate) fn run(
     let settings = search.settings(shapes);
     let bar = CountProgress::new("motions", motions.len() as u64);
     let start = Instant::now();
-    let pieces: Result<Vec<Vec<Cast>>, (usize, MotionError)> = motions
+    let pieces: Result<Vec<Vec<Cast>>, Failure> = motions
         .par_chunks(PIECE)
         .enumerate()
         .map(|(number, piece)| {
             let mut scratch = CastScratch::default();
-            let casts = piece.iter().enumerate().map(|(index, &motion)| {
-                let motion = PairMotion::of_b(motion);
+            let casts = piece.iter().enumerate().map(|(index, motion)| {
+                let motion = PairMotion::of_b(shapes.frames.own_motion(motion));
                 cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)
                     .map_err(|error| (number * PIECE + index + 1, error))
             });
-            let casts = casts.collect();
-            bar.add(piece.len() as u64);
-            casts
+            let casts: Result<Vec<Cast>, (usize, MotionError)> = casts.collect();
+            bar.add(piece.len() as u64)?;
+            casts.map_err(|(row, error)| shapes.failure(&format!("motion {row}: {error}")))
         })
         .collect();
-    let casts = pieces
-        .map_err(|(row, error)| shapes.failure(&format!("motion {row}: {error}")))?
-        .concat();
+    let casts = pieces?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
     let rows: Vec<_> = casts.iter().map(row).collect();
     points::write_rows(output, HEADING, &rows)?;
-    let answer = answer(&casts, output, seconds);
+    let mut answer = answer(&casts, output, seconds);
+    shapes.frames.note_rows(&mut answer);
     let count = |outcome| count_of(&casts, outcome);
     let free = casts
         .iter()

@@ -14,6 +14,7 @@ use touchfield::narrow::{
 
 use crate::args::{Common, Length};
 use crate::failure::Failure;
+use crate::input::frames::Frames;
 use crate::input::pair::{Bodies, Placed};
 use crate::report::{self, Answer, Facts};
 
@@ -136,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let settings = arguments.search.settings();
     arguments.bodies.check(&settings)?;
     let shapes = arguments.bodies.load(common)?;
-    let pair = shapes.at(arguments.placed.b_in_a);
+    let pair = shapes.at(&arguments.placed.b_in_a);
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         }
     }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let answer = answer(&found, microseconds);
+    let answer = answer(&found, &shapes.frames, microseconds);
     if arguments.fail_on_contact && !found.contacts.is_empty() {
         return Err(Failure::Contact(Box::new(answer)));
     }
@@ -162,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(answer)
 }
 
-fn answer(found: &Contacts, microseconds: f64) -> Answer {
+fn answer(found: &Contacts, frames: &Frames, microseconds: f64) -> Answer {
     let mut facts = Facts::default();
     facts.add("contacts", report::count_of(found.contacts.len()));
     if let Some(deepest) = found.contacts.first() {
@@ -185,7 +186,7 @@ fn answer(found: &Contacts, microseconds: f64) -> Answer {
         .map(|contact| {
             vec![
                 report::length(contact.separation),
-                report::point(contact.point),
+                frames.point(contact.point),
                 report::point(contact.normal),
                 contact.id.0.to_string(),
             ]
@@ -200,21 +201,22 @@ fn answer(found: &Contacts, microseconds: f64) -> Answer {
     if more > 0 {
         text += &format!("  and {} more; --json prints all\n", report::count_of(more));
     }
-    let contacts: Vec<Value> = found.contacts.iter().map(contact_json).collect();
-    Answer {
-        text,
-        json: json!({
-            "contacts": contacts,
-            "method": found.method.name(),
-            "complete": found.outcome == Outcome::Complete,
-            "microseconds": microseconds,
-        }),
-    }
+    let contacts: Vec<Value> = (found.contacts.iter())
+        .map(|contact| contact_json(contact, frames))
+        .collect();
+    let mut json = json!({
+        "contacts": contacts,
+        "method": found.method.name(),
+        "complete": found.outcome == Outcome::Complete,
+        "microseconds": microseconds,
+    });
+    frames.add_to(&mut json);
+    Answer { text, json }
 }
 
-fn contact_json(contact: &Contact) -> Value {
+fn contact_json(contact: &Contact, frames: &Frames) -> Value {
     json!({
-        "point": report::numbers(contact.point),
+        "point": frames.point_json(contact.point),
         "normal": report::numbers(contact.normal),
         "separation": report::number(contact.separation),
         "id": contact.id.0,

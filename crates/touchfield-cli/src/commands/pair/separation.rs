@@ -12,6 +12,7 @@ use touchfield::narrow::{
 
 use crate::args::{Common, Length};
 use crate::failure::Failure;
+use crate::input::frames::Frames;
 use crate::input::pair::{Bodies, Placed};
 use crate::report::{self, Answer, Facts};
 
@@ -46,13 +47,19 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let shapes = arguments.bodies.load(common)?;
     let tolerance = shapes.tolerance(arguments.tolerance);
     let settings = SeparationSettings::to_within(tolerance);
-    let pair = shapes.at(arguments.placed.b_in_a);
+    let pair = shapes.at(&arguments.placed.b_in_a);
     let mut scratch = SeparationScratch::default();
     let start = Instant::now();
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let least = LeastTranslation::of(&pair);
-    let answer = answer(&found, least.as_ref(), tolerance, microseconds);
+    let answer = answer(
+        &found,
+        least.as_ref(),
+        &shapes.frames,
+        tolerance,
+        microseconds,
+    );
     // A bound that is not a number proves nothing either.
     let apart = found.lower_bound > 0.0;
     if arguments.fail_on_contact && !apart {
@@ -92,6 +99,7 @@ impl LeastTranslation {
 fn answer(
     found: &Separation,
     least: Option<&LeastTranslation>,
+    frames: &Frames,
     tolerance: f32,
     microseconds: f64,
 ) -> Answer {
@@ -124,8 +132,8 @@ fn answer(
     if let Some(least) = least.filter(|least| least.depth > 0.0) {
         facts.add("to part", least.told());
     }
-    facts.add("point on A", report::point(found.point_on_a));
-    facts.add("point on B", report::point(found.point_on_b));
+    facts.add("point on A", frames.point(found.point_on_a));
+    facts.add("point on B", frames.point(found.point_on_b));
     facts.add("normal", report::point(found.normal));
     facts.add(
         "time",
@@ -135,15 +143,16 @@ fn answer(
             "separation": report::number(found.separation),
             "lower_bound": report::number(found.lower_bound),
             "upper_bound": report::number(found.upper_bound),
-            "point": report::numbers(found.point),
-            "point_on_a": report::numbers(found.point_on_a),
-            "point_on_b": report::numbers(found.point_on_b),
+            "point": frames.point_json(found.point),
+            "point_on_a": frames.point_json(found.point_on_a),
+            "point_on_b": frames.point_json(found.point_on_b),
             "normal": report::numbers(found.normal),
             "tolerance": report::number(tolerance),
             "boxes": found.boxes,
             "complete": found.outcome == SeparationOutcome::Converged,
             "microseconds": microseconds,
     });
+    frames.add_to(&mut json);
     if let Some(least) = least {
         json["penetration_depth"] = report::number(least.depth as f32);
         json["least_translation"] = report::numbers(least.way.as_vec3());

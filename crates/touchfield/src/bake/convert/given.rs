@@ -150,6 +150,7 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
             sign_method: SignMethod::Given,
             measured_error: error_bound,
             conservative: false,
+            origin: glam::DVec3::ZERO,
             doubtful_cells: Vec::new(),
             notes,
         },

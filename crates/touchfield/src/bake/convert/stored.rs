@@ -172,6 +172,7 @@ pub fn converted_provenance(
         sign_method: provenance.sign_method,
         measured_error: measured.min(converted.error_bound()),
         conservative: settings.conservative,
+        origin: provenance.origin,
         doubtful_cells: doubtful_cells.unwrap_or_default(),
         notes,
     }

@@ -56,7 +56,7 @@ impl<'a> SignsBefore<'a> {
                 let was_winding = was_clean || self.method == SignMethod::Winding;
                 was_winding && plan.closed && plan.as_given && closed_before()
             }
-            Signs::OpenWinding | Signs::Parity(_) => false,
+            Signs::OpenWinding | Signs::Parity(_) | Signs::Unknown => false,
         }
     }
 }
@@ -87,7 +87,7 @@ impl Kept<'_> {
             Signs::Pseudonormal(_) | Signs::ClosedWinding(_) => {
                 self.signs.stay(plan).then_some(Reuse::Signed)
             }
-            Signs::OpenWinding | Signs::Parity(_) => Some(Reuse::Magnitude),
+            Signs::OpenWinding | Signs::Parity(_) | Signs::Unknown => Some(Reuse::Magnitude),
         }
     }
 

@@ -26,7 +26,7 @@ use glam::{DVec3, Vec3};
 
 use crate::bake::convert::isosurface::{IsosurfaceSettings, isosurface};
 use crate::field::{Field, Sample};
-use crate::mesh::TriangleMesh;
+use crate::mesh::{TriangleMesh, without_copies};
 use crate::pointshell::{PointShell, ShellError};
 use crate::threads;
 use cover::largest_coordinate;
@@ -64,6 +64,8 @@ pub fn shell_of_mesh(
     if let Some(face) = mesh.first_invalid_face() {
         return Err(ShellBakeError::InvalidFace { face });
     }
+    let few = without_copies(mesh);
+    let mesh = few.as_ref().map_or(mesh, |(few, _)| few);
     let spacing = usable_spacing(mesh, settings)?;
     let max_points = settings.max_points as usize;
     let mut spread = sample::sample(mesh, settings.sampling, spacing, max_points)?;

@@ -34,6 +34,9 @@ pub(crate) enum Signs {
     /// The winding number of a surface with holes.
     OpenWinding,
     Parity(Parity),
+    /// Neither winding numbers nor rays tell, and asking would take too long: all is outside, and
+    /// doubtful.
+    Unknown,
 }
 
 /// A sign, and whether it is to be trusted.
@@ -56,7 +59,7 @@ impl Signs {
     pub(crate) fn method(&self) -> SignMethod {
         match self {
             Signs::Pseudonormal(_) => SignMethod::Pseudonormal,
-            Signs::ClosedWinding(_) | Signs::OpenWinding => SignMethod::Winding,
+            Signs::ClosedWinding(_) | Signs::OpenWinding | Signs::Unknown => SignMethod::Winding,
             Signs::Parity(_) => SignMethod::Parity,
         }
     }
@@ -78,6 +81,10 @@ impl SignPlan {
             }
             Signs::OpenWinding => self.by_winding(point),
             Signs::Parity(parity) => self.by_parity(parity, point),
+            Signs::Unknown => Sign {
+                inside: false,
+                doubtful: true,
+            },
         }
     }
 
@@ -85,7 +92,7 @@ impl SignPlan {
     pub(crate) fn patches(&self) -> Option<&Patches> {
         match &self.signs {
             Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => Some(patches),
-            Signs::OpenWinding | Signs::Parity(_) => None,
+            Signs::OpenWinding | Signs::Parity(_) | Signs::Unknown => None,
         }
     }
 
@@ -336,6 +343,7 @@ pub(crate) fn plan(
         Signs::Pseudonormal(_) => clean,
         Signs::ClosedWinding(_) | Signs::OpenWinding => closed,
         Signs::Parity(_) => even,
+        Signs::Unknown => false,
     };
     Ok(SignPlan {
         signs,
@@ -357,7 +365,8 @@ pub(crate) fn closes_as_given(mesh: &TriangleMesh) -> bool {
 
 /// Whether an open surface wraps around more of its surroundings the wrong way round than the right way.
 fn is_inside_out(mesh: &TriangleMesh, winding: &WindingNumber) -> bool {
-    let numbers = probes(mesh).into_iter().map(|point| winding.at(point));
+    let points = probes(mesh);
+    let numbers = threads::map(points.len(), |point| winding.at(points[point]));
     let (mut right, mut wrong) = (0, 0);
     for number in numbers {
         right += usize::from(number > 0.5);
@@ -416,38 +425,93 @@ fn describe(validation: &Validation) -> Vec<String> {
         .collect()
 }
 
+/// Share of doubtful points from which on another method is tried.
+const SUSPICIOUS: f64 = 0.1;
+
+/// Triangles that a winding number may add up one by one where it tells nothing. Tuned: scans and
+/// designed parts take a few hundred, and 24³ nodes of a random soup of this many take a second of
+/// one core; beyond, the time only grows.
+const MOST_TRIANGLES_FOR_NOTHING: u64 = 1024;
+
+/// Faces whose two sides rays are asked about where that is costly: enough to tell most from few.
+const FEW_PAIRS: usize = 16;
+
 /// Looks whether winding numbers tell the two sides of faces apart, given as pairs of points, and turns to parity where that
-/// is much clearer: faces of random orientation add up to winding numbers of nearly nothing.
+/// is much clearer: faces of random orientation add up to winding numbers of nearly nothing. Where neither tells, and a winding
+/// number takes long, signs are given up.
 pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     if !matches!(plan.signs, Signs::OpenWinding) {
         return;
     }
-    /// Share of doubtful points from which on another method is tried.
-    const SUSPICIOUS: f64 = 0.1;
-    // Share of faces whose two sides come out doubtful or both outside.
-    let unclear = |sign: &dyn Fn(DVec3) -> Sign| {
-        let fails = |pair: &&[DVec3]| {
-            let (front, back) = (sign(pair[0]), sign(pair[1]));
-            // Both inside is right for a face within another shell; both outside is right for none.
-            front.doubtful || back.doubtful || !(front.inside || back.inside)
-        };
-        points.chunks_exact(2).filter(fails).count() as f64 / (points.len() / 2).max(1) as f64
-    };
-    let by_winding = unclear(&|point| plan.by_winding(point));
+    let pairs: Vec<&[DVec3]> = points.chunks_exact(2).collect();
+    let share = |fails: usize| fails as f64 / pairs.len().max(1) as f64;
+    let by_winding = share(unclear(&pairs, &|point| plan.by_winding(point), &|_| false));
     if by_winding < SUSPICIOUS {
         return;
     }
     let parity = Parity::of(Arc::clone(&plan.sign_faces.bvh));
-    let by_parity = unclear(&|point| plan.by_parity(&parity, point));
+    let triangles = mean_triangles(plan.winding(), points);
+    let is_costly = triangles > MOST_TRIANGLES_FOR_NOTHING;
+    // Rays take as long as winding numbers there: fewer looks have to do.
+    let looks = if is_costly { FEW_PAIRS } else { pairs.len() };
+    let pairs: Vec<&[DVec3]> = (pairs.iter().copied())
+        .step_by(pairs.len().div_ceil(looks).max(1))
+        .collect();
+    let share = |fails: usize| fails as f64 / pairs.len().max(1) as f64;
     // A method that fails for most faces is worth nothing, and one that fails for a few less is better.
-    let much_clearer = by_parity < if by_winding > 0.5 { 0.9 } else { 0.5 } * by_winding;
-    if much_clearer {
+    let enough = if by_winding > 0.5 { 0.9 } else { 0.5 } * by_winding;
+    let is_worse = |fails| share(fails) >= enough;
+    let fails = unclear(&pairs, &|point| plan.by_parity(&parity, point), &is_worse);
+    if !is_worse(fails) {
         plan.closed = plan.even;
         plan.notes.push(format!(
             "winding numbers do not tell the sides of {:.0} % of the faces looked at, ray parity of {:.0} %: signs by parity",
             100.0 * by_winding,
-            100.0 * by_parity
+            100.0 * share(fails)
         ));
         plan.signs = Signs::Parity(parity);
+        return;
     }
+    if is_costly {
+        plan.closed = false;
+        plan.notes.push(format!(
+            "inside is not told from outside: winding numbers do not tell the sides of {:.0} % of the faces looked at, nor does \
+             ray parity, and each would add up {triangles} triangles; all of the field counts as outside, and every cell around the mesh as doubtful",
+            100.0 * by_winding,
+        ));
+        plan.signs = Signs::Unknown;
+    }
+}
+
+/// How many of the pairs, points on the two sides of a face, come out doubtful or both outside. Ends
+/// early with what was counted when that `is_enough`.
+fn unclear(
+    pairs: &[&[DVec3]],
+    sign: &(dyn Fn(DVec3) -> Sign + Sync),
+    is_enough: &dyn Fn(usize) -> bool,
+) -> usize {
+    /// Pairs between two looks at whether the count is enough; the same for any number of threads.
+    const ROUND: usize = 32;
+    let fails = |pair: &[DVec3]| {
+        let (front, back) = (sign(pair[0]), sign(pair[1]));
+        // Both inside is right for a face within another shell; both outside is right for none.
+        front.doubtful || back.doubtful || !(front.inside || back.inside)
+    };
+    let mut count = 0;
+    for round in pairs.chunks(ROUND) {
+        let failed = threads::map(round.len(), |pair| fails(round[pair]));
+        count += failed.into_iter().filter(|&failed| failed).count();
+        if is_enough(count) {
+            break;
+        }
+    }
+    count
+}
+
+/// How many triangles a winding number adds up one by one, on the average over a few of the points.
+fn mean_triangles(winding: &WindingNumber, points: &[DVec3]) -> u64 {
+    const LOOKS: usize = 32;
+    let looks = points.iter().step_by(points.len().div_ceil(LOOKS).max(1));
+    let counts: Vec<u64> = looks.map(|&point| winding.triangles_at(point)).collect();
+    counts.iter().sum::<u64>() / counts.len().max(1) as u64
 }

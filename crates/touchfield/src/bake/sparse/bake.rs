@@ -12,6 +12,7 @@ use crate::bake::convert::stored::{convert, converted_provenance};
 use crate::bake::dense::{bake_with, check_within};
 use crate::bake::error::{BakeError, MeshError, SignError};
 use crate::bake::exact_distance::{ExactDistance, check_faces};
+use crate::bake::intake::Intake;
 use crate::bake::packing::Bits;
 use crate::bake::packing::CELLS;
 use crate::bake::packing::lower_nodes;
@@ -91,8 +92,18 @@ pub fn bake_sparse(
     if settings.sign.offset().is_some() {
         return by_offset(mesh, settings, sparse, progress);
     }
-    let layout = coarse_layout(mesh, settings, sparse.proven_goal()?)?;
-    bake_sparse_keeping(mesh, layout, settings, sparse, None, progress).map(|(baked, _)| baked)
+    let goal = sparse.proven_goal()?;
+    let resolved = match goal {
+        SparseGoal::Band(_) => settings.cell_size(mesh.bounds()),
+        // A step of `f32` more than the tolerance leaves none of it.
+        SparseGoal::Tolerance(tolerance) => Some(16.0 * tolerance),
+    };
+    let intake = Intake::of(mesh, resolved);
+    let mesh = &intake.mesh;
+    let layout = coarse_layout(mesh, settings, goal)?;
+    let (mut baked, _) = bake_sparse_keeping(mesh, layout, settings, sparse, None, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
 }
 
 /// [`bake_sparse`] on a given coarse grid, such as that of another sparse field. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
@@ -178,6 +189,7 @@ pub(crate) fn bake_sparse_keeping(
             sign_method: exact.sign_method(),
             measured_error,
             conservative: sparse.conservative,
+            origin: DVec3::ZERO,
             doubtful_cells: Vec::new(),
             notes: exact.notes().to_vec(),
         },

@@ -21,6 +21,7 @@ use crate::bake::baked::Baked;
 use crate::bake::dense::bake_keeping;
 use crate::bake::distance::marks::Marks;
 use crate::bake::exact_distance::check_faces;
+use crate::bake::intake::moved_mesh;
 use crate::bake::progress::Step;
 use crate::bake::settings::{BakeSettings, Method};
 use crate::bake::update::error::UpdateError;
@@ -63,6 +64,17 @@ pub fn rebake(
     if !matches!(settings.method, Method::Exact | Method::BoundTree) {
         return Err(UpdateError::NeedsExact(settings.method.name()));
     }
+    if before.provenance.origin != DVec3::ZERO {
+        let near = Moved::of(before.provenance, before.mesh, mesh, changed);
+        let before = Before {
+            grid: before.grid,
+            provenance: &near.provenance,
+            mesh: near.before.as_ref(),
+        };
+        let mut rebaked = rebake(&before, &near.mesh, near.changed, settings, progress)?;
+        rebaked.baked.provenance.origin = near.origin;
+        return Ok(rebaked);
+    }
     check_change(before.mesh, mesh, changed, settings)?;
     let layout = *before.grid.layout();
     let kept = Kept {
@@ -73,6 +85,39 @@ pub fn rebake(
     };
     let (baked, recomputed) = bake_keeping(mesh, layout, settings, Some(&kept), progress)?;
     Ok(Rebaked { baked, recomputed })
+}
+
+/// A change to a mesh whose field is in a frame of its own, written in that frame.
+pub(crate) struct Moved {
+    /// Origin of that frame, in the frame of the mesh \[m\].
+    pub(crate) origin: DVec3,
+    /// As before, with its origin at zero.
+    pub(crate) provenance: Provenance,
+    pub(crate) before: Option<TriangleMesh>,
+    pub(crate) mesh: TriangleMesh,
+    pub(crate) changed: DAabb,
+}
+
+impl Moved {
+    pub(crate) fn of(
+        provenance: &Provenance,
+        before: Option<&TriangleMesh>,
+        mesh: &TriangleMesh,
+        changed: DAabb,
+    ) -> Moved {
+        let origin = provenance.origin;
+        Moved {
+            origin,
+            provenance: Provenance {
+                origin: DVec3::ZERO,
+                ..provenance.clone()
+            },
+            before: before.map(|before| moved_mesh(before, origin)),
+            mesh: moved_mesh(mesh, origin),
+            // Without changes the box is empty, and stays so.
+            changed: DAabb::new(changed.min - origin, changed.max - origin),
+        }
+    }
 }
 
 /// Refuses changes that are no box or not all in it, meshes without a distance, and signs that hang on everything.

@@ -21,12 +21,12 @@ use crate::bake::packing::{CELLS, CELLS_LOG2};
 use crate::bake::progress::Step;
 use crate::bake::settings::BakeSettings;
 use crate::bake::sparse::bake::{SparseGoal, SparseSettings, bake_sparse_keeping};
-use crate::bake::update::dense::Rebaked;
-use crate::bake::update::dense::check_change;
+use crate::bake::update::dense::{Moved, Rebaked, check_change};
 use crate::bake::update::error::UpdateError;
 use crate::field::{PLAIN, Provenance, SparseBlock, SparseBlocks, SparseValues};
 use crate::geom::DAabb;
 use crate::mesh::TriangleMesh;
+use glam::DVec3;
 
 /// A sparse field as it was before its mesh changed.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +62,18 @@ pub fn rebake_sparse(
     settings: &BakeSettings,
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<Rebaked<SparseBlocks>, UpdateError> {
+    if before.provenance.origin != DVec3::ZERO {
+        let near = Moved::of(before.provenance, before.mesh, mesh, changed);
+        let before = SparseBefore {
+            field: before.field,
+            provenance: &near.provenance,
+            mesh: near.before.as_ref(),
+        };
+        let mut rebaked =
+            rebake_sparse(&before, &near.mesh, near.changed, width, settings, progress)?;
+        rebaked.baked.provenance.origin = near.origin;
+        return Ok(rebaked);
+    }
     check_change(before.mesh, mesh, changed, settings)?;
     if !is_baked_band(before.field, before.provenance) {
         return Err(UpdateError::NeedsBand);

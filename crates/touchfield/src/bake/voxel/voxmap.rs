@@ -27,6 +27,7 @@ use crate::bake::check;
 use crate::bake::dense::estimated_memory;
 use crate::bake::error::{BakeError, MemoryError};
 use crate::bake::exact_distance::ExactDistance;
+use crate::bake::intake::Intake;
 use crate::bake::progress::{Progress, Stage, tell};
 use crate::bake::settings::SignChoice;
 use crate::bake::settings::{BakeSettings, Resolution};
@@ -120,17 +121,36 @@ pub fn bake_voxmap(
     settings: &VoxmapSettings,
     progress: Progress<'_>,
 ) -> Result<Baked<LayeredVoxmap>, VoxmapBakeError> {
-    let start = Instant::now();
     crate::bake::exact_distance::check_faces(mesh)?;
+    let grid = settings.grid();
+    let intake = Intake::of(mesh, grid.cell_size(mesh.bounds()));
+    let mut baked = bake_near(&intake.mesh, settings, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
+}
+
+impl VoxmapSettings {
+    /// The grid whose cells the voxels are.
+    fn grid(&self) -> BakeSettings {
+        BakeSettings {
+            resolution: self.resolution,
+            padding: self.padding,
+            ..BakeSettings::default()
+        }
+    }
+}
+
+/// [`bake_voxmap`] of a mesh of valid faces that stays where it is.
+fn bake_near(
+    mesh: &TriangleMesh,
+    settings: &VoxmapSettings,
+    progress: Progress<'_>,
+) -> Result<Baked<LayeredVoxmap>, VoxmapBakeError> {
+    let start = Instant::now();
     if settings.padding == 0 {
         return Err(VoxmapBakeError::NoPadding);
     }
-    let grid = BakeSettings {
-        resolution: settings.resolution,
-        padding: settings.padding,
-        ..BakeSettings::default()
-    };
-    let layout = grid.layout(mesh.bounds())?;
+    let layout = settings.grid().layout(mesh.bounds())?;
     check_memory(&layout, mesh.faces.len(), settings)?;
     tell(progress, Stage::Preparing, 0, 1)?;
     let exact = ExactDistance::new(mesh, settings.sign)?;
@@ -174,6 +194,7 @@ pub fn bake_voxmap(
             sign_method: exact.sign_method(),
             measured_error,
             conservative: false,
+            origin: DVec3::ZERO,
             doubtful_cells: Vec::new(),
             notes: exact.notes().to_vec(),
         },

@@ -21,7 +21,10 @@ pub struct FileError {
 impl FileError {
     /// Whether the limit of memory was hit, rather than the file being at fault.
     pub fn is_limit(&self) -> bool {
-        matches!(*self.cause, Cause::Limit { .. } | Cause::OutOfMemory { .. })
+        matches!(
+            *self.cause,
+            Cause::Limit { .. } | Cause::OutOfMemory { .. } | Cause::NoLength(_)
+        )
     }
 
     /// A chunk that others need is not there.
@@ -77,6 +80,9 @@ pub enum Cause {
         /// Bytes allowed.
         limit: u64,
     },
+    /// A pipe or a device that does not seem to end.
+    #[error(transparent)]
+    NoLength(crate::bounded_file::ReadError),
     /// The memory was allowed, but the system has none.
     #[error("the system has no {bytes} bytes left for {what}; bake at a lower resolution")]
     OutOfMemory {

@@ -25,16 +25,15 @@ mod voxmap;
 mod words;
 
 use crate::field::file::budget::Budget;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 pub use error::{Cause, FileError, Place, Tag};
 pub(crate) use words::Words;
 
-use crate::atomic_file;
 use crate::field::provenance::Provenance;
 use crate::field::stored::StoredField;
+use crate::{atomic_file, bounded_file};
 use container::{Builder, Container};
 
 /// What a `.tfs` file holds.
@@ -182,25 +181,13 @@ fn parse(
 
 /// The bytes of a file, if they are at most `limit`.
 fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
-    let too_large = |needed| Cause::Limit {
-        what: "the file",
-        needed,
-        limit,
-    };
-    let file = File::open(path).map_err(Cause::NotRead)?;
-    let declared = file.metadata().map_err(Cause::NotRead)?.len();
-    if declared > limit {
-        return Err(too_large(declared));
-    }
-    let mut bytes = Vec::new();
-    // If that fails, so does reading, with an error to show.
-    let _ = bytes.try_reserve_exact(usize::try_from(declared).unwrap_or(0));
-    // A pipe declares no length, and a file may grow while it is read.
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(Cause::NotRead)?;
-    if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
+    bounded_file::read(path, limit).map_err(|error| match error {
+        bounded_file::ReadError::Io(error) => Cause::NotRead(error),
+        bounded_file::ReadError::TooLarge { found, limit } => Cause::Limit {
+            what: "the file",
+            needed: found,
+            limit,
+        },
+        error @ bounded_file::ReadError::NoLength { .. } => Cause::NoLength(error),
+    })
 }

@@ -1,9 +1,11 @@
-//! The chunks beside a field: `PROV`, its sign method and measured error; `DOUB`, its doubtful cells; `NOTE`, its notes.
+//! The chunks beside a field: `PROV`, its sign method and measured error; `ORIG`, the origin of its frame; `DOUB`, its doubtful cells; `NOTE`, its notes.
 //!
 //! Input: a [`Provenance`], or the chunks of a file.
-//! Output: the same; `DOUB` and `NOTE` are left out when they would be empty.
+//! Output: the same; `ORIG` is left out where it is zero, `DOUB` and `NOTE` when they would be empty.
 //! Cost: about a byte for a doubtful cell among others.
 //! Not for: when and where the field was baked. Same input, same bytes.
+
+use glam::DVec3;
 
 use crate::field::file::blocks;
 use crate::field::file::budget::Budget;
@@ -17,14 +19,19 @@ use crate::field::provenance::{Provenance, SignMethod};
 pub(super) const PROVENANCE: Tag = Tag(*b"PROV");
 pub(super) const DOUBTFUL: Tag = Tag(*b"DOUB");
 pub(super) const NOTES: Tag = Tag(*b"NOTE");
-pub(super) const TAGS: [Tag; 3] = [PROVENANCE, DOUBTFUL, NOTES];
+pub(super) const ORIGIN: Tag = Tag(*b"ORIG");
+pub(super) const TAGS: [Tag; 4] = [PROVENANCE, ORIGIN, DOUBTFUL, NOTES];
 
 /// Bytes of `PROV`: method, whether it is conservative, two reserved, error.
 const PROVENANCE_SIZE: usize = 8;
 
+/// Bytes of `ORIG`: x, y and z as `f64`.
+const ORIGIN_SIZE: usize = 24;
+
 /// What can be in a [`Provenance`] but not in a file.
 pub(super) fn check(provenance: &Provenance, layout: &GridLayout) -> Result<(), Cause> {
     check_measured_error(provenance.measured_error)?;
+    check_origin(provenance.origin)?;
     let cells = &provenance.doubtful_cells;
     if let Some(place) = cells.windows(2).position(|pair| pair[0] >= pair[1]) {
         return Err(Cause::BadContent(format!(
@@ -54,6 +61,14 @@ pub(super) fn write(builder: &mut Builder, provenance: &Provenance) {
         out.extend(provenance.measured_error.to_le_bytes());
         PROVENANCE_SIZE as u64
     });
+    if provenance.origin != DVec3::ZERO {
+        // Required: who does not know it would take the field to be somewhere else.
+        builder.chunk(ORIGIN, Need::Required, Encoding::Plain, |out| {
+            let numbers = provenance.origin.to_array().map(f64::to_le_bytes);
+            out.extend(numbers.as_flattened());
+            ORIGIN_SIZE as u64
+        });
+    }
     if !provenance.doubtful_cells.is_empty() {
         let gaps = gaps(&provenance.doubtful_cells);
         builder.chunk(DOUBTFUL, Need::Optional, Encoding::Blocks, |out| {
@@ -106,6 +121,10 @@ pub(super) fn read(
     }
     let measured_error = f32::from_le_bytes([a, b, c, d]);
     check_measured_error(measured_error).map_err(|cause| chunk.error_in_payload(4, cause))?;
+    let origin = match container.find(ORIGIN) {
+        Some(chunk) => read_origin(chunk)?,
+        None => DVec3::ZERO,
+    };
     let doubtful_cells = match container.find(DOUBTFUL) {
         Some(chunk) => read_cells(chunk, cell_count(layout), budget)?,
         None => Vec::new(),
@@ -118,9 +137,31 @@ pub(super) fn read(
         sign_method,
         measured_error,
         conservative: conservative == 1,
+        origin,
         doubtful_cells,
         notes,
     })
+}
+
+fn read_origin(chunk: &Chunk) -> Result<DVec3, FileError> {
+    let payload: &[u8; ORIGIN_SIZE] = fixed_payload(chunk, "an origin")?;
+    let (numbers, _) = payload.as_chunks::<8>();
+    let mut origin = DVec3::ZERO;
+    for (axis, &bytes) in numbers.iter().enumerate() {
+        origin[axis] = f64::from_le_bytes(bytes);
+    }
+    check_origin(origin).map_err(|cause| chunk.error_in_payload(0, cause))?;
+    Ok(origin)
+}
+
+fn check_origin(origin: DVec3) -> Result<(), Cause> {
+    if !origin.is_finite() {
+        return Err(Cause::BadContent(format!(
+            "an origin of {:?} m is none; it must be finite",
+            origin.to_array()
+        )));
+    }
+    Ok(())
 }
 
 fn read_cells(chunk: &Chunk, count: u64, budget: &mut Budget) -> Result<Vec<u32>, FileError> {

@@ -112,6 +112,10 @@ impl Bvh {
             .map(|lane| (node.children[lane], node.bounds.lane(lane)))
     }
 
+    pub(super) fn leaf_count(&self) -> usize {
+        self.leaves.len()
+    }
+
     pub(super) fn leaf_faces(&self, leaf: u32) -> impl Iterator<Item = u32> + '_ {
         let faces = self.leaves[leaf as usize].faces.iter().copied();
         faces.take_while(|&face| face != NO_CHILD)

@@ -18,7 +18,7 @@ pub struct ReadError {
 impl ReadError {
     /// Whether a [`super::Limits`] was hit, rather than the file being at fault.
     pub fn is_limit(&self) -> bool {
-        matches!(*self.cause, Cause::Limit { .. })
+        matches!(*self.cause, Cause::Limit { .. } | Cause::NoLength(_))
     }
 
     pub(super) fn in_file(mut self, path: &Path) -> ReadError {
@@ -90,6 +90,9 @@ pub enum Cause {
         /// How many are allowed.
         limit: u64,
     },
+    /// A pipe or a device that does not seem to end.
+    #[error(transparent)]
+    NoLength(crate::bounded_file::ReadError),
     /// Neither the name nor the content tells the format.
     #[error(
         "neither extension nor content is of a known format; use .obj, .stl, .ply, .off, .gltf or .glb"

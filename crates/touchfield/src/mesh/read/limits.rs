@@ -1,9 +1,8 @@
 //! How much a mesh file may hold, checked before memory is taken.
 
+use crate::bounded_file;
 use crate::mesh::read::error::Cause;
 use crate::mesh::read::error::LimitKind;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// How much a file may ask for. Checked before memory is taken.
@@ -30,20 +29,11 @@ impl Default for Limits {
 
 /// The bytes of a file, if they are at most `limit`.
 pub(crate) fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
-    let file = File::open(path).map_err(Cause::Io)?;
-    let declared = file.metadata().map_err(Cause::Io)?.len();
-    if declared > limit {
-        return Err(byte_limit(declared, limit));
-    }
-    // A pipe declares no length, and a file may grow while it is read.
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(Cause::Io)?;
-    if bytes.len() as u64 > limit {
-        return Err(byte_limit(bytes.len() as u64, limit));
-    }
-    Ok(bytes)
+    bounded_file::read(path, limit).map_err(|error| match error {
+        bounded_file::ReadError::Io(error) => Cause::Io(error),
+        bounded_file::ReadError::TooLarge { found, limit } => byte_limit(found, limit),
+        error @ bounded_file::ReadError::NoLength { .. } => Cause::NoLength(error),
+    })
 }
 
 pub(crate) fn byte_limit(found: u64, limit: u64) -> Cause {

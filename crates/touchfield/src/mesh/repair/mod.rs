@@ -8,12 +8,14 @@
 //! The steps, in this order, are functions of their own: [`drop_invalid`], [`super::weld`], [`drop_degenerate`],
 //! [`drop_duplicates`], [`orient()`], [`fill_holes`], [`remove_unreferenced`].
 
+mod copies;
 mod drop;
 mod holes;
 mod orient;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use copies::without_copies;
 pub use drop::{
     DegenerateReport, DuplicateReport, drop_degenerate, drop_duplicates, drop_invalid,
     remove_unreferenced,

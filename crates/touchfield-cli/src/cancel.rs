@@ -1,0 +1,158 @@
+//! Ctrl-C: the process ends with exit code 130, and leaves no unfinished file.
+//!
+//! Input: the signals that ask a process to end. Output: a word that long work looks at, and the
+//! end of the process.
+//! Cost: one thread that sleeps.
+//!
+//! The first signal removes the files that are being written, and asks the work to stop. Bakes and
+//! sweeps stop by themselves within [`GRACE`]; whatever has not stopped by then is ended, and so
+//! it is by a second signal.
+
+use std::io::{self, IsTerminal, Write};
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use touchfield::atomic_file;
+
+use crate::failure::Failure;
+use crate::report::Answer;
+
+/// How long the work may take to stop by itself. Chosen: a person does not yet press the keys
+/// again, and the parts that a bake is made of take less.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Whether the process was asked to end.
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the answer is being printed: then nothing else is said on stdout.
+static IS_ANSWERING: AtomicBool = AtomicBool::new(false);
+
+/// Held by whoever says that the command was cancelled, to the end of the process: it is said once.
+static LAST_WORD: Mutex<()> = Mutex::new(());
+
+/// Whether the process was asked to end. Work that takes long looks at it now and then.
+pub(crate) fn is_wanted() -> bool {
+    IS_WANTED.load(Ordering::Relaxed)
+}
+
+/// An error if the process was asked to end.
+pub(crate) fn check() -> Result<(), Failure> {
+    match is_wanted() {
+        true => Err(Failure::Cancelled),
+        false => Ok(()),
+    }
+}
+
+/// Called before the answer is printed. Ends the process if it was asked to.
+pub(crate) fn before_answering(as_json: bool) {
+    if is_wanted() {
+        end(as_json);
+    }
+    IS_ANSWERING.store(true, Ordering::Relaxed);
+}
+
+/// Listens for signals from now on. `as_json`: a script wants to know too.
+pub(crate) fn listen(as_json: bool) -> io::Result<()> {
+    let mut signals = signals()?;
+    let listener = move || {
+        // The first asks, the second insists.
+        if signals.next_signal() {
+            ask();
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(GRACE);
+                end(as_json)
+            });
+        }
+        if signals.next_signal() {
+            end(as_json);
+        }
+    };
+    thread::Builder::new().spawn(listener).map(drop)
+}
+
+/// Asks the work to stop, and removes what is unfinished at once: the work may take a while.
+fn ask() {
+    IS_WANTED.store(true, Ordering::Relaxed);
+    atomic_file::abandon();
+}
+
+/// Says that the command was cancelled, and ends the process.
+fn end(as_json: bool) -> ! {
+    let exit_code = Failure::Cancelled.exit_code();
+    let _word = LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner);
+    // Nobody is left to tell when stderr is closed. On a terminal a progress bar may stand there.
+    let clear = if io::stderr().is_terminal() {
+        "\r\x1b[K"
+    } else {
+        ""
+    };
+    let _ = writeln!(io::stderr(), "{clear}cancelled");
+    if as_json && !IS_ANSWERING.load(Ordering::Relaxed) {
+        let json = serde_json::json!({ "error": "cancelled", "exit_code": exit_code });
+        let text = String::new();
+        let _ = Answer { text, json }.print(true);
+    }
+    process::exit(exit_code.into())
+}
+
+/// The signals that ask a process to end.
+#[cfg(unix)]
+struct Signals(signal_hook::iterator::Signals);
+
+#[cfg(unix)]
+impl Signals {
+    /// Waits for the next; `false` if none will come.
+    fn next_signal(&mut self) -> bool {
+        self.0.forever().next().is_some()
+    }
+}
+
+#[cfg(unix)]
+fn signals() -> io::Result<Signals> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // What was started to outlive its terminal (`nohup`) ignores its end, and goes on doing so.
+    let outlives = ignored_signals() >> (SIGHUP - 1) & 1 == 1;
+    let wanted = match outlives {
+        true => &[SIGINT, SIGTERM][..],
+        false => &[SIGINT, SIGTERM, SIGHUP],
+    };
+    signal_hook::iterator::Signals::new(wanted).map(Signals)
+}
+
+/// A bit for each signal that this process was started to ignore, the lowest for signal 1; 0 where
+/// the system does not say.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+/// The signals that ask a process to end, looked at now and then: elsewhere nothing waits for them.
+#[cfg(not(unix))]
+struct Signals(std::sync::Arc<AtomicBool>);
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Waits for the next.
+    fn next_signal(&mut self) -> bool {
+        while !self.0.swap(false, Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        true
+    }
+}
+
+#[cfg(not(unix))]
+fn signals() -> io::Result<Signals> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let came = std::sync::Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, std::sync::Arc::clone(&came))?;
+    }
+    Ok(Signals(came))
+}
