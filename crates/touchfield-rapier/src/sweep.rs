@@ -332,6 +332,8 @@ impl Sweep<'_> {
             max_steps: MAX_STEPS,
             max_boxes: MAX_BOXES,
             start: None,
+            // Shells were swept before this.
+            by_shells: false,
         };
         let found = self.cast(a, b, &motion, &settings)?;
         let Some(start) = found.start else {

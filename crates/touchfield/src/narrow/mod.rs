@@ -19,9 +19,9 @@ pub(crate) mod touching;
 pub use contacts::{Ahead, TriangleScratch, collide_triangles, place_of, revisit, settle, sharpen};
 pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
 pub use motion::{
-    Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome, ClearanceScratch,
-    ClearanceSettings, MotionError, StartingContact, cast, cast_many, clearance, clearance_many,
-    swept_points,
+    Below, Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome,
+    ClearanceScratch, ClearanceSettings, Level, MotionError, MovingShell, ShellSweepScratch,
+    StartingContact, ball_stays_beyond, cast, cast_many, clearance, clearance_many, swept_points,
 };
 pub use narrow::{collide, collide_again, find_contacts, find_contacts_ahead};
 pub use pair::{CollideError, CollideSettings, Contacts, Outcome, Pair, Region};

@@ -2,6 +2,8 @@
 
 pub(crate) mod cast;
 pub(crate) mod clearance;
+pub(crate) mod shell_front;
+pub(crate) mod shell_sweep;
 pub mod swept_points;
 pub(crate) mod travel;
 
@@ -9,4 +11,5 @@ pub use cast::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, ca
 pub use clearance::{
     Clearance, ClearanceOutcome, ClearanceScratch, ClearanceSettings, clearance, clearance_many,
 };
+pub use shell_sweep::{Below, Level, MovingShell, ShellSweepScratch, ball_stays_beyond};
 pub use travel::MotionError;
