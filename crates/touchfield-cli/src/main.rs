@@ -9,6 +9,8 @@ mod args;
 mod bake;
 mod bench;
 mod cast;
+mod cast_swept;
+mod clash;
 mod clearance;
 mod collide;
 mod convert;
@@ -32,6 +34,7 @@ mod slice;
 mod storage;
 mod sweep;
 mod sweep_motions;
+mod sweep_segments;
 mod terminal;
 mod vti;
 
@@ -80,6 +83,7 @@ enum Command {
     Slice(slice::Arguments),
     Render(render::Arguments),
     Collide(collide::Arguments),
+    Clash(clash::Arguments),
     Separation(separation::Arguments),
     Cast(cast::Arguments),
     Clearance(clearance::Arguments),
@@ -154,6 +158,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),
         Command::Collide(arguments) => collide::run(arguments, common),
+        Command::Clash(arguments) => clash::run(arguments, common),
         Command::Separation(arguments) => separation::run(arguments, common),
         Command::Cast(arguments) => cast::run(arguments, common),
         Command::Clearance(arguments) => clearance::run(arguments, common),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cast;
+mod clash;
 mod clearance;
 mod commands;
 mod contact;
@@ -10,3 +11,4 @@ mod convex;
 mod folder;
 mod refusals;
 mod sweep;
+mod swept_points;
