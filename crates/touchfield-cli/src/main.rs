@@ -24,7 +24,7 @@ use crate::args::Common;
 use crate::commands::field::{bake, convert, render, sample, slice};
 use crate::commands::mesh::{inspect, models};
 use crate::commands::motion::{cast, clearance, sweep};
-use crate::commands::pair::{collide, separation};
+use crate::commands::pair::{clash, collide, separation};
 use crate::commands::{bench, demo};
 use crate::failure::Failure;
 use crate::input::load;
@@ -64,6 +64,7 @@ enum Command {
     Slice(slice::Arguments),
     Render(render::Arguments),
     Collide(collide::Arguments),
+    Clash(clash::Arguments),
     Separation(separation::Arguments),
     Cast(cast::Arguments),
     Clearance(clearance::Arguments),
@@ -144,6 +145,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Slice(arguments) => slice::run(arguments, common),
         Command::Render(arguments) => render::run(arguments, common),
         Command::Collide(arguments) => collide::run(arguments, common),
+        Command::Clash(arguments) => clash::run(arguments, common),
         Command::Separation(arguments) => separation::run(arguments, common),
         Command::Cast(arguments) => cast::run(arguments, common),
         Command::Clearance(arguments) => clearance::run(arguments, common),

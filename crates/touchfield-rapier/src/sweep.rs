@@ -331,6 +331,8 @@ impl Sweep<'_> {
             max_steps: MAX_STEPS,
             max_boxes: MAX_BOXES,
             start: None,
+            // Shells were swept before this.
+            by_shells: false,
         };
         let found = self.cast(a, b, &motion, &settings)?;
         let Some(start) = found.start else {
@@ -398,6 +400,8 @@ impl Sweep<'_> {
         // The shells are too coarse for the walls: what lies between their points counts too.
         let size = f32::min(size_of(a), size_of(b));
         let settings = CastSettings {
+            // The sweep has asked the shells already.
+            by_shells: false,
             target: -DEEPER_SHARE * walls.thinner,
             tolerance: (PRECISION * size).min(THIN_SHARE * walls.thinner),
             max_steps: MAX_STEPS,

@@ -60,6 +60,14 @@ pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<MeshMotio
     })
 }
 
+/// Reads a file of segments, each from one point to another.
+pub(crate) fn read_segments(path: &Path, max_memory: u64) -> Result<Vec<[Vec3; 2]>, Failure> {
+    read_rows(path, max_memory, |row: [f64; 6]| {
+        let [x, y, z, u, v, w] = row;
+        Ok([finite([x, y, z])?, finite([u, v, w])?])
+    })
+}
+
 /// Reads a file of rows, `.npy` by content, else as text.
 fn read_rows<const N: usize, T>(
     path: &Path,

@@ -3,6 +3,7 @@
 mod bench;
 mod cancelled;
 mod cast;
+mod clash;
 mod clearance;
 mod commands;
 mod contact;
@@ -12,3 +13,4 @@ mod far_out;
 mod folder;
 mod refusals;
 mod sweep;
+mod swept_points;

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use touchfield::geom::{Motion, PairMotion};
 use touchfield::narrow::{Cast, CastOutcome, CastScratch, CastSettings, StartingContact, cast};
 
 use crate::args::{Common, Length, parse_pose, parse_vector, parse_wide_vector};
+use crate::commands::motion::cast_swept;
 use crate::failure::Failure;
 use crate::input::frames::{Frames, MeshMotion, MeshPose};
 use crate::input::pair::{Bodies, Shapes};
@@ -34,9 +35,21 @@ pub(crate) struct Arguments {
     moving: Moving,
     #[command(flatten)]
     search: CastSearch,
+    /// How touches are found
+    #[arg(long, value_enum, default_value_t = CastMethod::Separation)]
+    method: CastMethod,
     /// End with exit code 1 unless the bodies are proven to be apart all the way
     #[arg(long)]
     fail_on_contact: bool,
+}
+
+/// How touches are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CastMethod {
+    /// the first touch, with a proof that there was none before
+    Separation,
+    /// all contacts of the points of both shells with the other field; surface between points is not looked at, and nothing is proven
+    SweptPoints,
 }
 
 /// How B moves while A stays.
@@ -82,9 +95,18 @@ impl CastSearch {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    if arguments.method == CastMethod::SweptPoints && arguments.fail_on_contact {
+        return Err(Failure::BadInput(
+            "--method swept-points proves nothing free, which --fail-on-contact asks for; leave out one of them"
+                .to_owned(),
+        ));
+    }
     let shapes = arguments.bodies.load(common)?;
     let settings = arguments.search.settings(&shapes);
     let motion = PairMotion::of_b(arguments.moving.motion(&shapes.frames));
+    if arguments.method == CastMethod::SweptPoints {
+        return cast_swept::run(&shapes, &motion, settings.target, settings.tolerance);
+    }
     let mut scratch = CastScratch::default();
     let start = Instant::now();
     let found = cast(&shapes.a, &shapes.b, &motion, &settings, &mut scratch)

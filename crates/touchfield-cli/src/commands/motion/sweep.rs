@@ -15,6 +15,7 @@ use touchfield::narrow::{
 use crate::args::{Common, Length};
 use crate::commands::motion::cast::CastSearch;
 use crate::commands::motion::sweep_motions;
+use crate::commands::motion::sweep_segments;
 use crate::commands::pair::collide::Search;
 use crate::failure::Failure;
 use crate::files::{output, points};
@@ -38,22 +39,35 @@ Examples:
   touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.csv --json
   touchfield sweep bolt.tfs nut.tfs --poses poses.csv -o rows.parquet
   touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 11) out
+  touchfield sweep bolt.tfs --segments ways.npy -o rows.npy             (N, 6) in, (N, 4) out
 
 A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
 `touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.
 
 A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from, as
-`touchfield cast` tells them; hit is 1 or 0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in contact and part.")]
+`touchfield cast` tells them; hit is 1 or 0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in contact and part.
+
+A segment is a point's way past A: from X,Y,Z to X,Y,Z in the frame of A. A row is first,leave,spans,share: the shares of the way at which contact first begins
+and last ends, or -1, the number of spans in contact, and the share of the way in contact, where the field is at or below --target.")]
 pub(crate) struct Arguments {
-    #[command(flatten)]
-    bodies: Bodies,
+    /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
+    a: PathBuf,
+    /// Body B: the same; none with --segments
+    #[arg(required_unless_present = "segments", conflicts_with = "segments")]
+    b: Option<PathBuf>,
+    /// Take both meshes as their convex hulls: exact answers, in microseconds, for bodies without hollows
+    #[arg(long, conflicts_with = "segments")]
+    convex: bool,
     /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional heading
-    #[arg(long, value_name = "P", required_unless_present = "motions")]
+    #[arg(long, value_name = "P", required_unless_present_any = ["motions", "segments"])]
     poses: Option<PathBuf>,
     /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
     #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
     motions: Option<PathBuf>,
-    /// Where to write a row for every pose, .npy of shape (N, 8), f4, .csv or .parquet; or for every motion, (N, 11)
+    /// Ways of points past A, straight, in its frame: .npy of shape (N, 6), f4 or f8, or .csv with six columns: from X,Y,Z to X,Y,Z
+    #[arg(long, value_name = "P", conflicts_with_all = ["poses", "motions", "method", "max_separation", "budget", "tolerance"])]
+    segments: Option<PathBuf>,
+    /// Where to write a row for every pose, .npy of shape (N, 8), f4, .csv or .parquet; or for every motion, (N, 11); or for every segment, (N, 4)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a
@@ -77,10 +91,21 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     output::check(&arguments.output, &points::EXTENSIONS)?;
-    let inputs = [&arguments.bodies.a, &arguments.bodies.b].into_iter();
-    for input in inputs.chain(&arguments.poses).chain(&arguments.motions) {
+    let bodies = [&arguments.a].into_iter().chain(&arguments.b);
+    let files = [&arguments.poses, &arguments.motions, &arguments.segments];
+    for input in bodies.chain(files.into_iter().flatten()) {
         output::check_apart(&arguments.output, input)?;
     }
+    if let Some(segments) = &arguments.segments {
+        let level = arguments.target.unwrap_or(Length(0.0)).0 as f32;
+        let (answer, touches) =
+            sweep_segments::run(&arguments.a, segments, level, &arguments.output, common)?;
+        return match arguments.fail_on_contact && touches {
+            true => Err(Failure::Contact(Box::new(answer))),
+            false => Ok(answer),
+        };
+    }
+    let bodies = arguments.bodies()?;
     let poses = match (&arguments.poses, &arguments.motions) {
         (Some(poses), _) => points::read_poses(poses, common.max_memory.0)?,
         (None, Some(motions)) => {
@@ -90,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
                 tolerance: arguments.tolerance,
             };
             let (output, fail) = (&arguments.output, arguments.fail_on_contact);
-            let shapes = arguments.bodies.load(common)?;
+            let shapes = bodies.load(common)?;
             return sweep_motions::run(&shapes, &motions, &search, output, fail);
         }
         (None, None) => {
@@ -100,8 +125,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         }
     };
     let collide = arguments.search.settings();
-    arguments.bodies.check(&collide)?;
-    let shapes = arguments.bodies.load(common)?;
+    bodies.check(&collide)?;
+    let shapes = bodies.load(common)?;
     let questions = Questions {
         shapes: &shapes,
         separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
@@ -135,6 +160,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         )));
     }
     Ok(answer)
+}
+
+impl Arguments {
+    fn bodies(&self) -> Result<Bodies, Failure> {
+        let missing = || Failure::BadInput("body B is missing".to_owned());
+        Ok(Bodies {
+            a: self.a.clone(),
+            b: self.b.clone().ok_or_else(missing)?,
+            convex: self.convex,
+        })
+    }
 }
 
 /// What is asked at every pose.

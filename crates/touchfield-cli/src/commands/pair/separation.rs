@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use glam::DVec3;
 use serde_json::json;
-use touchfield::narrow::convex::{ConvexCache, ConvexPair};
+use touchfield::narrow::convex::{ConvexCache, ConvexPair, VClip, VClipOutcome, v_clip};
 use touchfield::narrow::{
     Pair, Separation, SeparationOutcome, SeparationScratch, SeparationSettings, separation,
 };
@@ -22,7 +22,7 @@ use crate::report::{self, Answer, Facts};
 Examples:
   touchfield separation bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1
   touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --tolerance 0.1mm --json
-  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex
+  touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex --method v-clip
 
 The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
 overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. Bodies that are apart, given as closed
@@ -38,9 +38,21 @@ pub(crate) struct Arguments {
     /// the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
+    /// How convex hulls are compared
+    #[arg(long, value_enum, default_value_t = HullMethod::Gjk, requires_if("v-clip", "convex"))]
+    method: HullMethod,
     /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
     #[arg(long)]
     fail_on_contact: bool,
+}
+
+/// How convex hulls are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum HullMethod {
+    /// proven bounds from support points, and a depth where the hulls overlap
+    Gjk,
+    /// nearest features by V-Clip as well: which corners, edges and faces are nearest; both must agree
+    VClip,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -53,19 +65,67 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let found = separation(&pair, &settings, &mut scratch).map_err(|e| shapes.failure(&e))?;
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let least = LeastTranslation::of(&pair);
-    let answer = answer(
+    let mut answer = answer(
         &found,
         least.as_ref(),
         &shapes.frames,
         tolerance,
         microseconds,
     );
+    if arguments.method == HullMethod::VClip {
+        features(&pair, &found, &mut answer)?;
+    }
     // A bound that is not a number proves nothing either.
     let apart = found.lower_bound > 0.0;
     if arguments.fail_on_contact && !apart {
         return Err(Failure::Contact(Box::new(answer)));
     }
     Ok(answer)
+}
+
+/// Adds the nearest features to an answer, and compares both distances.
+fn features(pair: &Pair<'_>, found: &Separation, answer: &mut Answer) -> Result<(), Failure> {
+    let hulls = [pair.a, pair.b].map(|shape| shape.as_convex().and_then(|body| body.as_hull()));
+    let [Some(a), Some(b)] = hulls else {
+        return Err(Failure::BadInput(
+            "--method v-clip is for hulls; --convex takes both meshes as their hulls".to_owned(),
+        ));
+    };
+    let mut features = None;
+    let start = Instant::now();
+    let VClip { outcome, steps, .. } = v_clip(a, b, pair.a_from_b, &mut features);
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let told = match outcome {
+        VClipOutcome::Apart { distance, .. } => Some(distance),
+        VClipOutcome::Overlapping => Some(0.0),
+        VClipOutcome::GaveUp => None,
+    };
+    // Bounds are rounded outwards to `f32`; a few roundings of a coordinate come on top.
+    let slack = 1e-6 * f64::from(pair.a.solid().diagonal().max(pair.b.solid().diagonal()));
+    let bounds = [found.lower_bound, found.upper_bound].map(|bound| f64::from(bound).max(0.0));
+    let disagrees = |distance: &f64| *distance < bounds[0] - slack || *distance > bounds[1] + slack;
+    if let Some(distance) = told.filter(disagrees) {
+        return Err(Failure::Disagreement(format!(
+            "V-Clip finds the hulls {distance} m apart, GJK between {} and {} m",
+            bounds[0], bounds[1]
+        )));
+    }
+    let nearest = features.map(|pair| format!("{:?} of A, {:?} of B", pair.on_a, pair.on_b));
+    let line = match (told, &nearest) {
+        (Some(distance), Some(nearest)) if distance > 0.0 => {
+            format!("{distance:.9} m by {nearest}, {steps} pairs of features, {microseconds:.1} µs")
+        }
+        (Some(_), _) => "hulls have a point in common".to_owned(),
+        _ => "gave up; the bounds above hold".to_owned(),
+    };
+    answer.text.push_str(&format!("  V-Clip        {line}\n"));
+    answer.json["v_clip"] = json!({
+        "distance": told,
+        "features": nearest,
+        "steps": steps,
+        "microseconds": microseconds,
+    });
+    Ok(())
 }
 
 /// The shortest move of B that parts two convex bodies, in frame A.

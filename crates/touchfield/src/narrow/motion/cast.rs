@@ -21,6 +21,8 @@ use glam::Vec3;
 
 use crate::contact::Impact;
 use crate::geom::{PairMotion, Pose};
+use crate::narrow::motion::shell_front::ShellFront;
+use crate::narrow::motion::shell_sweep::ShellSweepScratch;
 use crate::narrow::motion::travel::{
     MAX_BOXES_A_STATE, MotionError, Travel, carried, search_tolerance,
 };
@@ -47,6 +49,9 @@ pub struct CastSettings {
     pub max_boxes: u64,
     /// A point of frame A to begin at: where the bodies nearly touched a moment ago \[m\].
     pub start: Option<Vec3>,
+    /// Whether a shell, where there is one, proves the first part of the motion free at once.
+    /// Without, the proof is made of separations alone; answers agree to within the tolerance.
+    pub by_shells: bool,
 }
 
 impl CastSettings {
@@ -63,6 +68,7 @@ impl CastSettings {
             max_steps: CastSettings::MAX_STEPS,
             max_boxes: CastSettings::MAX_BOXES,
             start: None,
+            by_shells: true,
         }
     }
 }
@@ -128,6 +134,7 @@ impl Cast {
 #[derive(Debug, Default)]
 pub struct CastScratch {
     separation: SeparationScratch,
+    shells: ShellSweepScratch,
 }
 
 /// Finds the first touch of two moving bodies.
@@ -185,6 +192,7 @@ struct Walk<'a> {
     boxes: u64,
     /// Where the next search begins, if there is a guess.
     start: Option<Vec3>,
+    by_shells: bool,
     scratch: &'a mut CastScratch,
 }
 
@@ -224,6 +232,7 @@ impl<'a> Walk<'a> {
             steps: 0,
             boxes: 0,
             start: settings.start,
+            by_shells: settings.by_shells,
             scratch,
         })
     }
@@ -262,6 +271,11 @@ impl<'a> Walk<'a> {
         let mut lower_bound = from;
         let mut is_proven = true;
         let mut before = from;
+        // Bodies that were in contact are nearer than what a shell proves.
+        let free_until = match contact {
+            None if now.estimated > self.tolerance => self.free_by_shells(&now),
+            _ => from,
+        };
         loop {
             if now.estimated <= self.tolerance {
                 let now = self.bisected(before, now)?;
@@ -273,7 +287,8 @@ impl<'a> Walk<'a> {
                 (from, is_proven) = (now.time, true);
             }
             if is_proven {
-                lower_bound = self.travel.reach(now.time, now.proven.max(0.0));
+                let reached = self.travel.reach(now.time, now.proven.max(0.0));
+                lower_bound = reached.max(free_until);
                 is_proven = now.proven >= PROOF_SHARE * self.tolerance && lower_bound > now.time;
             }
             if lower_bound >= 1.0 {
@@ -296,6 +311,23 @@ impl<'a> Walk<'a> {
             // One point that touches is a touch, wherever else they do.
             now = self.look_for(next, Some(&now), self.target + self.tolerance)?;
         }
+    }
+
+    /// Until when the shell of a body proves that the bodies, which are apart now, stay so.
+    fn free_by_shells(&mut self, now: &State) -> f32 {
+        // Convex bodies are told apart faster than a shell moves.
+        let is_convex = self.a.as_convex().is_some() && self.b.as_convex().is_some();
+        if !self.by_shells || is_convex || now.proven <= 0.0 {
+            return now.time;
+        }
+        let Some(front) = ShellFront::of(self.a, self.b, self.motion) else {
+            return now.time;
+        };
+        // One step on this state goes as far.
+        if now.proven <= front.least_gap() || self.travel.reach(now.time, now.proven) >= 1.0 {
+            return now.time;
+        }
+        front.free_until(self.target, [now.time, 1.0], &mut self.scratch.shells)
     }
 
     /// Back to within tolerance: where the fields' values fall faster than the bodies move, a step may end deeper.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cast;
 pub(crate) mod clearance;
+pub(crate) mod shell_front;
 pub(crate) mod shell_sweep;
 pub mod swept_points;
 pub(crate) mod travel;

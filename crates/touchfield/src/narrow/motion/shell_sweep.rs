@@ -62,6 +62,22 @@ impl Level {
     }
 }
 
+/// Which part of a motion is searched, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// From 0 to 1.
+    pub(crate) times: [f32; 2],
+    /// Spheres and points after which the search ends with what it has proven.
+    pub(crate) max_looks: u32,
+}
+
+impl Part {
+    const WHOLE: Part = Part {
+        times: [0.0, 1.0],
+        max_looks: MOST_LOOKS,
+    };
+}
+
 /// A moving shell.
 #[derive(Clone, Copy)]
 pub struct MovingShell<'a> {
@@ -87,7 +103,7 @@ pub struct Below {
 }
 
 /// Buffers that are reused.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ShellSweepScratch {
     items: Vec<Item>,
     open: Vec<Item>,
@@ -95,7 +111,7 @@ pub struct ShellSweepScratch {
 }
 
 /// A sphere of the tree, or a point with its level.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Item {
     index: u32,
     /// Of a point; that of all for a sphere.
@@ -139,6 +155,18 @@ impl MovingShell<'_> {
         tolerance: f32,
         scratch: &mut ShellSweepScratch,
     ) -> Option<Below> {
+        self.first_below_during(level, tolerance, &Part::WHOLE, scratch)
+    }
+
+    /// The first point that gets below its level during a part of the motion, to within a path of
+    /// `tolerance` \[m\].
+    pub(crate) fn first_below_during(
+        &self,
+        level: Level,
+        tolerance: f32,
+        part: &Part,
+        scratch: &mut ShellSweepScratch,
+    ) -> Option<Below> {
         let root = &self.shell.tree().nodes()[0];
         scratch.items.clear();
         scratch.items.push(Item {
@@ -153,6 +181,7 @@ impl MovingShell<'_> {
             moving: self,
             level,
             tolerance,
+            part: *part,
             about,
             bend: self.motion.bend_bound(about, [0.0, 1.0]),
             turns: self.motion.turns(),
@@ -214,6 +243,7 @@ struct Search<'a> {
     moving: &'a MovingShell<'a>,
     level: Level,
     tolerance: f32,
+    part: Part,
     /// Field from shell at the beginning.
     start: Pose,
     /// A point of the shell's frame, and how its path bends at most \[m per whole motion²\].
@@ -236,6 +266,9 @@ impl Search<'_> {
         halvings: u32,
         scratch: &mut ShellSweepScratch,
     ) -> Option<Below> {
+        if times[1] <= self.part.times[0] || times[0] >= self.part.times[1] {
+            return None;
+        }
         let half = 0.5 * (times[1] - times[0]);
         let middle = times[0] + half;
         let pose = self.moving.motion.at(middle);
@@ -292,10 +325,10 @@ impl Search<'_> {
             }
         }
         let (_, place) = lowest?;
-        let is_late = self.looks > MOST_LOOKS || halvings >= MOST_HALVINGS;
+        let is_late = self.looks > self.part.max_looks || halvings >= MOST_HALVINGS;
         let below = if longest <= self.tolerance || is_late {
             Some(Below {
-                time: times[0],
+                time: times[0].max(self.part.times[0]),
                 point: place,
                 sample: self.moving.field.sample(place),
                 is_found: !is_late,

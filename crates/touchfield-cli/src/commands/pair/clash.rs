@@ -1,0 +1,208 @@
+//! `touchfield clash`: which parts of an assembly touch, and how deep.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Value, json};
+use touchfield::narrow::{CollideSettings, Outcome};
+use touchfield::pipeline::{
+    Answer as Found, Body, PairContacts, Pipeline, PipelineError, PipelineSettings, Timings,
+};
+use touchfield::shape::Shape;
+
+use crate::args::{Common, Length, PlacedFile, placed_file_parser};
+use crate::failure::Failure;
+use crate::input::load;
+use crate::report::{self, Answer};
+
+/// Report which parts of an assembly touch, and how deep
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  touchfield clash bolt.tfs nut.tfs@0,0,0.02,0,0,0,1 plate.tfs@0,0,-0.01,0,0,0,1
+  touchfield clash housing.stl gear.stl@0.1,0,0,0,0,0,1 gear.stl@0.2,0,0,0,0,0,1 --clearance 1mm --json
+  touchfield clash *.tfs --fail-on-contact && echo 'no clashes'
+
+A file may be given many times, each time with another pose; it is read once. Pairs whose boxes are farther apart than the clearance are
+never compared. A pair is listed if a point of one part's surface is within the clearance of the other part, by the values of the fields:
+parts that touch only between the points of their shells, or nearer than the errors of the fields, need `touchfield separation`, which proves.")]
+pub(crate) struct Arguments {
+    /// Parts: baked fields (.tfs) or meshes, with a pose TX,TY,TZ,QX,QY,QZ,QW in the frame of the assembly, or at its origin
+    #[arg(required = true, num_args = 2.., value_name = "FILE[@POSE]", value_parser = placed_file_parser())]
+    parts: Vec<PlacedFile>,
+    /// Also list pairs that are nearer than this, such as 1mm
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
+    clearance: Length,
+    /// End with exit code 1 if a pair is listed
+    #[arg(long)]
+    fail_on_contact: bool,
+}
+
+/// A pair that is listed.
+struct Clash {
+    parts: [usize; 2],
+    separation: f32,
+    contacts: usize,
+    point_in_world: glam::Vec3,
+    normal_in_world: glam::Vec3,
+    is_whole: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    let clearance = arguments.clearance.0 as f32;
+    let settings = PipelineSettings {
+        collide: CollideSettings {
+            max_separation: clearance,
+            ..Default::default()
+        },
+        // Nothing moves.
+        box_margin: 0.0,
+        ..Default::default()
+    };
+    let mut pipeline = Pipeline::new(settings)
+        .map_err(|error| Failure::BadInput(format!("--clearance: {error}")))?;
+    let shapes = shapes(arguments, common)?;
+    for (part, shape) in arguments.parts.iter().zip(shapes) {
+        let body = Body {
+            shape,
+            world_from_body: part.world_from_field,
+            fixed: false,
+        };
+        pipeline
+            .insert(body)
+            .map_err(|error: PipelineError| Failure::in_file(&part.path, error))?;
+    }
+    let start = Instant::now();
+    pipeline.step();
+    let microseconds = start.elapsed().as_secs_f64() * 1e6;
+    let mut clashes = Vec::new();
+    for pair in pipeline.pairs() {
+        if let Some(clash) = clash_of(&pair, arguments)? {
+            clashes.push(clash);
+        }
+    }
+    // Deepest first; of equals the first parts.
+    clashes.sort_by(|x, y| (x.separation.total_cmp(&y.separation)).then(x.parts.cmp(&y.parts)));
+    let answer = answer(arguments, &clashes, pipeline.timings(), microseconds);
+    if arguments.fail_on_contact && !clashes.is_empty() {
+        return Err(Failure::Contact(Box::new(answer)));
+    }
+    Ok(answer)
+}
+
+/// One shape a part; a file that is named again is not read again.
+fn shapes(arguments: &Arguments, common: &Common) -> Result<Vec<Shape>, Failure> {
+    let mut read: Vec<(&PathBuf, Shape)> = Vec::new();
+    let mut left = common.max_memory.0;
+    let mut shapes = Vec::new();
+    for part in &arguments.parts {
+        let known = read.iter().find(|(path, _)| *path == &part.path);
+        let shape = match known {
+            Some((_, shape)) => shape.clone(),
+            None => {
+                let loaded = load::shape(&part.path, left)?;
+                left = left.saturating_sub(loaded.bytes);
+                read.push((&part.path, loaded.shape.clone()));
+                loaded.shape
+            }
+        };
+        shapes.push(shape);
+    }
+    Ok(shapes)
+}
+
+fn clash_of(pair: &PairContacts<'_>, arguments: &Arguments) -> Result<Option<Clash>, Failure> {
+    // Ids are handed out in order, from 0.
+    let parts = [pair.a.0 as usize, pair.b.0 as usize];
+    let [a, b] = parts.map(|part| &arguments.parts[part]);
+    let found = pair.answer.as_ref().map_err(|error| {
+        let (a, b) = (a.path.display(), b.path.display());
+        Failure::BadInput(format!("{a} and {b}: {error}"))
+    })?;
+    let is_whole = match found {
+        Found::Apart => true,
+        Found::Asked { outcome, .. } => *outcome == Outcome::Complete,
+    };
+    Ok(pair.found.first().map(|deepest| Clash {
+        parts,
+        separation: deepest.separation,
+        contacts: pair.found.len(),
+        point_in_world: a.world_from_field.transform_point(deepest.point),
+        normal_in_world: a.world_from_field.transform_vector(deepest.normal),
+        is_whole,
+    }))
+}
+
+/// A part as a reader tells it from its copies: its number, from 1, and its file.
+fn name(arguments: &Arguments, part: usize) -> String {
+    format!(
+        "{} {}",
+        part + 1,
+        load::name_of(&arguments.parts[part].path)
+    )
+}
+
+fn answer(arguments: &Arguments, clashes: &[Clash], timings: Timings, microseconds: f64) -> Answer {
+    let parts = arguments.parts.len();
+    let rows: Vec<Vec<String>> = (clashes.iter())
+        .map(|clash| {
+            let [a, b] = clash.parts.map(|part| name(arguments, part));
+            vec![
+                a,
+                b,
+                report::length(clash.separation),
+                report::count_of(clash.contacts),
+                report::point(clash.point_in_world),
+            ]
+        })
+        .collect();
+    let summary = format!(
+        "{} of {} parts within {}; {} pairs of boxes compared, {microseconds:.0} µs\n",
+        report::plural(clashes.len(), "pair", "pairs"),
+        report::count_of(parts),
+        report::length(arguments.clearance.0),
+        report::count_of(timings.pairs),
+    );
+    let text = match rows.is_empty() {
+        true => summary,
+        false => {
+            let headings = ["part", "part", ">separation", ">contacts", "deepest at"];
+            format!("{}{summary}", report::table(&headings, &rows))
+        }
+    };
+    let list: Vec<Value> = (clashes.iter())
+        .map(|clash| {
+            let [a, b] = clash.parts;
+            json!({
+                "a": a,
+                "b": b,
+                "file_a": arguments.parts[a].path.to_string_lossy(),
+                "file_b": arguments.parts[b].path.to_string_lossy(),
+                "separation": report::number(clash.separation),
+                "contacts": clash.contacts,
+                "point": report::numbers(clash.point_in_world),
+                "normal": report::numbers(clash.normal_in_world),
+                "complete": clash.is_whole,
+            })
+        })
+        .collect();
+    Answer {
+        text,
+        json: json!({
+            "parts": parts,
+            "clearance": report::number(arguments.clearance.0 as f32),
+            "clashes": list,
+            "pairs_compared": timings.pairs,
+            "pairs_rejected_by_spheres": timings.apart,
+            "broad_microseconds": timings.broad.as_secs_f64() * 1e6,
+            "narrow_microseconds": timings.narrow.as_secs_f64() * 1e6,
+            "microseconds": microseconds,
+        }),
+    }
+}
