@@ -72,7 +72,7 @@ fn a_query_answers_as_the_functions_below_it() {
             let settings = ClearanceSettings::to_within(tolerance);
             let scratch = &mut ClearanceScratch::default();
             let clearance = narrow::clearance(a, b, &of_pair, &settings, scratch);
-            assert_eq!(query.clearance(a, b, &motion), clearance);
+            assert_eq!(query.clearance(a, b, motion), clearance);
         }
     }
     assert!((10..50).contains(&touching), "{touching} of 60 poses touch");

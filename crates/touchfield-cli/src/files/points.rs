@@ -61,7 +61,7 @@ pub(crate) fn read_motions(path: &Path, max_memory: u64) -> Result<Vec<MeshMotio
 }
 
 /// Reads a file of segments, each from one point to another.
-pub(crate) fn read_segments(path: &Path, max_memory: u64) -> Result<Vec<[Vec3; 2]>, Failure> {
+pub(crate) fn read_segments(path: &Path, max_memory: u64) -> Result<Vec<[DVec3; 2]>, Failure> {
     read_rows(path, max_memory, |row: [f64; 6]| {
         let [x, y, z, u, v, w] = row;
         Ok([finite([x, y, z])?, finite([u, v, w])?])

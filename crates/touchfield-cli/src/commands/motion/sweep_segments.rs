@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use serde_json::json;
 use touchfield::field::FieldOctree;
 use touchfield::narrow::swept_points::{SegmentSettings, SegmentSpans, SweptField, cross_segments};
@@ -30,7 +30,11 @@ pub(crate) fn run(
     common: &Common,
 ) -> Result<(Answer, bool), Failure> {
     let segments = points::read_segments(segments, common.max_memory.0)?;
-    let field = load::field(body, common.max_memory.0)?.field;
+    let loaded = load::field(body, common.max_memory.0)?;
+    let (field, origin) = (loaded.field, loaded.provenance.origin);
+    // Segments are given in the frame of the mesh, which may be far from the field's own.
+    let to_field = |ends: &[DVec3; 2]| ends.map(|end| (end - origin).as_vec3());
+    let segments: Vec<[Vec3; 2]> = segments.iter().map(to_field).collect();
     let start = Instant::now();
     let octree = FieldOctree::build(&field);
     let built = start.elapsed().as_secs_f64();

@@ -4,16 +4,18 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
+use touchfield::geom::Pose;
 use touchfield::narrow::{CollideSettings, Outcome};
 use touchfield::pipeline::{
     Answer as Found, Body, PairContacts, Pipeline, PipelineError, PipelineSettings, Timings,
 };
-use touchfield::shape::Shape;
 
 use crate::args::{Common, Length, PlacedFile, placed_file_parser};
 use crate::failure::Failure;
-use crate::input::load;
+use crate::input::frames::Frames;
+use crate::input::load::{self, LoadedShape};
 use crate::report::{self, Answer};
 
 /// Report which parts of an assembly touch, and how deep
@@ -49,8 +51,9 @@ struct Clash {
     parts: [usize; 2],
     separation: f32,
     contacts: usize,
-    point_in_world: glam::Vec3,
-    normal_in_world: glam::Vec3,
+    /// Counted from the middle.
+    point: Vec3,
+    normal_in_world: Vec3,
     is_whole: bool,
 }
 
@@ -68,10 +71,22 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let mut pipeline = Pipeline::new(settings)
         .map_err(|error| Failure::BadInput(format!("--clearance: {error}")))?;
     let shapes = shapes(arguments, common)?;
-    for (part, shape) in arguments.parts.iter().zip(shapes) {
+    let middle = middle(arguments, &shapes);
+    let mut poses = Vec::new();
+    for (part, loaded) in arguments.parts.iter().zip(shapes) {
+        let pose = &part.world_from_field;
+        let translation = match (middle, loaded.origin) {
+            (DVec3::ZERO, DVec3::ZERO) => pose.pose.translation,
+            (middle, origin) => (pose.transform_point(origin) - middle).as_vec3(),
+        };
+        let world_from_body = Pose {
+            translation,
+            ..pose.pose
+        };
+        poses.push(world_from_body);
         let body = Body {
-            shape,
-            world_from_body: part.world_from_field,
+            shape: loaded.shape,
+            world_from_body,
             fixed: false,
         };
         pipeline
@@ -83,22 +98,41 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
     let mut clashes = Vec::new();
     for pair in pipeline.pairs() {
-        if let Some(clash) = clash_of(&pair, arguments)? {
+        if let Some(clash) = clash_of(&pair, &poses, arguments)? {
             clashes.push(clash);
         }
     }
     // Deepest first; of equals the first parts.
     clashes.sort_by(|x, y| (x.separation.total_cmp(&y.separation)).then(x.parts.cmp(&y.parts)));
-    let answer = answer(arguments, &clashes, pipeline.timings(), microseconds);
+    let frames = Frames {
+        a: middle,
+        ..Frames::default()
+    };
+    let answer = answer(
+        arguments,
+        &frames,
+        &clashes,
+        pipeline.timings(),
+        microseconds,
+    );
     if arguments.fail_on_contact && !clashes.is_empty() {
         return Err(Failure::Contact(Box::new(answer)));
     }
     Ok(answer)
 }
 
-/// One shape a part; a file that is named again is not read again.
-fn shapes(arguments: &Arguments, common: &Common) -> Result<Vec<Shape>, Failure> {
-    let mut read: Vec<(&PathBuf, Shape)> = Vec::new();
+/// Returns a place of the world near which `f32` resolves the parts: its origin, unless a part is too
+/// far out for that.
+fn middle(arguments: &Arguments, shapes: &[LoadedShape]) -> DVec3 {
+    let far = (arguments.parts.iter().zip(shapes)).find(|(_, loaded)| loaded.origin != DVec3::ZERO);
+    far.map_or(DVec3::ZERO, |(part, loaded)| {
+        part.world_from_field.transform_point(loaded.origin)
+    })
+}
+
+/// Returns one shape per part; a file that is named again is not read again.
+fn shapes(arguments: &Arguments, common: &Common) -> Result<Vec<LoadedShape>, Failure> {
+    let mut read: Vec<(&PathBuf, LoadedShape)> = Vec::new();
     let mut left = common.max_memory.0;
     let mut shapes = Vec::new();
     for part in &arguments.parts {
@@ -108,8 +142,8 @@ fn shapes(arguments: &Arguments, common: &Common) -> Result<Vec<Shape>, Failure>
             None => {
                 let loaded = load::shape(&part.path, left)?;
                 left = left.saturating_sub(loaded.bytes);
-                read.push((&part.path, loaded.shape.clone()));
-                loaded.shape
+                read.push((&part.path, loaded.clone()));
+                loaded
             }
         };
         shapes.push(shape);
@@ -117,7 +151,11 @@ fn shapes(arguments: &Arguments, common: &Common) -> Result<Vec<Shape>, Failure>
     Ok(shapes)
 }
 
-fn clash_of(pair: &PairContacts<'_>, arguments: &Arguments) -> Result<Option<Clash>, Failure> {
+fn clash_of(
+    pair: &PairContacts<'_>,
+    poses: &[Pose],
+    arguments: &Arguments,
+) -> Result<Option<Clash>, Failure> {
     // Ids are handed out in order, from 0.
     let parts = [pair.a.0 as usize, pair.b.0 as usize];
     let [a, b] = parts.map(|part| &arguments.parts[part]);
@@ -133,8 +171,8 @@ fn clash_of(pair: &PairContacts<'_>, arguments: &Arguments) -> Result<Option<Cla
         parts,
         separation: deepest.separation,
         contacts: pair.found.len(),
-        point_in_world: a.world_from_field.transform_point(deepest.point),
-        normal_in_world: a.world_from_field.transform_vector(deepest.normal),
+        point: poses[parts[0]].transform_point(deepest.point),
+        normal_in_world: poses[parts[0]].transform_vector(deepest.normal),
         is_whole,
     }))
 }
@@ -148,7 +186,13 @@ fn name(arguments: &Arguments, part: usize) -> String {
     )
 }
 
-fn answer(arguments: &Arguments, clashes: &[Clash], timings: Timings, microseconds: f64) -> Answer {
+fn answer(
+    arguments: &Arguments,
+    frames: &Frames,
+    clashes: &[Clash],
+    timings: Timings,
+    microseconds: f64,
+) -> Answer {
     let parts = arguments.parts.len();
     let rows: Vec<Vec<String>> = (clashes.iter())
         .map(|clash| {
@@ -158,7 +202,7 @@ fn answer(arguments: &Arguments, clashes: &[Clash], timings: Timings, microsecon
                 b,
                 report::length(clash.separation),
                 report::count_of(clash.contacts),
-                report::point(clash.point_in_world),
+                frames.point(clash.point),
             ]
         })
         .collect();
@@ -186,7 +230,7 @@ fn answer(arguments: &Arguments, clashes: &[Clash], timings: Timings, microsecon
                 "file_b": arguments.parts[b].path.to_string_lossy(),
                 "separation": report::number(clash.separation),
                 "contacts": clash.contacts,
-                "point": report::numbers(clash.point_in_world),
+                "point": frames.point_json(clash.point),
                 "normal": report::numbers(clash.normal_in_world),
                 "complete": clash.is_whole,
             })
