@@ -253,3 +253,55 @@ fn poses_that_are_no_poses_are_refused() {
     assert!(query.cast(&ball, &ball, Motion::still(bad)).is_err());
     assert!(query.clearance(&ball, &ball, Motion::still(bad)).is_err());
 }
+
+/// Steps of `f32` are 6 cm where these boxes lie: shells and faces in the frame of the mesh would be
+/// a thousand kilometres from their field.
+#[test]
+fn a_mesh_far_out_becomes_a_shape_in_a_frame_of_its_own() {
+    let far = DVec3::new(1048576.0, -524288.0, 0.0);
+    let mut mesh = generate::cuboid(generate::Cuboid {
+        half_extents: DVec3::new(0.5, 0.25, 0.75),
+        subdivisions: [4; 3],
+    })
+    .unwrap();
+    let near = MadeShape::from_mesh(&mesh, &coarse(), &|_| std::ops::ControlFlow::Continue(()));
+    let near = near.unwrap();
+    assert_eq!(near.report.provenance.origin, DVec3::ZERO);
+    for vertex in &mut mesh.vertices {
+        *vertex += far;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far.obj");
+    write::write_file(&path, &mesh).unwrap();
+    let opened = Shape::open_with(&path, &coarse()).unwrap();
+    let origin = opened.report.provenance.origin;
+    assert!(origin != DVec3::ZERO && (origin - far).length() <= 1.0);
+    assert!(opened.report.shell_points > 0 && opened.report.faces == near.report.faces);
+    let mass = opened.mass().unwrap();
+    let expected = (far - origin).as_vec3();
+    assert!((mass.volume - 0.75).abs() < 1e-5, "{mass:?}");
+    assert!(
+        (mass.center.as_vec3() - expected).length() < 1e-5,
+        "{mass:?}"
+    );
+    // A pose between the meshes, brought into the frames of the shapes as `Provenance::origin` says.
+    let own =
+        |a_from_b: DVec3, a: DVec3, b: DVec3| Pose::from_translation((a_from_b + b - a).as_vec3());
+    let mut query = Query::default();
+    // The box of height 1.5, moved up by 2, is 0.5 above the other, whichever of them is far out.
+    for (a, b, a_from_b) in [
+        (&opened, &opened, DVec3::new(0.0, 0.0, 2.0)),
+        (&opened, &near, far + DVec3::new(0.0, 0.0, 2.0)),
+        (&near, &opened, DVec3::new(0.0, 0.0, 2.0) - far),
+    ] {
+        let frames = (a.report.provenance.origin, b.report.provenance.origin);
+        let pose = own(a_from_b, frames.0, frames.1);
+        let found = query.separation(&a.shape, &b.shape, pose).unwrap();
+        assert!((found.separation - 0.5).abs() < 1e-3, "{found:?}");
+        assert!(!query.touching(&a.shape, &b.shape, pose).unwrap());
+        let into = own(a_from_b - DVec3::new(0.0, 0.0, 0.6), frames.0, frames.1);
+        assert!(query.touching(&a.shape, &b.shape, into).unwrap());
+        let deepest = query.contacts(&a.shape, &b.shape, into).unwrap();
+        assert!(!deepest.is_empty(), "an overlap of 0.1 has contacts");
+    }
+}
