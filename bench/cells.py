@@ -86,6 +86,10 @@ def selected(words):
             column, _, values = condition.partition("=")
             column, values, is_wanted = known(name, columns, column), values.split("|"), kind == "where"
             rows = [row for row in rows if (row[column] in values) == is_wanted]
+        elif word.startswith("drop:"):
+            dropped = known(name, columns, word.removeprefix("drop:"))
+            columns = [column for column in columns if column != dropped]
+            rows = [{column: row[column] for column in columns} for row in rows]
         elif word.startswith("spread:"):
             columns, rows = spread(name, columns, rows, word.removeprefix("spread:"))
         elif word.startswith("sort:"):

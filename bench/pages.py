@@ -21,6 +21,7 @@ Each word after the file is one of these; a word with spaces stands in double qu
     a/a(key=value)=Heading  the quotient with the same column of another row of the table
     where:column=value      only rows with that value; `a|b` for either
     not:column=value        only rows without it
+    drop:column             forgets a column, for the next word
     spread:figure,value     rows that differ in these two columns alone become one row
     sort:column             rows by a column, numbers as numbers; `sort:-column` from the largest on
     rows:N                  the first N rows of those

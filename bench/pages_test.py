@@ -84,6 +84,18 @@ class Pages(unittest.TestCase):
         self.assertEqual(table[1:3], ["| who | times | share |", "|---|---:|---:|"])
         self.assertEqual(table[3:5], ["| **Ours** | 1.0 | 0.25 |", "| theirs | 4.0 | – |"])
 
+    def test_figures_are_spread_over_columns(self):
+        (self.results / "box" / "long.csv").write_text(
+            "nodes,figure,value,unit\n64,time,1,s\n64,size,9,B\n128,time,2,s\n"
+        )
+        mark = "<!-- table: box/long.csv drop:unit spread:figure,value -->\n<!-- end table -->"
+        table = self.fill(mark).split("\n")
+        self.assertEqual(table[1:-1], [
+            "| nodes | time | size |", "|---:|---:|---:|", "| 64 | 1 | 9 |", "| 128 | 2 | – |"
+        ])
+        with self.assertRaises(cells.Fault):
+            self.fill("<!-- table: box/long.csv drop:nodes drop:unit spread:figure,value -->")
+
     def test_the_run_of_a_file(self):
         text = self.fill("<!-- run: box/a.csv -->\n<!-- end run -->")
         self.assertIn("- `cargo run` on `box`, idle, 2026-01-02.", text)
