@@ -60,7 +60,7 @@ from cells import RESULTS, ROOT, Fault, figure, read, table  # noqa: E402
 
 BEGIN = re.compile(r"^<!-- (?P<kind>table|run): (?P<words>.*?) -->$")
 END = re.compile(r"^<!-- end (?P<kind>table|run) -->$")
-NUMBER = r"(?:±|~|-|−|\+)?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
+NUMBER = r"(?:±|~|-|−|\+)?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?"
 FIGURE = re.compile(rf"<!-- figure: (?P<words>.*?) -->(?P<shown>{NUMBER}|…)")
 GIVEN = re.compile(r"<!-- given: (?P<words>.*?) -->", re.S)
 UNIT = (

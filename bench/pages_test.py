@@ -70,6 +70,12 @@ class Pages(unittest.TestCase):
         line = "<!-- figure: box/a.csv seconds where:name=ours -->0.4 s"
         self.assertNotEqual(self.fill(line), line)
 
+    def test_what_follows_a_figure_stays(self):
+        line = "<!-- figure: box/a.csv seconds:.0f*2e3 where:name=theirs -->…, or more, 5, 6"
+        filled = self.fill(line)
+        self.assertTrue(filled.endswith("-->4000, or more, 5, 6"), filled)
+        self.assertEqual(self.fill(filled), filled)
+
     def test_rows_fold(self):
         for fold, wanted in [("max", "2.0"), ("sum", "2.5"), ("mean", "1.2"), ("count", "2")]:
             line = f"<!-- figure: box/a.csv seconds:.1f of:{fold} -->… s".replace(
