@@ -136,10 +136,64 @@ fn main() -> Result<(), Box<dyn Error>> {
 const LEFT_OUT: &str = "left out";
 const CONSERVATIVELY: &str = "conservative";
 
-/// Rows that were measured, as they stand in the file: model, tolerance, and the cells of the table behind them.
+/// Columns of the file. The note says why a row has no figures; it alone may hold commas.
+const COLUMNS: [&str; 12] = [
+    "model",
+    "tolerance",
+    "cpu_s",
+    "file_bytes",
+    "memory_bytes",
+    "proven_error",
+    "worst_error",
+    "proven_over_measured",
+    "broken",
+    "brute_force_broken",
+    "brute_force",
+    "note",
+];
+/// Figures of a row at a tolerance: the columns but for model, tolerance and note.
+const FIGURES: usize = COLUMNS.len() - 3;
+
+/// One row of the file. Figures are as they are printed; those that were not measured are empty.
+#[derive(Clone, Default)]
+struct Row {
+    model: String,
+    /// A share of the diagonal, [`LEFT_OUT`] or [`CONSERVATIVELY`].
+    tolerance: String,
+    figures: [String; FIGURES],
+    note: String,
+}
+
+impl Row {
+    fn from_line(line: &str) -> Option<Row> {
+        let mut cells = line.splitn(COLUMNS.len(), ',').map(str::to_owned);
+        let (model, tolerance) = (cells.next()?, cells.next()?);
+        let mut figures = <[String; FIGURES]>::default();
+        for figure in &mut figures {
+            *figure = cells.next()?;
+        }
+        let note = cells.next()?.trim_matches('"').to_owned();
+        Some(Row {
+            model,
+            tolerance,
+            figures,
+            note,
+        })
+    }
+
+    fn line(&self) -> String {
+        let figures = self.figures.join(",");
+        // A comma in a name would move all figures by a column.
+        let model = self.model.replace(',', "_");
+        let note = self.note.replace('"', "'");
+        format!("{model},{},{figures},\"{note}\"", self.tolerance)
+    }
+}
+
+/// Rows that were measured, as they stand in the file.
 struct Known {
     path: Option<PathBuf>,
-    rows: Vec<[String; 3]>,
+    rows: Vec<Row>,
 }
 
 impl Known {
@@ -148,34 +202,36 @@ impl Known {
             Some(path) if path.exists() => std::fs::read_to_string(path)?,
             _ => String::new(),
         };
-        let mut rows = Vec::new();
-        for line in text.lines() {
-            let mut parts = line.splitn(3, ';').map(str::to_owned);
-            match [parts.next(), parts.next(), parts.next()] {
-                [Some(model), Some(share), Some(cells)] => rows.push([model, share, cells]),
-                _ => return Err(format!("{line:?} is no row").into()),
-            }
+        let header = COLUMNS.join(",");
+        let mut lines = text.lines();
+        if let Some(first) = lines.next()
+            && first != header
+        {
+            return Err(format!("the file begins with {first:?}, not with {header:?}").into());
         }
+        let rows = lines.map(|line| Row::from_line(line).ok_or(format!("{line:?} is no row")));
         Ok(Known {
             path: path.map(Path::to_owned),
-            rows,
+            rows: rows.collect::<Result<_, _>>()?,
         })
     }
 
-    fn find(&self, model: &str, share: &str) -> Option<&str> {
-        let found = |row: &&[String; 3]| row[0] == model && row[1] == share;
-        self.rows.iter().find(found).map(|row| row[2].as_str())
+    fn find(&self, model: &str, tolerance: &str) -> Option<&Row> {
+        let model = model.replace(',', "_");
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.model == model && row.tolerance == tolerance)
     }
 
-    fn has(&self, model: &str, share: &str) -> bool {
-        self.find(model, share).is_some()
+    fn has(&self, model: &str, tolerance: &str) -> bool {
+        self.find(model, tolerance).is_some()
     }
 
-    fn add(&mut self, row: [String; 3]) -> Result<(), Box<dyn Error>> {
+    fn add(&mut self, row: Row) -> Result<(), Box<dyn Error>> {
         self.rows.push(row);
         if let Some(path) = &self.path {
-            let lines: Vec<String> = self.rows.iter().map(|row| row.join(";")).collect();
-            std::fs::write(path, lines.join("\n") + "\n")?;
+            let lines = self.rows.iter().map(|row| row.line() + "\n");
+            let text: String = lines.collect();
+            std::fs::write(path, COLUMNS.join(",") + "\n" + &text)?;
         }
         Ok(())
     }
@@ -188,13 +244,18 @@ fn print_tables(models: &[(String, TriangleMesh)], known: &Known, options: &Opti
     );
     for (name, mesh) in models {
         for share in options.shares.iter().map(|share| format!("{share:e}")) {
-            if let Some(cells) = known.find(name, &share) {
+            if let Some(row) = known.find(name, &share) {
                 let faces = thousands(mesh.faces.len());
-                println!("| {name} | {faces} | {share} | {cells} |");
+                let [cpu, figures @ .., broken, brute_force] = &row.figures;
+                let cells = match row.note.as_str() {
+                    "" => format!("{} | {broken} of {brute_force}", figures.join(" | ")),
+                    note => format!("{note} |||||||"),
+                };
+                println!("| {name} | {faces} | {share} | {cpu} | {cells} |");
             }
         }
     }
-    let of_kind = |kind: &str| -> Vec<(&str, &str)> {
+    let of_kind = |kind: &str| -> Vec<(&str, &Row)> {
         let rows = models
             .iter()
             .filter_map(|(name, _)| Some((name.as_str(), known.find(name, kind)?)));
@@ -202,18 +263,16 @@ fn print_tables(models: &[(String, TriangleMesh)], known: &Known, options: &Opti
     };
     let conservative = of_kind(CONSERVATIVELY);
     if !conservative.is_empty() {
-        println!(
-            "\nConservative, {CONSERVATIVE:e} of the diagonal:\n\n| model | points of the surface | reported outside | highest value / tolerance |\n|---|--:|--:|--:|"
-        );
-        for (name, cells) in conservative {
-            println!("| {name} | {cells} |");
+        println!("\nConservative, {CONSERVATIVE:e} of the diagonal:\n");
+        for (name, row) in conservative {
+            println!("- {name}: {}", row.note);
         }
     }
     let left_out = of_kind(LEFT_OUT);
     if !left_out.is_empty() {
         let reasons: Vec<String> = left_out
             .iter()
-            .map(|(name, why)| format!("{name}: {why}"))
+            .map(|(name, row)| format!("{name}: {}", row.note))
             .collect();
         println!("\nLeft out: {}.", reasons.join("; "));
     }
@@ -294,27 +353,31 @@ fn one_row(
     mesh: &TriangleMesh,
     share: f64,
     options: &Options,
-) -> Result<[String; 3], Box<dyn Error>> {
-    let row = |key: &str, cells: String| Ok([name.to_owned(), key.to_owned(), cells]);
+) -> Result<Row, Box<dyn Error>> {
+    let without_figures = |key: &str, note: String| Row {
+        model: name.to_owned(),
+        tolerance: key.to_owned(),
+        note,
+        ..Row::default()
+    };
     let exact = match ExactDistance::new(mesh, SignChoice::Auto) {
         Ok(exact) => exact,
-        Err(error) => return row(LEFT_OUT, error.to_string()),
+        Err(error) => return Ok(without_figures(LEFT_OUT, error.to_string())),
     };
     let key = format!("{share:e}");
     let (result, spent) = clock::timed(|| baked(mesh, share, false, options));
+    let given_up = |note: String| {
+        let mut row = without_figures(&key, note);
+        row.figures[0] = format!("{:.1}", spent.cpu);
+        Ok(row)
+    };
     let found = match result {
         Ok(found) => found,
         Err(SparseBakeError::Bake(BakeError::Cancelled)) => {
-            let limit = options.bake_limit;
-            return row(
-                &key,
-                format!("{:.1} | given up after {limit} CPU s |||||||", spent.cpu),
-            );
+            return given_up(format!("given up after {} CPU s", options.bake_limit));
         }
-        Err(error) if error.is_limit() => {
-            return row(&key, format!("{:.1} | refused: {error} |||||||", spent.cpu));
-        }
-        Err(error) => return row(LEFT_OUT, error.to_string()),
+        Err(error) if error.is_limit() => return given_up(format!("refused: {error}")),
+        Err(error) => return Ok(without_figures(LEFT_OUT, error.to_string())),
     };
     let stored = StoredField::from(found.field);
     let file_bytes = file::to_bytes(&stored, &found.provenance).len();
@@ -324,20 +387,20 @@ fn one_row(
     let checked = check(mesh, &exact, field, options.points);
     let ratio = median_ratio(&exact, field);
     let diagonal = mesh.bounds().diagonal();
-    row(
-        &key,
-        format!(
-            "{:.1} | {} | {} | {:.3e} | {:.3e} | {ratio:.1} | {} | {} of {}",
-            spent.cpu,
-            thousands(file_bytes),
-            thousands(field.bytes()),
-            f64::from(field.error_bound()) / diagonal,
-            checked.worst / diagonal,
-            checked.broken,
-            checked.brute_force_broken,
-            thousands(checked.brute_force),
-        ),
-    )
+    Ok(Row {
+        figures: [
+            format!("{:.1}", spent.cpu),
+            file_bytes.to_string(),
+            field.bytes().to_string(),
+            format!("{:.3e}", f64::from(field.error_bound()) / diagonal),
+            format!("{:.3e}", checked.worst / diagonal),
+            format!("{ratio:.1}"),
+            checked.broken.to_string(),
+            checked.brute_force_broken.to_string(),
+            checked.brute_force.to_string(),
+        ],
+        ..without_figures(&key, String::new())
+    })
 }
 
 struct Checked {
@@ -500,16 +563,19 @@ fn placed_blocks(field: &SparseBlocks) -> Vec<Placed> {
     placed
 }
 
-fn conservative(
-    name: &str,
-    mesh: &TriangleMesh,
-    options: &Options,
-) -> Result<[String; 3], Box<dyn Error>> {
-    let row = |cells: String| Ok([name.to_owned(), CONSERVATIVELY.to_owned(), cells]);
+fn conservative(name: &str, mesh: &TriangleMesh, options: &Options) -> Result<Row, Box<dyn Error>> {
+    let row = |note: String| {
+        Ok(Row {
+            model: name.to_owned(),
+            tolerance: CONSERVATIVELY.to_owned(),
+            note,
+            ..Row::default()
+        })
+    };
     let field = match baked(mesh, CONSERVATIVE, true, options) {
         Ok(found) => found.field,
-        Err(SparseBakeError::Bake(BakeError::Cancelled)) => return row("given up ||".to_owned()),
-        Err(error) if error.is_limit() => return row(format!("refused: {error} ||")),
+        Err(SparseBakeError::Bake(BakeError::Cancelled)) => return row("given up".to_owned()),
+        Err(error) if error.is_limit() => return row(format!("refused: {error}")),
         Err(error) => return Err(error.into()),
     };
     const CHUNK: usize = 100_000;
@@ -533,7 +599,7 @@ fn conservative(
         .map(|&(_, highest)| highest)
         .fold(f32::NEG_INFINITY, f32::max);
     row(format!(
-        "{} | {outside} | {:.2e}",
+        "{} points of the surface, {outside} of them reported outside; the highest value is {:.2e} of the tolerance",
         thousands(options.surface),
         f64::from(highest) / (CONSERVATIVE * mesh.bounds().diagonal())
     ))
