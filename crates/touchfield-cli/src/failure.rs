@@ -11,6 +11,7 @@ use touchfield::bake::{
 use touchfield::field::GridError;
 use touchfield::field::file::{Cause as FileCause, FileError};
 use touchfield::mesh::read::{Cause, ReadError};
+use touchfield::open::ShapeError;
 
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
 use crate::report::{self, Answer};
@@ -114,6 +115,14 @@ impl Failure {
             error => format!("{}: its pointshell cannot be made: {error}", path.display()),
         };
         Failure::new(error.is_limit(), message)
+    }
+
+    /// A mesh or field in `path` that does not become a shape.
+    pub(crate) fn of_shape(path: &Path, error: &ShapeError) -> Failure {
+        match error {
+            ShapeError::Shell(error) => Failure::of_shell(path, error),
+            error => Failure::new(error.is_limit(), format!("{}: {error}", path.display())),
+        }
     }
 
     /// A field in `path` that cannot be stored another way, with the option that helps.

@@ -39,6 +39,10 @@ fn bound_of(
             baked.field.error_bound()
         ));
     }
+    // A mesh far from the origin is baked in a frame of its own, in which the truth is computed too.
+    let mut mesh = mesh.clone();
+    mesh.move_to_frame_at(baked.provenance.origin);
+    let mesh = &mesh;
     // Brute force where the truth is the winding number and there are few faces; else what exact_bake.rs has tested.
     if mesh.faces.len() <= 40 && meshes::is_closed(mesh) && mesh.signed_volume() > 0.0 {
         let truth = MeshTruth::of(mesh);

@@ -52,8 +52,13 @@ pub enum ShellChoice {
 }
 
 impl ShellChoice {
-    /// The settings of the shell for a field, and for a mesh if it is known.
-    fn settings(self, field: &StoredField, mesh: Option<&TriangleMesh>) -> Option<ShellSettings> {
+    /// Returns the settings of the shell for a field, and for its mesh where that is known; `None` if
+    /// there is to be no shell.
+    pub fn settings(
+        self,
+        field: &StoredField,
+        mesh: Option<&TriangleMesh>,
+    ) -> Option<ShellSettings> {
         let density = match self {
             ShellChoice::OneCell => ShellDensity::Spacing(field.finest_cell_size()),
             ShellChoice::Density(density) => density,
@@ -282,9 +287,9 @@ impl MadeShape {
             moved
         });
         let mesh = moved.as_ref().unwrap_or(mesh);
-        let shell = shell_of_faces(mesh, &field, settings.shell)?;
+        let shell = shell_of_faces(mesh, &field, settings.shell)?.map(Arc::new);
         let surface = match settings.faces {
-            true => kept_faces(mesh, &provenance)?,
+            true => kept_faces(mesh, &provenance)?.map(Arc::new),
             false => None,
         };
         Ok(MadeShape {
@@ -303,35 +308,53 @@ impl MadeShape {
             shell,
             surface,
         } = stored;
-        let field = Arc::new(stored.field);
+        let (shell, surface) = (shell.map(Arc::new), surface.map(Arc::new));
+        MadeShape::from_parts(
+            Arc::new(stored.field),
+            stored.provenance,
+            shell,
+            surface,
+            settings,
+        )
+    }
+
+    /// Joins a field with the shell and the faces that belong to it. Without a shell one is made of
+    /// the surface of the field, as the settings say.
+    pub fn from_parts(
+        field: Arc<StoredField>,
+        provenance: Provenance,
+        shell: Option<Arc<PointShell>>,
+        surface: Option<Arc<Surface>>,
+        settings: &ShapeSettings,
+    ) -> Result<MadeShape, ShellBakeError> {
         let shell = match shell {
-            None => shell_of_surface(&field, settings.shell)?,
+            None => shell_of_surface(&field, settings.shell)?.map(Arc::new),
             shell => shell,
         };
-        Ok(MadeShape::joined(field, stored.provenance, shell, surface))
+        Ok(MadeShape::joined(field, provenance, shell, surface))
     }
 
     fn joined(
         field: Arc<StoredField>,
         provenance: Provenance,
-        shell: Option<PointShell>,
-        surface: Option<Surface>,
+        shell: Option<Arc<PointShell>>,
+        surface: Option<Arc<Surface>>,
     ) -> MadeShape {
         let report = ShapeReport {
             kind: field.kind(),
             cell_size: field.finest_cell_size(),
             error_bound: field.error_bound(),
             shell_points: shell.as_ref().map_or(0, |shell| shell.points().len()),
-            covering_radius: shell.as_ref().map_or(0.0, PointShell::covering_radius),
+            covering_radius: (shell.as_ref()).map_or(0.0, |shell| shell.covering_radius()),
             faces: (surface.as_ref()).map_or(0, |surface| surface.triangles().len()),
             provenance,
         };
         let mut shape = Shape::stored(field);
         if let Some(shell) = shell {
-            shape = shape.with_shell(Arc::new(shell));
+            shape = shape.with_shell(shell);
         }
         if let Some(surface) = surface {
-            shape = shape.with_exact_surface(Arc::new(surface));
+            shape = shape.with_exact_surface(surface);
         }
         MadeShape {
             shape,

@@ -6,18 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec3;
-use touchfield::bake::pointshell::{
-    ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
-};
+use touchfield::ShapeSettings;
 use touchfield::bake::{
     BakeReport, BakeSettings, Baked, Before, FieldKind, Rebaked, SparseBefore, bake_field,
-    frame_origin, hull_of_mesh, rebake, rebake_sparse, surface_of_mesh,
+    frame_origin, hull_of_mesh, rebake, rebake_sparse,
 };
 use touchfield::field::file::{self, Stored};
-use touchfield::field::{DenseGrid, Provenance, SignMethod, SparseBlocks, StoredField};
+use touchfield::field::{DenseGrid, Provenance, SparseBlocks, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{self, Limits};
+pub(crate) use touchfield::open::is_baked;
+use touchfield::open::{self, MadeShape, ShapeError};
 use touchfield::pointshell::PointShell;
 use touchfield::shape::file::{self as shape_file, StoredShape};
 use touchfield::shape::{Convex, Shape, Surface};
@@ -71,20 +71,6 @@ impl Body {
             )
         })
     }
-}
-
-/// Whether a file holds a baked field, or at least claims to by its extension.
-pub(crate) fn is_baked(path: &Path) -> bool {
-    let mut start = [0; file::SIGNATURE.len()];
-    // What is looked at in a pipe is gone for the reader.
-    let magic = match path.is_file() {
-        true => File::open(path).and_then(|mut file| file.read_exact(&mut start)),
-        false => Err(io::ErrorKind::Unsupported.into()),
-    };
-    (magic.is_ok() && start == file::SIGNATURE)
-        || path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
 }
 
 /// Says more of a folder or an empty file than any reader would.
@@ -269,7 +255,7 @@ fn note_origin(path: &Path, origin: DVec3) {
     }
 }
 
-/// The field of a file with its shell and faces, and its mesh, in the frame of the field, if it is one.
+/// Reads a field with its shell and faces, or bakes a mesh, which is returned as it is in the file.
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
@@ -289,7 +275,7 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
         };
         return Ok((body, None));
     }
-    let mut mesh = mesh(path, Units::M, max_memory)?;
+    let mesh = mesh(path, Units::M, max_memory)?;
     let settings = BakeSettings {
         max_memory,
         ..BakeSettings::default()
@@ -298,7 +284,6 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
         field, provenance, ..
     } = bake_mesh(path, &mesh, &settings, &Storage::New(FieldKind::Dense))
         .map_err(|failure| failure.of_default_bake())?;
-    mesh.move_to_frame_at(provenance.origin);
     note_origin(path, provenance.origin);
     note(&format!(
         "{}: a mesh, baked in memory to {} nodes; `touchfield bake` keeps the result and chooses how fine",
@@ -313,10 +298,6 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
     };
     Ok((body, Some(mesh)))
 }
-
-/// Meshes of up to so many vertices lend all of them to their shell; of larger ones points are chosen, or a scan of millions would
-/// make a shell of millions.
-const MOST_VERTICES: usize = 50_000;
 
 /// A shape that can be asked for contact.
 #[derive(Clone)]
@@ -373,98 +354,40 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
     })
 }
 
-/// A field with what contact wants of its surface: what its file held, else made of its mesh, else a shell of the field's own surface.
+/// Joins a field with its shell and faces: those of its file, else those of its mesh, else a shell of
+/// the field's own surface.
 pub(crate) fn shape_of(
     path: &Path,
     body: &Body,
     mesh: Option<&TriangleMesh>,
 ) -> Result<LoadedShape, Failure> {
-    let mut parts = body.parts.clone();
-    if parts.shell.is_none() {
-        parts = match mesh {
-            Some(mesh) => parts_of_mesh(path, mesh, &body.field, &body.provenance)?,
-            None => Parts {
-                shell: Some(Arc::new(shell_of(path, &body.field)?)),
-                ..parts
-            },
-        };
-    }
-    let made = parts.bytes() - body.parts.bytes();
-    let mut shape = Shape::stored(Arc::clone(&body.field));
-    if let Some(shell) = parts.shell {
-        shape = shape.with_shell(shell);
-    }
-    if let Some(surface) = parts.surface {
-        shape = shape.with_exact_surface(surface);
-    }
+    let (field, provenance) = (Arc::clone(&body.field), body.provenance.clone());
+    let settings = ShapeSettings::default();
+    let made = match mesh {
+        Some(mesh) => MadeShape::of_mesh_and_field(mesh, field, provenance, &settings),
+        None => {
+            let Parts { shell, surface } = body.parts.clone();
+            MadeShape::from_parts(field, provenance, shell, surface, &settings)
+                .map_err(ShapeError::from)
+        }
+    };
+    let shape = made.map_err(|error| Failure::of_shape(path, &error))?.shape;
+    let shell = shape.shell().map_or(0, |shell| shell.bytes());
+    let surface = shape.surface().map_or(0, |surface| surface.bytes());
     Ok(LoadedShape {
+        bytes: body.bytes() - body.parts.bytes() as u64 + (shell + surface) as u64,
         shape,
         origin: body.provenance.origin,
-        bytes: body.bytes() + made as u64,
     })
 }
 
-/// Most points of a shell that is made for a query.
-pub(crate) const MOST_POINTS: u32 = 1 << 22;
-
-/// A shell of points about a cell apart on the faces of a mesh, and the faces.
-fn parts_of_mesh(
-    path: &Path,
-    mesh: &TriangleMesh,
-    field: &StoredField,
-    provenance: &Provenance,
-) -> Result<Parts, Failure> {
-    let density = ShellDensity::Spacing(field.finest_cell_size());
-    let shell = shell_of_faces(mesh, field, density, MOST_POINTS)
-        .map_err(|error| Failure::of_shell(path, &error))?;
-    let surface = surface_of(path, mesh, provenance)?;
-    Ok(Parts {
-        shell: Some(Arc::new(shell)),
-        surface: surface.map(Arc::new),
-    })
-}
-
-/// A shell of points on the faces of a mesh.
-pub(crate) fn shell_of_faces(
-    mesh: &TriangleMesh,
-    field: &StoredField,
-    density: ShellDensity,
-    max_points: u32,
-) -> Result<PointShell, ShellBakeError> {
-    let settings = ShellSettings {
-        density,
-        // Corners and edges touch first.
-        sampling: match mesh.vertices.len() <= MOST_VERTICES {
-            true => ShellSampling::Vertices,
-            false => ShellSampling::PoissonDisk,
-        },
-        max_points,
-        ..Default::default()
-    };
-    shell_of_mesh(mesh, field, &settings)
-}
-
-/// The faces of a mesh: bodies that are apart are as far apart as those. None for an offset surface, which is not that of the faces.
-pub(crate) fn surface_of(
+/// Returns the faces of a mesh that are kept beside its field.
+pub(crate) fn kept_faces(
     path: &Path,
     mesh: &TriangleMesh,
     provenance: &Provenance,
 ) -> Result<Option<Surface>, Failure> {
-    (provenance.sign_method != SignMethod::Offset)
-        .then(|| surface_of_mesh(mesh))
-        .transpose()
-        .map_err(|error| Failure::in_file(path, error.to_string()))
-}
-
-/// A shell of points about a cell apart on the surface of a field whose mesh is not known.
-fn shell_of(path: &Path, field: &StoredField) -> Result<PointShell, Failure> {
-    let cell_size = field.finest_cell_size();
-    let settings = ShellSettings {
-        density: ShellDensity::Spacing(cell_size),
-        max_points: MOST_POINTS,
-        ..Default::default()
-    };
-    shell_of_field(field, cell_size, &settings).map_err(|error| Failure::of_shell(path, &error))
+    open::kept_faces(mesh, provenance).map_err(|error| Failure::in_file(path, error.to_string()))
 }
 
 /// The last part of a path.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::FieldKind;
-use touchfield::bake::pointshell::ShellDensity;
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{
     BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
     VoxmapSettings, changed_box,
@@ -14,6 +14,7 @@ use touchfield::bake::{
 use touchfield::field::{SignMethod, StoredField};
 use touchfield::geom::DAabb;
 use touchfield::mesh::{RepairReport, RepairSettings, TriangleMesh, repair, validate};
+use touchfield::open::ShellChoice;
 use touchfield::shape::Surface;
 use touchfield::shape::file::{self as shape_file, StoredShape};
 
@@ -242,7 +243,7 @@ impl Arguments {
         if let (Some(surface), Some(before), Some(path)) = (&surface, &before, &self.before) {
             let mut before = before.clone();
             before.move_to_frame_at(stored.provenance.origin);
-            let given = load::surface_of(path, &before, &stored.provenance)?;
+            let given = load::kept_faces(path, &before, &stored.provenance)?;
             let is_same = |given: &Surface| {
                 given.vertices() == surface.vertices() && given.triangles() == surface.triangles()
             };
@@ -399,15 +400,22 @@ fn parts(
 ) -> Result<Parts, Failure> {
     /// A shell of so many takes about 10 MB; beyond, it would outgrow the field.
     const MOST_POINTS: u32 = 1 << 18;
-    let surface = load::surface_of(&arguments.mesh, mesh, &baked.provenance)?;
+    let surface = load::kept_faces(&arguments.mesh, mesh, &baked.provenance)?;
     let field = &baked.field;
-    let a_cell_apart = ShellDensity::Spacing(field.finest_cell_size());
-    let shell = match load::shell_of_faces(mesh, field, a_cell_apart, MOST_POINTS) {
+    let a_cell_apart = ShellChoice::OneCell.settings(field, Some(mesh));
+    let settings = ShellSettings {
+        max_points: MOST_POINTS,
+        ..a_cell_apart.unwrap_or_default()
+    };
+    let shell = match shell_of_mesh(mesh, field, &settings) {
         Ok(shell) => Ok((shell, None)),
         Err(error) if error.is_limit() => {
             // Thin and sharp parts take more than are asked for.
-            let fewer = ShellDensity::Points(MOST_POINTS / 2);
-            load::shell_of_faces(mesh, field, fewer, MOST_POINTS).map(|shell| {
+            let fewer = ShellSettings {
+                density: ShellDensity::Points(MOST_POINTS / 2),
+                ..settings
+            };
+            shell_of_mesh(mesh, field, &fewer).map(|shell| {
                 let note = format!(
                     "points of the surface that are stored for contact are farther apart than a cell, every place within {} of one: a cell apart there would be more than {}",
                     report::length(shell.covering_radius()),

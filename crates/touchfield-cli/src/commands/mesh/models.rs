@@ -16,12 +16,18 @@ use crate::report::{self, Answer, terminal};
 Example:
   touchfield models --out parts --format stl
   touchfield bake parts/gear.stl -o gear.tfs
+  touchfield models --broken --out broken
+  touchfield inspect broken/holes.obj
 
-All models are closed, manifold and in metres.")]
+The models are closed, manifold and in metres. Those of --broken each have one fault that real files
+have, to try `inspect` and `bake --repair` on.")]
 pub(crate) struct Arguments {
     /// Folder to write to; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "touchfield-models")]
     out: PathBuf,
+    /// Write broken models instead, one per kind of fault
+    #[arg(long)]
+    broken: bool,
     /// Format of the files
     #[arg(long, value_enum, default_value_t = MeshFormat::Obj)]
     format: MeshFormat,
@@ -51,7 +57,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     output::make_folder(&arguments.out)?;
     let mut rows = Vec::new();
     let mut models = Vec::new();
-    for model in generate::catalogue() {
+    let catalogue = match arguments.broken {
+        true => generate::broken(),
+        false => generate::catalogue(),
+    };
+    for model in catalogue {
         let mesh = model
             .mesh()
             .map_err(|error| Failure::BadInput(error.to_string()))?;

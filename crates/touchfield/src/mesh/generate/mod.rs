@@ -12,6 +12,7 @@
 //! # Ok::<(), touchfield::mesh::generate::GenerateError>(())
 //! ```
 
+mod broken;
 mod fastener;
 mod gear;
 mod revolve;
@@ -23,6 +24,7 @@ mod terrain;
 mod tests;
 mod thread;
 
+pub use broken::broken;
 pub use fastener::{Bolt, Nut, bolt, nut};
 pub use gear::{Gear, gear};
 pub use revolve::{Bowl, Mug, bowl, mug};

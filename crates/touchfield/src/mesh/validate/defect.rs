@@ -277,7 +277,12 @@ impl fmt::Display for Defect {
                     UnitGuess::Millimetres => "large: are the numbers millimetres?",
                     UnitGuess::ScaledTwice => "small: were the units converted twice?",
                 };
-                write!(f, "a diagonal of {diagonal} m is suspiciously {why}")
+                // Three digits are enough to see it by.
+                let digits = (2.0 - diagonal.log10().floor()).clamp(0.0, 12.0) as usize;
+                write!(
+                    f,
+                    "a diagonal of {diagonal:.digits$} m is suspiciously {why}"
+                )
             }
         }
     }
