@@ -135,3 +135,8 @@ pub use shape::Shape;
 #[cfg(all(doctest, feature = "bake"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Compiles and runs what the guide shows.
+#[cfg(all(doctest, feature = "bake"))]
+#[doc = include_str!("../../../docs/GUIDE.md")]
+struct Guide;

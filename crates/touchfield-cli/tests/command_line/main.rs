@@ -11,6 +11,7 @@ mod convert;
 mod convex;
 mod far_out;
 mod folder;
+mod pages;
 mod refusals;
 mod sweep;
 mod swept_points;
