@@ -1,6 +1,6 @@
 //! Touchfield answers contact questions about bodies of any shape: touching or not, where, how
-//! deep, how far apart, when. A triangle mesh is baked into a signed distance field with an
-//! error bound.
+//! deep, how far apart, when. A triangle mesh is baked into a signed distance field with an error
+//! bound.
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {

@@ -146,8 +146,8 @@ pub struct ShapeReport {
     /// Number of triangles kept; 0 if none are.
     pub faces: usize,
     /// Sign method, measured error, doubtful cells and notes on the mesh. If [`Provenance::origin`]
-    /// is not zero, the shape is in a frame of its own: a point at `x` in the mesh is at `x −
-    /// origin` in the shape.
+    /// is not zero, the shape is in a frame of its own: a point at `x` in the mesh is at
+    /// `x − origin` in the shape.
     pub provenance: Provenance,
 }
 

@@ -22,7 +22,7 @@ use crate::narrow::{
 use crate::shape::Shape;
 use crate::threads;
 
-/// Queries of pairs of shapes. Use one per thread, and reuse it from call to call.
+/// A context for queries of pairs of shapes. Use one per thread, and reuse it from call to call.
 ///
 /// It stores data per pair: the contacts of [`Query::manifold`] keep their ids from call to call,
 /// and queries of two convex bodies warm start from their last result. Results are as accurate as

@@ -267,7 +267,9 @@ impl AabbTree {
         if self.stale.is_empty() {
             return;
         }
+        // Pairs of stale boxes are no longer valid.
         near.retain(|pair| pair.iter().all(|id| !is_stale[id.0 as usize]));
+        // Find all pairs of stale boxes anew.
         fresh.clear();
         for &id in &self.stale {
             let leaf = self.leaves[id.0 as usize];

@@ -16,7 +16,7 @@ impl Interval {
         upper: f32::INFINITY,
     };
 
-    /// Returns the interval from `lower` to `upper`; `lower` must not exceed `upper`.
+    /// Returns the interval from the smaller value `lower` to the larger value `upper`.
     pub fn new(lower: f32, upper: f32) -> Interval {
         Interval { lower, upper }
     }

@@ -26,7 +26,7 @@ use crate::geom::Tolerance;
 pub struct ReduceSettings {
     /// Maximum number of contacts kept.
     pub max_contacts: usize,
-    /// Maximum number of contacts kept per group of equal normals.
+    /// Maximum number of contacts kept per group of nearly equal normals.
     pub max_per_normal: usize,
     /// Largest angle between a contact's normal and the first normal of its group \[rad\].
     ///
@@ -36,7 +36,8 @@ pub struct ReduceSettings {
     /// Whether the deepest contact is always kept, whatever it adds. Solvers that correct overlap
     /// need it.
     pub keep_deepest: bool,
-    /// Contacts whose depth is within the slop of the deepest one count as equally deep.
+    /// Tolerance for comparing depths: contacts within its slop of the deepest one count as equally
+    /// deep.
     ///
     /// On a face that rests flat, rounding decides which contact is deepest; without a slop the
     /// choice would change at every step.

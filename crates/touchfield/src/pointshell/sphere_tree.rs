@@ -123,6 +123,7 @@ impl SphereTree {
     /// Checks that ranges nest, spheres enclose their points, and levels follow one another.
     pub(super) fn check(&self, points: &[Vec3]) -> Result<(), ShellError> {
         let bad = |node: usize, why: &'static str| Err(ShellError::BadTree { node, why });
+        // Levels divide the nodes, the root alone in the first.
         let ordered = self.levels.windows(2).all(|pair| pair[0] < pair[1]);
         let whole = self.levels.first() == Some(&0)
             && self.levels.get(1) == Some(&1)
@@ -139,6 +140,7 @@ impl SphereTree {
             for index in self.levels[level]..self.levels[level + 1] {
                 let node = &self.nodes[index as usize];
                 let index = index as usize;
+                // Points and representative exist, and the sphere encloses the points.
                 let start = u64::from(node.first_point);
                 let end = start + u64::from(node.point_count);
                 if node.point_count == 0 || end > points.len() as u64 {
@@ -158,6 +160,7 @@ impl SphereTree {
                 if node.child_count == 0 {
                     continue;
                 }
+                // Children follow those of the previous node, in the next level.
                 if u64::from(node.first_child) != next_child
                     || level + 2 >= self.levels.len()
                     || next_child + u64::from(node.child_count) > u64::from(self.levels[level + 2])
@@ -168,6 +171,7 @@ impl SphereTree {
                     );
                 }
                 next_child += u64::from(node.child_count);
+                // The points of the children partition those of the node.
                 let mut next_point = start;
                 let children =
                     &self.nodes[node.first_child as usize..][..node.child_count as usize];

@@ -257,6 +257,7 @@ fn blocks(nodes: &[SurfaceNode], disc: impl Fn(u32, u32) -> Disc) -> Vec<DiscBlo
     let mut open: Vec<(u32, usize, usize)> =
         root.node.map(|node| (node, 0, 0)).into_iter().collect();
     while let Some((node, block, lane)) = open.pop() {
+        // Open the largest disc while its content fits in the block.
         let mut parts = opened(node);
         loop {
             let room = LANES - parts.len();

@@ -78,7 +78,7 @@ impl HullField {
     /// Returns the height of a point over the plane that it is highest above \[m\], and the index
     /// of that face; the lowest index on ties.
     fn highest(&self, point: DVec3) -> (f64, u32) {
-        /// Number of faces from which on a tree is faster. Tuned: at 500 both take as long.
+        /// Number of faces from which on the tree is used. Tuned: at 500 both take as long.
         const MANY: usize = 1000;
         if self.hull.faces().len() >= MANY {
             let planes = self.planes.get_or_init(|| PlaneTree::new(&self.hull));

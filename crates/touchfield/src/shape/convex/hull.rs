@@ -188,6 +188,7 @@ impl ConvexHull {
         let mut faces = Vec::with_capacity(polygons.len());
         // Every half-edge by its two ends, to find its twin.
         let mut sides: Vec<(u32, u32, u32)> = Vec::new();
+        // Faces, and their half-edges with twins still open.
         for polygon in polygons {
             let first = half_edges.len() as u32;
             let count = polygon.len() as u32;
@@ -214,6 +215,7 @@ impl ConvexHull {
                 count,
             });
         }
+        // Twins.
         sides.sort_unstable();
         for &(origin, end, own) in &sides {
             if let Ok(other) = sides.binary_search_by(|side| (side.0, side.1).cmp(&(end, origin))) {

@@ -220,6 +220,7 @@ fn keep(
 /// Merges coplanar facets to polygons, and keeps only corners where at least three polygons meet.
 fn merged(hull: &GrowingHull, points: &[DVec3]) -> Vec<Vec<u32>> {
     let facets = hull.facets();
+    // Group coplanar facets by flood fill over neighbours.
     let mut group_of: Vec<u32> = vec![NONE; facets.len()];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for (start, facet) in (0..).zip(facets) {

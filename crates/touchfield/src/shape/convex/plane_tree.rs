@@ -7,11 +7,11 @@
 //! unless many planes are at about the same height, as near the centre of a ball.
 //! Not for: a hundred faces, which a linear search handles faster.
 //!
-//! The planes of a branch have normals within a cone, and are described relative to a point c: `n ·
-//! x − offset = n · (x − c) − (offset − n · c)`. The first term is largest at the rim of the cone,
-//! or along x − c if that lies in the cone; the second is bounded by its minimum over the planes.
-//! With c at the centre of the ball that approximates the planes, the second term hardly varies
-//! between them, so that the bound is tight.
+//! The planes of a branch have normals within a cone, and are described relative to a point c:
+//! `n · x − offset = n · (x − c) − (offset − n · c)`. The first term is largest at the rim of the
+//! cone, or along x − c if that lies in the cone; the second is bounded by its minimum over the
+//! planes. With c at the centre of the ball that approximates the planes, the second term hardly
+//! varies between them, so that the bound is tight.
 
 use glam::DVec3;
 

@@ -59,8 +59,8 @@ const DIRECTIONS: usize = 8;
 /// mislead the search; above 0.1, wedges of 3° count as plates.
 const THINNER: f64 = 0.05;
 
-/// A search whose chord shrinks below this fraction of its start leads to an edge. Blunt ends of
-/// longer tapers are found from places nearer to them.
+/// Fraction of its first chord below which a search has run into an edge. Blunt ends of longer
+/// tapers are found from places nearer to them.
 const TO_AN_EDGE: f64 = 0.125;
 
 /// Maximum number of steps towards thinner places.
