@@ -1,13 +1,13 @@
-//! Files that appear under their name whole or not at all.
+//! Atomic files, which appear under their name complete or not at all.
 //!
-//! Input: a path and what writes the content.
-//! Output: the complete file under that path, or an error, the old file untouched and nothing left
-//! beside it.
+//! Input: a path, and a function that writes the content.
+//! Output: the complete file under that path; or an error, with the old file unchanged and nothing
+//! left beside it.
 //! Cost: one more rename than writing in place.
 //! Not for: keeping the owner, the permissions or the links of the file that is replaced.
 //!
-//! A process that is told to end calls [`abandon`] first: a draft that is still being written is
-//! removed, and none is begun after that.
+//! A process that is about to end calls [`abandon`] first, which removes every draft that is still
+//! being written and prevents new ones.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,8 +15,8 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Writes a file beside its place under another name and renames it when complete, so that nobody
-/// ever sees half of it.
+/// Writes a file under a temporary name in the same folder and renames it when complete, so that a
+/// partial file is never visible under `path`.
 pub fn write<T, E: From<io::Error>>(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
@@ -36,20 +36,20 @@ pub fn check(path: &Path) -> io::Result<()> {
     Draft::create_beside(path).map(drop)
 }
 
-/// Removes the drafts of all files that this process is writing, and makes every write from now on
-/// fail. For a process that is about to end: nothing unfinished stays on disk.
+/// Removes the drafts of all files that this process is writing, and makes every later write fail.
+/// For a process that is about to end, so that nothing unfinished stays on disk.
 ///
-/// Files that were complete before stay. May be called from any thread, and more than once.
+/// Files that are already complete stay. May be called from any thread, and more than once.
 pub fn abandon() {
     let mut drafts = drafts();
     drafts.abandoned = true;
     for path in drafts.paths.drain(..) {
-        // The process ends whether or not the file goes, and nobody is left to take the error.
+        // The process ends whether or not the removal succeeds, and nobody can handle an error.
         let _ = fs::remove_file(path);
     }
 }
 
-/// The drafts of this process.
+/// Drafts of this process.
 struct Drafts {
     /// Whether [`abandon`] was called.
     abandoned: bool,
@@ -61,10 +61,10 @@ static DRAFTS: Mutex<Drafts> = Mutex::new(Drafts {
     paths: Vec::new(),
 });
 
-/// Whoever creates, renames or removes a draft holds this meanwhile, so that [`abandon`] finds
-/// every draft, and no file that is complete.
+/// Locks the list of drafts. Every thread that creates, renames or removes a draft holds this lock,
+/// so that [`abandon`] finds every draft, and no file that is complete.
 fn drafts() -> MutexGuard<'static, Drafts> {
-    // A list of paths is in order whatever a thread that panicked was about to do with it.
+    // The list of paths is valid even if a thread panicked while it held the lock.
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -81,7 +81,7 @@ impl Drafts {
     }
 }
 
-/// A file under a passing name; removed unless it is renamed.
+/// A file under a temporary name, removed when dropped unless it was renamed.
 struct Draft {
     path: PathBuf,
 }
@@ -110,7 +110,8 @@ impl Draft {
         }
     }
 
-    /// The draft is dropped in any case; once renamed there is nothing left to remove.
+    /// Renames the draft to its final name. Consumes the draft; after renaming, nothing is left to
+    /// remove.
     fn rename_to(self, path: &Path) -> io::Result<()> {
         let mut drafts = drafts();
         drafts.expect_going_on()?;
@@ -124,7 +125,8 @@ impl Drop for Draft {
     fn drop(&mut self) {
         let mut drafts = drafts();
         if drafts.paths.contains(&self.path) {
-            // Nothing more can be done about a failure here, and the first error is the one to report.
+            // Nothing more can be done about a failure here, and the first error is the one to
+            // report.
             let _ = fs::remove_file(&self.path);
             drafts.forget(&self.path);
         }

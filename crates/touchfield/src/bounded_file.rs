@@ -1,42 +1,43 @@
-//! The bytes of a file, as far as a limit allows.
+//! Reads the bytes of a file, up to a limit.
 //!
-//! Input: a path and a limit. Output: all bytes of the file, or why not.
-//! Cost: one pass; no more memory than the limit, whatever the file system says of the length.
+//! Input: a path and a limit.
+//! Output: all bytes of the file, or an error.
+//! Cost: one pass; no more memory than the limit, whatever length the file system reports.
 //! Not for: files that do not fit in memory.
 //!
-//! A pipe, a device and a file of `/proc` have no length beforehand, and may have no end. Of those
-//! at most [`MOST_WITHOUT_LENGTH`] bytes are read.
+//! Pipes, devices and files in `/proc` do not report a length, and may have no end. At most
+//! [`MOST_WITHOUT_LENGTH`] bytes are read from them.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Most bytes that are read from what does not say beforehand how long it is. Chosen: more, and
-/// an endless stream takes the memory of a small machine; less, and a scan of twenty million
-/// faces does not pass through a pipe.
+/// Maximum number of bytes read from a file that reports no length. Chosen as a compromise: with
+/// more, an endless stream exhausts the memory of a small machine; with less, a scan of twenty
+/// million faces does not pass through a pipe.
 pub const MOST_WITHOUT_LENGTH: u64 = 1 << 30;
 
-/// Why the bytes of a file could not be had.
+/// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The operating system could not deliver them.
+    /// The operating system reported an error.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// There are more than the caller allows.
+    /// The file is larger than the caller allows.
     #[error("{found} bytes exceed the limit of {limit}; raise the limit")]
     TooLarge {
-        /// How many there are, or the first count that is too much.
+        /// Size of the file, or the number of bytes read when the limit was exceeded \[bytes\].
         found: u64,
-        /// How many are allowed.
+        /// Limit of the caller \[bytes\].
         limit: u64,
     },
-    /// It is a pipe, a device or the like, and does not seem to end.
+    /// The file is a pipe, a device or the like, and does not seem to end.
     #[error(
         "more than {limit} bytes came from a pipe, a device or another file that does not say how long it is; if it has an \
          end, save it as a regular file first"
     )]
     NoLength {
-        /// How many are read of such files.
+        /// Limit for such files \[bytes\].
         limit: u64,
     },
 }
@@ -52,11 +53,11 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     read_stream(file, declared, limit)
 }
 
-/// Reads a stream that says it has `declared` bytes, which need not be true.
+/// Reads a stream that reports `declared` bytes, which may be wrong.
 fn read_stream(stream: impl Read, declared: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
     let most = limit.min(declared.max(MOST_WITHOUT_LENGTH));
     let mut bytes = Vec::new();
-    // If that fails, so does reading, with an error to show.
+    // If this fails, reading fails too, with an error to report.
     let _ = bytes.try_reserve_exact(usize::try_from(declared).unwrap_or(0));
     (stream.take(most.saturating_add(1))).read_to_end(&mut bytes)?;
     let found = bytes.len() as u64;
@@ -73,7 +74,7 @@ fn read_stream(stream: impl Read, declared: u64, limit: u64) -> Result<Vec<u8>, 
 mod tests {
     use super::*;
 
-    /// Zeros without end, counted as they are taken.
+    /// An endless stream of zeros that counts the bytes read.
     struct Endless<'a>(&'a mut u64);
 
     impl Read for Endless<'_> {

@@ -1,5 +1,6 @@
-//! Touchfield answers contact questions about bodies of any shape: touching or not, where, how deep,
-//! how far apart, when. A triangle mesh is baked into a signed distance field that knows its error.
+//! Touchfield answers contact questions about bodies of any shape: touching or not, where, how
+//! deep, how far apart, when. A triangle mesh is baked into a signed distance field with an error
+//! bound.
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {
@@ -25,15 +26,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything is in the frame of the first body, in metres. Normals point from A to B, distances are
-//! negative inside.
+//! Everything is in the frame of the first body, in metres. Normals point from A to B, distances
+//! are negative inside.
 //!
 //! # How far to trust a field
 //!
 //! Every field states its error: inside its [`bounds`](Field::bounds) a value is off by at most
 //! [`error_bound`](Field::error_bound), outside it is never more than the true distance, and
-//! [`meaning`](Field::meaning) tells a distance from a mere bound. [`bake()`] takes broken meshes too:
-//! it chooses how inside is told from outside, and reports what it found.
+//! [`meaning`](Field::meaning) distinguishes a distance from a mere bound. [`bake()`] takes broken
+//! meshes too: it chooses how to decide inside from outside, and reports what it found.
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {
@@ -68,29 +69,34 @@
 //!
 //! # The modules
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`query`], [`open`](mod@open) | the front door: questions about pairs; bodies from files and meshes |
-//! | [`mesh`] | reading, writing, [defects](mesh::validate), [repair](mesh::repair), [models](mesh::generate) |
-//! | [`bake`](mod@bake) | fields and point shells from meshes; conversions between fields and meshes |
+//! | [`query`], [`open`](mod@open) | queries of pairs; bodies from files and meshes |
+//! | [`mesh`] | reading, writing, [defects], [repair], [models] |
+//! | [`bake`](mod@bake) | fields and point shells from meshes; field and mesh conversions |
 //! | [`field`] | closed forms, CSG, dense, Taylor and sparse grids, voxmaps, `.tfs` files |
-//! | [`shape`] | what queries know of a body: field, points, triangles, or a [convex](shape::Convex) body |
+//! | [`shape`] | geometry of a body: field, points, triangles, or a [convex](shape::Convex) body |
 //! | [`narrow`] | contacts, separation, casts, clearance of one pair; every method by name |
 //! | [`pipeline`] | many bodies: [broad phase](broad), narrow phase, [manifolds](manifold) |
-//! | [`geom`], [`contact`], [`mass`], [`pointshell`] | the vocabulary; answers; mass properties; points under spheres |
+//! | [`geom`], [`contact`], [`mass`], [`pointshell`] | vocabulary; results; mass; point shells |
 //!
-//! Conventions: metres and radians; a pose is named by the frames it joins, `a_from_b` takes
+//! [defects]: mesh::validate
+//! [repair]: mesh::repair
+//! [models]: mesh::generate
+//!
+//! Conventions: metres and radians; a pose is named by the frames it relates: `a_from_b` transforms
 //! coordinates in B to coordinates in A; faces are counter-clockwise seen from outside; `f64` for
 //! meshes and baking, `f32` for queries.
 //!
-//! The numbered programs in `examples/` go on from here. `docs/GUIDE.md` helps to choose a field and
-//! a method, `docs/METHODS.md` says how everything works, `docs/ACCURACY.md` how exact it is.
+//! The numbered programs in `examples/` continue from here. `docs/GUIDE.md` helps to choose a field
+//! and a method, `docs/METHODS.md` explains how everything works, `docs/ACCURACY.md` how accurate
+//! it is.
 //!
 //! # Features
 //!
 //! - `bake` (default): [`mesh`], [`bake`](mod@bake) and [`open`](mod@open), the offline half.
-//! - `parallel` (default): all cores, with the same bits as one.
-//! - `serde`: recipes of closed forms can be written.
+//! - `parallel` (default): uses all cores, with the same bits as on one.
+//! - `serde`: recipes of closed forms can be written and read.
 
 pub mod atomic_file;
 pub mod bounded_file;
@@ -131,7 +137,7 @@ pub use open::ShapeSettings;
 pub use query::Query;
 pub use shape::Shape;
 
-/// Compiles and runs what the README shows.
+/// Compiles and runs the code in the README.
 #[cfg(all(doctest, feature = "bake"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

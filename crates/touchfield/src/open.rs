@@ -1,20 +1,21 @@
-//! The front door for bodies: from a file or a mesh to a [`Shape`], by one policy.
+//! The front door for bodies: makes a [`Shape`] from a file or a mesh, by one policy.
 //!
-//! Input: a mesh, a mesh file or a `.tfs` file. Output: a [`Shape`] with all that queries use, and a
-//! [`ShapeReport`] of what was chosen.
+//! Input: a mesh, a mesh file or a `.tfs` file.
+//! Output: a [`Shape`] with everything that queries use, and a [`ShapeReport`] of the choices made.
 //! Cost: that of the bake, a second or so for a hundred thousand triangles; a `.tfs` file takes
-//! milliseconds. Not for: closed forms and convex bodies, see [`Shape::new`] and [`Shape::convex`].
+//! milliseconds.
+//! Not for: closed forms and convex bodies, see [`Shape::new`] and [`Shape::convex`].
 //!
-//! The policy, the same wherever a mesh becomes a body:
+//! The policy is the same wherever a mesh becomes a body:
 //!
-//! - *Field*: dense, or sparse blocks where a tolerance is asked for.
-//! - *Shell*: points one cell apart on the faces. A mesh with few vertices lends all of them, since
-//!   corners touch first; of a larger one, points are chosen.
-//! - *Faces*: kept, unless the sign method made a surface of its own.
-//! - *Mass*: from the triangles where the surface closes, else from the field.
-//! - *Frame*: that of the mesh. A mesh too far out for `f32` gets a frame of its own, whose origin is
-//!   [`Provenance::origin`] of the [`ShapeReport`]: field, shell, faces and mass are in that frame, and
-//!   poses and points of queries too.
+//! - *Field*: dense, or sparse blocks if a tolerance is given.
+//! - *Shell*: points one cell apart on the faces. For a mesh with few vertices these include all of
+//!   its vertices, since corners touch first; for a larger one, points are sampled.
+//! - *Faces*: kept, unless the sign method defines a surface of its own.
+//! - *Mass*: from the triangles if the surface is closed, else from the field.
+//! - *Frame*: that of the mesh. A mesh too far from the origin for `f32` gets a frame of its own,
+//!   whose origin is [`Provenance::origin`] of the [`ShapeReport`]. Field, shell, faces and mass
+//!   are then in that frame, and so are the poses and points of queries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use crate::pointshell::PointShell;
 use crate::shape::file::{self, StoredShape};
 use crate::shape::{Shape, Surface, SurfaceError};
 
-/// Points that a shape has on its surface.
+/// Choice of the points on a shape's surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ShellChoice {
     /// Points one cell of the field apart.
@@ -45,7 +46,7 @@ pub enum ShellChoice {
     OneCell,
     /// Points of this density.
     Density(ShellDensity),
-    /// Points as these settings say, with no policy.
+    /// Points generated with exactly these settings, without the policy.
     Exactly(ShellSettings),
     /// No shell: for pictures and samples, which need none.
     None,
@@ -68,7 +69,7 @@ impl ShellChoice {
         let lends_vertices = |mesh: &TriangleMesh| mesh.vertices.len() <= most_vertices(density);
         Some(ShellSettings {
             density,
-            // Corners and edges touch first.
+            // Vertices are included because corners and edges touch first.
             sampling: match mesh.is_some_and(lends_vertices) {
                 true => ShellSampling::Vertices,
                 false => ShellSampling::PoissonDisk,
@@ -79,19 +80,20 @@ impl ShellChoice {
     }
 }
 
-/// How a mesh becomes a shape. `ShapeSettings { tolerance: …, ..Default::default() }`.
+/// Settings for making a shape of a mesh: `ShapeSettings { tolerance: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeSettings {
     /// Unit of the numbers in a mesh file. A mesh in memory is in metres.
     pub units: Units,
-    /// Largest error of the field \[m\]: picks a sparse field. `None`: a dense field of `bake`.
+    /// Largest permitted error of the field \[m\], which selects a sparse field. `None` selects a
+    /// dense field with the settings in `bake`.
     pub tolerance: Option<f64>,
-    /// Grid, signs and memory of the field.
+    /// Grid, signs and memory limit of the field.
     pub bake: BakeSettings,
     /// Points on the surface.
     pub shell: ShellChoice,
-    /// Whether the faces are kept: bodies that are apart are then exactly as far apart as their
-    /// triangles.
+    /// Whether the faces are kept. The distance between separated bodies is then exactly that of
+    /// their triangles.
     pub faces: bool,
 }
 
@@ -108,7 +110,7 @@ impl Default for ShapeSettings {
 }
 
 impl ShapeSettings {
-    /// Most points of a shell that is made for queries.
+    /// Maximum number of points of a shell made for queries.
     pub const MOST_POINTS: u32 = 1 << 22;
 
     /// Returns settings with this many grid nodes along the longest side.
@@ -133,40 +135,40 @@ impl ShapeSettings {
     }
 }
 
-/// What was chosen and found while a shape was made.
+/// Choices and findings from making a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeReport {
-    /// Kind of the field, as the command line calls it.
+    /// Kind of the field, in the words of the command line.
     pub kind: &'static str,
-    /// Side of the finest cells \[m\].
+    /// Side length of the finest cells \[m\].
     pub cell_size: f32,
-    /// Proven error of the field \[m\].
+    /// Proven error bound of the field \[m\].
     pub error_bound: f32,
-    /// Points of the shell; 0 without one.
+    /// Number of shell points; 0 without a shell.
     pub shell_points: usize,
-    /// Covering radius of the shell \[m\]; 0 without one.
+    /// Covering radius of the shell \[m\]; 0 without a shell.
     pub covering_radius: f32,
-    /// Triangles that are kept; 0 without them.
+    /// Number of triangles kept; 0 if none are.
     pub faces: usize,
-    /// Sign method, measured error, doubtful cells and notes on the mesh. Unless
-    /// [`Provenance::origin`] is zero, the shape is in a frame of its own: a point at `x` of the mesh
-    /// is at `x − origin` of the shape.
+    /// Sign method, measured error, doubtful cells and notes on the mesh. If [`Provenance::origin`]
+    /// is not zero, the shape is in a frame of its own: a point at `x` in the mesh is at
+    /// `x − origin` in the shape.
     pub provenance: Provenance,
 }
 
-/// A shape with what is known of it.
+/// A shape with a report of how it was made.
 #[derive(Clone, Debug)]
 pub struct MadeShape {
     /// The shape.
     pub shape: Shape,
-    /// What was chosen.
+    /// Report of the choices made.
     pub report: ShapeReport,
     mass: Option<MassProperties>,
 }
 
 impl MadeShape {
-    /// Returns the mass for a density of one: exact where the triangles close, else summed over the
-    /// field.
+    /// Returns the mass properties for unit density: exact if the triangles are closed, else
+    /// integrated over the field.
     pub fn mass(&self) -> Result<MassProperties, MassError> {
         match self.mass {
             Some(mass) => Ok(mass),
@@ -175,13 +177,13 @@ impl MadeShape {
     }
 }
 
-/// Why a mesh does not become a shape.
+/// Why a mesh cannot become a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
     /// The mesh cannot be baked.
     #[error("{0}")]
     Bake(#[from] FieldBakeError),
-    /// No points can be put on its surface.
+    /// No points can be placed on its surface.
     #[error("no points can be put on the surface: {0}")]
     Shell(#[from] ShellBakeError),
     /// Its faces cannot be kept.
@@ -200,7 +202,7 @@ impl ShapeError {
     }
 }
 
-/// Why a file does not become a shape.
+/// Why a file cannot become a shape.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The mesh file cannot be read.
@@ -209,12 +211,12 @@ pub enum OpenError {
     /// The `.tfs` file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The mesh in the file does not become a shape.
+    /// The mesh in the file cannot become a shape.
     #[error("{file}: {error}")]
     Shape {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why.
+        /// Reason.
         error: Box<ShapeError>,
     },
 }
@@ -225,8 +227,9 @@ impl Shape {
         Shape::open_with(path, &ShapeSettings::default()).map(|made| made.shape)
     }
 
-    /// [`Shape::open`] with settings; returns also what was chosen. A `.tfs` file keeps the shell and
-    /// the faces that it holds, and of the settings only the memory limit and the shell count.
+    /// Opens a file like [`Shape::open`], with settings, and returns the report too. For a `.tfs`
+    /// file, the stored shell and faces are used, and of the settings only the memory limit and the
+    /// shell have an effect.
     pub fn open_with(
         path: impl AsRef<Path>,
         settings: &ShapeSettings,
@@ -273,8 +276,8 @@ impl MadeShape {
         MadeShape::of_mesh_and_field(mesh, Arc::new(baked.field), baked.provenance, settings)
     }
 
-    /// Adds shell and faces of a mesh to the field that was baked of it. The mesh is where it was
-    /// when it was baked: it is moved here where the field has a frame of its own.
+    /// Adds the shell and the faces of a mesh to the field that was baked from it. Pass the mesh in
+    /// the frame in which it was baked; it is translated here if the field has a frame of its own.
     pub fn of_mesh_and_field(
         mesh: &TriangleMesh,
         field: Arc<StoredField>,
@@ -298,7 +301,8 @@ impl MadeShape {
         })
     }
 
-    /// Makes a shape of what a `.tfs` file holds: its shell and faces, or a shell of its own surface.
+    /// Makes a shape from the content of a `.tfs` file, with its stored shell and faces. If it has
+    /// no shell, one is sampled from the field's surface.
     pub fn from_stored(
         stored: StoredShape,
         settings: &ShapeSettings,
@@ -364,11 +368,11 @@ impl MadeShape {
     }
 }
 
-/// Returns whether a file is a baked one: by its first bytes, else by its extension.
+/// Returns whether a file is a baked one, by its first bytes, else by its extension.
 pub fn is_baked(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; SIGNATURE.len()];
-    // What is read from a pipe is gone for its reader.
+    // Only regular files are read: bytes read from a pipe would be lost to its reader.
     let is_signed = path.is_file()
         && std::fs::File::open(path)
             .is_ok_and(|mut file| file.read_exact(&mut start).is_ok() && start == SIGNATURE);
@@ -378,7 +382,7 @@ pub fn is_baked(path: &Path) -> bool {
             .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
 }
 
-/// Makes a shell of points on the faces of a mesh, if one is wanted.
+/// Makes a shell of points on the faces of a mesh, unless `shell` is [`ShellChoice::None`].
 pub fn shell_of_faces(
     mesh: &TriangleMesh,
     field: &StoredField,
@@ -389,7 +393,8 @@ pub fn shell_of_faces(
     shell.transpose()
 }
 
-/// Makes a shell of points on the surface of a field whose mesh is not known, if one is wanted.
+/// Makes a shell of points on the surface of a field whose mesh is not available, unless `shell` is
+/// [`ShellChoice::None`].
 pub fn shell_of_surface(
     field: &StoredField,
     shell: ShellChoice,
@@ -399,8 +404,8 @@ pub fn shell_of_surface(
     shell.transpose()
 }
 
-/// Returns the faces of a mesh to be kept beside its field; `None` for an offset surface, which is
-/// not that of the faces.
+/// Returns the faces of a mesh to be kept beside its field; `None` for an offset surface, which
+/// differs from the faces.
 pub fn kept_faces(
     mesh: &TriangleMesh,
     provenance: &Provenance,
@@ -410,8 +415,9 @@ pub fn kept_faces(
         .transpose()
 }
 
-/// Meshes of up to this many vertices lend all of them to their shell. More, and a scan of millions
-/// would make a shell of millions; fewer, and corners of a machined part would be missed.
+/// Returns the largest number of vertices of a mesh that are all included in its shell. With a
+/// larger limit, a scan of millions of vertices would make a shell of millions; with a smaller one,
+/// corners of a machined part would be missed.
 fn most_vertices(density: ShellDensity) -> usize {
     match density {
         ShellDensity::Points(points) => 2 * points as usize,
@@ -419,10 +425,11 @@ fn most_vertices(density: ShellDensity) -> usize {
     }
 }
 
-/// Cells along the longest side over which the mass of a field is summed: to about a thousandth.
+/// Number of cells along the longest side for integrating the mass of a field: accurate to about a
+/// thousandth.
 const MASS_CELLS: u32 = 64;
 
-/// Returns the mass of any field for a density of one.
+/// Returns the mass properties of any field for unit density.
 pub fn mass_of_field(field: &dyn Field) -> Result<MassProperties, MassError> {
     MassProperties::of_field(field, MASS_CELLS)
 }

@@ -1,7 +1,10 @@
-//! Bodies with poses in, all contacts of all pairs out: broad phase, narrow phase, manifolds, in this order.
+//! Contact pipeline: bodies with poses in, all contacts of all pairs out. It runs broad phase,
+//! narrow phase and manifolds, in this order.
 //!
-//! Input: [`Shape`]s with world poses. Output: for every pair of bodies whose boxes meet its contacts in frame A, those kept, or why there
-//! is no answer; how long each stage took. Cost: its stages; nothing is allocated once the buffers have grown.
+//! Input: [`Shape`]s with world poses.
+//! Output: for every pair of bodies whose boxes overlap, its contacts in frame A and those kept, or
+//! the reason why there are none; the time that each stage took.
+//! Cost: that of the stages; no allocation once the buffers have grown.
 //! Not for: motion and forces.
 //!
 //! ```text
@@ -9,9 +12,11 @@
 //!                              sorted    in lanes    in order     in pieces
 //! ```
 //!
-//! A lane takes the next pair that nobody has, so large pairs hold up nobody. What it finds stays in its own buffer; when all are counted, the
-//! prefix sum of the counts says where each pair's contacts go, after the two passes of document 000. So nothing is dropped, and the order is that of the pairs,
-//! whatever lane found what: the same bits on any number of threads.
+//! Each lane takes the next pair that no other lane has taken, so a large pair does not delay the
+//! others. A lane collects its contacts in its own buffer. When all pairs are done, the prefix sum
+//! of their counts gives the place of each pair's contacts, like the two passes of \[Krayer2020\].
+//! So no contact is dropped, and the order is that of the pairs, whichever lane processed them: the
+//! same bits on any number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,29 +35,30 @@ use crate::narrow::{
 use crate::shape::Shape;
 use crate::threads;
 
-/// Names a body; handed out again after its removal.
+/// Id of a body; reused after the body is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
 
-/// A shape somewhere in the world.
+/// A shape with a pose in the world.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What it looks like.
+    /// Geometry of the body.
     pub shape: Shape,
-    /// Where it is.
+    /// Pose of the body in the world.
     pub world_from_body: Pose,
-    /// Two bodies that are fixed are never held against each other.
+    /// Whether the body never moves. Two fixed bodies are never tested against each other.
     pub fixed: bool,
 }
 
-/// How contacts are found and kept.
+/// Settings of a [`Pipeline`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PipelineSettings {
-    /// For the narrow phase.
+    /// Settings of the narrow phase.
     pub collide: CollideSettings,
-    /// For the manifolds.
+    /// Settings of the manifolds.
     pub manifold: ManifoldSettings,
-    /// What a body may move before the tree of boxes changes \[m\]: about a few steps.
+    /// Distance that a body may move before the AABB tree changes \[m\]; about the distance it
+    /// moves in a few steps.
     pub box_margin: f32,
 }
 
@@ -61,13 +67,13 @@ impl Default for PipelineSettings {
         PipelineSettings {
             collide: CollideSettings::default(),
             manifold: ManifoldSettings::default(),
-            // 1 m/s at 60 Hz for three steps; only time depends on it.
+            // 1 m/s at 60 Hz for three steps; it affects only time, not results.
             box_margin: 0.05,
         }
     }
 }
 
-/// Why a body or a setting is not taken.
+/// Why a body or a setting is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum PipelineError {
     /// The pose is not finite, or its rotation is not a unit quaternion.
@@ -79,73 +85,74 @@ pub enum PipelineError {
     /// `max_separation` is NaN, infinite or negative.
     #[error("max_separation is {0:?} m; it must be finite and not negative")]
     BadSeparation(f32),
-    /// The broad phase does not take the body's box.
+    /// The broad phase rejects the body's box.
     #[error("the box of the body: {0}")]
     Broad(#[from] BroadError),
 }
 
-/// Why a pair has no answer.
+/// Why a pair has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PairError {
-    /// From the narrow phase.
+    /// Error of the narrow phase.
     #[error(transparent)]
     Collide(#[from] CollideError),
-    /// From the manifold; the contacts found are there.
+    /// Error of the manifold; the contacts found are available.
     #[error(transparent)]
     Manifold(#[from] ManifoldError),
 }
 
-/// How a pair was answered.
+/// How the result of a pair was obtained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    /// The sphere around one body is farther from the other than `max_separation`; no method was asked.
+    /// The bounding sphere of one body is farther from the other body than `max_separation`; no
+    /// method was run.
     Apart,
-    /// A method was asked.
+    /// A method of the narrow phase was run.
     Asked {
-        /// Which one; never [`Method::Auto`].
+        /// Method that was run; never [`Method::Auto`].
         method: Method,
-        /// Whether it looked at everything.
+        /// Whether the method tested everything.
         outcome: Outcome,
-        /// As in [`Contacts::wrench`].
+        /// Wrench, as in [`Contacts::wrench`].
         wrench: Option<Wrench>,
-        /// As in [`Contacts::distance`] \[m\].
+        /// Distance, as in [`Contacts::distance`] \[m\].
         distance: f32,
     },
 }
 
-/// What is known of a pair after a step. All in the frame of A.
+/// Results of one pair in the last step. All quantities are in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub struct PairContacts<'a> {
-    /// The body with the smaller id.
+    /// Body with the smaller id.
     pub a: BodyId,
-    /// The other one.
+    /// Body with the larger id.
     pub b: BodyId,
-    /// Where B was.
+    /// Relative pose at the last step.
     pub a_from_b: Pose,
-    /// All contacts, deepest first.
+    /// All contacts found, deepest first.
     pub found: &'a [Contact],
-    /// Those kept, with ids that last.
+    /// Contacts kept by the manifold, with persistent ids.
     pub kept: &'a [Kept],
-    /// Those kept, by normal.
+    /// Groups of the kept contacts with nearly equal normals.
     pub groups: &'a [Group],
-    /// How they were found, or why not.
+    /// How the contacts were found, or the error.
     pub answer: &'a Result<Answer, PairError>,
 }
 
-/// What the stages of a step took, and what went through them.
+/// Durations of the stages of a step, and counts of the pairs and contacts processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
-    /// Finding pairs of boxes.
+    /// Time of the broad phase.
     pub broad: Duration,
-    /// Finding contacts, and putting them in order.
+    /// Time of the narrow phase, including the ordering of contacts.
     pub narrow: Duration,
-    /// Choosing and recognising contacts.
+    /// Time to reduce contacts and match them with the last step.
     pub manifold: Duration,
-    /// Pairs of boxes that meet.
+    /// Number of pairs of boxes that overlap.
     pub pairs: usize,
-    /// Of these, pairs that a sphere told apart.
+    /// Number of pairs rejected by the bounding-sphere test.
     pub apart: usize,
-    /// Contacts found.
+    /// Number of contacts found.
     pub contacts: usize,
 }
 
@@ -154,34 +161,36 @@ pub struct Timings {
 pub struct Pipeline {
     settings: PipelineSettings,
     broad: AabbTree,
-    /// By the number of their box.
+    /// Bodies, indexed by the id of their box.
     bodies: Vec<Option<Body>>,
-    /// Of each body, in its own frame: all that its field and its shell may touch.
+    /// For each body, in its own frame: a box around everything that its field and its shell may
+    /// touch.
     reach: Vec<Aabb>,
     box_pairs: Vec<[BoxId; 2]>,
     pairs: Vec<Record>,
     contacts: Vec<Contact>,
     lanes: Vec<Lane>,
-    /// What is kept of each pair of the last step, in their order.
+    /// Persistent data of each pair of the last step, in their order.
     slots: Vec<Slot>,
     next_slots: Vec<Slot>,
     spare: Vec<Slot>,
     timings: Timings,
 }
 
-/// A pair, and where its contacts are.
+/// A pair, and the location of its contacts.
 #[derive(Clone, Debug)]
 struct Record {
     ids: [BodyId; 2],
     a_from_b: Pose,
-    /// In the buffer of a lane while they are gathered, then among all contacts.
+    /// Index of the first contact: in the buffer of a lane while contacts are collected, later in
+    /// the list of all contacts.
     first: usize,
     count: usize,
     lane: usize,
     answer: Result<Answer, PairError>,
 }
 
-/// What one thread works with.
+/// Working data of one thread.
 #[derive(Debug, Default)]
 struct Lane {
     scratch: Scratch,
@@ -191,7 +200,7 @@ struct Lane {
     manifold: ManifoldScratch,
 }
 
-/// A pair that a lane has answered.
+/// A pair that a lane has processed.
 #[derive(Debug)]
 struct Done {
     pair: usize,
@@ -200,13 +209,13 @@ struct Done {
     answer: Result<Answer, CollideError>,
 }
 
-/// What is kept of a pair from step to step.
+/// Data of a pair that persists from step to step.
 #[derive(Debug, Default)]
 struct Slot {
     ids: [BodyId; 2],
     manifold: Manifold,
     error: Option<ManifoldError>,
-    /// Whichever lane takes the pair locks it; no other one asks for it.
+    /// Locked by the lane that processes the pair; no other lane accesses it.
     memory: Mutex<PairMemory>,
 }
 
@@ -216,11 +225,12 @@ impl Slot {
     }
 }
 
-/// The narrow phase computes in `f32`: places on a body are off by a few units in the last place of its size.
+/// Relative rounding error of the narrow phase, which computes in `f32`: positions on a body are
+/// off by a few units in the last place of its size.
 const ROUNDING: f32 = 1e-6;
 
 impl Pipeline {
-    /// A world without bodies.
+    /// Creates a world without bodies.
     pub fn new(settings: PipelineSettings) -> Result<Pipeline, PipelineError> {
         let max_separation = settings.collide.max_separation;
         if !(max_separation >= 0.0 && max_separation.is_finite()) {
@@ -242,7 +252,7 @@ impl Pipeline {
         })
     }
 
-    /// Takes a body in.
+    /// Adds a body and returns its id.
     pub fn insert(&mut self, body: Body) -> Result<BodyId, PipelineError> {
         let body = Body {
             world_from_body: checked(body.world_from_body)?,
@@ -261,12 +271,12 @@ impl Pipeline {
         Ok(BodyId(id))
     }
 
-    /// Takes a body out; its pairs are gone at the next step.
+    /// Removes a body; its pairs disappear at the next step.
     pub fn remove(&mut self, id: BodyId) -> Result<Body, PipelineError> {
         let body = self.bodies.get_mut(id.0 as usize).and_then(Option::take);
         let body = body.ok_or(PipelineError::Unknown(id))?;
         self.broad.remove(BoxId(id.0))?;
-        // The id may go to another body, which must not inherit contacts.
+        // The id may be reused for another body, which must not inherit contacts.
         for slot in &mut self.slots {
             if slot.ids.contains(&id) {
                 slot.manifold.clear();
@@ -276,7 +286,7 @@ impl Pipeline {
         Ok(body)
     }
 
-    /// Moves a body. After an error it is where it was.
+    /// Moves a body. After an error the body is unchanged.
     pub fn set_pose(&mut self, id: BodyId, world_from_body: Pose) -> Result<(), PipelineError> {
         let world_from_body = checked(world_from_body)?;
         if self.body(id).is_none() {
@@ -290,12 +300,12 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A body, if it is there.
+    /// Returns a body, if there is one with this id.
     pub fn body(&self, id: BodyId) -> Option<&Body> {
         self.bodies.get(id.0 as usize)?.as_ref()
     }
 
-    /// Finds all contacts of all pairs, where the bodies are now.
+    /// Computes all contacts of all pairs at the current poses.
     pub fn step(&mut self) {
         let start = Instant::now();
         self.find_pairs();
@@ -314,7 +324,8 @@ impl Pipeline {
         };
     }
 
-    /// All pairs of the last step whose boxes meet, sorted by ids; also those without contacts and those without an answer.
+    /// Returns all pairs of the last step whose boxes overlap, sorted by ids, including pairs
+    /// without contacts and pairs with errors.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = PairContacts<'_>> {
         let slots = self.pairs.iter().zip(&self.slots);
         slots.map(|(record, slot)| PairContacts {
@@ -328,17 +339,17 @@ impl Pipeline {
         })
     }
 
-    /// All contacts of the last step, pair after pair.
+    /// Returns all contacts of the last step, pair after pair.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// What the last step took.
+    /// Returns the durations and counts of the last step.
     pub fn timings(&self) -> Timings {
         self.timings
     }
 
-    /// First stage: which bodies may touch, and where B is in A.
+    /// Runs the first stage: finds the pairs that may touch, and their relative poses.
     fn find_pairs(&mut self) {
         self.broad.pairs(&mut self.box_pairs);
         self.pairs.clear();
@@ -362,7 +373,8 @@ impl Pipeline {
         self.carry_slots();
     }
 
-    /// Second stage: every lane takes pairs until none is left; then the contacts are put in order.
+    /// Runs the second stage: lanes process pairs until none is left, then the contacts are put in
+    /// order.
     fn find_contacts(&mut self) {
         let lane_count = threads::count().min(self.pairs.len());
         if self.lanes.len() < lane_count {
@@ -374,7 +386,8 @@ impl Pipeline {
         threads::for_each(&mut self.lanes[..lane_count], |lane| {
             lane.contacts.clear();
             loop {
-                // Which lane takes which pair does not matter, so neither does the order in which lanes see this.
+                // Which lane takes which pair does not affect the result, so relaxed ordering
+                // suffices.
                 let pair = next.fetch_add(1, Ordering::Relaxed);
                 let (Some(record), Some(slot)) = (pairs.get(pair), slots.get(pair)) else {
                     break;
@@ -391,7 +404,7 @@ impl Pipeline {
                 }
             }
         });
-        // Count …
+        // First pass: count the contacts of each pair.
         for (number, lane) in self.lanes[..lane_count].iter_mut().enumerate() {
             for done in lane.done.drain(..) {
                 let record = &mut self.pairs[done.pair];
@@ -402,7 +415,7 @@ impl Pipeline {
             }
         }
         let total = self.pairs.iter().map(|record| record.count).sum();
-        // … and fill, each pair behind the one before.
+        // Second pass: copy them, each pair's contacts behind those of the pair before.
         self.contacts.clear();
         self.contacts.reserve(total);
         for record in &mut self.pairs {
@@ -412,7 +425,7 @@ impl Pipeline {
         }
     }
 
-    /// Third stage: every pair's manifold takes its contacts.
+    /// Runs the third stage: updates every pair's manifold with its contacts.
     fn keep_contacts(&mut self) {
         let lane_count = threads::count().min(self.pairs.len());
         let (pairs, contacts, settings) = (&self.pairs, &self.contacts, &self.settings.manifold);
@@ -426,14 +439,15 @@ impl Pipeline {
             }
         });
         for (record, slot) in self.pairs.iter_mut().zip(&self.slots) {
-            // What went wrong first is said.
+            // The first error is the one reported.
             if let (Ok(_), Some(error)) = (&record.answer, slot.error) {
                 record.answer = Err(PairError::Manifold(error));
             }
         }
     }
 
-    /// What is kept follows its pair; that of pairs that are gone is used again. Both lists are sorted.
+    /// Carries the persistent data over to the pairs of this step, and recycles that of pairs that
+    /// are gone. Both lists are sorted.
     fn carry_slots(&mut self) {
         let Pipeline {
             slots,
@@ -461,7 +475,8 @@ impl Pipeline {
         std::mem::swap(slots, next_slots);
     }
 
-    /// Two boxes meet if the bodies may be within `max_separation` of one another.
+    /// Returns the world box of a body, grown so that two boxes overlap if the bodies may be within
+    /// `max_separation` of each other.
     fn world_box(&self, reach: Aabb, world_from_body: Pose) -> Aabb {
         let rotation = DMat3::from_quat(unit(world_from_body.rotation));
         let translation = world_from_body.translation.as_dvec3();
@@ -470,7 +485,8 @@ impl Pipeline {
             let column = rotation.col(axis).to_array();
             let ends = [reach.min[axis], reach.max[axis]].map(f64::from);
             for (row, factor) in column.into_iter().enumerate() {
-                // An axis at right angles takes no part, even if the box has no end along it.
+                // An axis perpendicular to this one contributes nothing, even if the box is
+                // unbounded along it.
                 if factor != 0.0 {
                     let [a, b] = ends.map(|end| factor * end);
                     min[row] += a.min(b);
@@ -484,7 +500,7 @@ impl Pipeline {
 }
 
 impl Lane {
-    /// Asks the narrow phase for one pair.
+    /// Runs the narrow phase for one pair and stores its contacts.
     fn answer(
         &mut self,
         number: usize,
@@ -516,8 +532,9 @@ impl Lane {
     }
 }
 
-/// Whether the sphere around the shell of one shape is proven to be farther than `max_separation` from the other: the middle
-/// phase of document 003, one look at a field in place of thousands.
+/// Returns whether the bounding sphere of one shape's shell is proven to be farther than
+/// `max_separation` from the other shape. This is the middle phase of \[Sagardia2014\]: one field
+/// evaluation instead of thousands.
 fn are_apart(pair: &Pair<'_>, max_separation: f32) -> bool {
     let apart = |shell_of: &Shape, field_of: &Shape, field_from_shell: Pose| {
         let Some(shell) = shell_of.shell() else {
@@ -528,7 +545,7 @@ fn are_apart(pair: &Pair<'_>, max_separation: f32) -> bool {
         };
         let field = field_of.field();
         let center = field_from_shell.transform_point(root.center);
-        // No point of the solid is farther from the shell than its covering radius.
+        // No point of the solid is farther from the shell than the covering radius.
         let reach = root.radius + shell.covering_radius() + max_separation;
         let error = field.error_bound() + ROUNDING * (center.length() + reach);
         field.distance(center) - error > reach
@@ -536,8 +553,9 @@ fn are_apart(pair: &Pair<'_>, max_separation: f32) -> bool {
     apart(pair.b, pair.a, pair.a_from_b) || apart(pair.a, pair.b, pair.a_from_b.inverse())
 }
 
-/// `a_from_b` of two bodies in a world. The difference of the translations is exact before it is turned, so bodies far from the origin
-/// of the world lose nothing more than their poses did.
+/// Computes `a_from_b` for two bodies in a world. The difference of the translations is computed
+/// exactly before it is rotated, so bodies far from the world's origin lose no more accuracy than
+/// their poses already have.
 pub fn relative_pose(world_from_a: Pose, world_from_b: Pose) -> Pose {
     let a_from_world = unit(world_from_a.rotation).conjugate();
     let rotation = (a_from_world * unit(world_from_b.rotation)).as_quat();
@@ -548,7 +566,7 @@ pub fn relative_pose(world_from_a: Pose, world_from_b: Pose) -> Pose {
     }
 }
 
-/// The quaternion at unit length in `f64`; one that is not nearly so stays what it is.
+/// Normalises the quaternion in `f64`; a zero or NaN quaternion stays as it is.
 fn unit(rotation: Quat) -> DQuat {
     let rotation = rotation.as_dquat();
     let length = rotation.length();
@@ -567,7 +585,7 @@ fn checked(pose: Pose) -> Result<Pose, PipelineError> {
     Err(PipelineError::BadPose(pose))
 }
 
-/// A box around all that the field may call near, and all points of the shell.
+/// Returns a box around everything that the field may report as near, and all points of the shell.
 fn reach(shape: &Shape) -> Aabb {
     let shell = shape.shell().map_or(&[][..], |shell| shell.points());
     let all = shape.solid().union(Aabb::of_points(shell.iter().copied()));
@@ -580,12 +598,12 @@ fn reach(shape: &Shape) -> Aabb {
     all.grown(shape.field().error_bound() + rounding)
 }
 
-/// The nearest `f32` below.
+/// Rounds down to `f32`, to below the value.
 fn down(corner: DVec3) -> Vec3 {
     Vec3::from_array(corner.as_vec3().to_array().map(f32::next_down))
 }
 
-/// The nearest `f32` above.
+/// Rounds up to `f32`, to above the value.
 fn up(corner: DVec3) -> Vec3 {
     Vec3::from_array(corner.as_vec3().to_array().map(f32::next_up))
 }

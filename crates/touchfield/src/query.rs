@@ -1,9 +1,11 @@
-//! The front door for questions: [`Query`] owns every buffer and the memory of pairs.
+//! The front door for queries: [`Query`] owns all scratch buffers and the memory of pairs.
 //!
-//! Input: two shapes and where B is in A, or how it moves. Output: contacts, a manifold, yes or no, a
-//! separation, a first touch, a clearance; all in frame A.
+//! Input: two shapes, and the pose or the motion of B relative to A.
+//! Output: contacts, a manifold, whether they touch, a separation, a first touch, a clearance; all
+//! in frame A.
 //! Cost: that of the functions in [`crate::narrow`], within two per cent; no allocation once the
-//! buffers have grown. Not for: worlds of many bodies, see [`crate::pipeline`].
+//! buffers have grown.
+//! Not for: worlds of many bodies, see [`crate::pipeline`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -20,11 +22,11 @@ use crate::narrow::{
 use crate::shape::Shape;
 use crate::threads;
 
-/// Questions about pairs of shapes. One per thread; reuse it from call to call.
+/// A context for queries of pairs of shapes. Use one per thread, and reuse it from call to call.
 ///
-/// It remembers pairs: the contacts of [`Query::manifold`] keep their ids from call to call, and two
-/// convex bodies begin where they ended the last time. Answers are as exact as without memory; those
-/// of convex bodies may differ in their last bits.
+/// It stores data per pair: the contacts of [`Query::manifold`] keep their ids from call to call,
+/// and queries of two convex bodies warm start from their last result. Results are as accurate as
+/// without that memory; those of convex bodies may differ in their last bits.
 #[derive(Default)]
 pub struct Query {
     scratch: Scratch,
@@ -36,8 +38,8 @@ pub struct Query {
     pairs: Pairs,
 }
 
-/// What is remembered of a pair. The weak pointers keep its addresses from being given to other
-/// shapes.
+/// Data stored per pair. The weak pointers prevent the addresses in `key` from being reused for
+/// other shapes.
 struct Remembered {
     key: [usize; 2],
     shapes: [Weak<dyn Field>; 2],
@@ -51,33 +53,34 @@ impl Remembered {
     }
 }
 
-/// Why there is no manifold.
+/// Why a manifold cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum QueryManifoldError {
     /// The contacts cannot be computed.
     #[error(transparent)]
     Collide(#[from] CollideError),
-    /// The contacts make no manifold.
+    /// The contacts cannot be reduced to a manifold.
     #[error(transparent)]
     Manifold(#[from] ManifoldError),
 }
 
-/// Share of the smaller body's diagonal to which separations, casts and clearances are found unless
-/// settings say otherwise.
+/// Tolerance of separations, casts and clearances unless settings say otherwise, as a fraction of
+/// the smaller body's diagonal.
 pub const DEFAULT_TOLERANCE: f32 = 1e-3;
 
-/// Poses that share a query in the batch forms: its buffers grow once for all of them.
+/// Number of poses that share one query in the batch functions, so that its buffers grow once for
+/// all of them.
 const PIECE: usize = 64;
 
-/// Pairs remembered before those whose shapes are gone are dropped.
+/// Number of stored pairs from which on those whose shapes are gone are dropped.
 const PAIRS_BEFORE_CLEANING: usize = 64;
 
-/// Returns the tolerance for two shapes: [`DEFAULT_TOLERANCE`] of the smaller diagonal \[m\].
+/// Returns the tolerance for two shapes \[m\]: [`DEFAULT_TOLERANCE`] times the smaller diagonal.
 pub fn default_tolerance(a: &Shape, b: &Shape) -> f32 {
     let smaller = a.solid().diagonal().min(b.solid().diagonal());
     match smaller.is_finite() && smaller > 0.0 {
         true => DEFAULT_TOLERANCE * smaller,
-        // Two bodies without end: a millimetre.
+        // Two unbounded bodies: a millimetre.
         false => 1e-3,
     }
 }
@@ -94,7 +97,8 @@ impl Query {
         Ok(&contacts.contacts)
     }
 
-    /// [`Query::contacts`] with settings; returns also the method, the wrench and the outcome.
+    /// Computes [`Query::contacts`] with settings; also returns the method, the wrench and the
+    /// outcome.
     pub fn contacts_with(
         &mut self,
         a: &Shape,
@@ -116,8 +120,8 @@ impl Query {
         Ok(&self.contacts)
     }
 
-    /// Returns a few contacts that resist what all of them do, with ids that last from call to call
-    /// for the same two shapes.
+    /// Returns a few contacts that resist nearly everything that all contacts do, with ids that
+    /// last from call to call for the same two shapes.
     pub fn manifold(
         &mut self,
         a: &Shape,
@@ -128,7 +132,7 @@ impl Query {
         self.manifold_with(a, b, a_from_b, &settings, &ManifoldSettings::default())
     }
 
-    /// [`Query::manifold`] with settings for the contacts and for their reduction.
+    /// Computes [`Query::manifold`] with settings for the contacts and for their reduction.
     pub fn manifold_with(
         &mut self,
         a: &Shape,
@@ -156,7 +160,7 @@ impl Query {
         self.touching_with(a, b, a_from_b, 0.0)
     }
 
-    /// Returns whether two bodies come within `max_separation` \[m\].
+    /// Returns whether two bodies come within `max_separation` \[m\] of each other.
     pub fn touching_with(
         &mut self,
         a: &Shape,
@@ -174,7 +178,8 @@ impl Query {
         }
     }
 
-    /// Returns how far two bodies are apart, or how deep they overlap, to [`default_tolerance`].
+    /// Returns the distance between two bodies, or their penetration depth, to within
+    /// [`default_tolerance`].
     pub fn separation(
         &mut self,
         a: &Shape,
@@ -185,7 +190,7 @@ impl Query {
         self.separation_with(a, b, a_from_b, &settings)
     }
 
-    /// [`Query::separation`] with settings.
+    /// Computes [`Query::separation`] with settings.
     pub fn separation_with(
         &mut self,
         a: &Shape,
@@ -203,7 +208,8 @@ impl Query {
         }
     }
 
-    /// Returns the first touch of two bodies of which one or both move, to [`default_tolerance`].
+    /// Returns the first touch of two bodies, one or both of which move, to within
+    /// [`default_tolerance`].
     pub fn cast(
         &mut self,
         a: &Shape,
@@ -214,7 +220,7 @@ impl Query {
         self.cast_with(a, b, motion, &settings)
     }
 
-    /// [`Query::cast`] with settings.
+    /// Computes [`Query::cast`] with settings.
     pub fn cast_with(
         &mut self,
         a: &Shape,
@@ -225,7 +231,8 @@ impl Query {
         narrow::cast(a, b, &motion.into(), settings, &mut self.cast)
     }
 
-    /// Returns how near two bodies come over a motion, to [`default_tolerance`].
+    /// Returns the smallest distance of two bodies during a motion, to within
+    /// [`default_tolerance`].
     pub fn clearance(
         &mut self,
         a: &Shape,
@@ -236,7 +243,7 @@ impl Query {
         self.clearance_with(a, b, motion, &settings)
     }
 
-    /// [`Query::clearance`] with settings.
+    /// Computes [`Query::clearance`] with settings.
     pub fn clearance_with(
         &mut self,
         a: &Shape,
@@ -247,7 +254,7 @@ impl Query {
         narrow::clearance(a, b, &motion.into(), settings, &mut self.clearance)
     }
 
-    /// Returns the contacts at many poses of B, in order, on all threads.
+    /// Returns the contacts at many poses of B, in order, computed on all threads.
     pub fn contacts_many(
         a: &Shape,
         b: &Shape,
@@ -302,7 +309,7 @@ impl Query {
         narrow::clearance_many(a, b, motions, settings)
     }
 
-    /// Forgets all pairs: manifolds begin anew. Buffers stay.
+    /// Removes the data of all pairs, so that manifolds start anew. Scratch buffers are kept.
     pub fn forget(&mut self) {
         self.pairs = Pairs::default();
     }
@@ -316,22 +323,24 @@ impl std::fmt::Debug for Query {
     }
 }
 
-/// The pairs that are remembered, found by the addresses of their fields.
+/// Data of pairs, found by the addresses of their fields.
 #[derive(Default)]
 struct Pairs {
     pairs: Vec<Remembered>,
     by_key: HashMap<[usize; 2], usize>,
-    /// The pair of the last question: most loops ask about one pair again and again.
+    /// Index of the last pair used: most loops query the same pair repeatedly.
     last: usize,
 }
 
 impl Pairs {
-    /// What is remembered of two convex bodies, whose next answer it makes cheaper.
+    /// Returns the data of a pair of convex bodies, whose next query it speeds up; `None` for other
+    /// pairs.
     fn of_convex(&mut self, a: &Shape, b: &Shape) -> Option<&mut Remembered> {
         let is_convex = a.as_convex().is_some() && b.as_convex().is_some();
         is_convex.then(|| self.of(a, b))
     }
 
+    /// Returns the data of a pair, adding it if it is new.
     fn of(&mut self, a: &Shape, b: &Shape) -> &mut Remembered {
         let key = [a, b].map(|shape| Arc::as_ptr(shape.field_pointer()).cast::<()>() as usize);
         if self.pairs.get(self.last).is_none_or(|pair| pair.key != key) {
@@ -343,6 +352,7 @@ impl Pairs {
         &mut self.pairs[self.last]
     }
 
+    /// Adds a pair; drops those whose shapes are gone first if there are many.
     fn add(&mut self, key: [usize; 2], a: &Shape, b: &Shape) -> usize {
         if self.pairs.len() >= self.by_key.capacity().max(PAIRS_BEFORE_CLEANING) {
             self.pairs.retain(Remembered::is_alive);

@@ -1,8 +1,9 @@
-//! All cores where the feature `parallel` is on, one after the other where it is not. The only place that knows.
+//! Parallel loops: on all cores with the feature `parallel`, sequential without it. The only module
+//! that depends on that feature.
 //!
 //! Results come in the order of the work, so nothing depends on the number of threads.
 
-/// Two independent pieces of work.
+/// Runs two independent pieces of work.
 #[cfg(feature = "bake")]
 pub(crate) fn both<A: Send, B: Send>(
     left: impl FnOnce() -> A + Send,
@@ -14,7 +15,7 @@ pub(crate) fn both<A: Send, B: Send>(
     (left(), right())
 }
 
-/// `work(0)`, `work(1)`, … `work(count - 1)`.
+/// Returns `work(0)`, `work(1)`, … `work(count - 1)`.
 pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "parallel")]
     {
@@ -25,7 +26,8 @@ pub(crate) fn map<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync + Send
     (0..count).map(work).collect()
 }
 
-/// `work` on every item, in order; so many items in a row share what they need to work with.
+/// Applies `work` to every item and returns the results in order; `size` consecutive items share
+/// one scratch value.
 pub(crate) fn map_sharing<T: Sync, S: Default, R: Send>(
     items: &[T],
     size: usize,
@@ -41,7 +43,8 @@ pub(crate) fn map_sharing<T: Sync, S: Default, R: Send>(
     pieces.into_iter().flatten().collect()
 }
 
-/// `work` on pieces of `items`, all but the last of length `size`, with the number of each.
+/// Applies `work` to pieces of `items`, all but the last of length `size`, and passes the index of
+/// each piece.
 #[cfg(feature = "bake")]
 pub(crate) fn map_pieces<T: Send, R: Send>(
     items: &mut [T],
@@ -61,7 +64,7 @@ pub(crate) fn map_pieces<T: Send, R: Send>(
     }
 }
 
-/// How many threads work at once.
+/// Returns the number of threads that work at once.
 pub(crate) fn count() -> usize {
     #[cfg(feature = "parallel")]
     return rayon::current_num_threads();
@@ -69,7 +72,7 @@ pub(crate) fn count() -> usize {
     1
 }
 
-/// `work` on every item at once, one thread an item. Nothing is allocated.
+/// Applies `work` to every item, each as a task of its own. Allocates nothing.
 pub(crate) fn for_each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
     #[cfg(feature = "parallel")]
     {
@@ -80,8 +83,8 @@ pub(crate) fn for_each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync + 
     items.iter_mut().for_each(work);
 }
 
-/// `work` on as many pieces of `items` as there are `lanes`, each with the number of its first item and a lane of its own. Nothing is
-/// allocated.
+/// Applies `work` to at most as many pieces of `items` as there are `lanes`, each with the index of
+/// its first item and a lane of its own. Allocates nothing.
 pub(crate) fn for_each_piece<T: Send, L: Send>(
     items: &mut [T],
     lanes: &mut [L],
@@ -101,7 +104,7 @@ pub(crate) fn for_each_piece<T: Send, L: Send>(
     }
 }
 
-/// `work` on so many threads.
+/// Runs `work` on a pool of `count` threads.
 #[cfg(all(test, feature = "parallel", feature = "bake"))]
 #[expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]
 pub(crate) fn with<R: Send>(count: usize, work: impl FnOnce() -> R + Send) -> R {

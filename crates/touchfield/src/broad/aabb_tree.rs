@@ -1,18 +1,23 @@
-//! A balanced tree of boxes that follows them as they move.
+//! A balanced dynamic AABB tree with a margin around every box.
 //!
-//! Input, output: see [`BroadPhase`]; a margin by which boxes may move before the tree changes. Cost: O(log n) for a box that left its
-//! margin, and O(pairs) a step; a box that stays within costs nothing. Not for: many endless boxes, each of which is held against all.
+//! Input and output: see [`BroadPhase`]; also a margin by which boxes may move before the tree
+//! changes.
+//! Cost: O(log n) for a box that left its margin, nothing for a box that stays within it, and
+//! O(pairs) per step.
+//! Not for: many unbounded boxes, each of which is compared with all others.
 //!
-//! After [Catto2019]: leaves are boxes with a margin, a new one goes where it adds least surface, and rotations keep the tree balanced.
-//! We differ in the pairs: those of boxes with margin are remembered between steps, only boxes that left theirs search the tree, and what comes
-//! out is filtered by the boxes themselves. So the answer does not depend on the margin, nor on the history of the tree.
+//! After \[Catto2019\]: leaves are boxes grown by the margin, a new leaf goes where it adds the
+//! least surface area, and rotations keep the tree balanced. We differ in the pairs: pairs of grown
+//! boxes are stored between steps, only boxes that left their margin search the tree, and the
+//! output is filtered by the boxes themselves. So the result depends neither on the margin nor on
+//! the history of the tree.
 
 use glam::Vec3;
 
 use super::pairs::{BoxId, Boxes, BroadError, BroadPhase, endless_pairs, overlap, sorted};
 use crate::geom::Aabb;
 
-/// A tree of boxes with margins.
+/// A broad phase on a dynamic AABB tree whose leaves have margins.
 #[derive(Clone, Debug)]
 pub struct AabbTree {
     boxes: Boxes,
@@ -20,10 +25,11 @@ pub struct AabbTree {
     nodes: Vec<Node>,
     free: Vec<u32>,
     root: u32,
-    /// The leaf of each id; `NONE` for boxes that are gone or endless.
+    /// Leaf of each id; `NONE` for removed and for unbounded boxes.
     leaves: Vec<u32>,
     endless: Vec<BoxId>,
-    /// Ids whose leaf is new, moved or gone since the last step; each once, marked in `is_stale`.
+    /// Ids whose leaf was added, moved or removed since the last step; each once, marked in
+    /// `is_stale`.
     stale: Vec<BoxId>,
     is_stale: Vec<bool>,
     /// Pairs of leaves that overlap, sorted.
@@ -33,21 +39,22 @@ pub struct AabbTree {
     stack: Vec<u32>,
 }
 
-/// A leaf, or two children under one box.
+/// A leaf, or an inner node with two children.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bounds: Aabb,
     parent: u32,
-    /// Of a leaf: its id, and `NONE`.
+    /// Children of an inner node; for a leaf, its id and `NONE`.
     children: [u32; 2],
-    /// 0 for a leaf.
+    /// Height of the subtree; 0 for a leaf.
     height: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl AabbTree {
-    /// Without boxes. A box may move by `margin` \[m\] before the tree changes: about what a body moves in a few steps.
+    /// Creates an empty tree. A box may move by `margin` \[m\] before the tree changes; a good
+    /// margin is about the distance that a body moves in a few steps.
     pub fn new(margin: f32) -> Result<AabbTree, BroadError> {
         if !(margin >= 0.0 && margin.is_finite()) {
             return Err(BroadError::BadMargin(margin));
@@ -69,13 +76,14 @@ impl AabbTree {
         })
     }
 
-    /// Longest way from the root to a leaf.
+    /// Returns the length of the longest path from the root to a leaf.
     pub fn height(&self) -> u32 {
         self.nodes
             .get(self.root as usize)
             .map_or(0, |root| root.height)
     }
 
+    /// Adds a leaf for the box, or lists it as unbounded, and marks the id as stale.
     fn file(&mut self, id: BoxId, bounds: Aabb) {
         let count = self.boxes.id_count();
         self.leaves.resize(count, NONE);
@@ -84,7 +92,7 @@ impl AabbTree {
             self.stale.push(id);
         }
         if bounds.is_finite() {
-            // At the end of `f32` there is no room for a margin.
+            // Near the limits of `f32` there is no room for a margin.
             let everywhere = Aabb::new(Vec3::MIN, Vec3::MAX);
             let grown = bounds.grown(self.margin).intersection(everywhere);
             let leaf = self.new_node(Node {
@@ -100,6 +108,8 @@ impl AabbTree {
         }
     }
 
+    /// Removes the box's leaf, or its entry in the list of unbounded boxes, and marks the id as
+    /// stale.
     fn unfile(&mut self, id: BoxId) {
         if !std::mem::replace(&mut self.is_stale[id.0 as usize], true) {
             self.stale.push(id);
@@ -126,6 +136,7 @@ impl AabbTree {
         &self.nodes[node as usize]
     }
 
+    /// Joins the leaf with the best sibling under a new parent.
     fn insert_leaf(&mut self, leaf: u32) {
         if self.root == NONE {
             self.root = leaf;
@@ -146,7 +157,8 @@ impl AabbTree {
         self.refit_from(parent);
     }
 
-    /// Down from the root, always to the child that grows less, until joining here is cheapest.
+    /// Descends from the root, always to the child whose cost is lower, until joining here is
+    /// cheapest.
     fn best_sibling(&self, bounds: Aabb) -> u32 {
         let mut at = self.root;
         loop {
@@ -156,7 +168,7 @@ impl AabbTree {
             }
             let joined = surface(node.bounds.union(bounds));
             let here = 2.0 * joined;
-            // Whatever is chosen below, this node grows.
+            // Growth of this node, which every choice further down causes.
             let inherited = 2.0 * (joined - surface(node.bounds));
             let below = node.children.map(|child| {
                 let child = self.node(child);
@@ -175,6 +187,7 @@ impl AabbTree {
         }
     }
 
+    /// Removes the leaf and its parent; the sibling takes the parent's place.
     fn remove_leaf(&mut self, leaf: u32) {
         let parent = self.node(leaf).parent;
         if parent == NONE {
@@ -198,7 +211,7 @@ impl AabbTree {
         children[usize::from(children[1] == old)] = new;
     }
 
-    /// Boxes, heights and balance of all above.
+    /// Updates bounds, height and balance of the node and all its ancestors.
     fn refit_from(&mut self, mut at: u32) {
         while at != NONE {
             at = self.balance(at);
@@ -214,7 +227,8 @@ impl AabbTree {
         node.height = 1 + left.height.max(right.height);
     }
 
-    /// If one child is two levels higher than the other, it takes the place of its parent; the new top is returned.
+    /// Rotates the taller child into the place of its parent if it is taller by two or more levels.
+    /// Returns the top node afterwards.
     fn balance(&mut self, at: u32) -> u32 {
         let children = self.node(at).children;
         let heights = children.map(|child| self.node(child).height);
@@ -225,7 +239,7 @@ impl AabbTree {
         let up = children[higher];
         let grandchildren = self.node(up).children;
         let grand_heights = grandchildren.map(|child| self.node(child).height);
-        // The higher grandchild stays with the one that goes up; the other changes over.
+        // The taller grandchild stays with the child that moves up; the other one changes parents.
         let over = grandchildren[usize::from(grand_heights[1] <= grand_heights[0])];
         let parent = self.node(at).parent;
         self.nodes[up as usize].parent = parent;
@@ -238,7 +252,8 @@ impl AabbTree {
         up
     }
 
-    /// Brings `near` up to date.
+    /// Brings `near` up to date: drops the pairs of stale boxes and searches the tree for their new
+    /// ones.
     fn search(&mut self) {
         let AabbTree {
             is_stale,
@@ -252,7 +267,9 @@ impl AabbTree {
         if self.stale.is_empty() {
             return;
         }
+        // Pairs of stale boxes are no longer valid.
         near.retain(|pair| pair.iter().all(|id| !is_stale[id.0 as usize]));
+        // Find all pairs of stale boxes anew.
         fresh.clear();
         for &id in &self.stale {
             let leaf = self.leaves[id.0 as usize];
@@ -272,7 +289,7 @@ impl AabbTree {
                     continue;
                 }
                 let other = BoxId(node.children[0]);
-                // Two that both search find each other twice.
+                // Two stale boxes find each other twice.
                 let by_other = is_stale[other.0 as usize] && other <= id;
                 if !by_other {
                     fresh.push(sorted(id, other));
@@ -288,13 +305,13 @@ impl AabbTree {
     }
 }
 
-/// Half the surface, in `f64`: squares of `f32` leave their range.
+/// Returns half the surface area, in `f64` because squares of `f32` may overflow.
 fn surface(bounds: Aabb) -> f64 {
     let sides = bounds.max.as_dvec3() - bounds.min.as_dvec3();
     sides.x * sides.y + sides.y * sides.z + sides.z * sides.x
 }
 
-/// Two sorted lists as one.
+/// Merges two sorted lists into one.
 fn merge(a: &[[BoxId; 2]], b: &[[BoxId; 2]], out: &mut Vec<[BoxId; 2]>) {
     out.clear();
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
@@ -319,7 +336,7 @@ impl BroadPhase for AabbTree {
         let within =
             |leaf: &Node| leaf.bounds.contains(bounds.min) && leaf.bounds.contains(bounds.max);
         let stays = match self.nodes.get(leaf as usize) {
-            // A box that shrank keeps its leaf, until that is far too large.
+            // A box that shrank keeps its leaf until the leaf is far too large.
             Some(leaf) => {
                 within(leaf) && surface(leaf.bounds) <= 8.0 * surface(bounds.grown(self.margin))
             }

@@ -1,4 +1,4 @@
-//! Broad phase: which boxes overlap. It sees ids and boxes, nothing else.
+//! Broad phase: finds pairs of overlapping boxes. It uses ids and boxes, nothing else.
 
 mod aabb_tree;
 mod pairs;

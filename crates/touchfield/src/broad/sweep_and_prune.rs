@@ -1,23 +1,27 @@
-//! Sweep and prune: boxes sorted along one axis, and only those compared that overlap there.
+//! Sweep and prune: boxes are sorted along one axis, and only boxes that overlap along it are
+//! compared.
 //!
-//! Input, output: see [`BroadPhase`]. Cost: a step of boxes that move little is O(n) to sort, and to sweep O(n times the boxes that
-//! overlap along the axis). Not for: tens of thousands of boxes in a cube, of which too many overlap along any axis (see
+//! Input and output: see [`BroadPhase`].
+//! Cost: per step O(n) to sort when boxes move little, and O(n times the number of boxes that
+//! overlap along the axis) to sweep.
+//! Not for: tens of thousands of boxes in a cube, of which too many overlap along any axis (see
 //! [`super::AabbTree`]); many boxes as long as the world.
 //!
-//! After [Baraff1992], on one axis: that along which the centres are spread most [Ericson2005].
+//! After \[Baraff1992\], on one axis: the one along which the centres have the largest variance
+//! \[Ericson2005\].
 
 use glam::DVec3;
 
 use super::pairs::{BoxId, Boxes, BroadError, BroadPhase, endless_pairs, overlap, sorted};
 use crate::geom::Aabb;
 
-/// Boxes sorted along an axis.
+/// A broad phase that sorts boxes along one axis.
 #[derive(Clone, Debug, Default)]
 pub struct SweepAndPrune {
     boxes: Boxes,
-    /// Those with an end on every side, sorted by their lower end along `axis`, ties by id.
+    /// Bounded boxes, sorted by their lower bound along `axis`, ties by id.
     order: Vec<Entry>,
-    /// Whether an id stands in `order`, perhaps for a box that is gone.
+    /// Whether `order` has an entry for the id, perhaps for a box that was removed.
     in_order: Vec<bool>,
     endless: Vec<BoxId>,
     axis: usize,
@@ -29,16 +33,18 @@ struct Entry {
     id: BoxId,
 }
 
-/// How much more another axis must spread the boxes before the order is made anew along it.
+/// Ratio by which the variance along another axis must exceed the current one before the boxes are
+/// sorted along the other axis.
 ///
-/// Tuned: at 1 a cube of boxes would sort at every step; at 10 a world that turned on its side sweeps through everything.
+/// Tuned: at 1 a cube of boxes would be sorted anew at every step; at 10 a world that turned on its
+/// side would compare nearly all pairs.
 const AXIS_CHANGE: f64 = 2.0;
 
-/// Places that entries may move in all, for each, before sorting from scratch is cheaper.
+/// Average number of moves per entry above which sorting from scratch is cheaper.
 const MOVES: usize = 16;
 
 impl SweepAndPrune {
-    /// Without boxes.
+    /// Creates a broad phase without boxes.
     pub fn new() -> SweepAndPrune {
         SweepAndPrune::default()
     }
@@ -58,10 +64,11 @@ impl SweepAndPrune {
         if !bounds.is_finite() {
             self.endless.retain(|&endless| endless != id);
         }
-        // Others leave the order at the next sweep.
+        // Bounded boxes leave `order` at the next sweep.
     }
 
-    /// Takes the boxes as they are now, and drops those that are gone.
+    /// Updates `order` with the current boxes, drops removed ones, and sorts along the axis of
+    /// largest variance.
     fn refresh(&mut self) {
         let (boxes, in_order) = (&self.boxes, &mut self.in_order);
         self.order.retain_mut(|entry| match boxes.get(entry.id) {
@@ -89,7 +96,7 @@ impl SweepAndPrune {
     }
 }
 
-/// Variance of the centres along each axis.
+/// Returns the sum of squared deviations of the centres along each axis.
 fn spread(order: &[Entry]) -> [f64; 3] {
     let centers = || order.iter().map(|entry| entry.bounds.center().as_dvec3());
     let mean = centers().sum::<DVec3>() / order.len().max(1) as f64;
@@ -102,7 +109,8 @@ fn compare(a: &Entry, b: &Entry, axis: usize) -> std::cmp::Ordering {
     by_place.then(a.id.cmp(&b.id))
 }
 
-/// Sorts entries that are nearly sorted; gives up, some order kept, when they are not.
+/// Sorts entries that are nearly sorted. Gives up and returns `false` if they are not; the entries
+/// are then in a different order, but complete.
 fn insertion_sort(order: &mut [Entry], axis: usize) -> bool {
     let mut moves_left = MOVES * order.len();
     for place in 1..order.len() {

@@ -1,26 +1,26 @@
-//! One place where two bodies touch, nearly touch or overlap.
+//! A contact: one place where two bodies touch, nearly touch or overlap.
 
 use glam::Vec3;
 
-/// Names a contact from one step to the next, so that a solver can reuse its impulse.
+/// Identifies a contact across steps, so that a solver can reuse its impulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContactId(pub u32);
 
-/// One place where bodies A and B touch. Everything is in frame A.
+/// One contact between bodies A and B. All quantities are in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Midway between the two surfaces \[m\].
+    /// Point midway between the two surfaces \[m\].
     pub point: Vec3,
-    /// Unit, from A to B.
+    /// Unit normal from A to B.
     pub normal: Vec3,
     /// Distance between the surfaces along `normal` \[m\]; negative when they overlap.
     pub separation: f32,
-    /// Which contact this is, from step to step.
+    /// Identity of the contact across steps.
     pub id: ContactId,
 }
 
 impl Contact {
-    /// The contact as body B sees it: the frame stays, A and B change places.
+    /// Returns the contact with A and B exchanged; the frame stays the same.
     pub fn flipped(self) -> Contact {
         Contact {
             normal: -self.normal,
@@ -28,12 +28,12 @@ impl Contact {
         }
     }
 
-    /// Where the normal through `point` leaves the surface of A \[m\].
+    /// Returns the point where the normal line through `point` crosses the surface of A \[m\].
     pub fn point_on_a(self) -> Vec3 {
         self.point - 0.5 * self.separation * self.normal
     }
 
-    /// Where the normal through `point` meets the surface of B \[m\].
+    /// Returns the point where the normal line through `point` crosses the surface of B \[m\].
     pub fn point_on_b(self) -> Vec3 {
         self.point + 0.5 * self.separation * self.normal
     }
@@ -53,7 +53,7 @@ mod tests {
         };
         let gap = (contact.point_on_b() - contact.point_on_a()).dot(contact.normal);
         assert_eq!(gap, contact.separation);
-        // Seen from B, its own point comes first.
+        // After flipping, the point on B comes first.
         assert_eq!(contact.flipped().point_on_a(), contact.point_on_b());
     }
 }

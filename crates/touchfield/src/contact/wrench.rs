@@ -1,10 +1,11 @@
-//! Force and torque together.
+//! Wrenches: a force together with a torque.
 
 use glam::Vec3;
 
-/// A force and a torque about the origin of the frame they are given in.
+/// A force, and a torque about the origin of the frame they are given in.
 ///
-/// Penalty methods give them per unit of stiffness: \[m\] for the force, \[m²\] for the torque.
+/// Penalty methods return wrenches per unit of stiffness: \[m\] for the force, \[m²\] for the
+/// torque.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     /// Sum of forces.
@@ -14,7 +15,7 @@ pub struct Wrench {
 }
 
 impl Wrench {
-    /// Adds a force that acts at `point`.
+    /// Adds a force that acts at `point`, and its torque.
     pub fn push_at(&mut self, point: Vec3, force: Vec3) {
         self.force += force;
         self.torque += point.cross(force);

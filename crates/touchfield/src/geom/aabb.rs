@@ -14,24 +14,24 @@ macro_rules! axis_aligned_box {
         }
 
         impl $name {
-            /// Holds nothing; the neutral element of [`Self::union`].
+            /// The box that contains no point; the neutral element of [`Self::union`].
             pub const EMPTY: $name = $name {
                 min: $vector::INFINITY,
                 max: $vector::NEG_INFINITY,
             };
 
-            /// Holds everything.
+            /// The box that contains every point.
             pub const EVERYTHING: $name = $name {
                 min: $vector::NEG_INFINITY,
                 max: $vector::INFINITY,
             };
 
-            /// A box from its two corners.
+            /// Returns the box with these two corners.
             pub fn new(min: $vector, max: $vector) -> $name {
                 $name { min, max }
             }
 
-            /// A box from its centre and half its sides.
+            /// Returns the box with this centre and these half extents \[m\].
             pub fn from_center(center: $vector, half_extents: $vector) -> $name {
                 $name {
                     min: center - half_extents,
@@ -39,7 +39,8 @@ macro_rules! axis_aligned_box {
                 }
             }
 
-            /// The smallest box that holds all points; [`Self::EMPTY`] for none.
+            /// Returns the smallest box that contains all points, or [`Self::EMPTY`] if there are
+            /// none.
             pub fn of_points(points: impl IntoIterator<Item = $vector>) -> $name {
                 points
                     .into_iter()
@@ -49,38 +50,38 @@ macro_rules! axis_aligned_box {
                     })
             }
 
-            /// Whether no point lies inside.
+            /// Returns whether the box contains no point.
             pub fn is_empty(self) -> bool {
                 !self.min.cmple(self.max).all()
             }
 
-            /// Whether it has an end on every side.
+            /// Returns whether all six bounds are finite.
             pub fn is_finite(self) -> bool {
                 self.min.is_finite() && self.max.is_finite()
             }
 
-            /// Centre \[m\].
+            /// Returns the centre \[m\].
             pub fn center(self) -> $vector {
                 // Halves first: the sum of two huge corners would overflow.
                 0.5 * self.min + 0.5 * self.max
             }
 
-            /// Sides \[m\].
+            /// Returns the edge lengths \[m\].
             pub fn extents(self) -> $vector {
                 self.max - self.min
             }
 
-            /// Half the sides \[m\].
+            /// Returns half of the edge lengths \[m\].
             pub fn half_extents(self) -> $vector {
                 0.5 * self.max - 0.5 * self.min
             }
 
-            /// Length of the diagonal \[m\].
+            /// Returns the length of the diagonal \[m\].
             pub fn diagonal(self) -> $scalar {
                 self.extents().length()
             }
 
-            /// The smallest box that holds both.
+            /// Returns the smallest box that contains both boxes.
             pub fn union(self, other: $name) -> $name {
                 $name {
                     min: self.min.min(other.min),
@@ -88,7 +89,8 @@ macro_rules! axis_aligned_box {
                 }
             }
 
-            /// What lies in both; empty when they are apart.
+            /// Returns the box of all points that lie in both boxes; it is empty if they do not
+            /// overlap.
             pub fn intersection(self, other: $name) -> $name {
                 $name {
                     min: self.min.max(other.min),
@@ -96,7 +98,7 @@ macro_rules! axis_aligned_box {
                 }
             }
 
-            /// Every side moved outward by `margin` \[m\].
+            /// Returns the box with every face moved outward by `margin` \[m\].
             pub fn grown(self, margin: $scalar) -> $name {
                 $name {
                     min: self.min - $vector::splat(margin),
@@ -104,22 +106,22 @@ macro_rules! axis_aligned_box {
                 }
             }
 
-            /// Whether `point` lies inside or on the border.
+            /// Returns whether `point` lies inside or on the border.
             pub fn contains(self, point: $vector) -> bool {
                 self.min.cmple(point).all() && point.cmple(self.max).all()
             }
 
-            /// The point of the box nearest to `point`.
+            /// Returns the point of the box nearest to `point`.
             pub fn closest_point(self, point: $vector) -> $vector {
                 point.max(self.min).min(self.max)
             }
 
-            /// Distance from `point` to the box \[m\]; 0 inside.
+            /// Returns the distance from `point` to the box \[m\]; 0 inside.
             pub fn distance(self, point: $vector) -> $scalar {
                 self.distance_squared(point).sqrt()
             }
 
-            /// Square of [`Self::distance`] \[m²\].
+            /// Returns the square of [`Self::distance`] \[m²\].
             pub fn distance_squared(self, point: $vector) -> $scalar {
                 (self.min - point)
                     .max(point - self.max)
@@ -127,7 +129,7 @@ macro_rules! axis_aligned_box {
                     .length_squared()
             }
 
-            /// The eight corners; bit 0 of the index is x, bit 1 y, bit 2 z.
+            /// Returns the eight corners; bit 0 of the index selects x, bit 1 y, bit 2 z.
             pub fn corners(self) -> [$vector; 8] {
                 std::array::from_fn(|i| {
                     $vector::new(
@@ -154,7 +156,7 @@ axis_aligned_box!(
     "An axis-aligned box in `f64`, for meshes and baking."
 );
 
-/// Half extents of the box around a turned box \[m\].
+/// Returns the half extents \[m\] of the axis-aligned box around a rotated box.
 pub fn turned_half_extents(rotation: Mat3, half_extents: Vec3) -> Vec3 {
     rotation.x_axis.abs() * half_extents.x
         + rotation.y_axis.abs() * half_extents.y
@@ -162,7 +164,7 @@ pub fn turned_half_extents(rotation: Mat3, half_extents: Vec3) -> Vec3 {
 }
 
 impl Aabb {
-    /// The same box in `f64`.
+    /// Returns the same box in `f64`.
     pub fn as_daabb(self) -> DAabb {
         DAabb::new(self.min.as_dvec3(), self.max.as_dvec3())
     }

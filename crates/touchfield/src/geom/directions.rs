@@ -1,4 +1,4 @@
-//! Directions spread evenly over the sphere.
+//! Unit vectors spread evenly over the sphere.
 
 use glam::{DVec3, Vec3};
 

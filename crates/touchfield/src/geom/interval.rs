@@ -1,27 +1,27 @@
-//! Closed intervals of distance, used wherever a bound must hold and not merely be likely.
+//! Closed intervals of distance, used wherever a bound must be guaranteed and not merely likely.
 
-/// Every value from `lower` to `upper` \[m\], both included.
+/// The closed interval from `lower` to `upper` \[m\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Smallest value.
+    /// Smallest value \[m\].
     pub lower: f32,
-    /// Largest value.
+    /// Largest value \[m\].
     pub upper: f32,
 }
 
 impl Interval {
-    /// Every number.
+    /// The interval of all numbers.
     pub const EVERYTHING: Interval = Interval {
         lower: f32::NEG_INFINITY,
         upper: f32::INFINITY,
     };
 
-    /// From the smaller to the larger value.
+    /// Returns the interval from the smaller value `lower` to the larger value `upper`.
     pub fn new(lower: f32, upper: f32) -> Interval {
         Interval { lower, upper }
     }
 
-    /// All values within `radius` of `center`.
+    /// Returns the interval of all values within `radius` of `center`.
     pub fn around(center: f32, radius: f32) -> Interval {
         Interval {
             lower: center - radius,
@@ -29,17 +29,17 @@ impl Interval {
         }
     }
 
-    /// Whether `value` lies inside or on the border.
+    /// Returns whether `value` lies inside or on the border.
     pub fn contains(self, value: f32) -> bool {
         self.lower <= value && value <= self.upper
     }
 
-    /// Distance between the ends.
+    /// Returns the distance between the two ends.
     pub fn width(self) -> f32 {
         self.upper - self.lower
     }
 
-    /// Both ends moved outward by `margin`.
+    /// Returns the interval with both ends moved outward by `margin`.
     pub fn grown(self, margin: f32) -> Interval {
         Interval {
             lower: self.lower - margin,
@@ -47,7 +47,7 @@ impl Interval {
         }
     }
 
-    /// What both promise: the tighter end of each.
+    /// Returns the values in both intervals: the larger lower end to the smaller upper end.
     pub fn intersection(self, other: Interval) -> Interval {
         Interval {
             lower: self.lower.max(other.lower),
@@ -55,7 +55,7 @@ impl Interval {
         }
     }
 
-    /// Holds `min(a, b)` for every `a` and `b` of the two.
+    /// Returns an interval that contains `min(a, b)` for every `a` in `self` and `b` in `other`.
     pub fn min(self, other: Interval) -> Interval {
         Interval {
             lower: self.lower.min(other.lower),
@@ -63,7 +63,7 @@ impl Interval {
         }
     }
 
-    /// Holds `max(a, b)` for every `a` and `b` of the two.
+    /// Returns an interval that contains `max(a, b)` for every `a` in `self` and `b` in `other`.
     pub fn max(self, other: Interval) -> Interval {
         Interval {
             lower: self.lower.max(other.lower),
@@ -71,7 +71,8 @@ impl Interval {
         }
     }
 
-    /// Holds `scale · a` for every `a`; `scale` is positive.
+    /// Returns an interval that contains `scale · a` for every `a` in `self`; `scale` must be
+    /// positive.
     pub fn scaled(self, scale: f32) -> Interval {
         Interval {
             lower: scale * self.lower,

@@ -1,24 +1,25 @@
-//! Eight `f32` at a time, prefetches and large pages: the one module with `unsafe`, for AVX2, FMA
-//! and F16C where the CPU has them.
+//! SIMD over eight `f32`, prefetches and large pages. The only module with `unsafe` code, which
+//! uses AVX2, FMA and F16C where the CPU has them.
 //!
 //! An algorithm is written once, generic over [`Lanes`], as a [`Work`]; [`run`] picks the
-//! instruction set at run time. Only basic arithmetic, which IEEE 754 defines to the bit, makes
-//! values that are kept, so every instruction set gives the same bits. [`Lanes::fused`] is for
-//! bounds alone, which only leave out what something exact would have left out too.
+//! instruction set at run time. Values that end up in results are computed with basic arithmetic
+//! only, which IEEE 754 defines to the bit, so every instruction set gives the same bits.
+//! [`Lanes::fused`] is used only for bounds, which skip work that an exact computation would
+//! discard as well.
 //!
 //! The environment variable `TOUCHFIELD_LANES=portable`, read once per process, turns the vector
 //! instructions off: the results are the same bits, several times slower. Tests run that way too.
 //!
-//! Vector instructions are written out because the compiler does not reliably find them: one closure
-//! that was not inlined made baking the 69,666-triangle bunny at 128³ take 4.9 CPU seconds instead
-//! of 1.2.
+//! Vector instructions are written out because the compiler does not reliably vectorise: one
+//! closure that was not inlined made baking the 69,666-triangle bunny at 128³ take 4.9 CPU seconds
+//! instead of 1.2.
 
 use std::collections::TryReserveError;
 use std::mem::MaybeUninit;
 
 use glam::Vec3;
 
-/// How many numbers are handled at a time.
+/// Number of lanes: how many numbers one vector operation processes.
 pub(crate) const LANES: usize = 8;
 
 /// [`LANES`] numbers in memory.
@@ -26,12 +27,13 @@ pub(crate) type Stored = Aligned<[f32; LANES]>;
 /// Three coordinates of [`LANES`] points in memory.
 pub(crate) type Stored3 = [Stored; 3];
 
-/// Aligned as vector registers like it.
+/// A value aligned to 32 bytes, the width of an AVX register.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Aligned<T>(pub(crate) T);
 
-/// One `f32`, or [`LANES`] of them: what is written for this is the same bits for one and for many.
+/// One `f32`, or [`LANES`] of them. Code generic over this trait gives the same bits for one number
+/// and for many.
 pub(crate) trait Number: Copy {
     fn splat(value: f32) -> Self;
     fn add(self, other: Self) -> Self;
@@ -61,64 +63,69 @@ impl Number for f32 {
 /// [`LANES`] numbers in registers.
 pub(crate) trait Lanes: Number {
     fn load(stored: &Stored) -> Self;
-    /// From anywhere in memory.
+    /// Loads from memory of any alignment.
     fn load_plain(values: &[f32; LANES]) -> Self;
-    /// The half floats of these bits, exactly.
+    /// Converts eight half floats, given as bits, to `f32`, exactly.
     fn load_halves(bits: &[u16; LANES]) -> Self;
-    /// The same for four and four from two places.
+    /// Converts eight half floats, four from each of two places, to `f32`, exactly.
     fn load_two_halves(low: &[u16; LANES / 2], high: &[u16; LANES / 2]) -> Self;
-    /// Whole numbers.
+    /// Converts eight `i16` to `f32`, exactly.
     fn load_shorts(shorts: &[i16; LANES]) -> Self;
-    /// Whole numbers.
+    /// Converts eight `u16` to `f32`, exactly.
     fn load_words(words: &[u16; LANES]) -> Self;
-    /// The same from four places. Put together in memory first, they would have to wait for each other there.
+    /// Converts eight `u16`, two from each of four places, to `f32`, exactly. The pairs go straight
+    /// into registers: assembling them in memory first would stall the load on the stores.
     fn load_word_pairs(pairs: [[u16; 2]; LANES / 2]) -> Self;
     fn store(self) -> Stored;
-    /// Rows to columns: lane `i` of the `k`-th is lane `k` of the `i`-th.
+    /// Transposes an 8×8 block: lane `i` of result `k` is lane `k` of row `i`.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
-    /// Without the part behind the point.
+    /// Returns the integer part of every lane.
     fn truncate(self) -> Self;
-    /// As whole numbers, which these must be, from 0 up to below 2³¹.
+    /// Converts to integers. Every lane must hold a whole number from 0 to below 2³¹.
     fn to_whole(self) -> [u32; LANES];
-    /// `self · factor + term`, rounded once or twice, as the CPU likes: the bits differ between CPUs.
+    /// Computes `self · factor + term`, rounded once or twice depending on the CPU, so that the
+    /// bits differ between CPUs.
     fn fused(self, factor: Self, term: Self) -> Self;
-    /// `from − self · factor`, likewise.
+    /// Computes `from − self · factor`, rounded like [`Self::fused`].
     fn fused_from(self, factor: Self, from: Self) -> Self;
     fn div(self, other: Self) -> Self;
     fn sqrt(self) -> Self;
     fn max(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn abs(self) -> Self;
-    /// `a` where `self > 0`, else `b`.
+    /// Selects `a` where `self > 0`, else `b`.
     fn select_positive(self, a: Self, b: Self) -> Self;
-    /// Bit `i` is set where lane `i` is at most that of `limit`.
+    /// Returns a mask with bit `i` set where lane `i` is at most lane `i` of `limit`.
     fn mask_at_most(self, limit: Self) -> u32;
 }
 
-/// A piece of work that is compiled once for each instruction set. `run` must be `#[inline(always)]`, and so must
-/// everything in it that handles lanes; closures are not, and cost a
-/// call through memory.
+/// A computation that is compiled once per instruction set.
+///
+/// `run` must be `#[inline(always)]`, and so must everything in it that handles lanes. Closures are
+/// not inlined reliably and then cost a call through memory.
 pub(crate) trait Work {
     type Output;
     fn run<L: Lanes>(self) -> Self::Output;
 }
 
-/// Asks for what lies at a place, to be read soon. Nothing but the time that takes depends on it.
+/// Prefetches the cache line at `place`. It affects only time, never results.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub(crate) fn prefetch<T>(place: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint that no address makes wrong; every CPU of this kind has it.
+        // SAFETY: a prefetch is a hint and valid for any address; every x86-64 CPU has it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = place;
 }
 
-/// Room for exactly so many, in large pages if that is much. Where a field of gigabytes is looked at here and there, finding the place
-/// of a small page takes longer than reading it: 300,000 segments against the bunny at 1024³ took 1.3 to 1.4 times as long.
+/// Reserves room for exactly `count` elements, in large pages if it is big enough.
+///
+/// With random reads in a field of gigabytes, address translation for small pages takes longer than
+/// the read itself: 300,000 segments against the bunny at 1024³ took 1.3 to 1.4 times as long.
 pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     let mut room = Vec::new();
     room.try_reserve_exact(count)?;
@@ -126,19 +133,21 @@ pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     Ok(room)
 }
 
-/// Asks for large pages where nothing was written yet. Nothing but time depends on it, nor on whether the system agrees.
+/// Advises the system to back memory that is not written yet with large pages. It affects only
+/// time, whether or not the system follows the advice.
 #[allow(unsafe_code)]
 pub(crate) fn prefer_large_pages<T>(room: &mut [MaybeUninit<T>]) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
-        /// Bytes; also a multiple of every size of small pages.
+        /// Size of a large page \[bytes\]; also a multiple of every small page size.
         const LARGE: usize = 1 << 21;
         let bytes = size_of_val(room);
         let to_first = room.as_ptr().cast::<u8>().align_offset(LARGE);
         let whole = bytes.saturating_sub(to_first) / LARGE * LARGE;
         if whole > 0 {
             let first = room.as_mut_ptr().cast::<u8>().wrapping_add(to_first);
-            // SAFETY: the range lies within memory that is lent to us alone, and this advice never changes what it holds.
+            // SAFETY: the range lies within memory lent exclusively to us, and this advice never
+            // changes its contents.
             unsafe { libc::madvise(first.cast(), whole, libc::MADV_HUGEPAGE) };
         }
     }
@@ -146,7 +155,7 @@ pub(crate) fn prefer_large_pages<T>(room: &mut [MaybeUninit<T>]) {
     let _ = room;
 }
 
-/// Does the work with the widest instructions that the CPU has.
+/// Runs `work` with the widest instructions that the CPU has.
 #[inline]
 #[allow(unsafe_code)]
 pub(crate) fn run<W: Work>(work: W) -> W::Output {
@@ -158,12 +167,13 @@ pub(crate) fn run<W: Work>(work: W) -> W::Output {
     work.run::<Portable>()
 }
 
-/// Which instructions are used: chosen at the first call and kept for the life of the process.
+/// Choice of the instruction set, made at the first call and kept for the life of the process.
 #[cfg(target_arch = "x86_64")]
 mod choice {
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    /// The variable that turns vector instructions off where its value is [`PORTABLE_WORD`].
+    /// The environment variable that turns vector instructions off if its value is
+    /// [`PORTABLE_WORD`].
     pub(super) const VARIABLE: &str = "TOUCHFIELD_LANES";
     pub(super) const PORTABLE_WORD: &str = "portable";
 
@@ -173,8 +183,8 @@ mod choice {
 
     static CHOICE: AtomicU8 = AtomicU8::new(NOT_CHOSEN);
 
-    /// Returns whether to use AVX2, FMA and F16C, which the CPU then has. Costs one relaxed load, as
-    /// does the standard library's own check of a single feature.
+    /// Returns whether to use AVX2, FMA and F16C; if true, the CPU has all three. Costs one relaxed
+    /// load, as does the standard library's own check of a single feature.
     #[inline]
     pub(super) fn has_vectors() -> bool {
         match CHOICE.load(Ordering::Relaxed) {
@@ -183,7 +193,7 @@ mod choice {
         }
     }
 
-    /// Threads that get here at once choose the same.
+    /// Detects the CPU's features and stores the choice. Threads that race here choose the same.
     #[cold]
     fn choose() -> bool {
         let is_turned_off = std::env::var_os(VARIABLE).is_some_and(|word| word == PORTABLE_WORD);
@@ -207,7 +217,7 @@ pub(crate) fn load3<L: Lanes>(v: &Stored3) -> [L; 3] {
     [L::load(&v[0]), L::load(&v[1]), L::load(&v[2])]
 }
 
-/// One lane of stored numbers, in all lanes.
+/// Broadcasts one lane of stored numbers to all lanes.
 #[inline(always)]
 pub(crate) fn splat_lane<L: Lanes>(stored: &Stored, lane: usize) -> L {
     L::splat(stored.0[lane])
@@ -233,13 +243,13 @@ pub(crate) fn dot3<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
     a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2]))
 }
 
-/// [`dot3`] plus `term`, as [`Lanes::fused`].
+/// Computes [`dot3`] plus `term`, rounded like [`Lanes::fused`].
 #[inline(always)]
 pub(crate) fn fused_dot3<L: Lanes>(a: [L; 3], b: [L; 3], term: L) -> L {
     a[2].fused(b[2], a[1].fused(b[1], a[0].fused(b[0], term)))
 }
 
-/// The set bits of a mask, lowest first.
+/// Iterates over the indices of the set bits of a mask, lowest first.
 #[inline(always)]
 pub(crate) fn set_lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(
@@ -255,7 +265,7 @@ pub(crate) fn set_lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     )
 }
 
-/// Plain arrays: any CPU.
+/// Lanes as a plain array, for any CPU.
 #[derive(Clone, Copy)]
 struct Portable([f32; LANES]);
 
@@ -389,19 +399,22 @@ mod avx2 {
         work.run::<Avx2>()
     }
 
-    /// One vector register. Private to this module, and only [`run`] makes one: AVX2, FMA and F16C are there wherever it exists.
+    /// One AVX register. Private to this module and created only inside [`run`], so wherever a
+    /// value exists, the CPU has AVX2, FMA and F16C.
     #[derive(Clone, Copy)]
     struct Avx2(__m256);
 
-    /// One instruction. Every use below is sound for the same reason.
+    /// Calls one intrinsic. Every use below is sound for the same reason.
     macro_rules! instruction {
         ($call:expr) => {
-            // SAFETY: needs a CPU with AVX2, FMA and F16C; `Avx2` values exist only inside `run`, which demands one.
+            // SAFETY: needs a CPU with AVX2, FMA and F16C; `Avx2` values exist only inside `run`,
+            // which demands one.
             unsafe { $call }
         };
     }
 
-    /// The first two lanes of each half, and the last two: those of `a` and `b` in turn.
+    /// Interleaves the lanes of `a` and `b` within each 128-bit half: first the lower two lanes of
+    /// the half, then the upper two.
     #[inline(always)]
     fn interleaved(a: Avx2, b: Avx2) -> [__m256; 2] {
         [
@@ -410,7 +423,8 @@ mod avx2 {
         ]
     }
 
-    /// Four numbers, of which two come from each, for each place in a half.
+    /// Combines pairs of lanes within each 128-bit half: result `k` holds pair `k` of `a`, then
+    /// pair `k` of `b`.
     #[inline(always)]
     fn by_twos(a: [__m256; 2], b: [__m256; 2]) -> [__m256; 4] {
         [
@@ -448,17 +462,17 @@ mod avx2 {
         }
         #[inline(always)]
         fn load_plain(values: &[f32; super::LANES]) -> Self {
-            // SAFETY: AVX2 as above; eight `f32`, and no alignment is asked for.
+            // SAFETY: AVX2 as above; eight `f32`, no alignment required.
             Avx2(unsafe { _mm256_loadu_ps(values.as_ptr()) })
         }
         #[inline(always)]
         fn load_halves(bits: &[u16; super::LANES]) -> Self {
-            // SAFETY: F16C as above; sixteen bytes, and no alignment is asked for.
+            // SAFETY: F16C as above; sixteen bytes, no alignment required.
             Avx2(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(bits.as_ptr().cast())) })
         }
         #[inline(always)]
         fn load_two_halves(low: &[u16; super::LANES / 2], high: &[u16; super::LANES / 2]) -> Self {
-            // SAFETY: F16C as above; eight bytes from each, and no alignment is asked for.
+            // SAFETY: F16C as above; eight bytes from each, no alignment required.
             Avx2(unsafe {
                 let low = _mm_loadl_epi64(low.as_ptr().cast());
                 let high = _mm_loadl_epi64(high.as_ptr().cast());
@@ -467,7 +481,7 @@ mod avx2 {
         }
         #[inline(always)]
         fn load_shorts(shorts: &[i16; super::LANES]) -> Self {
-            // SAFETY: AVX2 as above; sixteen bytes, and no alignment is asked for.
+            // SAFETY: AVX2 as above; sixteen bytes, no alignment required.
             Avx2(unsafe {
                 let shorts = _mm_loadu_si128(shorts.as_ptr().cast());
                 _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(shorts))
@@ -475,7 +489,7 @@ mod avx2 {
         }
         #[inline(always)]
         fn load_words(words: &[u16; super::LANES]) -> Self {
-            // SAFETY: AVX2 as above; sixteen bytes, and no alignment is asked for.
+            // SAFETY: AVX2 as above; sixteen bytes, no alignment required.
             Avx2(unsafe {
                 let words = _mm_loadu_si128(words.as_ptr().cast());
                 _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(words))
@@ -493,7 +507,7 @@ mod avx2 {
         #[inline(always)]
         fn transpose(rows: [Self; super::LANES]) -> [Self; super::LANES] {
             let [a, b, c, d, e, f, g, h] = rows;
-            // By ones, then by twos, then by fours.
+            // Interleave single lanes, then pairs of lanes, then the 128-bit halves.
             let (ab, cd) = (interleaved(a, b), interleaved(c, d));
             let (ef, gh) = (interleaved(e, f), interleaved(g, h));
             let (abcd, efgh) = (by_twos(ab, cd), by_twos(ef, gh));
@@ -617,7 +631,7 @@ mod tests {
         }
     }
 
-    /// Run as ever, and with `TOUCHFIELD_LANES=portable`.
+    /// Runs the same way in a normal run and with `TOUCHFIELD_LANES=portable`.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_environment_turns_vector_instructions_off() {
@@ -751,7 +765,7 @@ mod tests {
             let all = L::load_halves(&self.0).store().0;
             let [a, b, c, d, e, f, g, h] = self.0;
             let by_fours = L::load_two_halves(&[a, b, c, d], &[e, f, g, h]).store().0;
-            // Which NaN comes out is open; Miri makes use of that.
+            // Which NaN comes out is unspecified; Miri makes use of that.
             let bits = |x: f32| if x.is_nan() { 0 } else { x.to_bits() };
             assert_eq!(all.map(bits), by_fours.map(bits));
             all
@@ -760,7 +774,7 @@ mod tests {
 
     #[test]
     fn every_half_float_is_read_alike() {
-        // Miri takes a minute for a thousand.
+        // Miri takes a minute for a thousand values.
         let step = if cfg!(miri) { 129 * LANES } else { LANES };
         for start in (0..=u16::MAX - LANES as u16)
             .step_by(step)
@@ -775,7 +789,7 @@ mod tests {
                 );
             }
         }
-        // One, the smallest of all, the largest.
+        // 1, the smallest subnormal, the largest finite value, −0 and −2.
         let known = run(Halves([0x3c00, 1, 0x7bff, 0x8000, 0xc000, 0, 0, 0]));
         assert_eq!(known[..5], [1.0, 1.0 / 16_777_216.0, 65504.0, -0.0, -2.0]);
     }

@@ -1,6 +1,7 @@
 //! Vocabulary of the whole library: poses, boxes, spheres, triangles, intervals, tolerances.
 //!
-//! Concrete, `Copy`, fields public; nothing below it but `glam`, `half` and `robust`. Lengths are metres, angles radians.
+//! Types are concrete and `Copy`, with public fields. The module depends on nothing but `glam`,
+//! `half` and `robust`. Lengths are in metres, angles in radians.
 
 mod aabb;
 mod directions;

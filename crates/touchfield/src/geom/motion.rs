@@ -1,35 +1,40 @@
-//! Rigid motions at constant velocity and a constant rate of turning, and proven bounds of how they move points.
+//! Rigid motions with constant linear and angular velocity, and proven bounds on how they move
+//! points.
 //!
-//! Input: where a body starts, how far it goes, how far it turns. Output: its pose at any time from 0 to 1; of a pair of such
-//! bodies the pose of one as the other sees it, and bounds of speed and bend of its points.
-//! Cost: a few dozen operations in `f64`. Not for: forces; motions that speed up, which are cut into pieces first.
+//! Input: a body's start pose, its translation and its rotation vector.
+//! Output: its pose at any time from 0 to 1; for a pair of such bodies, the relative pose and
+//! bounds on the speed and the acceleration of points of B as seen from A.
+//! Cost: a few dozen operations in `f64`.
+//! Not for: forces; accelerated motions, which have to be cut into pieces first.
 
 use glam::{DQuat, DVec3, Vec3};
 
 use super::{Aabb, Pose, unit_rotation};
 
-/// A body that moves from time 0 to time 1: one of its points goes straight, the rest turns about it at a constant rate.
+/// The motion of a body from time 0 to time 1: its centre moves along a straight line while the
+/// body rotates about it at a constant rate.
 ///
-/// With the centre of mass for that point it is how a free body moves, and what engines call a step.
+/// With the centre of mass as the centre this is how a free body moves, and what physics engines
+/// call a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
     /// `world_from_body` at time 0.
     pub start: Pose,
-    /// The point that goes straight, in the frame of the body \[m\].
+    /// Point that moves along a straight line, in the body frame \[m\].
     pub center: Vec3,
-    /// How far it goes, in the outer frame \[m\].
+    /// Displacement of the centre, in the outer frame \[m\].
     pub translation: Vec3,
-    /// Axis times angle of the turn, in the outer frame \[rad\]; may be many times around.
+    /// Rotation vector (axis times angle) in the outer frame \[rad\]; may exceed a full turn.
     pub turn: Vec3,
 }
 
 impl Motion {
-    /// A body that stays where it is.
+    /// Returns the motion of a body that stays at `pose`.
     pub fn still(pose: Pose) -> Motion {
         Motion::straight(pose, Vec3::ZERO)
     }
 
-    /// A body that moves without turning.
+    /// Returns the motion of a body that translates without rotating.
     pub fn straight(start: Pose, translation: Vec3) -> Motion {
         Motion {
             start,
@@ -39,10 +44,12 @@ impl Motion {
         }
     }
 
-    /// From one pose to another: the body's origin goes straight, and the turn is the shorter of the two that lead there.
+    /// Returns the motion from one pose to another along the shorter of the two possible rotations.
+    /// The body's origin moves along a straight line.
     pub fn between(from: Pose, to: Pose) -> Motion {
         let turn = to.rotation * from.rotation.conjugate();
-        // A quaternion and its negative are one rotation; this one is at most half a turn.
+        // A quaternion and its negative are the same rotation; this one turns by at most half a
+        // turn.
         let turn = if turn.w < 0.0 { -turn } else { turn };
         Motion {
             start: from,
@@ -52,7 +59,7 @@ impl Motion {
         }
     }
 
-    /// Whether all numbers are finite, and the rotation is one.
+    /// Returns whether all numbers are finite and the rotation is a unit quaternion.
     pub fn is_valid(&self) -> bool {
         let rotation = self.start.rotation;
         self.start.translation.is_finite()
@@ -63,7 +70,7 @@ impl Motion {
             && self.turn.is_finite()
     }
 
-    /// `world_from_body` at a time.
+    /// Returns `world_from_body` at `time`.
     pub fn at(&self, time: f32) -> Pose {
         self.turned(time).pose()
     }
@@ -82,7 +89,7 @@ impl Motion {
         }
     }
 
-    /// Where the point that goes straight is at a time, in the outer frame \[m\].
+    /// Returns the position of the centre at `time`, in the outer frame \[m\].
     fn middle(&self, time: f32) -> DVec3 {
         self.start.translation.as_dvec3()
             + unit_rotation(self.start.rotation) * self.center.as_dvec3()
@@ -105,7 +112,7 @@ impl Turned {
     }
 }
 
-/// Two moving bodies: how B moves as seen from A.
+/// Two moving bodies, and the motion of B as seen from A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairMotion {
     a: Motion,
@@ -113,56 +120,60 @@ pub struct PairMotion {
 }
 
 impl From<Motion> for PairMotion {
-    /// B moves in the frame of A.
+    /// Returns the pair motion of a body B that moves in the frame of a resting A.
     fn from(b_in_a: Motion) -> PairMotion {
         PairMotion::of_b(b_in_a)
     }
 }
 
 impl From<&Motion> for PairMotion {
+    /// Returns the pair motion of a body B that moves in the frame of a resting A.
     fn from(b_in_a: &Motion) -> PairMotion {
         PairMotion::of_b(*b_in_a)
     }
 }
 
 impl From<&PairMotion> for PairMotion {
+    /// Returns a copy.
     fn from(motion: &PairMotion) -> PairMotion {
         *motion
     }
 }
 
 impl PairMotion {
-    /// Of two bodies that move in one outer frame.
+    /// Returns the pair motion of two bodies that move in one outer frame.
     pub fn new(a: Motion, b: Motion) -> PairMotion {
         PairMotion { a, b }
     }
 
-    /// Of a body that moves in the frame of A.
+    /// Returns the pair motion of a body B that moves in the frame of a resting A.
     pub fn of_b(b_in_a: Motion) -> PairMotion {
         PairMotion::new(Motion::still(Pose::IDENTITY), b_in_a)
     }
 
-    /// How A moves as seen from B.
+    /// Returns the motion of A as seen from B.
     pub fn flipped(self) -> PairMotion {
         PairMotion::new(self.b, self.a)
     }
 
-    /// Whether all numbers are finite, and rotations are rotations.
+    /// Returns whether all numbers are finite and the rotations are unit quaternions.
     pub fn is_valid(&self) -> bool {
         self.a.is_valid() && self.b.is_valid()
     }
 
-    /// The point of B that goes straight in the outer frame, in the frame of B \[m\].
+    /// Returns the point of B that moves along a straight line in the outer frame, in frame B
+    /// \[m\].
     pub fn center_of_b(&self) -> Vec3 {
         self.b.center
     }
 
-    /// How far both turn together: as seen from A, B turns no farther \[rad per whole motion\].
+    /// Returns an upper bound on the angle by which B turns as seen from A \[rad per whole
+    /// motion\]: the sum of both rotation angles.
     pub fn turns(&self) -> f32 {
         round_up(self.a.turn.as_dvec3().length() + self.b.turn.as_dvec3().length())
     }
 
-    /// `a_from_b` at a time.
+    /// Returns `a_from_b` at `time`.
     pub fn at(&self, time: f32) -> Pose {
         let (a, b) = (self.a.turned(time), self.b.turned(time));
         let a_from_outer = a.rotation.conjugate();
@@ -173,7 +184,8 @@ impl PairMotion {
         .pose()
     }
 
-    /// How fast the point of B that is at `point_in_a` moves as seen from A \[m per whole motion\].
+    /// Returns the velocity, as seen from A and in frame A, of the point of B that is at
+    /// `point_in_a` at `time` \[m per whole motion\].
     pub fn velocity(&self, time: f32, point_in_a: Vec3) -> Vec3 {
         let a = self.a.turned(time);
         let point = a.rotation * point_in_a.as_dvec3() + a.translation;
@@ -184,24 +196,26 @@ impl PairMotion {
         (a.rotation.conjugate() * (about(&self.b) - about(&self.a))).as_vec3()
     }
 
-    /// Proven: as seen from A, no point of B within `radius` of `point_in_b` moves faster than this between two times \[m per whole
-    /// motion\].
+    /// Returns a proven upper bound, between two times, on the speed as seen from A of every point
+    /// of B within `radius` of `point_in_b` \[m per whole motion\].
     pub fn speed_bound(&self, point_in_b: Vec3, radius: f32, [from, to]: [f32; 2]) -> f32 {
         let parts = self.parts(point_in_b, [from, to]);
         round_up(parts.speed + parts.relative_turn * f64::from(radius))
     }
 
-    /// Proven: as seen from A, no point of B in a box moves faster than this beside [`Self::center_of_b`], at any time \[m per whole
-    /// motion\]. So none moves faster than this and [`Self::speed_bound`] of that point together.
+    /// Returns a proven upper bound, at any time, on the speed as seen from A of every point of B
+    /// in a box, relative to [`Self::center_of_b`] \[m per whole motion\].
     ///
-    /// Infinite for an endless box that turns.
+    /// No point in the box moves faster than the sum of this bound and the [`Self::speed_bound`] of
+    /// the centre. The bound is infinite for an unbounded box that rotates.
     pub fn arm_speed_bound(&self, box_in_b: Aabb) -> f32 {
         let (turn_a, turn_b) = (self.a.turn.as_dvec3(), self.b.turn.as_dvec3());
         let relative_turn = (turn_b - turn_a).length();
         if relative_turn == 0.0 {
             return 0.0;
         }
-        // The axis of B stays where it is in B. Distances from a point and from a line are convex, so they are largest at corners.
+        // The rotation axis of B is fixed in B. Distances from a point and from a line are convex,
+        // so their maxima over the box are at corners.
         let axis = unit_rotation(self.b.start.rotation).conjugate() * turn_b.normalize_or_zero();
         let (mut length, mut from_axis) = (0f64, 0f64);
         for corner in box_in_b.corners() {
@@ -216,8 +230,11 @@ impl PairMotion {
         round_up(about_both_axes.min(relative_turn * length))
     }
 
-    /// Proven: the path of `point_in_b` as seen from A bends no more than this between two times: its acceleration \[m per whole
-    /// motion, squared\]. It strays from the straight line between its ends by at most an eighth of this times the square of the time between them.
+    /// Returns a proven upper bound, between two times, on the acceleration of `point_in_b` as seen
+    /// from A \[m per whole motion, squared\].
+    ///
+    /// The path deviates from the chord between its ends by at most an eighth of this bound times
+    /// the square of the time between them.
     pub fn bend_bound(&self, point_in_b: Vec3, [from, to]: [f32; 2]) -> f32 {
         let parts = self.parts(point_in_b, [from, to]);
         let (turn_a, turn_b) = (self.a.turn.as_dvec3(), self.b.turn.as_dvec3());
@@ -226,9 +243,11 @@ impl PairMotion {
         round_up(own + of_frame)
     }
 
-    /// What both bounds are made of. With v, ω, c for velocities, turns and centres, a point p of B moves in the frame of A at
-    /// `v_B − v_A − ω_A × (c_B − c_A) + (ω_B − ω_A) × (p − c_B)`. The centres go straight, so the first part is linear in time, and
-    /// longest at an end.
+    /// Computes the quantities that both bounds are made of.
+    ///
+    /// With v, ω, c for velocities, rotation vectors and centres, a point p of B moves in the frame
+    /// of A at `v_B − v_A − ω_A × (c_B − c_A) + (ω_B − ω_A) × (p − c_B)`. The centres move along
+    /// straight lines, so the first part is linear in time, and its length is largest at an end.
     fn parts(&self, point_in_b: Vec3, times: [f32; 2]) -> Parts {
         let (turn_a, turn_b) = (self.a.turn.as_dvec3(), self.b.turn.as_dvec3());
         let apart = times.map(|time| self.b.middle(time) - self.a.middle(time));
@@ -236,7 +255,7 @@ impl PairMotion {
         let of_center = apart.map(|apart| (relative - turn_a.cross(apart)).length());
         let arm = unit_rotation(self.b.start.rotation)
             * (point_in_b.as_dvec3() - self.b.center.as_dvec3());
-        // A point keeps its distance from its own axis, whatever the time.
+        // A point keeps its distance from the body's own axis at all times.
         let from_axis_of_b = match turn_b.try_normalize() {
             Some(axis) => axis.cross(arm).length(),
             None => 0.0,
@@ -257,17 +276,17 @@ impl PairMotion {
 }
 
 struct Parts {
-    /// Of the point \[m per whole motion\].
+    /// Largest speed of the point \[m per whole motion\].
     speed: f64,
-    /// How fast B turns as seen from A \[rad per whole motion\].
+    /// Rotation rate of B as seen from A \[rad per whole motion\].
     relative_turn: f64,
-    /// Of the point from the axis that B turns about \[m\].
+    /// Distance of the point from the rotation axis of B \[m\].
     from_axis_of_b: f64,
-    /// Of the point from the centre of A, at most \[m\].
+    /// Upper bound on the distance of the point from the centre of A \[m\].
     from_a: f64,
 }
 
-/// To `f32`, and up by what the sums may have lost.
+/// Rounds to `f32`, upward by at least the rounding error of the sums.
 fn round_up(value: f64) -> f32 {
     ((value * (1.0 + 1e-12)) as f32).next_up()
 }

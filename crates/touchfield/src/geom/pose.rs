@@ -1,10 +1,10 @@
-//! Rigid poses, named `a_from_b`: they take coordinates in frame B to coordinates in frame A.
+//! Rigid poses, named `a_from_b`: they transform coordinates in frame B to coordinates in frame A.
 
 use std::ops::Mul;
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
-/// A rigid motion, named by the frames it joins: `a_from_b`.
+/// A rigid transform, named by the frames it relates: `a_from_b`.
 ///
 /// ```
 /// use glam::{Quat, Vec3};
@@ -17,20 +17,20 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Unit quaternion.
+    /// Rotation from B to A, a unit quaternion.
     pub rotation: Quat,
     /// Origin of B in frame A \[m\].
     pub translation: Vec3,
 }
 
 impl Pose {
-    /// Both frames are the same.
+    /// The identity: both frames coincide.
     pub const IDENTITY: Pose = Pose {
         rotation: Quat::IDENTITY,
         translation: Vec3::ZERO,
     };
 
-    /// A pose without rotation.
+    /// Returns a pose without rotation.
     pub fn from_translation(translation: Vec3) -> Pose {
         Pose {
             rotation: Quat::IDENTITY,
@@ -38,7 +38,7 @@ impl Pose {
         }
     }
 
-    /// `b_from_a` of an `a_from_b`.
+    /// Returns `b_from_a` for an `a_from_b`.
     pub fn inverse(self) -> Pose {
         let rotation = self.rotation.conjugate();
         Pose {
@@ -47,12 +47,12 @@ impl Pose {
         }
     }
 
-    /// A point given in B, in A.
+    /// Returns the coordinates in A of a point given in B.
     pub fn transform_point(self, point_in_b: Vec3) -> Vec3 {
         self.rotation * point_in_b + self.translation
     }
 
-    /// A direction given in B, in A: rotated, not moved.
+    /// Returns a direction given in B in the frame of A: rotated, not translated.
     pub fn transform_vector(self, vector_in_b: Vec3) -> Vec3 {
         self.rotation * vector_in_b
     }
@@ -61,10 +61,11 @@ impl Pose {
 impl Mul for Pose {
     type Output = Pose;
 
-    /// `a_from_b * b_from_c = a_from_c`.
+    /// Composes two poses: `a_from_b * b_from_c = a_from_c`.
     fn mul(self, b_from_c: Pose) -> Pose {
         Pose {
-            // Products of many unit quaternions drift off the unit sphere; one step back keeps lengths true.
+            // Products of many unit quaternions drift off the unit sphere; normalising keeps
+            // lengths true.
             rotation: (self.rotation * b_from_c.rotation).normalize(),
             translation: self.transform_point(b_from_c.translation),
         }
@@ -77,13 +78,15 @@ impl Default for Pose {
     }
 }
 
-/// A rotation in `f64`, made unit there: in `f32` it is off by rounding.
+/// Converts a rotation to `f64` and normalises it there, because an `f32` quaternion is off unit
+/// length by rounding.
 pub(crate) fn unit_rotation(rotation: Quat) -> DQuat {
     let [x, y, z, w] = rotation.to_array().map(f64::from);
     DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
-/// [`unit_rotation`] as a matrix, without a root: every product in it is of two parts of the quaternion, so that its squared length is taken off at once.
+/// Computes the matrix of [`unit_rotation`] without a square root: every entry is a product of two
+/// quaternion components, so dividing by the squared length normalises it.
 #[inline]
 pub(crate) fn rotation_matrix(rotation: Quat) -> DMat3 {
     let [x, y, z, w] = rotation.to_array().map(f64::from);
@@ -124,7 +127,7 @@ mod tests {
             let q = Quat::from_array(q) * 10f32.powi(scale);
             prop_assume!(q.length_squared() > 0.0);
             let expected = DMat3::from_quat(unit_rotation(q));
-            // Some ten roundings on either side.
+            // Allows for about ten roundings on either side.
             prop_assert!(rotation_matrix(q).abs_diff_eq(expected, 1e-14), "{} {expected}", rotation_matrix(q));
         }
 

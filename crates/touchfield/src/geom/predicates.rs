@@ -1,18 +1,22 @@
-//! Exact orientation tests over `glam` vectors; signs only, as −1, 0 or 1.
+//! Exact orientation tests over `glam` vectors. They return only signs: −1, 0 or 1.
 //!
-//! Input: finite points. Output: on which side one lies of the others; 0 only when they are exactly in line or plane.
-//! Cost: as plain arithmetic, except near 0, where digits are added until the sign is certain.
-//! Not for: coordinates beyond about 1e±100, where products leave the range of `f64`; the answer is then arbitrary.
+//! Input: finite points.
+//! Output: the side of a line or plane that a point lies on; 0 only if the points are exactly
+//! collinear or coplanar.
+//! Cost: as plain arithmetic, except near 0, where precision is added until the sign is certain.
+//! Not for: coordinates beyond about 1e±100, where products leave the range of `f64` and the sign
+//! is arbitrary.
 //!
-//! Adaptive predicates of [Shewchuk1997], from the crate `robust`.
+//! Adaptive predicates of \[Shewchuk1997\], from the crate `robust`.
 
 use glam::{DVec2, DVec3, Vec3Swizzles};
 use robust::{Coord, Coord3D};
 
-/// Side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)` points.
+/// Returns the side of the plane `abc` that `d` lies on: 1 where the normal `(b − a) × (c − a)`
+/// points.
 #[inline]
 pub(crate) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
-    // Planes along the axes are common in designed parts, and would all take the slow exact path.
+    // Axis-aligned planes are common in designed parts, and would all take the slow exact path.
     if (a.cmpeq(b) & a.cmpeq(c) & a.cmpeq(d)).any() {
         return 0;
     }
@@ -25,13 +29,13 @@ pub(crate) fn side_of_plane(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
     -sign(robust::orient3d(coord(a), coord(b), coord(c), coord(d)))
 }
 
-/// The plane through three points, for asking about many.
+/// The plane through three points, prepared for testing many points.
 #[derive(Clone, Copy)]
 pub(crate) struct Plane {
     pub(crate) corners: [DVec3; 3],
     /// `(b − a) × (c − a)`, rounded.
     normal: DVec3,
-    /// The same with the products' magnitudes added up: what its rounding is a share of.
+    /// Sum of the magnitudes of the products in `normal`; its rounding error is proportional to it.
     magnitude: DVec3,
 }
 
@@ -47,7 +51,8 @@ impl Plane {
         }
     }
 
-    /// As [`side_of_plane`]: by the stored normal where rounding cannot matter, else exactly.
+    /// Returns the same sign as [`side_of_plane`], from the stored normal where rounding cannot
+    /// change the sign, else from the exact test.
     #[inline]
     pub(crate) fn side(&self, point: DVec3) -> i8 {
         let [a, b, c] = self.corners;
@@ -57,16 +62,18 @@ impl Plane {
         }
     }
 
-    /// Whether [`Self::side`] has to decide exactly, which takes long.
+    /// Returns whether [`Self::side`] has to use the slow exact test.
     #[inline]
     pub(crate) fn is_near(&self, point: DVec3) -> bool {
         self.clear_height(point).is_none()
     }
 
-    /// Height over the plane, in units of the normal; `None` when rounding may have turned its sign.
+    /// Returns the height over the plane, in units of the normal's length, or `None` if rounding
+    /// may have changed its sign.
     #[inline]
     fn clear_height(&self, point: DVec3) -> Option<f64> {
-        /// Every product goes through at most eight roundings of 2⁻⁵³ each, 8.9e-16; the rest is for their squares.
+        /// Every product goes through at most eight roundings of 2⁻⁵³ each, 8.9e-16; the rest is
+        /// for their squares.
         const ROUNDING: f64 = 1e-15;
         /// Products this small may have lost digits to underflow.
         const TINY: f64 = 1e-290;
@@ -77,14 +84,14 @@ impl Plane {
     }
 }
 
-/// Side of the line from `a` to `b` that `c` lies on: 1 on the left.
+/// Returns the side of the line from `a` to `b` that `c` lies on: 1 on the left.
 #[inline]
 pub(crate) fn side_of_line(a: DVec2, b: DVec2, c: DVec2) -> i8 {
     let coord = |p: DVec2| Coord { x: p.x, y: p.y };
     sign(robust::orient2d(coord(a), coord(b), coord(c)))
 }
 
-/// Whether three points are in line: seen along every axis they are.
+/// Returns whether three points are exactly collinear: their projections along every axis are.
 pub(crate) fn are_in_line(a: DVec3, b: DVec3, c: DVec3) -> bool {
     (0..3).all(|axis| {
         let [a, b, c] = [a, b, c].map(|p| without_axis(p, axis));
@@ -92,7 +99,8 @@ pub(crate) fn are_in_line(a: DVec3, b: DVec3, c: DVec3) -> bool {
     })
 }
 
-/// Coordinates without those of `axis`, in cyclic order, so that orientation is kept seen along the axis.
+/// Drops the coordinate along `axis` and returns the others in cyclic order, which preserves
+/// orientation as seen along the axis.
 #[inline]
 pub(crate) fn without_axis(p: DVec3, axis: usize) -> DVec2 {
     DVec2::new(p[(axis + 1) % 3], p[(axis + 2) % 3])

@@ -1,24 +1,24 @@
-//! A small deterministic source of random numbers, points, directions and rotations.
+//! A small deterministic generator of random numbers, points, directions and rotations.
 //!
-//! Input: a seed. Output: the same numbers on every machine, for ever: a failed test can be run again.
-//! Not for: secrets, or statistics of many dimensions.
+//! Input: a seed. Output: the same numbers on every machine and in every version, so that a failed
+//! test can be repeated. Not for: cryptography, or statistics in many dimensions.
 //!
 //! SplitMix64 \[Steele2014\] (docs/BIBLIOGRAPHY.md).
 
 use glam::{DQuat, DVec3};
 
-/// The generator; one `u64` of state.
+/// A random number generator with one `u64` of state.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// What the state grows by from number to number: 2⁶⁴ over the golden ratio, odd.
+    /// Increment of the state from number to number: 2⁶⁴ over the golden ratio, made odd.
     #[cfg_attr(not(feature = "bake"), allow(dead_code, reason = "shells want it"))]
     pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// Makes a generator. Equal seeds give equal sequences.
+    /// Creates a generator. Equal seeds give equal sequences.
     pub fn new(seed: u64) -> Random {
         Random { state: seed }
     }
@@ -32,28 +32,28 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 up to, not including, 1, with all 53 bits of an `f64`.
+    /// Returns a number in `[0, 1)` with all 53 bits of an `f64`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Returns a number from `low` up to, not including, `high`.
+    /// Returns a number in `[low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + self.unit() * (high - low)
     }
 
-    /// Returns a number between two positive ones; every order of magnitude is as likely.
+    /// Returns a number between two positive bounds, with every order of magnitude equally likely.
     pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         self.uniform(low.ln(), high.ln()).exp()
     }
 
-    /// Returns one of `0..count`; `count` is not 0.
+    /// Returns an integer in `0..count`; `count` must not be 0.
     pub fn below(&mut self, count: usize) -> usize {
         // The bias is count / 2⁶⁴.
         (self.bits() % count as u64) as usize
     }
 
-    /// Returns a point in the box between two corners.
+    /// Returns a point in the box between two corners, uniformly distributed.
     pub fn in_box(&mut self, min: DVec3, max: DVec3) -> DVec3 {
         DVec3::new(
             self.uniform(min.x, max.x),
@@ -62,9 +62,9 @@ impl Random {
         )
     }
 
-    /// Returns a point of the unit sphere, uniformly distributed.
+    /// Returns a point on the unit sphere, uniformly distributed.
     pub fn unit_vector(&mut self) -> DVec3 {
-        // Archimedes: the height of a random point of the sphere is uniform.
+        // Archimedes: the height of a random point on the sphere is uniformly distributed.
         let z = self.uniform(-1.0, 1.0);
         let angle = self.uniform(0.0, std::f64::consts::TAU);
         let radius = (1.0 - z * z).sqrt();
@@ -106,7 +106,7 @@ mod tests {
             mean += direction / 10_000.0;
             turned += rotation * DVec3::X / 10_000.0;
         }
-        // Standard deviation of each is 0.006 an axis.
+        // The standard deviation of each mean is 0.006 per axis.
         assert!(mean.length() < 0.04 && turned.length() < 0.04);
     }
 }

@@ -1,8 +1,8 @@
-//! Spheres.
+//! Spheres as centre and radius.
 
 use glam::Vec3;
 
-/// A ball with its surface.
+/// A ball, including its surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     /// Centre \[m\].
@@ -12,12 +12,12 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// Signed distance from `point` to the surface \[m\]; negative inside.
+    /// Returns the signed distance from `point` to the surface \[m\]; negative inside.
     pub fn signed_distance(self, point: Vec3) -> f32 {
         point.distance(self.center) - self.radius
     }
 
-    /// Whether the two share a point; touching counts.
+    /// Returns whether the two balls share a point; touching counts.
     pub fn overlaps(self, other: Sphere) -> bool {
         let reach = self.radius + other.radius;
         self.center.distance_squared(other.center) <= reach * reach

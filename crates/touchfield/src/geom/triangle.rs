@@ -1,71 +1,74 @@
-//! Triangles in `f64`, and the point, with its feature, nearest to a given one.
+//! Triangles in `f64`, and the point of a triangle nearest to a given point, with the feature it
+//! lies on.
 //!
-//! The feature (face, edge or vertex) decides which pseudonormal tells the sign, so it is part of the answer.
-//! This is the reference that everything faster is tested against; it holds for degenerate triangles too.
+//! The feature (face, edge or vertex) selects the pseudonormal that decides the sign, so it is part
+//! of the result. This is the reference that all faster code is tested against; it holds for
+//! degenerate triangles too.
 
 use glam::DVec3;
 
-/// Three corners \[m\]; counter-clockwise seen from outside.
+/// A triangle, counter-clockwise seen from outside; coordinates in \[m\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Triangle {
-    /// First corner.
+    /// First corner \[m\].
     pub a: DVec3,
-    /// Second corner.
+    /// Second corner \[m\].
     pub b: DVec3,
-    /// Third corner.
+    /// Third corner \[m\].
     pub c: DVec3,
 }
 
 /// The part of a triangle that a nearest point lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {
-    /// The inside of the face.
+    /// Interior of the face.
     Face,
-    /// The edge from corner `i` to corner `(i + 1) % 3`.
+    /// Edge from corner `i` to corner `(i + 1) % 3`.
     Edge(u8),
     /// Corner `i`.
     Vertex(u8),
 }
 
-/// The point of a triangle nearest to a given one.
+/// The point of a triangle nearest to a given point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPoint {
-    /// The nearest point \[m\].
+    /// Nearest point \[m\].
     pub point: DVec3,
-    /// What it lies on.
+    /// Feature that the point lies on.
     pub feature: Feature,
 }
 
 impl Triangle {
-    /// Corners in order.
+    /// Returns the corners in order.
     pub fn corners(self) -> [DVec3; 3] {
         [self.a, self.b, self.c]
     }
 
-    /// `(b − a) × (c − a)`: twice the area along the outward normal \[m²\].
+    /// Returns `(b − a) × (c − a)`: twice the area along the outward normal \[m²\].
     pub fn area_vector(self) -> DVec3 {
         (self.b - self.a).cross(self.c - self.a)
     }
 
-    /// Area \[m²\].
+    /// Returns the area \[m²\].
     pub fn area(self) -> f64 {
         0.5 * self.area_vector().length()
     }
 
-    /// Unit normal; `None` when the triangle has no area.
+    /// Returns the unit normal, or `None` if the triangle has no area.
     pub fn normal(self) -> Option<DVec3> {
         self.area_vector().try_normalize()
     }
 
-    /// Mean of the corners.
+    /// Returns the mean of the corners \[m\].
     pub fn centroid(self) -> DVec3 {
         (self.a + self.b + self.c) / 3.0
     }
 
-    /// Whether a straight way surely does not touch the triangle. Where rounding leaves a doubt, it does.
+    /// Returns whether a line segment certainly misses the triangle. Where rounding leaves a doubt,
+    /// returns `false`.
     #[cfg(feature = "bake")]
     pub(crate) fn is_clear_of(self, [from, to]: [DVec3; 2]) -> bool {
-        /// Relative rounding of a triple product, with a margin of ten.
+        /// Relative rounding error of a triple product, with a safety factor of ten.
         const ROUNDING: f64 = 1e-14;
         let (low, high) = (from.min(to), from.max(to));
         let (lowest, highest) = (
@@ -79,15 +82,15 @@ impl Triangle {
         let [a, b, c] = self.corners().map(|corner| corner - from);
         let (ab, ac) = (b - a, c - a);
         let normal = ab.cross(ac);
-        // At least the length, and cheaper.
+        // The 1-norm is at least the Euclidean length, and cheaper.
         let length = |v: DVec3| v.abs().element_sum();
-        // Both ends are over the plane or below.
+        // The segment misses if both ends lie on the same side of the plane,
         let (first, last) = (-normal.dot(a), normal.dot(way - a));
         let unsure = ROUNDING * length(ab) * length(ac) * (length(a) + length(way));
         if first.min(last) > unsure || first.max(last) < -unsure {
             return true;
         }
-        // Or the way passes two edges on different sides.
+        // or if its line passes two edges on different sides.
         let side = |u: DVec3, v: DVec3| {
             let product = way.dot(u.cross(v));
             let unsure = ROUNDING * length(way) * length(u) * length(v);
@@ -97,11 +100,11 @@ impl Triangle {
         sides.contains(&1) && sides.contains(&-1)
     }
 
-    /// The nearest point to `point`, and whether it lies on the face, an edge or a corner.
+    /// Returns the point of the triangle nearest to `point`, and the feature it lies on.
     ///
-    /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest point lies on
-    /// the nearest edge. Both halves need no barycentric division, so slivers and triangles that are really a
-    /// segment or a point are no special case.
+    /// Either the foot of the perpendicular falls strictly inside all three edges, or the nearest
+    /// point lies on the nearest edge. Neither case divides by barycentric sums, so slivers and
+    /// triangles that degenerate to a segment or a point need no special case.
     #[inline(always)]
     pub fn closest_point(self, point: DVec3) -> ClosestPoint {
         let (ab, bc, ca) = (self.b - self.a, self.c - self.b, self.a - self.c);
@@ -118,7 +121,8 @@ impl Triangle {
                 feature: Feature::Face,
             };
         }
-        // The way to a convex shape enters it through a side that faces the point; the others need not be looked at.
+        // The shortest path to a convex shape enters it through a side that faces the point, so the
+        // other edges need no test.
         let mut best = ClosestPoint {
             point: self.a,
             feature: Feature::Vertex(0),
@@ -126,7 +130,7 @@ impl Triangle {
         let mut best_distance = f64::INFINITY;
         let mut consider = |candidate: ClosestPoint| {
             let distance = candidate.point.distance_squared(point);
-            // Ties belong to the first edge: two edges that meet in a corner give that corner.
+            // On ties the first edge wins: two edges that share a corner both give that corner.
             if distance < best_distance {
                 best_distance = distance;
                 best = candidate;
@@ -145,8 +149,8 @@ impl Triangle {
     }
 }
 
-/// The nearest point of edge number `edge`. Edges are walked from their lexicographically smaller end, so that both faces at an
-/// edge find the same point to the bit.
+/// Returns the nearest point of edge number `edge`. Edges are traversed from their
+/// lexicographically smaller end, so that both faces at an edge compute the same point to the bit.
 #[inline(always)]
 fn closest_on_edge([start, end]: [DVec3; 2], edge: u8, point: DVec3) -> ClosestPoint {
     let next = if edge == 2 { 0 } else { edge + 1 };
@@ -182,7 +186,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Nearest of many points spread over the triangle: slow, and obviously right.
+    /// Returns the distance to the nearest of many points spread over the triangle: slow, but
+    /// evidently correct.
     fn nearest_by_search(t: Triangle, p: DVec3, steps: usize) -> f64 {
         let mut best = f64::INFINITY;
         for i in 0..=steps {
@@ -217,7 +222,8 @@ mod tests {
         }
     }
 
-    /// Whole numbers as well: ends on the triangle, common planes, triangles without area.
+    /// Generates integer points among others: endpoints on the triangle, common planes, triangles
+    /// without area.
     fn round_point() -> impl Strategy<Value = DVec3> {
         let number = prop_oneof![-1.0..1.0, (-2i8..=2).prop_map(f64::from)];
         [number.clone(), number.clone(), number].prop_map(DVec3::from)
@@ -234,7 +240,8 @@ mod tests {
             if is_clear {
                 prop_assert!(distance > 0.0, "a way that touches is called clear");
             } else {
-                // What is apart in one plane or line may stay in doubt.
+                // Segments that are disjoint from the triangle but in its plane or line may stay
+                // undecided.
                 let height = |p: DVec3| t.normal().map_or(0.0, |normal| normal.dot(p - a));
                 let is_flat = height(from).abs().max(height(to).abs()) < 1e-6;
                 prop_assert!(is_flat || distance < 1e-9, "a way {distance} off is not called clear");

@@ -1,20 +1,21 @@
 //! The nearest points of two triangles, in `f64`.
 //!
-//! Triangles that do not cross are nearest at two edges, or at a corner of one and the face of the other \[Ericson2005\] §5.1.10; those that do
-//! cross have an edge that pierces a face. It holds for degenerate triangles too, which are their edges.
+//! Triangles that do not cross are nearest either between two edges, or between a corner of one and
+//! the face of the other \[Ericson2005\] §5.1.10. If they cross, an edge of one pierces the face of
+//! the other. Degenerate triangles are handled as their edges.
 
 use glam::DVec3;
 
 use super::Triangle;
 
-/// Two points, one of each triangle, than which no others are nearer.
+/// A pair of nearest points, one on each of two triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearestPoints {
-    /// Their squared distance \[m²\]; 0 if the triangles touch or cross.
+    /// Squared distance between the points \[m²\]; 0 if the triangles touch or cross.
     pub distance_squared: f64,
-    /// The point of the first triangle \[m\].
+    /// Point on the first triangle \[m\].
     pub on_a: DVec3,
-    /// The point of the second triangle \[m\].
+    /// Point on the second triangle \[m\].
     pub on_b: DVec3,
 }
 
@@ -34,7 +35,7 @@ impl NearestPoints {
         }
     }
 
-    /// The same, the triangles having changed places.
+    /// Returns the same pair with the triangles exchanged.
     fn exchanged(self) -> NearestPoints {
         NearestPoints {
             on_a: self.on_b,
@@ -45,15 +46,17 @@ impl NearestPoints {
 }
 
 impl Triangle {
-    /// The nearest points of this triangle and another.
+    /// Returns a pair of nearest points of this triangle and another.
     pub fn nearest_points(self, other: Triangle) -> NearestPoints {
         let (a, b) = (Face::of(self), Face::of(other));
+        // Edge against edge.
         let mut best = NearestPoints::of(a.corners[0], b.corners[0]);
         for edge_a in 0..3 {
             for edge_b in 0..3 {
                 best = best.nearer(a.nearest_of_edges(edge_a, &b, edge_b));
             }
         }
+        // Corners of each triangle over the face of the other.
         let (over_b, over_a) = (b.heights(&a), a.heights(&b));
         for corner in 0..3 {
             if let Some(foot) = b.foot(a.corners[corner], over_b[corner]) {
@@ -63,19 +66,20 @@ impl Triangle {
                 best = best.nearer(NearestPoints::of(foot, b.corners[corner]));
             }
         }
-        // Each by itself: of a triangle without area, whose plane could be any, edges pierce the other all the same.
+        // Crossing, tested both ways round: a triangle without area has an arbitrary plane, but its
+        // edges still pierce the other triangle.
         (a.pierces(over_b, &b))
             .or_else(|| b.pierces(over_a, &a).map(NearestPoints::exchanged))
             .unwrap_or(best)
     }
 }
 
-/// A triangle, its edges and its normal.
+/// A triangle with its edges and its normal.
 struct Face {
     corners: [DVec3; 3],
-    /// From each corner to the next.
+    /// Vectors from each corner to the next.
     edges: [DVec3; 3],
-    /// Of any length; 0 for a triangle without area.
+    /// Normal, not of unit length; 0 for a triangle without area.
     normal: DVec3,
 }
 
@@ -91,12 +95,14 @@ impl Face {
         }
     }
 
-    /// Heights of the corners of another over this one's plane, times the length of the normal.
+    /// Returns the heights of the other triangle's corners over this plane, times the normal's
+    /// length.
     fn heights(&self, other: &Face) -> [f64; 3] {
         (other.corners).map(|corner| self.normal.dot(corner - self.corners[0]))
     }
 
-    /// Whether a point lies over the face, borders left out: those are the edges'.
+    /// Returns whether a point projects into the face. Borders are excluded, because the edge tests
+    /// cover them.
     fn is_under(&self, point: DVec3) -> bool {
         (0..3).all(|edge| {
             let inward = self.normal.cross(self.edges[edge]);
@@ -104,13 +110,15 @@ impl Face {
         })
     }
 
-    /// The point of the face below a point that is `height` over its plane.
+    /// Returns the foot of the perpendicular from a point that is `height` over the plane (in units
+    /// of [`Self::heights`]), if it lies in the face.
     fn foot(&self, point: DVec3, height: f64) -> Option<DVec3> {
-        // Nothing lies over a triangle without area.
+        // A triangle without area contains no foot.
         (self.is_under(point)).then(|| point - height / self.normal.length_squared() * self.normal)
     }
 
-    /// Where an edge, whose ends are so high over the other's plane, goes through the other.
+    /// Returns a point where an edge of this triangle pierces the other one, given the heights of
+    /// this triangle's corners over the other's plane.
     fn pierces(&self, heights: [f64; 3], other: &Face) -> Option<NearestPoints> {
         (0..3).find_map(|edge| {
             let (from, to) = (heights[edge], heights[(edge + 1) % 3]);
@@ -126,7 +134,7 @@ impl Face {
         })
     }
 
-    /// The nearest points of two edges \[Ericson2005\] §5.1.9.
+    /// Returns the nearest points of two edges \[Ericson2005\] §5.1.9.
     fn nearest_of_edges(&self, edge: usize, other: &Face, other_edge: usize) -> NearestPoints {
         let (start, along) = (self.corners[edge], self.edges[edge]);
         let (other_start, other_along) = (other.corners[other_edge], other.edges[other_edge]);
@@ -134,7 +142,8 @@ impl Face {
         let (length, other_length) = (along.length_squared(), other_along.length_squared());
         let mixed = along.dot(other_along);
         let (to_start, to_other) = (along.dot(between), other_along.dot(between));
-        // Parallel edges: from any place along the first, the nearest of the second and back from there is right.
+        // For parallel edges the first share is arbitrary: projecting any point of the first edge
+        // onto the second and back gives a nearest pair.
         let s = share(
             mixed * to_other - other_length * to_start,
             length * other_length - mixed * mixed,
@@ -145,7 +154,7 @@ impl Face {
     }
 }
 
-/// A share of an edge; of one without length, its start.
+/// Returns a parameter along an edge, clamped to 0 to 1; 0 for an edge without length.
 fn share(numerator: f64, denominator: f64) -> f64 {
     match denominator > 0.0 {
         true => (numerator / denominator).clamp(0.0, 1.0),
@@ -159,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn corner() -> impl Strategy<Value = DVec3> {
-        // Whole numbers too: parallel edges, common planes, triangles without area.
+        // Integers among the coordinates: parallel edges, common planes, triangles without area.
         let number = prop_oneof![-1.0..1.0, (-2i8..=2).prop_map(f64::from)];
         [number.clone(), number.clone(), number].prop_map(DVec3::from)
     }
@@ -168,8 +177,8 @@ mod tests {
         [corner(), corner(), corner()].prop_map(|[a, b, c]| Triangle { a, b, c })
     }
 
-    /// From one triangle to the other and back: the way between two convex bodies shrinks to the shortest, though slowly where they are nearly
-    /// parallel or cross.
+    /// Projects back and forth between the triangles. For two convex bodies the distance converges
+    /// to the smallest one, though slowly where they are nearly parallel or cross.
     fn by_projections(a: Triangle, b: Triangle) -> f64 {
         let mut on_b = b.centroid();
         let mut on_a = a.closest_point(on_b).point;
@@ -202,7 +211,9 @@ mod tests {
             prop_assert!((found.on_a.distance(found.on_b) - distance).abs() < 1e-12);
             prop_assert!(a.closest_point(found.on_a).point.distance(found.on_a) < 1e-12, "{:?} is not of A", found.on_a);
             prop_assert!(b.closest_point(found.on_b).point.distance(found.on_b) < 1e-12, "{:?} is not of B", found.on_b);
-            // Points of both are never nearer than the triangles; projections come as near as these, or not quite: where triangles cross at a small angle they hardly move on.
+            // The distance between points of both is never smaller than that of the triangles.
+            // Projections reach it, or nearly: where triangles cross at a small angle they converge
+            // very slowly.
             let expected = by_projections(a, b);
             prop_assert!(distance <= expected + 1e-9, "{distance} where projections come to {expected}");
             let exchanged = b.nearest_points(a).distance_squared.sqrt();

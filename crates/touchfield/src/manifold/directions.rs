@@ -1,27 +1,33 @@
-//! Directions in wrench space, as bins: what a contact resists is how far it reaches along each.
+//! Sampled directions in wrench space, called bins. The extent of a contact's wrench along each bin
+//! measures what the contact resists.
 //!
-//! Input: a wrench of six numbers, force and torque over a length. Output: its reach along every direction.
-//! Cost: six products a direction, vectorised by the compiler. Not for: proofs; a bin is a sample.
+//! Input: a wrench of six numbers, the force and the torque divided by a length.
+//! Output: its reach along every direction.
+//! Cost: six multiplications per direction, vectorised by the compiler.
+//! Not for: proofs; bins are samples.
 
 use std::sync::LazyLock;
 
 use crate::geom::Random;
 
-/// Lines through the origin; each is two bins, one for either end.
+/// Number of lines through the origin. Each line gives two bins, one per direction.
 ///
-/// Tuned on the patches of the conformance suite: twice as many cost twice the time and lose a little less.
-/// A multiple of 6, for whole frames, and of 8, for whole vectors.
+/// Tuned on the patches of the conformance suite: twice as many cost twice the time and lose a
+/// little less. A multiple of 6, for whole frames, and of 8, for whole vectors.
 pub(super) const LINES: usize = 72;
 
-/// Lines at a time.
+/// Number of lines processed together.
 const LANES: usize = 8;
 
-/// One number for each line.
+/// One number per line.
 pub(super) type PerLine = [f32; LINES];
 
-/// Coordinates of unit vectors, coordinate by coordinate: random frames of six at right angles, which cover more evenly than single
-/// random vectors. SplitMix64 [Steele2014] in a ball, then Gram and Schmidt: only operations that IEEE 754 rounds exactly, so the
-/// same bits everywhere.
+/// Unit vectors along the lines, stored coordinate by coordinate.
+///
+/// They are random frames of six orthogonal vectors, which cover the sphere more evenly than
+/// independent random vectors. SplitMix64 \[Steele2014\] samples a ball, and Gram–Schmidt
+/// orthonormalises; only operations that IEEE 754 rounds exactly are used, so the bits are the same
+/// everywhere.
 static DIRECTIONS: LazyLock<[PerLine; 6]> = LazyLock::new(|| {
     let mut random = Random::new(0);
     let mut uniform = || (random.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
@@ -45,7 +51,7 @@ static DIRECTIONS: LazyLock<[PerLine; 6]> = LazyLock::new(|| {
                 .for_each(|(x, y)| *x -= along * y);
         }
         let length = squared(&vector).sqrt();
-        // What is left is mostly rounding.
+        // The remainder is mostly rounding error.
         if length < 0.01 {
             continue;
         }
@@ -59,11 +65,12 @@ static DIRECTIONS: LazyLock<[PerLine; 6]> = LazyLock::new(|| {
     directions
 });
 
-/// Reach of a wrench along every line; negative: along its other end.
+/// Computes the reach of a wrench along every line; a negative value is a reach in the line's
+/// opposite direction.
 pub(super) fn reaches(wrench: &[f32; 6]) -> PerLine {
     let directions = &*DIRECTIONS;
     let mut reaches = [0.0; LINES];
-    // Eight lines at a time, so that sums stay in registers.
+    // Eight lines at a time, so that the sums stay in registers.
     for (chunk, reaches) in reaches.chunks_exact_mut(LANES).enumerate() {
         let mut sums = [0.0f32; LANES];
         for (row, &x) in directions.iter().zip(wrench) {
@@ -77,7 +84,7 @@ pub(super) fn reaches(wrench: &[f32; 6]) -> PerLine {
     reaches
 }
 
-/// How far a set of contacts reaches along every bin, never less than 0: no contact is no force.
+/// Reach of a set of contacts along every bin, never below 0 because a contact may carry no force.
 #[derive(Clone, Debug)]
 pub(super) struct Support {
     forward: PerLine,
@@ -90,7 +97,7 @@ impl Support {
         backward: [0.0; LINES],
     };
 
-    /// What the set would reach farther with one more contact, summed over the bins.
+    /// Returns the sum over all bins of the additional reach that one more contact gives.
     pub(super) fn gain(&self, reaches: &PerLine) -> f32 {
         let mut sums = [0.0f32; LANES];
         let lines = reaches.chunks_exact(LANES);
@@ -98,7 +105,7 @@ impl Support {
         for (reach, (forward, backward)) in lines.zip(known) {
             for lane in 0..LANES {
                 let (ahead, behind) = (reach[lane] - forward[lane], -reach[lane] - backward[lane]);
-                // Not `max`, whose care for NaN triples the work; contacts are finite.
+                // Not `max`, whose NaN handling triples the work; contacts are finite.
                 sums[lane] += if ahead > 0.0 { ahead } else { 0.0 };
                 sums[lane] += if behind > 0.0 { behind } else { 0.0 };
             }
@@ -106,7 +113,7 @@ impl Support {
         sums.iter().sum()
     }
 
-    /// One more contact.
+    /// Adds a contact to the set.
     pub(super) fn add(&mut self, reaches: &PerLine) {
         let known = self.forward.iter_mut().zip(&mut self.backward);
         for ((forward, backward), &reach) in known.zip(reaches) {
@@ -119,7 +126,7 @@ impl Support {
         }
     }
 
-    /// Sum over the bins.
+    /// Returns the sum of the reaches over all bins.
     pub(super) fn total(&self) -> f32 {
         self.forward.iter().chain(&self.backward).sum()
     }

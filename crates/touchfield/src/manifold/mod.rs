@@ -1,4 +1,5 @@
-//! Manifolds: few contacts that resist what many did, and their names from step to step.
+//! Contact manifolds: reduction of many contacts to a few that resist the same wrenches, and their
+//! identity across steps.
 
 mod directions;
 mod persist;

@@ -1,11 +1,14 @@
-//! The contacts of one pair from step to step: which is the same as before, and which is new.
+//! Persistent contacts of one pair: matches the contacts of a step with those of the step before.
 //!
-//! Input: all contacts of a step, in any order, with or without lasting ids; the pose. Output: those kept, each with an id that lasts
-//! while the contact does, its age, and its place in the last step, so that a solver finds its impulse.
-//! Cost: O(n · kept) and the reduction. Not for: pairs that change places, which makes A of B.
+//! Input: all contacts of a step, in any order, with or without lasting ids; the relative pose.
+//! Output: the contacts kept, each with an id that lasts as long as the contact, its age, and its
+//! index in the last step, by which a solver finds the impulse for a warm start.
+//! Cost: O(n · kept), and the reduction.
+//! Not for: pairs whose A and B are exchanged between steps.
 //!
-//! Two contacts are the same if they are near one another as seen from A, or as seen from B: a contact that slides stays where it is on
-//! one of the bodies, one that rolls moves a little on both. That is the third problem of document 004, which gives no method.
+//! Two contacts are the same if they are close to one another in frame A or in frame B: a contact
+//! that slides is fixed in one of the bodies, one that rolls moves a little in both. This is the
+//! third problem of \[Lecture06\], which gives no method.
 
 use glam::Vec3;
 
@@ -13,18 +16,21 @@ use super::reduce::{ManifoldError, ReduceScratch, ReduceSettings, Reduced, reduc
 use crate::contact::{Contact, ContactId};
 use crate::geom::Pose;
 
-/// How contacts are kept and recognised.
+/// Settings for the reduction and matching of contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ManifoldSettings {
-    /// How many are kept.
+    /// Settings of the reduction.
     pub reduce: ReduceSettings,
-    /// A contact that moved farther than this in the frames of both bodies is another one \[m\].
+    /// Largest distance that a contact may move and still be the same \[m\], in the frame where it
+    /// moved less.
     ///
-    /// Tuned to be what a body rolls in a step: 5 mm is 0.3 m/s at 60 Hz. Larger confuses neighbours only where there is nothing nearer.
+    /// Tuned to the distance that a body rolls in a step: at 60 Hz, 5 mm corresponds to 0.3 m/s. A
+    /// larger value confuses neighbours only where there is no nearer match.
     pub match_distance: f32,
-    /// A contact whose normal turned by more than this in the frames of both bodies is another one \[rad\].
+    /// Largest angle that a contact's normal may turn and still be the same \[rad\], in the frame
+    /// where it turned less.
     pub match_angle: f32,
-    /// Whether equal ids mean the same contact, as with methods that look at points of a shell.
+    /// Whether equal ids mean the same contact, as with methods that test the points of a shell.
     pub ids_last: bool,
 }
 
@@ -39,22 +45,22 @@ impl Default for ManifoldSettings {
     }
 }
 
-/// A contact that was kept.
+/// A contact that the reduction kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// In frame A; its id is the manifold's, and lasts.
+    /// The contact in frame A, with the manifold's own persistent id.
     pub contact: Contact,
-    /// The id under which it was found.
+    /// Id of the contact in the input.
     pub source: ContactId,
-    /// Steps since it was new; 0: it is.
+    /// Number of steps since the contact was new; 0 in its first step.
     pub age: u32,
-    /// Its place among the contacts kept in the last step; `None` if it is new.
+    /// Index of the same contact among those kept in the last step; `None` if it is new.
     pub previous: Option<u32>,
-    /// Which of [`Manifold::groups`] it belongs to.
+    /// Index of the contact's group in [`Manifold::groups`].
     pub group: u32,
 }
 
-/// The contacts of one pair of bodies, over time.
+/// The contacts of one pair of bodies over time.
 #[derive(Clone, Debug, Default)]
 pub struct Manifold {
     kept: Vec<Kept>,
@@ -63,33 +69,34 @@ pub struct Manifold {
     b_from_a: Pose,
 }
 
-/// Buffers that are reused from call to call and pair to pair.
+/// Scratch buffers, reused from call to call and from pair to pair.
 #[derive(Clone, Debug, Default)]
 pub struct ManifoldScratch {
     reduce: ReduceScratch,
     links: Vec<Link>,
-    /// For every contact looked at, which of the last step it is.
+    /// For every contact of the input, the index of the matching contact of the last step.
     previous: Vec<Option<u32>>,
     preferred: Vec<bool>,
     chosen: Vec<Contact>,
-    /// Whether a contact of the last step was found again.
+    /// Whether a contact of the last step was matched.
     found_again: Vec<bool>,
     kept: Vec<Kept>,
 }
 
-/// That a contact found may be one of the last step.
+/// A possible match of a new contact with one of the last step.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Square of the distance in the frame where it moved less \[m²\].
+    /// Square of the distance moved, in the frame where it is smaller \[m²\].
     moved: f32,
     old: u32,
     new: u32,
 }
 
 impl Manifold {
-    /// Takes the contacts of a step: recognises those of the last one, and keeps a few.
+    /// Updates the manifold with the contacts of a step: matches them with the last step's contacts
+    /// and keeps a few.
     ///
-    /// After an error the manifold is empty, as if the bodies had parted.
+    /// After an error the manifold is empty, as if the bodies had separated.
     pub fn update(
         &mut self,
         found: &[Contact],
@@ -107,7 +114,7 @@ impl Manifold {
             }
         }
         let b_from_a = a_from_b.inverse();
-        // Those of the last step are preferred, so that equally good ones do not take turns.
+        // Matched contacts are preferred, so that equally good ones do not alternate.
         self.recognise(found, b_from_a, settings, scratch);
         scratch.preferred.clear();
         (scratch.preferred).extend(scratch.previous.iter().map(Option::is_some));
@@ -119,7 +126,8 @@ impl Manifold {
             &mut self.reduced,
         );
         reduced.inspect_err(|_| self.clear())?;
-        // Once more among those kept alone: the rim of a rolling patch is made of ever new contacts, each beside the last.
+        // Match again among the kept contacts alone: the rim of a rolling patch consists of ever
+        // new contacts, each next to one of the last step.
         let mut chosen = std::mem::take(&mut scratch.chosen);
         chosen.clear();
         chosen.extend(self.reduced.kept.iter().map(|&index| found[index as usize]));
@@ -130,31 +138,33 @@ impl Manifold {
         Ok(())
     }
 
-    /// Those kept in the last step, group after group, the deepest of each group first.
+    /// Returns the contacts kept in the last step, group after group, the deepest of each group
+    /// first.
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
 
-    /// Contacts of nearly one normal each; their ranges are of [`Self::kept`].
+    /// Returns the groups of contacts with nearly equal normals; their ranges index [`Self::kept`].
     pub fn groups(&self) -> &[super::Group] {
         &self.reduced.groups
     }
 
-    /// Forgets all contacts; ids go on.
+    /// Removes all contacts; the numbering of ids continues.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.reduced.kept.clear();
         self.reduced.groups.clear();
     }
 
-    /// As if it were new; its buffers stay.
+    /// Resets the manifold to its initial state; its buffers are kept.
     pub fn reset(&mut self) {
         self.clear();
         self.next_id = 0;
         self.b_from_a = Pose::IDENTITY;
     }
 
-    /// Replaces the contacts kept: ids and ages of those recognised, new ids for the others.
+    /// Replaces the kept contacts. Matched ones keep their id and grow older; the others get new
+    /// ids.
     fn name(&mut self, chosen: &[Contact], scratch: &mut ManifoldScratch) {
         scratch.kept.clear();
         for (group, range) in self.reduced.groups.iter().enumerate() {
@@ -179,7 +189,8 @@ impl Manifold {
         self.kept.extend_from_slice(&scratch.kept);
     }
 
-    /// Fills `scratch.previous`: the nearest first, each contact once.
+    /// Fills `scratch.previous`: matches in order of increasing distance, each contact at most
+    /// once.
     fn recognise(
         &self,
         found: &[Contact],
@@ -198,6 +209,7 @@ impl Manifold {
         found_again.clear();
         found_again.resize(self.kept.len(), false);
         links.clear();
+        // Collect all candidate matches.
         let least = settings.match_angle.min(std::f32::consts::PI).cos();
         let reach = settings.match_distance * settings.match_distance;
         for (new, contact) in found.iter().enumerate() {
@@ -223,6 +235,7 @@ impl Manifold {
                 }
             }
         }
+        // Accept them greedily, the nearest first; ties go to the lower indices.
         links.sort_unstable_by(|a, b| {
             (a.moved.total_cmp(&b.moved))
                 .then(a.old.cmp(&b.old))

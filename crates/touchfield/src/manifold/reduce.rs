@@ -1,14 +1,19 @@
-//! Few contacts for many: those that resist nearly all that all of them do.
+//! Contact reduction: keeps few contacts that resist nearly all that the full set resists.
 //!
-//! Input: contacts of one pair, limits. Output: indices of those kept, grouped by normal, the deepest first.
-//! Cost: O(n · kept); a few microseconds for fifty contacts, nothing allocated once the buffers have grown.
-//! Not for: contacts of several pairs at once; force distributions, which are the solver's.
+//! Input: contacts of one pair, and limits.
+//! Output: indices of the contacts kept, grouped by normal, the deepest first.
+//! Cost: O(n · kept); a few microseconds for fifty contacts, no allocation once the buffers have
+//! grown.
+//! Not for: contacts of several pairs at once; force distribution, which is the solver's task.
 //!
-//! A contact at p with normal n resists the wrench w = [n, (p − c) × n / L], c the mean of the points, L the largest
-//! distance from it. A set resists the hull of its wrenches and of 0, told by its support h(u) = max(0, max u·w). Contacts are
-//! taken one by one, each the one that adds most to the sum of h over fixed directions u, the bins. That sum is submodular: the
-//! choice is within 1 − 1/e of the best where no limit per normal cuts in [Nemhauser1978], and what a contact would add only falls while others
-//! are taken, so most need no second look [Minoux1978]. Judged in tests by other directions than those.
+//! A contact at p with normal n resists the wrench w = [n, (p − c) × n / L], where c is the mean of
+//! the points and L the largest distance from it. A set of contacts resists the convex hull of its
+//! wrenches and 0, represented by its support function h(u) = max(0, max u·w). Contacts are chosen
+//! greedily: each is the one that adds most to the sum of h over fixed directions u, the bins. That
+//! sum is submodular, so the choice is within 1 − 1/e of the optimum where no limit per normal
+//! applies \[Nemhauser1978\]. The gain of a contact only decreases as others are chosen, so most
+//! gains need no second evaluation \[Minoux1978\]. Tests judge the result with other directions
+//! than these.
 
 use glam::{DVec3, Vec3};
 
@@ -16,27 +21,32 @@ use super::directions::{LINES, PerLine, Support, reaches};
 use crate::contact::Contact;
 use crate::geom::Tolerance;
 
-/// How many contacts to keep, and what is one normal.
+/// Settings of [`reduce`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReduceSettings {
-    /// Contacts kept in all, at most.
+    /// Maximum number of contacts kept.
     pub max_contacts: usize,
-    /// Contacts kept of one normal, at most.
+    /// Maximum number of contacts kept per group of nearly equal normals.
     pub max_per_normal: usize,
-    /// Normals within this of the first of a group belong to it \[rad\].
+    /// Largest angle between a contact's normal and the first normal of its group \[rad\].
     ///
-    /// Tuned: gradients of grids are off by a few degrees, and below 5° a flat face falls into several groups; above 30° the sides of
-    /// a thread become one.
+    /// Tuned: gradients of grids are off by a few degrees, so that below 5° a flat face splits into
+    /// several groups; above 30° the flanks of a thread merge into one.
     pub normal_angle: f32,
-    /// Whether the deepest contact is kept whatever it adds. Solvers that undo overlap need it.
+    /// Whether the deepest contact is always kept, whatever it adds. Solvers that correct overlap
+    /// need it.
     pub keep_deepest: bool,
-    /// Contacts no less deep than the deepest by more than its slop count as equally deep.
+    /// Tolerance for comparing depths: contacts within its slop of the deepest one count as equally
+    /// deep.
     ///
-    /// On a face that rests flat, which one is deepest is rounding; without a slop it would change at every step.
+    /// On a face that rests flat, rounding decides which contact is deepest; without a slop the
+    /// choice would change at every step.
     pub tolerance: Tolerance,
-    /// A contact this much less deep than the deepest counts for half, one farther away for ever less \[m\]; infinite: all count alike.
+    /// Separation beyond that of the deepest contact at which a contact's weight is one half \[m\];
+    /// the weight falls further with distance. Infinite: all contacts have equal weight.
     ///
-    /// Solvers that are handed contacts before bodies touch want it: of a ball above a floor, the rim of what is near reaches farthest and holds nothing.
+    /// Useful for solvers that receive contacts before bodies touch: for a ball above a floor, the
+    /// rim of the contact patch has the largest reach but carries no load.
     pub fade: f32,
 }
 
@@ -53,7 +63,7 @@ impl Default for ReduceSettings {
     }
 }
 
-/// Why contacts make no manifold.
+/// Why contacts cannot be reduced to a manifold.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ManifoldError {
     /// A number is NaN or infinite.
@@ -61,17 +71,17 @@ pub enum ManifoldError {
         "contact {index} has a point, normal or separation that is not finite; it names no place"
     )]
     NotFinite {
-        /// Which contact.
+        /// Index of the contact.
         index: usize,
     },
-    /// A limit is zero, and the deepest contact must be kept.
+    /// A limit is zero, although the deepest contact must be kept.
     #[error(
         "{max_contacts} contacts in all and {max_per_normal} of one normal; both must be at least 1"
     )]
     NothingKept {
-        /// As given.
+        /// Limit on all contacts, as given.
         max_contacts: usize,
-        /// As given.
+        /// Limit per normal, as given.
         max_per_normal: usize,
     },
     /// An angle or a length is NaN or negative.
@@ -79,32 +89,32 @@ pub enum ManifoldError {
     BadSetting {
         /// Name of the setting.
         name: &'static str,
-        /// As given.
+        /// Value, as given.
         value: f32,
     },
 }
 
-/// Contacts of nearly one normal.
+/// A group of contacts with nearly equal normals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// That of the group's deepest contact; unit, from A to B.
+    /// Normal of the group's deepest contact; unit, from A to B.
     pub normal: Vec3,
-    /// First of its contacts in [`Reduced::kept`].
+    /// Index of the group's first contact in [`Reduced::kept`].
     pub first: u32,
-    /// Number of its contacts.
+    /// Number of contacts in the group.
     pub count: u32,
 }
 
-/// What is left of many contacts.
+/// Result of a reduction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reduced {
     /// Indices of the contacts kept, group after group, the deepest of each group first.
     pub kept: Vec<u32>,
-    /// The group with the deepest contact first.
+    /// Groups; the group with the deepest contact is first.
     pub groups: Vec<Group>,
 }
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers, reused from call to call.
 #[derive(Clone, Debug, Default)]
 pub struct ReduceScratch {
     leaders: Vec<Leader>,
@@ -114,7 +124,7 @@ pub struct ReduceScratch {
     winners: Vec<u32>,
 }
 
-/// A group while it is made.
+/// A group under construction.
 #[derive(Clone, Copy, Debug)]
 struct Leader {
     normal: Vec3,
@@ -127,28 +137,31 @@ struct Leader {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     index: u32,
-    /// What it would add, at most: true when it was last looked at, and it only falls.
+    /// Upper bound on the gain: the gain at its last evaluation, since gains only decrease.
     gain: f32,
-    /// Number of contacts that were taken when it was last looked at.
+    /// Number of contacts that were chosen when the gain was last evaluated.
     looked_at: u32,
     taken: bool,
-    /// What its gain counts for.
+    /// Factor on the gain.
     weight: f32,
 }
 
-/// How much more a contact of the last step counts, so that nearly equal ones do not take turns.
+/// Factor on the gain of a contact of the last step, so that nearly equal contacts do not
+/// alternate.
 ///
-/// A guess that passes the test of a trembling round patch, not a measured optimum: at 1 there is no preference, and at 2 the last step's contacts win
-/// over ones that add twice as much.
+/// A guess that passes the test of a trembling round patch, not a measured optimum: at 1 there is
+/// no preference, and at 2 the last step's contacts win over ones that add twice as much.
 const PREFERENCE: f32 = 1.25;
 
-/// What adds less than this share of the whole adds rounding: each reach is off by about 2⁻²¹ of the wrench.
+/// Share of the whole below which a gain is only rounding error: each reach is off by about 2⁻²¹ of
+/// the wrench.
 const ROUNDING: f32 = 1e-6;
 
-/// Chooses contacts to keep. `preferred` marks those that were kept in the last step; it may be shorter, or empty.
+/// Chooses the contacts to keep. `preferred` marks the contacts that were kept in the last step; it
+/// may be shorter than `contacts`, or empty.
 ///
-/// Fewer than allowed are kept where no other adds anything: the inside of a flat face. The deepest is kept
-/// unless the settings say otherwise.
+/// Fewer contacts than allowed are kept if no other contact adds anything, as inside a flat face.
+/// The deepest contact is kept unless the settings say otherwise.
 pub fn reduce(
     contacts: &[Contact],
     preferred: &[bool],
@@ -203,7 +216,8 @@ fn check(contacts: &[Contact], settings: &ReduceSettings) -> Result<(), Manifold
     }
 }
 
-/// Every contact joins the nearest group whose first normal is within the angle, or begins one.
+/// Adds every contact to the group with the nearest first normal if it is within `angle`, else
+/// starts a new group.
 fn group_by_normal(contacts: &[Contact], angle: f32, scratch: &mut ReduceScratch) {
     let least = angle.min(std::f32::consts::PI).cos();
     scratch.leaders.clear();
@@ -234,7 +248,7 @@ fn group_by_normal(contacts: &[Contact], angle: f32, scratch: &mut ReduceScratch
     }
 }
 
-/// From a contact to its wrench, scaled so that force and torque weigh alike.
+/// Conversion of contacts to wrenches, scaled so that force and torque have equal weight.
 struct ToWrench {
     center: DVec3,
     per_length: f64,
@@ -249,14 +263,14 @@ impl ToWrench {
         let center = points().sum::<DVec3>() / count;
         let squared = points().map(|point| point.distance_squared(center));
         let length = squared.fold(0.0, f64::max).sqrt();
-        // All in one place: there is no torque to tell them apart.
+        // If all points coincide, torque cannot distinguish contacts.
         let per_length = if length > 0.0 { 1.0 / length } else { 0.0 };
         let deepest = contacts.iter().map(|contact| contact.separation);
         ToWrench {
             center,
             per_length,
             deepest: deepest.fold(f32::INFINITY, f32::min),
-            // Of nothing at all, only the deepest would be left.
+            // A fade of 0 keeps only the deepest contact; the minimum avoids dividing by 0.
             per_fade: 1.0 / fade.max(f32::MIN_POSITIVE),
         }
     }
@@ -270,7 +284,8 @@ impl ToWrench {
     }
 }
 
-/// All contacts if they are few, else those that reach farthest along some bin, the deepest of every group and those preferred.
+/// Selects the candidates: all contacts if they are few, else those with the largest reach along
+/// some bin, the deepest contact of every group, and the preferred ones.
 fn find_candidates(
     contacts: &[Contact],
     preferred: &[bool],
@@ -306,7 +321,7 @@ fn find_candidates(
     }
 }
 
-/// Appends, for either end of every line, the contact that reaches farthest.
+/// Appends, for both directions of every line, the contact with the largest reach.
 fn farthest_of_bins(contacts: &[Contact], to_wrench: &ToWrench, winners: &mut Vec<u32>) {
     let mut most = [f32::NEG_INFINITY; LINES];
     let mut least = [f32::INFINITY; LINES];
@@ -315,7 +330,7 @@ fn farthest_of_bins(contacts: &[Contact], to_wrench: &ToWrench, winners: &mut Ve
         let reaches = reaches(&to_wrench.wrench(contact));
         for line in 0..LINES {
             let reach = reaches[line];
-            // Masks rather than branches: the compiler makes vectors of them.
+            // Masks rather than branches, so that the compiler vectorises the loop.
             let more = u32::from(reach > most[line]).wrapping_neg();
             let less = u32::from(reach < least[line]).wrapping_neg();
             let pick = |mask: u32, new: u32, old: u32| (new & mask) | (old & !mask);
@@ -328,7 +343,7 @@ fn farthest_of_bins(contacts: &[Contact], to_wrench: &ToWrench, winners: &mut Ve
     winners.extend(most_of.iter().chain(&least_of));
 }
 
-/// Takes candidates one by one, each the one that adds most.
+/// Chooses candidates greedily, each the one with the largest gain.
 fn choose(
     contacts: &[Contact],
     settings: &ReduceSettings,
@@ -350,6 +365,7 @@ fn choose(
     let mut support = Support::NONE;
     while out.kept.len() < settings.max_contacts {
         let round = out.kept.len() as u32;
+        // The first choice is one of the deepest contacts if the settings require one.
         let best = if round == 0 && settings.keep_deepest {
             most_adding(candidates, reaches, &support, round, |candidate| {
                 depth(candidate) <= deepest + slop
@@ -360,6 +376,7 @@ fn choose(
             })
         };
         let Some(best) = best else { break };
+        // Stop once the largest gain is only rounding error.
         if round > 0 && candidates[best].gain <= ROUNDING * support.total() {
             break;
         }
@@ -369,7 +386,8 @@ fn choose(
         support.add(&reaches[best]);
         out.kept.push(candidates[best].index);
         if round == 1 && !settings.keep_deepest {
-            // The first was chosen as if it stayed alone; now that it has company, another may do better.
+            // The first contact was chosen as if alone; now that there is a second, another one may
+            // be better in its place.
             let first = candidates.iter().position(|one| one.index == out.kept[0]);
             let first = first.unwrap_or(best);
             leaders[group_of(&candidates[first])].taken -= 1;
@@ -387,7 +405,8 @@ fn choose(
             let first = most.1;
             leaders[group_of(&candidates[first])].taken += 1;
             candidates[first].taken = true;
-            // What others add is still at most what they added to nothing, not what they added to another first.
+            // The gain over the empty set still bounds each gain; the one evaluated after the
+            // former first contact does not.
             for (candidate, reaches) in candidates.iter_mut().zip(reaches.iter()) {
                 candidate.gain = Support::NONE.gain(reaches);
             }
@@ -397,9 +416,10 @@ fn choose(
     }
 }
 
-/// The candidate that adds most of those allowed; the first of equal ones.
+/// Returns the allowed candidate with the largest weighted gain; the first of equal ones.
 ///
-/// What a candidate added earlier bounds what it adds now, so only those whose bound exceeds the best so far are looked at again.
+/// An earlier gain bounds the current one from above, so only candidates whose bound exceeds the
+/// best so far are evaluated again.
 fn most_adding(
     candidates: &mut [Candidate],
     reaches: &[PerLine],
@@ -415,7 +435,8 @@ fn most_adding(
             (best, most) = (Some(place), worth);
         }
     }
-    // The one with the largest bound is most often the best; with its worth known, few others need a look.
+    // The candidate with the largest bound is most often the best; with its gain evaluated, few
+    // others need it.
     let mut best = best?;
     most = candidates[best].look(&reaches[best], support, round);
     for place in 0..candidates.len() {
@@ -433,7 +454,7 @@ fn most_adding(
 }
 
 impl Candidate {
-    /// What it would add now.
+    /// Returns the weighted gain in this round, evaluating it if that was not done yet.
     fn look(&mut self, reaches: &PerLine, support: &Support, round: u32) -> f32 {
         if self.looked_at != round {
             self.gain = support.gain(reaches);
@@ -443,7 +464,7 @@ impl Candidate {
     }
 }
 
-/// Groups the contacts kept; the deepest first, in and between groups.
+/// Groups the kept contacts, the deepest first within and between groups.
 fn arrange(contacts: &[Contact], scratch: &ReduceScratch, out: &mut Reduced) {
     let group_of = |index: u32| scratch.group_of[index as usize];
     let by_depth = |&a: &u32, &b: &u32| {
@@ -451,7 +472,7 @@ fn arrange(contacts: &[Contact], scratch: &ReduceScratch, out: &mut Reduced) {
         depth(a).total_cmp(&depth(b)).then(a.cmp(&b))
     };
     out.kept.sort_unstable_by(by_depth);
-    // A few contacts: each group is gathered behind those already arranged.
+    // There are few contacts, so each group is gathered by rotation behind those already arranged.
     let mut first = 0;
     while first < out.kept.len() {
         let group = group_of(out.kept[first]);
@@ -478,7 +499,7 @@ mod tests {
     use super::*;
     use crate::contact::ContactId;
 
-    /// A shallow bowl of contacts, by a small generator.
+    /// Generates contacts in a shallow bowl with a small random generator.
     fn contacts(count: u32) -> Vec<Contact> {
         let mut state = 1u32;
         let mut uniform = move || {
@@ -531,7 +552,7 @@ mod tests {
         support.add(&all[deepest]);
         while expected.len() < 12 {
             let gain = |i: usize| support.gain(&all[i]);
-            // `max_by` takes the last of equal ones, so the order is turned around.
+            // `max_by` returns the last of equal elements, so the order is reversed.
             let next = (0..100)
                 .rev()
                 .max_by(|&a, &b| gain(a).total_cmp(&gain(b)))

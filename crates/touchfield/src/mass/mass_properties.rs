@@ -1,18 +1,22 @@
-//! Volume, centre and inertia of a solid, in `f64`.
+//! Volume, centre of mass and inertia of a solid, in `f64`.
 //!
-//! Input: a closed surface as triangles, exactly; or any field, by cells (`of_field.rs`).
-//! Output: [`MassProperties`] for a density of one; mass and inertia of a real body are these times its density.
-//! Cost: linear in the triangles. Not for: open surfaces, which hold no volume.
+//! Input: a closed surface as triangles, integrated exactly; or any field, integrated by cells
+//! (`of_field.rs`).
+//! Output: [`MassProperties`] for unit density; mass and inertia of a real body are these times its
+//! density.
+//! Cost: linear in the number of triangles.
+//! Not for: open surfaces, which enclose no volume.
 //!
-//! A closed surface is a sum of signed tetrahedra from any point to its triangles, and a tetrahedron's moments are
-//! polynomials in its corners: the divergence theorem, written out \[Mirtich1996\] (docs/BIBLIOGRAPHY.md).
+//! The solid in a closed surface is a sum of signed tetrahedra from any point to its triangles, and
+//! the moments of a tetrahedron are polynomials in its corners: the divergence theorem, written out
+//! \[Mirtich1996\] (docs/BIBLIOGRAPHY.md).
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 
 use super::moments::{Moments, square};
 use crate::geom::{Aabb, Pose, Triangle};
 
-/// Volume, centre of mass and inertia of a solid of density one, in the frame of the solid.
+/// Volume, centre of mass and inertia of a solid of unit density, in the frame of the solid.
 ///
 /// ```
 /// use glam::Vec3;
@@ -28,51 +32,52 @@ use crate::geom::{Aabb, Pose, Triangle};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
-    /// Volume \[m³\]; times density, the mass.
+    /// Volume \[m³\]; multiply by the density for the mass.
     pub volume: f64,
     /// Centre of mass \[m\].
     pub center: DVec3,
-    /// Inertia about the centre, per density \[m⁵\]: `∫ |x|² 1 − x xᵀ dV` with `x` from the centre. Symmetric.
+    /// Inertia about the centre of mass, per density \[m⁵\]: `∫ |x|² 1 − x xᵀ dV` with `x` from the
+    /// centre. Symmetric.
     pub inertia: DMat3,
 }
 
-/// Why there are no mass properties.
+/// Why mass properties cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MassError {
-    /// Nothing with a volume was found.
+    /// No volume was found.
     #[error(
         "the solid has no volume; look whether the field has an inside, and use more cells if it is thin"
     )]
     Empty,
-    /// A solid without end.
+    /// The solid is unbounded.
     #[error(
         "the field's solid lies in a box from {:?} to {:?}, which is not finite; intersect it with a finite one",
         .0.min.to_array(), .0.max.to_array()
     )]
     Unbounded(Aabb),
-    /// A field that is no number somewhere.
+    /// A field value is NaN or infinite.
     #[error("the field is {value} at {:?}; its distances must be finite", .point.to_array())]
     NotFinite {
-        /// Where \[m\].
+        /// Point of evaluation \[m\].
         point: Vec3,
-        /// What it says there.
+        /// Value of the field there.
         value: f32,
     },
-    /// No cells, or too many.
+    /// The number of cells is zero or too large.
     #[error("{cells} cells along the longest side; take from 1 to {most}", most = MassProperties::MOST_CELLS)]
     BadCells {
-        /// Asked for.
+        /// Number of cells given.
         cells: u32,
     },
-    /// A triangle with a corner that is NaN, infinite or beyond all measure.
+    /// A triangle has a corner that is NaN, infinite or out of range.
     #[error(
         "triangle {triangle} has a corner whose coordinates are not finite and below 1e50 m; repair the mesh first"
     )]
     BadTriangle {
-        /// Its number, from 0.
+        /// Index of the triangle.
         triangle: usize,
     },
-    /// The surface does not close.
+    /// The surface is not closed.
     #[error(
         "the surface is open: its faces add up to {:?} m² and should to nothing, and it holds {:?} m³ along x, y and z, \
          which should be one number; fill its holes first",
@@ -81,35 +86,38 @@ pub enum MassError {
     OpenSurface {
         /// Sum of the area vectors of all triangles \[m²\].
         area: DVec3,
-        /// By the flux of `(x, 0, 0)`, `(0, y, 0)` and `(0, 0, z)`, from the first corner \[m³\].
+        /// Volumes from the fluxes of `(x, 0, 0)`, `(0, y, 0)` and `(0, 0, z)`, measured from the
+        /// first corner \[m³\].
         volumes: DVec3,
     },
     /// The normals point inward.
     #[error("the surface holds {volume} m³: it is inside out; turn its faces around")]
     InsideOut {
-        /// Negative \[m³\].
+        /// Signed volume, which is negative \[m³\].
         volume: f64,
     },
 }
 
 impl MassProperties {
-    /// Cells along the longest side of a field's box at most.
+    /// Maximum number of cells along the longest side of a field's box.
     pub const MOST_CELLS: u32 = 512;
 
-    /// Of the solid that closed surfaces hold, counter-clockwise seen from outside; cavities are turned the other way.
+    /// Computes the mass properties of the solid enclosed by closed surfaces, whose triangles are
+    /// counter-clockwise seen from outside; cavities have the opposite orientation.
     ///
-    /// Exact up to rounding. Surfaces that cross each other count their common part twice. That the surface
-    /// closes is checked by its area vectors and fluxes, which misses only holes that balance in all six.
+    /// Exact up to rounding. Where surfaces cross each other, their common part counts twice. The
+    /// area vectors and the fluxes are checked to detect open surfaces; they miss only holes that
+    /// cancel in all six sums.
     pub fn of_triangles(
         triangles: impl IntoIterator<Item = Triangle>,
     ) -> Result<MassProperties, MassError> {
-        // From the first corner, so that a body far from the origin does not cancel.
+        // Measure from the first corner, to avoid cancellation for a body far from the origin.
         let mut reference = None;
         let mut moments = Moments::ZERO;
         let (mut fluxes, mut gross_fluxes) = (DVec3::ZERO, DVec3::ZERO);
         let (mut area, mut gross_area) = (DVec3::ZERO, 0.0);
         for (index, triangle) in triangles.into_iter().enumerate() {
-            // Products of five coordinates and sums of many must stay finite.
+            // Products of five coordinates, and sums of many of them, must stay finite.
             if !triangle
                 .corners()
                 .iter()
@@ -123,12 +131,12 @@ impl MassProperties {
             let facing = 0.5 * triangle.area_vector();
             area += facing;
             gross_area += facing.length();
-            // The field (x, 0, 0) through a triangle: its mean x times the area that faces along x.
+            // Flux of (x, 0, 0) through a triangle: its mean x times the area that faces along x.
             let flux = facing * (a + b + c) / 3.0;
             fluxes += flux;
             gross_fluxes += flux.abs();
         }
-        // Files round to six or seven digits; a crack of that width is no hole.
+        // Files are rounded to six or seven digits; a crack of that width does not count as a hole.
         const CRACK: f64 = 1e-6;
         let tolerance = CRACK * gross_fluxes.max_element();
         let disagreement = fluxes.max_element() - fluxes.min_element();
@@ -144,12 +152,12 @@ impl MassProperties {
         MassProperties::from_moments(moments, reference.unwrap_or_default())
     }
 
-    /// From moments about `reference`.
+    /// Computes the mass properties from moments about `reference`.
     pub(super) fn from_moments(
         moments: Moments,
         reference: DVec3,
     ) -> Result<MassProperties, MassError> {
-        // False for NaN as well; what is subnormal has no centre.
+        // The test also rejects NaN; a subnormal volume has no meaningful centre.
         if !moments.volume.is_normal() || moments.volume < 0.0 {
             return Err(MassError::Empty);
         }
@@ -162,12 +170,13 @@ impl MassProperties {
         })
     }
 
-    /// Inertia about another point than the centre, per density \[m⁵\]: Steiner's theorem.
+    /// Returns the inertia about another point than the centre of mass, per density \[m⁵\]:
+    /// Steiner's theorem.
     pub fn inertia_about(&self, point: DVec3) -> DMat3 {
         self.inertia + trace_minus(square(self.center - point) * self.volume)
     }
 
-    /// The same solid in frame A, when these are its properties in frame B.
+    /// Transforms the mass properties of a solid from frame B to frame A.
     pub fn transformed(&self, a_from_b: Pose) -> MassProperties {
         let rotation: DQuat = a_from_b.rotation.as_dquat().normalize();
         let turn = DMat3::from_quat(rotation);
@@ -179,7 +188,7 @@ impl MassProperties {
     }
 }
 
-/// `tr(C) 1 − C`: inertia from second moments.
+/// Computes `tr(C) 1 − C`: the inertia from the second moments.
 fn trace_minus(second: DMat3) -> DMat3 {
     let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
     DMat3::from_diagonal(DVec3::splat(trace)) - second
@@ -203,7 +212,7 @@ mod tests {
             let found = MassProperties::of_triangles(tetrahedron(1.0, offset)).unwrap();
             assert!((found.volume - 1.0 / 6.0).abs() < 1e-12);
             assert!((found.center - offset - DVec3::splat(0.25)).length() < 1e-11);
-            // About the centre: ∫ x² = 1/60 − 1/96 and ∫ x y = 1/120 − 1/96.
+            // About the centre of mass: ∫ x² = 1/60 − 1/96 and ∫ x y = 1/120 − 1/96.
             let (own, mixed) = (1.0 / 60.0 - 1.0 / 96.0, 1.0 / 120.0 - 1.0 / 96.0);
             assert!((found.inertia.x_axis.x - 2.0 * own).abs() < 1e-12);
             assert!((found.inertia.y_axis.z + mixed).abs() < 1e-12);
@@ -241,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Its area vectors add up to nothing, which a simpler check would take for closed.
+    /// The area vectors cancel, so a check of these alone would take the tube for closed.
     #[test]
     fn a_tube_without_ends_is_open() {
         let ring = |i: usize, z: f64| {

@@ -1,4 +1,4 @@
-//! Mass properties: volume, centre and inertia of what fields and closed surfaces hold.
+//! Mass properties: volume, centre of mass and inertia of the solids of fields and closed surfaces.
 
 mod mass_properties;
 mod moments;

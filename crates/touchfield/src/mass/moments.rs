@@ -1,12 +1,13 @@
-//! Integrals of 1, x and x xᵀ over simple bodies: what volume, centre and inertia are made of.
+//! Integrals of 1, x and x xᵀ over simple bodies, from which volume, centre and inertia follow.
 //!
-//! All are polynomials in the corners, so exact up to rounding \[Mirtich1996\] (docs/BIBLIOGRAPHY.md). Moments add up.
+//! All are polynomials in the corners, so they are exact up to rounding \[Mirtich1996\]
+//! (docs/BIBLIOGRAPHY.md). Moments of disjoint bodies add up.
 
 use std::ops::{Add, AddAssign, Neg, Sub};
 
 use glam::{DMat3, DVec3};
 
-/// `∫ 1`, `∫ x` and `∫ x xᵀ` over a body, about whatever point `x` is measured from.
+/// `∫ 1`, `∫ x` and `∫ x xᵀ` over a body, with `x` measured from an arbitrary fixed point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     /// `∫ 1 dV` \[m³\].
@@ -17,7 +18,7 @@ pub(super) struct Moments {
     pub(super) second: DMat3,
 }
 
-/// `a aᵀ`.
+/// Returns `a aᵀ`.
 pub(super) fn square(a: DVec3) -> DMat3 {
     DMat3::from_cols(a.x * a, a.y * a, a.z * a)
 }
@@ -29,7 +30,7 @@ impl Moments {
         second: DMat3::ZERO,
     };
 
-    /// Of a tetrahedron; negative when its corners are turned the other way.
+    /// Returns the moments of a tetrahedron; negative if its corners have the opposite orientation.
     ///
     /// `∫ x = V/4 · s` and `∫ x xᵀ = V/20 · (Σ p pᵀ + s sᵀ)` with `s = Σ p` over the corners `p`.
     pub(super) fn of_tetrahedron([a, b, c, d]: [DVec3; 4]) -> Moments {
@@ -43,7 +44,7 @@ impl Moments {
         }
     }
 
-    /// Of a box along the axes.
+    /// Returns the moments of an axis-aligned box.
     pub(super) fn of_box(center: DVec3, extents: DVec3) -> Moments {
         let volume = extents.element_product();
         let own = DMat3::from_diagonal(extents * extents / 12.0);
@@ -54,12 +55,14 @@ impl Moments {
         }
     }
 
-    /// Of the part of a tetrahedron of positive volume where a linear function is not positive, from the values at its corners.
+    /// Returns the moments of the part of a tetrahedron of positive volume where a linear function
+    /// is at most 0, given its values at the corners.
     pub(super) fn of_clipped_tetrahedron(corners: [DVec3; 4], values: [f64; 4]) -> Moments {
         let (order, count) = crate::field::lattice::inside_first(values.map(|value| value <= 0.0));
         let corners = order.map(|i| corners[i]);
         let values = order.map(|i| values[i]);
-        // Where the function vanishes between a corner inside and one outside: their difference is positive.
+        // Point where the function vanishes between a corner inside and one outside; the
+        // denominator is nonzero because the signs differ.
         let zero = |i: usize, o: usize| {
             let share = values[i] / (values[i] - values[o]);
             corners[i] + share * (corners[o] - corners[i])
@@ -68,7 +71,7 @@ impl Moments {
         match count {
             0 => Moments::ZERO,
             1 => Moments::of_tetrahedron([a, zero(0, 1), zero(0, 2), zero(0, 3)]),
-            // A wedge from the triangle at `a` to that at `b`.
+            // A wedge between the triangles at `a` and at `b`.
             2 => {
                 let (ac, ad, bc, bd) = (zero(0, 2), zero(0, 3), zero(1, 2), zero(1, 3));
                 Moments::of_tetrahedron([a, b, ac, ad])
@@ -127,7 +130,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Largest difference between two sets of moments.
+    /// Returns the largest difference between two sets of moments.
     fn difference(a: Moments, b: Moments) -> f64 {
         let off = a - b;
         let entries = off.second.to_cols_array();
@@ -135,7 +138,7 @@ mod tests {
         entries.iter().fold(largest, |most, e| most.max(e.abs()))
     }
 
-    /// By midpoints of many small tetrahedra-shaped shares: slow, and obviously right.
+    /// Sums over the midpoints of many small sub-tetrahedra: slow, but evidently correct.
     fn by_sampling(corners: [DVec3; 4], inside: impl Fn(DVec3) -> bool) -> Moments {
         let [a, b, c, d] = corners;
         let volume = (b - a).dot((c - a).cross(d - a));

@@ -1,14 +1,17 @@
-//! Mass properties of any field, by cells, with the surface inside the cells that it cuts.
+//! Mass properties of any field, integrated by cells, with the surface located inside the cells
+//! that it cuts.
 //!
-//! Input: a field with a finite box, and how many cells to lay along its longest side.
-//! Output: [`MassProperties`] whose error falls with the square of the cell size, also around edges and corners.
-//! Cost: about 90 values for each cell that [`Field::interval`] cannot tell apart from the surface; all cores.
-//! Not for: solids thinner than a cell; between two nodes a plate goes unseen.
+//! Input: a field with a finite box, and the number of cells along its longest side.
+//! Output: [`MassProperties`] whose error falls with the square of the cell size, also around edges
+//! and corners.
+//! Cost: about 90 field values for each cell that [`Field::interval`] cannot separate from the
+//! surface; uses all cores.
+//! Not for: solids thinner than a cell; a plate between two nodes is missed.
 //!
-//! Cells at the surface are divided further, [`FINER`] times a side. Each part is six tetrahedra, and the field is taken as linear in
-//! each. What is inside has plane sides, and its moments
-//! are polynomials. Document 000, §5, counts a voxel as a whole if its centre is inside: first order at best, and offered
-//! beside it to compare.
+//! Cells at the surface are subdivided [`FINER`] times along each side. Each part is split into six
+//! tetrahedra, in which the field is taken as linear. The inside part is then a polyhedron, whose
+//! moments are polynomials. \[Krayer2020\], §5, counts a voxel as a whole if its centre is inside;
+//! that is first order at best, and provided here for comparison.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -19,8 +22,9 @@ use crate::field::lattice::{Lattice, NodeRange, NotFinite, Side, TETRAHEDRA};
 use crate::geom::{Aabb, corner};
 use crate::threads;
 
-/// Into how many parts a side of a cell at the surface is divided. Tuned: undivided, a thin ring over 64 cells is off by 0.5 %, divided by
-/// four by 0.04 %; the work goes with the square.
+/// Number of parts into which each side of a cell at the surface is divided. Tuned: undivided, a
+/// thin ring over 64 cells is off by 0.5 %, divided by four by 0.04 %; the work grows with the
+/// square.
 const FINER: u32 = 4;
 
 impl From<NotFinite> for MassError {
@@ -30,7 +34,8 @@ impl From<NotFinite> for MassError {
 }
 
 impl MassProperties {
-    /// Of a field's solid, from so many cells along the longest side of its box, with the surface placed inside the cells that it cuts.
+    /// Computes the mass properties of a field's solid from `cells` cells along the longest side of
+    /// its box, with the surface located inside the cells that it cuts.
     pub fn of_field(
         field: &(impl Field + ?Sized),
         cells: u32,
@@ -49,7 +54,8 @@ impl MassProperties {
         })
     }
 
-    /// Of a field's solid, counting a cell as a whole if its centre is not outside (document 000, §5): to compare with.
+    /// Computes the mass properties of a field's solid, counting a cell as a whole if its centre is
+    /// not outside (\[Krayer2020\], §5); for comparison.
     pub fn of_whole_cells(
         field: &(impl Field + ?Sized),
         cells: u32,
@@ -77,8 +83,8 @@ impl MassProperties {
     }
 }
 
-/// The lattice over a field's box: cells as cubic as its sides allow, nodes on its border, where many solids end.
-/// `finer` times as many of them.
+/// Returns the lattice over a field's box, with `finer` times as many cells per axis. Cells are as
+/// cubic as the box's sides allow, with nodes on its border, where many solids end.
 fn lattice(field: &(impl Field + ?Sized), cells: u32, finer: u32) -> Result<Lattice, MassError> {
     if !(1..=MassProperties::MOST_CELLS).contains(&cells) {
         return Err(MassError::BadCells { cells });
@@ -95,12 +101,13 @@ fn lattice(field: &(impl Field + ?Sized), cells: u32, finer: u32) -> Result<Latt
     if size == 0.0 {
         return Err(MassError::Empty);
     }
-    // A hair less, so that a side that is a whole number of cells does not get one more by rounding.
+    // Slightly less, so that rounding adds no cell to a side that is a whole number of cells.
     let counts = (extents / size - 1e-6).ceil().max(DVec3::ONE).as_uvec3();
     Ok(Lattice::new(bounds, finer * counts))
 }
 
-/// Blocks surely inside as boxes, those surely outside not at all, the others as `of_block` says; added in order.
+/// Integrates over all blocks: blocks certainly inside count as boxes, blocks certainly outside are
+/// skipped, and `of_block` computes the others. The sums are added in a fixed order.
 fn integrate(
     field: &(impl Field + ?Sized),
     lattice: &Lattice,
@@ -129,7 +136,8 @@ fn integrate(
     MassProperties::from_moments(sum, center)
 }
 
-/// The side of the true solid that a box is on.
+/// Returns the side of the true surface that a box lies on, or [`Side::Cut`] if the interval cannot
+/// decide.
 fn side_of(field: &(impl Field + ?Sized), cell: Aabb) -> Side {
     let interval = field.interval(cell);
     if interval.lower > 0.0 {
@@ -153,7 +161,8 @@ fn moments_of_box(bounds: Aabb, center: DVec3) -> Moments {
     Moments::of_box(0.5 * (min + max) - center, max - min)
 }
 
-/// The part of a cell where the interpolant of its corner values is not positive.
+/// Returns the moments of the part of a cell where the interpolant of its corner values is at most
+/// 0.
 fn moments_of_cell(lattice: &Lattice, center: DVec3, cell: UVec3, values: [f64; 8]) -> Moments {
     if values.iter().all(|&value| value > 0.0) {
         return Moments::ZERO;

@@ -1,7 +1,9 @@
 //! Principal axes: the frame in which the inertia is diagonal.
 //!
-//! Input: a symmetric inertia. Output: its eigenvalues and an orthonormal, right-handed frame of eigenvectors.
-//! Cost: a few sweeps of Jacobi rotations, which converge for every symmetric matrix. Not for: other matrices.
+//! Input: a symmetric inertia.
+//! Output: its eigenvalues and an orthonormal, right-handed frame of eigenvectors.
+//! Cost: a few sweeps of Jacobi rotations, which converge for every symmetric matrix.
+//! Not for: nonsymmetric matrices.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -10,14 +12,15 @@ use super::MassProperties;
 /// The frame at the centre of mass in which the inertia is diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrincipalAxes {
-    /// Moments of inertia about the three axes, per density, the smallest first \[m⁵\].
+    /// Moments of inertia about the three axes, per density, in ascending order \[m⁵\].
     pub moments: DVec3,
-    /// Takes directions along the principal axes to the frame of the solid.
+    /// Rotation from the principal axes to the frame of the solid.
     pub solid_from_principal: DQuat,
 }
 
 impl MassProperties {
-    /// Principal moments and axes. Equal moments leave their axes free; some orthonormal frame is returned.
+    /// Computes the principal moments and axes. Equal moments leave their axes undetermined; some
+    /// orthonormal frame is returned.
     pub fn principal_axes(&self) -> PrincipalAxes {
         let (moments, axes) = diagonalize(self.inertia);
         let mut order = [0, 1, 2];
@@ -30,9 +33,10 @@ impl MassProperties {
     }
 }
 
-/// Eigenvalues, and eigenvectors as columns.
+/// Returns the eigenvalues, and the eigenvectors as columns.
 fn diagonalize(symmetric: DMat3) -> (DVec3, DMat3) {
-    // Off the diagonal every sweep squares what is left; ten are twice what any 3 × 3 matrix needs in `f64`.
+    // Each sweep squares the remainder off the diagonal; ten sweeps are twice what any 3 × 3 matrix
+    // needs in `f64`.
     const SWEEPS: usize = 10;
     let (mut matrix, mut axes) = (symmetric, DMat3::IDENTITY);
     for _ in 0..SWEEPS {
@@ -46,16 +50,17 @@ fn diagonalize(symmetric: DMat3) -> (DVec3, DMat3) {
     (diagonal, axes)
 }
 
-/// The rotation in the plane of axes `p` and `q` after which their entry off the diagonal is zero.
+/// Returns the rotation in the plane of axes `p` and `q` that makes their off-diagonal entry zero.
 fn rotation_that_clears(matrix: DMat3, p: usize, q: usize) -> DMat3 {
     let off = matrix.col(p)[q];
-    // tan 2θ = 2 off / (m_qq − m_pp); of the two solutions the smaller turn, with which sweeps converge.
+    // tan 2θ = 2 off / (m_qq − m_pp); of its two solutions take the smaller angle, with which the
+    // sweeps converge.
     let angle = if off == 0.0 {
         0.0
     } else {
         let (m_pp, m_qq) = (matrix.col(p)[p], matrix.col(q)[q]);
         let slope = (m_qq - m_pp) / (2.0 * off);
-        // ∞ gives 0: nothing left to clear.
+        // An infinite slope gives 0: nothing left to clear.
         let tangent = slope.signum() / (slope.abs() + slope.hypot(1.0));
         tangent.atan()
     };

@@ -1,34 +1,34 @@
-//! Why points make no shell.
+//! Errors of point shells.
 
-/// Why points make no shell.
+/// Why points cannot form a shell.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShellError {
     /// There are no points.
     #[error("a shell needs at least one point")]
     Empty,
-    /// Points and normals are not as many.
+    /// The numbers of points and normals differ.
     #[error("{points} points, but {normals} normals")]
     WrongCount {
-        /// Points given.
+        /// Number of points given.
         points: usize,
-        /// Normals given.
+        /// Number of normals given.
         normals: usize,
     },
     /// A number is NaN or infinite.
     #[error("point {index} or its normal is not finite")]
     NotFinite {
-        /// Which point.
+        /// Index of the point.
         index: usize,
     },
     /// The covering radius is NaN, infinite or negative.
     #[error("a covering radius of {0:?} m covers nothing; it must be finite and not negative")]
     BadRadius(f32),
-    /// The tree does not hold the points it speaks of.
+    /// The tree does not match the points.
     #[error("node {node} of the sphere tree is not valid: {why}")]
     BadTree {
-        /// Which node.
+        /// Index of the node.
         node: usize,
-        /// What is wrong.
+        /// Description of the defect.
         why: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Points on a surface, and a tree of spheres over them.
+//! Point shells: points on a surface, and a tree of spheres over them.
 
 mod error;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]

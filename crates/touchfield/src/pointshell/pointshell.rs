@@ -1,14 +1,16 @@
 //! Points on a surface with outward normals, in the order of their sphere tree.
 //!
-//! Input: points, normals, a proven covering radius, a tree. Output: the same, checked.
-//! Cost: 24 bytes a point, and the tree. Not for: making points, which `bake::pointshell` does.
+//! Input: points, normals, a proven covering radius, a sphere tree.
+//! Output: the same data, validated.
+//! Cost: 24 bytes per point, and the tree.
+//! Not for: generating points, which `bake::pointshell` does.
 
 use crate::pointshell::error::ShellError;
 use glam::Vec3;
 
 use super::SphereTree;
 
-/// Points that stand for a surface.
+/// A sampling of a surface by points, with normals and a sphere tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointShell {
     points: Vec<Vec3>,
@@ -19,7 +21,8 @@ pub struct PointShell {
 }
 
 impl PointShell {
-    /// A shell from its parts. `covering_radius` promises that every point of the surface lies within it of a shell point \[m\].
+    /// Creates a shell from its parts. The caller guarantees that every point of the surface lies
+    /// within `covering_radius` \[m\] of a shell point.
     pub fn new(
         points: Vec<Vec3>,
         normals: Vec<Vec3>,
@@ -53,33 +56,36 @@ impl PointShell {
         })
     }
 
-    /// The points, in the order of the tree \[m\].
+    /// Returns the points, in the order of the tree \[m\].
     pub fn points(&self) -> &[Vec3] {
         &self.points
     }
 
-    /// Outward unit normals, one a point.
+    /// Returns the outward unit normals, one per point.
     pub fn normals(&self) -> &[Vec3] {
         &self.normals
     }
 
-    /// Proven: every point of the surface lies within this of a shell point \[m\].
+    /// Returns the covering radius \[m\]: every point of the surface provably lies within it of a
+    /// shell point.
     pub fn covering_radius(&self) -> f32 {
         self.covering_radius
     }
 
-    /// Proven: every point of the surface lies within this of the representative of a node of the level, or of a leaf above
-    /// it \[m\]. Shrinks from level to level; `None` beyond the last.
+    /// Returns the covering radius of a level \[m\], or `None` beyond the last level.
+    ///
+    /// Every point of the surface provably lies within this distance of the representative of a
+    /// node of the level, or of a leaf above it. The radius never grows from level to level.
     pub fn level_radius(&self, level: usize) -> Option<f32> {
         self.level_radii.get(level).copied()
     }
 
-    /// Spheres over the points.
+    /// Returns the sphere tree over the points.
     pub fn tree(&self) -> &SphereTree {
         &self.tree
     }
 
-    /// Bytes that it keeps.
+    /// Returns the memory used \[bytes\].
     pub fn bytes(&self) -> usize {
         2 * size_of_val(self.points.as_slice())
             + size_of_val(self.tree.nodes())

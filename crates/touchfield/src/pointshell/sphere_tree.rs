@@ -1,10 +1,13 @@
-//! A tree of spheres over the points of a shell, level after level in one array.
+//! A tree of spheres over the points of a shell, stored level after level in one array.
 //!
-//! Input: nodes in breadth-first order. Output: levels; for every node a contiguous range of points and of children.
-//! Cost: 36 bytes a node. Not for: building, which `bake::pointshell` does.
+//! Input: nodes in breadth-first order.
+//! Output: levels; for every node, a contiguous range of points and a contiguous range of children.
+//! Cost: 36 bytes per node.
+//! Not for: building a tree, which `bake::pointshell` does.
 //!
-//! After [Sagardia2014]: a sphere holds all points below it, not the spheres below it; each node names one of its
-//! points, so that the named points of a level are a coarse copy of the whole surface.
+//! After \[Sagardia2014\]: a sphere encloses all points below its node, not the spheres below it.
+//! Each node has one of its points as representative, so that the representatives of a level are a
+//! coarse sampling of the whole surface.
 
 use std::ops::Range;
 
@@ -12,75 +15,76 @@ use glam::Vec3;
 
 use super::ShellError;
 
-/// One sphere and what it holds.
+/// A node of the sphere tree: a sphere, the points it encloses and its children.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SphereNode {
     /// Centre of the sphere \[m\].
     pub center: Vec3,
-    /// Radius \[m\]: every point of the node lies within it of the centre, rounding included.
+    /// Radius \[m\]; every point of the node lies within it of the centre, rounding included.
     pub radius: f32,
-    /// First point of the node.
+    /// Index of the node's first point.
     pub first_point: u32,
     /// Number of points of the node, all levels below included.
     pub point_count: u32,
-    /// First child.
+    /// Index of the first child.
     pub first_child: u32,
-    /// Number of children; 0 for a leaf, whose points are looked at one by one.
+    /// Number of children; 0 for a leaf, whose points are tested one by one.
     pub child_count: u32,
-    /// The point that stands for the node.
+    /// Index of the point that represents the node.
     pub representative: u32,
 }
 
 impl SphereNode {
-    /// Its points, all levels below included.
+    /// Returns the indices of the node's points, all levels below included.
     pub fn points(&self) -> Range<u32> {
         self.first_point..self.first_point + self.point_count
     }
 
-    /// Its children; none for a leaf.
+    /// Returns the indices of the node's children; empty for a leaf.
     pub fn children(&self) -> Range<u32> {
         self.first_child..self.first_child + self.child_count
     }
 }
 
-/// Spheres over points, the root first, level after level.
+/// A tree of spheres over points, stored breadth first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphereTree {
     nodes: Vec<SphereNode>,
-    /// First node of each level, and the number of nodes.
+    /// Index of the first node of each level, and the number of nodes last.
     levels: Vec<u32>,
 }
 
 impl SphereTree {
-    /// A tree from its nodes, breadth first; `levels` are the first node of each level, and the number of nodes last.
-    /// Checked against its points by [`super::PointShell::new`].
+    /// Creates a tree from its nodes in breadth-first order. `levels` contains the index of the
+    /// first node of each level, and the number of nodes last. [`super::PointShell::new`] checks
+    /// the tree against its points.
     pub fn new(nodes: Vec<SphereNode>, levels: Vec<u32>) -> SphereTree {
         SphereTree { nodes, levels }
     }
 
-    /// All nodes, the root first.
+    /// Returns all nodes, the root first.
     pub fn nodes(&self) -> &[SphereNode] {
         &self.nodes
     }
 
-    /// First node of each level, and the number of nodes last.
+    /// Returns the index of the first node of each level, and the number of nodes last.
     pub fn levels(&self) -> &[u32] {
         &self.levels
     }
 
-    /// Number of levels.
+    /// Returns the number of levels.
     pub fn level_count(&self) -> usize {
         self.levels.len().saturating_sub(1)
     }
 
-    /// Nodes of a level, 0 being the root alone.
+    /// Returns the nodes of a level; level 0 is the root alone.
     pub fn level(&self, level: usize) -> &[SphereNode] {
         &self.nodes[self.levels[level] as usize..self.levels[level + 1] as usize]
     }
 
-    /// For each level, how far a surface that the points cover can be from the nearest representative; of a tree that passed
-    /// [`Self::check`].
+    /// Computes the covering radius of each level: how far a surface that the points cover can be
+    /// from the nearest representative. The tree must have passed [`Self::check`].
     pub(super) fn level_radii(&self, points: &[Vec3], covering_radius: f32) -> Vec<f32> {
         let reach = |node: &SphereNode| {
             let from = points[node.representative as usize].as_dvec3();
@@ -98,10 +102,12 @@ impl SphereTree {
                     leaves_above = f64::max(leaves_above, reach);
                 }
             }
-            // A step up for the rounding of distance and sum, and one for that to f32.
+            // Two steps up for the rounding of the distance and the sum, one for the rounding to
+            // `f32`.
             let sum = (farthest + f64::from(covering_radius)).next_up().next_up();
             let own = (sum as f32).next_up();
-            // Where all representatives are among those of the next level, that covers no worse.
+            // If all representatives of a level are also representatives in the next, the next
+            // level covers no worse.
             let above = radii.last().copied().filter(|_| nested);
             radii.push(above.map_or(own, |above| above.min(own)));
             nested = self.level(level).iter().all(|node| {
@@ -114,9 +120,10 @@ impl SphereTree {
         radii
     }
 
-    /// Whether ranges nest, spheres hold their points, and levels follow one another.
+    /// Checks that ranges nest, spheres enclose their points, and levels follow one another.
     pub(super) fn check(&self, points: &[Vec3]) -> Result<(), ShellError> {
         let bad = |node: usize, why: &'static str| Err(ShellError::BadTree { node, why });
+        // Levels divide the nodes, the root alone in the first.
         let ordered = self.levels.windows(2).all(|pair| pair[0] < pair[1]);
         let whole = self.levels.first() == Some(&0)
             && self.levels.get(1) == Some(&1)
@@ -133,6 +140,7 @@ impl SphereTree {
             for index in self.levels[level]..self.levels[level + 1] {
                 let node = &self.nodes[index as usize];
                 let index = index as usize;
+                // Points and representative exist, and the sphere encloses the points.
                 let start = u64::from(node.first_point);
                 let end = start + u64::from(node.point_count);
                 if node.point_count == 0 || end > points.len() as u64 {
@@ -152,6 +160,7 @@ impl SphereTree {
                 if node.child_count == 0 {
                     continue;
                 }
+                // Children follow those of the previous node, in the next level.
                 if u64::from(node.first_child) != next_child
                     || level + 2 >= self.levels.len()
                     || next_child + u64::from(node.child_count) > u64::from(self.levels[level + 2])
@@ -162,6 +171,7 @@ impl SphereTree {
                     );
                 }
                 next_child += u64::from(node.child_count);
+                // The points of the children partition those of the node.
                 let mut next_point = start;
                 let children =
                     &self.nodes[node.first_child as usize..][..node.child_count as usize];

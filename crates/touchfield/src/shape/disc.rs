@@ -1,19 +1,26 @@
-//! A thick disc around a piece of surface: all of it within a radius of a centre, and within half a thickness of a plane.
+//! Thick discs that bound pieces of a surface: all points within a radius of a centre and within
+//! half a thickness of a plane.
 //!
-//! Input: triangles. Output: a [`Disc`] that holds them, eight of them in a [`DiscBlock`], and how far those are from another at least. Cost: two passes over the
-//! corners; 320 bytes a block; some twenty nanoseconds for eight pairs. Not for: exact distances, which triangles have.
+//! Input: triangles.
+//! Output: a [`Disc`] that encloses them; eight discs in a [`DiscBlock`]; lower bounds on the
+//! distance between discs.
+//! Cost: two passes over the corners; 320 bytes per block; some twenty nanoseconds for eight pairs.
+//! Not for: exact distances, which need triangles.
 //!
-//! A patch of surface of size s is bent by about s² only. Two spheres around patches that face each other come s nearer than the patches are, two discs s²: so a
-//! search over pairs of discs opens about as many at every level, where one over spheres opens twice as many at each.
+//! A smooth patch of surface of size s deviates from a plane by only about s². For two patches that
+//! face each other, bounding spheres underestimate the distance by about s, discs by about s². So a
+//! search over pairs of discs opens about the same number of pairs at every level, where one over
+//! spheres opens twice as many at each.
 
 use glam::{DVec3, Vec3};
 
 use crate::geom::lanes::{self, Aligned, LANES, Lanes, Stored, Stored3, Work};
 
-/// The points within `radius` of `center`, at most `half_thickness` from the plane through it.
+/// A thick disc: the points within `radius` of `center` and at most `half_thickness` from the plane
+/// through it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Disc {
-    /// The middle \[m\].
+    /// Centre \[m\].
     pub(crate) center: Vec3,
     /// Radius \[m\].
     pub(crate) radius: f32,
@@ -24,7 +31,7 @@ pub(crate) struct Disc {
 }
 
 impl Disc {
-    /// Around all corners of some triangles, along their mean normal.
+    /// Computes a disc around all corners of some triangles, oriented along their mean normal.
     pub(super) fn around(triangles: impl Iterator<Item = [Vec3; 3]> + Clone) -> Disc {
         let corners = triangles.clone().flatten().map(Vec3::as_dvec3);
         let mut area = DVec3::ZERO;
@@ -35,7 +42,7 @@ impl Disc {
             least = least.min(a).min(b).min(c);
             most = most.max(a).max(b).max(c);
         }
-        // A closed surface has no mean normal; its disc is a sphere whatever the direction.
+        // A closed surface has no mean normal; its disc is close to a sphere in any direction.
         let normal = area.try_normalize().unwrap_or(DVec3::Z).as_vec3();
         let along = normal.as_dvec3();
         let middle = 0.5 * least + 0.5 * most;
@@ -46,14 +53,14 @@ impl Disc {
             high = high.max(height);
         }
         let center = (middle + 0.5 * (low + high) * along).as_vec3();
-        // From the centre as it is kept.
+        // Measured from the centre as stored, rounded to `f32`.
         let from = center.as_dvec3();
         let (mut radius_squared, mut half_thickness) = (0.0_f64, 0.0_f64);
         for corner in corners {
             radius_squared = radius_squared.max(corner.distance_squared(from));
             half_thickness = half_thickness.max(along.dot(corner - from).abs());
         }
-        // A step up for that to f32.
+        // Rounded up, because conversion to `f32` may round down.
         let radius = (radius_squared.sqrt() as f32).next_up();
         Disc {
             center,
@@ -64,7 +71,7 @@ impl Disc {
     }
 }
 
-/// What a disc of a block holds.
+/// Content of one disc of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Below {
     /// The discs of another block.
@@ -73,7 +80,7 @@ pub(crate) enum Below {
     Triangle(u32),
 }
 
-/// Up to eight discs side by side, and what each holds.
+/// Up to eight discs side by side, and the content of each.
 #[derive(Clone, Debug)]
 pub(crate) struct DiscBlock {
     center: Stored3,
@@ -85,7 +92,8 @@ pub(crate) struct DiscBlock {
 }
 
 impl DiscBlock {
-    /// Of one to eight discs; what is left is filled with the last of them, and not counted.
+    /// Creates a block of one to eight discs. Unused lanes repeat the last disc and are not
+    /// counted.
     pub(super) fn of(discs: &[(Disc, Below)]) -> DiscBlock {
         let at = |lane: usize| discs[lane.min(discs.len() - 1)];
         let stored = |number: fn(&Disc) -> f32| -> Stored {
@@ -109,12 +117,12 @@ impl DiscBlock {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of discs.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// One of them.
+    /// Returns the disc in a lane.
     pub(crate) fn disc(&self, lane: usize) -> Disc {
         let vector = |[x, y, z]: &Stored3| Vec3::new(x.0[lane], y.0[lane], z.0[lane]);
         Disc {
@@ -125,7 +133,7 @@ impl DiscBlock {
         }
     }
 
-    /// What one of them holds.
+    /// Returns the content of the disc in a lane.
     pub(crate) fn below(&self, lane: usize) -> Below {
         self.below[lane]
     }
@@ -134,14 +142,16 @@ impl DiscBlock {
         self.below[lane] = below;
     }
 
-    /// For each of them: no point of it is nearer to a point of `other`, but for rounding by some last places of their distance and radii \[m\]. The widest gap
-    /// along the line between the centres and along both normals.
+    /// Returns, for each lane, a lower bound on the distance between that disc and `other` \[m\],
+    /// up to rounding by a few units in the last place of the distance and the radii. It is the
+    /// widest gap along the line between the centres and along both normals.
     #[inline]
     pub(crate) fn at_least_apart(&self, other: &Disc) -> [f32; LANES] {
         lanes::run(Apart { block: self, other })
     }
 
-    /// For each of them: no point of it is nearer to `point`, but for rounding \[m\].
+    /// Returns, for each lane, a lower bound on the distance from that disc to `point` \[m\], up to
+    /// rounding.
     #[inline]
     pub(crate) fn at_least_away(&self, point: Vec3) -> [f32; LANES] {
         lanes::run(Away { block: self, point })
@@ -153,12 +163,12 @@ struct Apart<'a> {
     other: &'a Disc,
 }
 
-/// A side of eight pairs of discs.
+/// One side of eight pairs of discs.
 #[derive(Clone, Copy)]
 struct Side<L> {
     radius: L,
     half_thickness: L,
-    /// Squared radius of the two flat faces.
+    /// Squared radius of the two flat faces \[m²\].
     face_squared: L,
 }
 
@@ -172,12 +182,14 @@ impl<L: Lanes> Side<L> {
         }
     }
 
-    /// How far discs reach from their centres along unit vectors that have this cosine, not negative, and squared sine with their normals.
+    /// Returns how far the discs extend from their centres along unit vectors, given the cosine
+    /// (not negative) and the squared sine of the angle to the discs' normals.
     #[inline(always)]
     fn reach(self, cosine: L, sine_squared: L) -> L {
         let to_rim =
             (self.half_thickness.mul(cosine)).add(self.face_squared.mul(sine_squared).sqrt());
-        // Within the thickness it is a ball.
+        // Towards the spherical rim the disc extends as far as a ball; otherwise to the edge of a
+        // flat face.
         let beyond = self.radius.mul(cosine).sub(self.half_thickness);
         beyond.select_positive(to_rim, self.radius)
     }
@@ -203,14 +215,14 @@ impl Work for Apart<'_> {
         let others = Side::new(L::splat(other.radius), L::splat(other.half_thickness));
         let between: [L; 3] = lanes::sub3(lanes::splat3(other.center), lanes::load3(&block.center));
         let distance = lanes::dot3(between, between).sqrt();
-        // At one place there is no line between them, and no gap either.
+        // Coincident centres define no line, and there is no gap either.
         let inverse = L::splat(1.0).div(distance.max(L::splat(f32::MIN_POSITIVE)));
         let line = [
             between[0].mul(inverse),
             between[1].mul(inverse),
             between[2].mul(inverse),
         ];
-        // Sines by cross products: 1 − cosine² would lose half the digits of small ones.
+        // Sines from cross products: 1 − cosine² would lose half the digits of small sines.
         let (cosine, bend) = (
             lanes::dot3(normal, other_normal).abs(),
             cross_squared(normal, other_normal),
@@ -259,7 +271,7 @@ mod tests {
     fn triangle() -> impl Strategy<Value = [Vec3; 3]> {
         let point = || prop::array::uniform3(-1.0f32..1.0).prop_map(Vec3::from);
         (point(), point(), point(), 0.0f32..1.0).prop_map(|(a, b, c, flat)| {
-            // Flat ones too.
+            // Includes flat triangles.
             let squash = Mat3::from_diagonal(Vec3::new(1.0, 1.0, flat * flat));
             [a, b, c].map(|corner| squash * corner)
         })
@@ -292,7 +304,7 @@ mod tests {
                 }
             }
             prop_assert!(lower <= nearest + 1e-5, "{lower} where points are {nearest} apart");
-            // Never worse than spheres.
+            // The bound is never worse than that of spheres.
             let spheres = disc_a.center.distance(disc_b.center) - disc_a.radius - disc_b.radius;
             prop_assert!(lower >= spheres - 1e-5);
             for (i, w) in weights.iter().enumerate() {

@@ -1,10 +1,14 @@
-//! What contact wants beside a field, in the same `.tfs` file: points of the surface with their spheres, and its triangles.
+//! Contact data stored beside a field in the same `.tfs` file: a point shell with its spheres, and
+//! the triangles of the surface.
 //!
-//! Input: a stored field, what is known of it, a [`PointShell`] and a [`Surface`]; or a file and a limit of memory.
-//! Output: the same to the bit, or a [`FileError`] that names the place. Cost: one pass over the numbers; boxes and discs of a surface are made anew.
-//! Not for: fields alone, see [`crate::field::file`], whose readers skip these chunks.
+//! Input: a stored field, its provenance, a [`PointShell`] and a [`Surface`]; or a file and a
+//! memory limit.
+//! Output: the same data to the bit, or a [`FileError`] that locates the defect.
+//! Cost: one pass over the numbers; the boxes and discs of a surface are rebuilt.
+//! Not for: fields alone; see [`crate::field::file`], whose readers skip these chunks.
 //!
-//! docs/FILE_FORMAT.md has the chunks. Nothing is believed: a shell is checked point by point against its spheres, a surface triangle by triangle.
+//! docs/FILE_FORMAT.md describes the chunks. Nothing in a file is trusted: a shell is checked point
+//! by point against its spheres, a surface triangle by triangle.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,22 +27,22 @@ const SPHERES: Tag = Tag(*b"SHSP");
 const VERTICES: Tag = Tag(*b"SFVT");
 const TRIANGLES: Tag = Tag(*b"SFTR");
 const TAGS: [Tag; 6] = [LEVELS, POINTS, NORMALS, SPHERES, VERTICES, TRIANGLES];
-/// Words of a sphere.
+/// Number of words per sphere.
 const SPHERE: usize = 9;
 
-/// What a `.tfs` file holds for contact.
+/// Content of a `.tfs` file for contact queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredShape {
-    /// The field, and what is known of it.
+    /// Field with its provenance.
     pub stored: Stored,
-    /// Points of its surface.
+    /// Points on the surface, if stored.
     pub shell: Option<PointShell>,
-    /// The triangles that it tells the distance to.
+    /// Triangles from which the field's distances were computed, if stored.
     pub surface: Option<Surface>,
 }
 
 impl StoredShape {
-    /// The shape, with what the file held; and what is known of its field.
+    /// Converts the content to a shape and the provenance of its field.
     pub fn into_shape(self) -> (Shape, Provenance) {
         let mut shape = Shape::stored(Arc::new(self.stored.field));
         if let Some(shell) = self.shell {
@@ -51,7 +55,8 @@ impl StoredShape {
     }
 }
 
-/// Writes a field with points and triangles of its surface; returns the number of bytes. As [`file::write_file`] otherwise.
+/// Writes a field with points and triangles of its surface, and returns the number of bytes.
+/// Otherwise like [`file::write_file`].
 pub fn write_file(
     path: &Path,
     field: &StoredField,
@@ -62,13 +67,14 @@ pub fn write_file(
     file::write_file_with(path, field, provenance, &chunks(shell, surface))
 }
 
-/// Reads what [`write_file`] wrote, or a field alone. Takes at most `max_memory` bytes, and the tree of the triangles: about 200 bytes each.
+/// Reads a file written by [`write_file`], or by [`file::write_file`] with a field alone. Uses at
+/// most `max_memory` bytes, plus the tree over the triangles: about 200 bytes per triangle.
 pub fn read_file(path: &Path, max_memory: u64) -> Result<StoredShape, FileError> {
     let (stored, more) = file::read_file_with(path, max_memory, &TAGS)?;
     whole(stored, &more).map_err(|error| error.in_file(path))
 }
 
-/// The bytes of the file that [`write_file`] writes.
+/// Returns the bytes of the file that [`write_file`] writes.
 pub fn to_bytes(
     field: &StoredField,
     provenance: &Provenance,
@@ -78,7 +84,7 @@ pub fn to_bytes(
     file::to_bytes_with(field, provenance, &chunks(shell, surface))
 }
 
-/// What the bytes of a file hold. Memory as [`file::from_bytes`] and [`read_file`] say.
+/// Parses the bytes of a file. For memory limits see [`file::from_bytes`] and [`read_file`].
 pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<StoredShape, FileError> {
     let (stored, more) = file::from_bytes_with(bytes, max_memory, &TAGS)?;
     whole(stored, &more)
@@ -106,7 +112,7 @@ fn chunks(shell: Option<&PointShell>, surface: Option<&Surface>) -> Vec<Words> {
 
 fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
     let find = |tag: Tag| chunks.iter().find(|chunk| chunk.tag == tag);
-    // Each of a group names the others.
+    // Chunks of a group must be present together.
     let together = |tags: &[Tag]| -> Result<bool, FileError> {
         let present = tags.iter().filter_map(|&tag| find(tag)).count();
         match tags.iter().find(|&&tag| find(tag).is_none()) {
@@ -142,10 +148,10 @@ fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
     })
 }
 
-/// Coordinates above this leave `f32` when they are turned and added up \[m\].
+/// Largest coordinate accepted \[m\]: larger ones may overflow `f32` when rotated and added up.
 const MOST: f32 = 1e37;
 
-/// Points that queries may add up.
+/// Decodes points, and checks that queries can add up their coordinates.
 fn points(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
     let points = vectors(chunk)?;
     let is_within = |point: &Vec3| point.to_array().iter().all(|x| x.abs() <= MOST);
@@ -158,7 +164,7 @@ fn points(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
     }
 }
 
-/// Normals, which are of unit length.
+/// Decodes normals, and checks that they are of unit length.
 fn normals(chunk: &Words) -> Result<Vec<Vec3>, FileError> {
     let normals = vectors(chunk)?;
     match normals.iter().find(|normal| !normal.is_normalized()) {
@@ -187,7 +193,8 @@ fn shell(
         levels_words.to_vec(),
     );
     let points = points(places)?;
-    // Before they are read: of one plane too few, all that follow are shifted.
+    // Checked before decoding: if a coordinate plane is too short, all numbers behind it are
+    // shifted.
     if directions.words.len() != 3 * points.len() {
         let (found, wanted) = (directions.words.len() / 3, points.len());
         return Err(directions.error(format!("{found} normals for {wanted} points")));
@@ -201,7 +208,7 @@ fn shell(
     .map_err(|error| levels.error(error.to_string()))
 }
 
-/// All x, then all y, then all z: numbers that follow one another are alike.
+/// Returns all x, then all y, then all z, so that similar numbers follow one another.
 fn planes(vectors: &[Vec3]) -> impl Iterator<Item = f32> {
     (0..3).flat_map(|axis| vectors.iter().map(move |vector| vector[axis]))
 }

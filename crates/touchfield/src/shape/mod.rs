@@ -1,4 +1,4 @@
-//! Shapes: what contact queries know of a body.
+//! Shapes: the geometry of a body, as contact queries use it.
 
 pub mod convex;
 mod disc;

@@ -1,7 +1,10 @@
-//! A body's shape: its field, and points or triangles of its surface for the methods that want them.
+//! The shape of a body: its field, and optionally points or triangles of its surface, for the
+//! methods that use them.
 //!
-//! Input: any [`Field`], a [`PointShell`] or [`Surface`] made of the same solid. Output: all behind shared pointers, cheap to clone.
-//! Cost: none beyond what they hold. Not for: poses, which belong to bodies.
+//! Input: any [`Field`]; a [`PointShell`] or [`Surface`] of the same solid.
+//! Output: a [`Shape`] that holds them behind shared pointers, cheap to clone.
+//! Cost: none beyond its parts.
+//! Not for: poses, which belong to bodies.
 
 use std::sync::Arc;
 
@@ -11,7 +14,7 @@ use crate::field::{Field, FieldOctree, ParameterError, StoredField};
 use crate::geom::Aabb;
 use crate::pointshell::PointShell;
 
-/// What contact queries know of a body, in its own frame.
+/// The geometry of a body in its own frame, as contact queries use it.
 #[derive(Clone)]
 pub struct Shape {
     field: Arc<dyn Field>,
@@ -26,7 +29,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape from a field without cells: a closed form, or what is made of such.
+    /// Creates a shape from a field without cells: a closed form, or a composition of closed forms.
     pub fn new(field: impl Field + 'static) -> Shape {
         let solid = field.bounds();
         Shape {
@@ -42,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// A shape from a stored field.
+    /// Creates a shape from a stored field.
     pub fn stored(field: Arc<StoredField>) -> Shape {
         Shape {
             solid: field.solid(),
@@ -57,7 +60,8 @@ impl Shape {
         }
     }
 
-    /// A convex body, which two of its kind are asked for exactly, and everything else as a field.
+    /// Creates a shape from a convex body. Queries between two convex bodies are exact; with any
+    /// other shape its field is used.
     pub fn convex(convex: Convex) -> Result<Shape, ParameterError> {
         Ok(Shape {
             field: convex.field()?,
@@ -72,7 +76,7 @@ impl Shape {
         })
     }
 
-    /// The same shape with points on its surface.
+    /// Adds points on the surface.
     pub fn with_shell(self, shell: Arc<PointShell>) -> Shape {
         Shape {
             shell: Some(shell),
@@ -80,7 +84,8 @@ impl Shape {
         }
     }
 
-    /// The same shape with triangles near its surface: those of a tessellation, or of an isosurface.
+    /// Adds triangles that approximate the surface, such as those of a tessellation or an
+    /// isosurface.
     pub fn with_surface(self, surface: Arc<Surface>) -> Shape {
         Shape {
             surface: Some(surface),
@@ -89,10 +94,12 @@ impl Shape {
         }
     }
 
-    /// The same shape with the triangles that its field tells the distance to: those of the mesh it was baked from. Bodies that are apart are then as far
-    /// apart as their triangles, whatever the error of the fields.
+    /// Adds the triangles from which the field's distances were computed: those of the mesh it was
+    /// baked from. The distance between separated bodies is then that of their triangles, whatever
+    /// the error of the fields.
     ///
-    /// Not for fields whose signs make a surface of their own, such as those of [`SignMethod::Offset`](crate::field::SignMethod::Offset).
+    /// Not for fields whose signs define a different surface, such as those of
+    /// [`SignMethod::Offset`](crate::field::SignMethod::Offset).
     pub fn with_exact_surface(self, surface: Arc<Surface>) -> Shape {
         Shape {
             surface: Some(surface),
@@ -101,7 +108,7 @@ impl Shape {
         }
     }
 
-    /// The same shape without triangles.
+    /// Removes the triangles.
     pub fn without_surface(self) -> Shape {
         Shape {
             surface: None,
@@ -110,7 +117,7 @@ impl Shape {
         }
     }
 
-    /// The same shape with an octree over its field, which points that move past it want. To be built over the same field.
+    /// Adds an octree that speeds up `swept_points` queries. It must be built over the same field.
     pub fn with_octree(self, octree: Arc<FieldOctree>) -> Shape {
         Shape {
             octree: Some(octree),
@@ -118,59 +125,60 @@ impl Shape {
         }
     }
 
-    /// Signed distance, in the frame of the shape.
+    /// Returns the signed distance field, in the frame of the shape.
     pub fn field(&self) -> &dyn Field {
         &*self.field
     }
 
-    /// The pointer to the field, by which a shape is told from others.
+    /// Returns the shared pointer to the field, which identifies the shape.
     pub(crate) fn field_pointer(&self) -> &Arc<dyn Field> {
         &self.field
     }
 
-    /// The field, if it is a stored one.
+    /// Returns the field, if it is a stored one.
     pub fn as_stored(&self) -> Option<&StoredField> {
         self.stored.as_deref()
     }
 
-    /// The shared pointer to the field, if it is a stored one.
+    /// Returns the shared pointer to the field, if it is a stored one.
     pub fn stored_pointer(&self) -> Option<Arc<StoredField>> {
         self.stored.clone()
     }
 
-    /// The octree over its field, if it has one.
+    /// Returns the octree over the field, if it was added.
     pub fn octree(&self) -> Option<&FieldOctree> {
         self.octree.as_deref()
     }
 
-    /// Points on the surface, if it has them.
+    /// Returns the points on the surface, if they were added.
     pub fn shell(&self) -> Option<&PointShell> {
         self.shell.as_deref()
     }
 
-    /// Triangles of the surface, if it has them.
+    /// Returns the triangles of the surface, if they were added.
     pub fn surface(&self) -> Option<&Surface> {
         self.surface.as_deref()
     }
 
-    /// Triangles of the surface, if they are all there is to it, and close.
+    /// Returns the triangles of the surface, if they represent it exactly and are closed.
     pub fn exact_surface(&self) -> Option<&Surface> {
         self.surface()
             .filter(|surface| self.surface_is_exact && surface.closed_parts().is_some())
     }
 
-    /// The convex body, if it is one.
+    /// Returns the convex body, if the shape was made from one.
     pub fn as_convex(&self) -> Option<&Convex> {
         self.convex.as_deref()
     }
 
-    /// A box that holds the solid \[m\]; endless where the solid is.
+    /// Returns a box that contains the solid \[m\]; infinite if the solid is unbounded.
     pub fn solid(&self) -> Aabb {
         self.solid
     }
 
-    /// Measures how thick the body is, from its triangles where it has a closed surface of them, else
-    /// from its field at the points of its shell. Milliseconds: keep the answer.
+    /// Measures the thickness of the body, from its triangles if it has a closed surface of them,
+    /// else from its field at the points of its shell. Takes milliseconds, so callers should keep
+    /// the result.
     ///
     /// ```
     /// use touchfield::shape::{Convex, Shape};
@@ -184,7 +192,7 @@ impl Shape {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn thickness(&self) -> Thickness {
-        /// Points of the shell that are looked at, at most.
+        /// Maximum number of shell points to evaluate.
         const MOST_POINTS: usize = 4096;
         let size = self.solid.diagonal();
         let chords = FieldChords::new(self.field(), size, self.cell_size);
@@ -204,8 +212,9 @@ impl Shape {
             Some(exact) => least_wall(exact, exact.places()),
             None => least_wall(&chords, places),
         };
-        // Where walls are farther apart than a ball between them is wide, such as the ends of a rod,
-        // the ball counts. A grid rounds the middle of a body off by up to a cell on either side.
+        // Walls farther apart than the largest ball inside is wide, such as the two ends of a rod,
+        // do not count; the ball's diameter is used. A grid underestimates depth by up to a cell on
+        // either side.
         let cell = f64::from(self.cell_size);
         let thickest = 2.0 * deepest.max(0.5 * cell);
         let wall = wall.filter(|&wall| wall <= thickest + 2.0 * cell + 1e-3 * thickest);
@@ -215,7 +224,7 @@ impl Shape {
         }
     }
 
-    /// Sides of the smallest cells of the field \[m\]; 0 for a closed form.
+    /// Returns the side length of the smallest cells of the field \[m\]; 0 for a closed form.
     pub fn cell_size(&self) -> f32 {
         self.cell_size
     }

@@ -1,9 +1,11 @@
-//! Triangles at run time: a surface in `f32` with a tree of boxes, for methods that look at edges and faces.
+//! Triangles at run time: a surface in `f32` with a tree of boxes, for methods that use edges and
+//! faces.
 //!
-//! Input: vertices and triangles. Output: the same, checked and in the order of the tree; whether they close.
-//! Cost: O(n log n) to build; 12 bytes a vertex, 12 a triangle, 36 a node, of which there are
-//! about as many as triangles at most, and about 60 a triangle for discs.
-//! Not for: signs; those are a field's.
+//! Input: vertices and triangles.
+//! Output: the same, validated and in the order of the tree; whether they are closed.
+//! Cost: O(n log n) to build; 12 bytes per vertex, 12 per triangle, 36 per node (at most about as
+//! many nodes as triangles), and about 60 per triangle for discs.
+//! Not for: signs; a field provides those.
 
 use glam::Vec3;
 
@@ -12,26 +14,26 @@ use super::surface_parts::{ClosedPart, closed_parts};
 use crate::geom::lanes::LANES;
 use crate::geom::{Aabb, Triangle};
 
-/// Triangles to a leaf. Tuned: from 2 to 8 it makes no difference that can be measured.
+/// Maximum number of triangles per leaf. Tuned: from 2 to 8 there is no measurable difference.
 const LEAF_SIZE: usize = 4;
 
-/// The tree is at most so deep: every level halves up to [`Surface::MOST`].
+/// Maximum depth of the tree: every level halves up to [`Surface::MOST`] triangles.
 const MAX_DEPTH: usize = 32;
 
 /// A node of the tree: a box, and the triangles in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceNode {
-    /// Holds its triangles.
+    /// Box around the node's triangles \[m\].
     pub bounds: Aabb,
-    /// First triangle.
+    /// Index of the first triangle.
     pub first: u32,
     /// Number of triangles.
     pub count: u32,
-    /// The second child, the first being the next node; 0 for a leaf.
+    /// Index of the second child; the first child is the next node. 0 for a leaf.
     pub second: u32,
 }
 
-/// Triangles with a tree of boxes.
+/// A triangle surface with a tree of boxes.
 #[derive(Clone, Debug)]
 pub struct Surface {
     vertices: Vec<Vec3>,
@@ -42,34 +44,34 @@ pub struct Surface {
 }
 
 impl PartialEq for Surface {
-    /// All else follows from these.
+    /// Compares vertices and triangles; everything else follows from them.
     fn eq(&self, other: &Surface) -> bool {
         self.vertices == other.vertices && self.triangles == other.triangles
     }
 }
 
-/// Why triangles make no surface.
+/// Why triangles cannot form a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SurfaceError {
     /// There are no triangles.
     #[error("a surface needs at least one triangle")]
     Empty,
-    /// A triangle names a vertex that is missing or not finite.
+    /// A triangle has a vertex that is missing or not finite.
     #[error("triangle {triangle} has a vertex that is missing or not finite (see mesh::repair)")]
     BadTriangle {
-        /// Which one.
+        /// Index of the triangle.
         triangle: usize,
     },
-    /// More than indices can name.
+    /// There are more triangles than indices can address.
     #[error("{0} triangles are too many; a surface holds up to 2²⁹")]
     TooMany(usize),
 }
 
 impl Surface {
-    /// Most triangles of a surface: contacts name them beside their corners and edges.
+    /// Maximum number of triangles: contact ids also encode their corners and edges.
     pub const MOST: usize = 1 << 29;
 
-    /// From vertices \[m\] and triangles, counter-clockwise seen from outside.
+    /// Creates a surface from vertices \[m\] and triangles, counter-clockwise seen from outside.
     pub fn new(vertices: Vec<Vec3>, triangles: &[[u32; 3]]) -> Result<Surface, SurfaceError> {
         if triangles.is_empty() {
             return Err(SurfaceError::Empty);
@@ -105,37 +107,40 @@ impl Surface {
         })
     }
 
-    /// Positions \[m\].
+    /// Returns the vertex positions \[m\].
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// Three vertices a triangle, in the order of the tree.
+    /// Returns three vertex indices per triangle, in the order of the tree.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// The tree, the root first; children stand behind their parent.
+    /// Returns the nodes of the tree, the root first; children follow their parent.
     pub fn nodes(&self) -> &[SurfaceNode] {
         &self.nodes
     }
 
-    /// Discs around the triangles, in blocks of eight. The first holds one disc around all.
+    /// Returns the discs around the triangles, in blocks of eight. The first block has one disc
+    /// around all.
     pub(crate) fn blocks(&self) -> &[DiscBlock] {
         &self.blocks
     }
 
-    /// Its connected parts; `None` if it has a border, or triangles that are turned against their neighbours.
+    /// Returns the connected parts; `None` if the surface has a border, or triangles oriented
+    /// against their neighbours.
     pub fn closed_parts(&self) -> Option<&[ClosedPart]> {
         self.closed_parts.as_deref()
     }
 
-    /// The corners of a triangle \[m\].
+    /// Returns the corners of a triangle \[m\].
     pub fn corners(&self, triangle: u32) -> [Vec3; 3] {
         self.triangles[triangle as usize].map(|vertex| self.vertices[vertex as usize])
     }
 
-    /// The nearest point of all triangles \[m\]: the nearer child first, and no box that is farther than what was found.
+    /// Returns the point nearest to `point` over all triangles \[m\]. Visits the nearer child first
+    /// and skips boxes farther away than the best point so far.
     pub fn nearest_point(&self, point: Vec3) -> Vec3 {
         let mut best = (f32::INFINITY, point);
         let mut stack = [0u32; MAX_DEPTH + 1];
@@ -172,7 +177,7 @@ impl Surface {
         best.1
     }
 
-    /// Bytes that it keeps.
+    /// Returns the memory used \[bytes\].
     pub fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
             + size_of_val(self.triangles.as_slice())
@@ -182,8 +187,8 @@ impl Surface {
     }
 }
 
-/// Adds the node over `entries`, which start at triangle `first`, and those below it. Halves by the median along the longest side: the
-/// depth is at most [`MAX_DEPTH`].
+/// Adds the node over `entries`, whose triangles start at index `first`, and all nodes below it.
+/// Splits at the median along the longest side, so the depth is at most [`MAX_DEPTH`].
 fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<SurfaceNode>) {
     let bounds = (entries.iter()).fold(Aabb::EMPTY, |bounds, (_, own)| bounds.union(*own));
     let index = nodes.len();
@@ -194,14 +199,14 @@ fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<Surfac
         second: 0,
     });
     if entries.len() <= LEAF_SIZE {
-        // The same order, whatever that of those who gave them.
+        // Sorted, so that the order does not depend on that of the input.
         entries.sort_unstable_by_key(|&(triangle, _)| triangle);
         return;
     }
     let centers = Aabb::of_points(entries.iter().map(|(_, own)| own.center()));
     let axis = centers.half_extents().max_position();
     let middle = entries.len() / 2;
-    // Ties by vertices: the same tree on every run.
+    // Ties are broken by vertices, so that the tree is the same on every run.
     entries.select_nth_unstable_by(middle, |(a, box_a), (b, box_b)| {
         (box_a.center()[axis].total_cmp(&box_b.center()[axis])).then(a.cmp(b))
     });
@@ -211,13 +216,15 @@ fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<Surfac
     add_node(high, first + middle as u32, nodes);
 }
 
-/// Discs over the same triangles as the nodes, down to single ones: the largest of a block are opened until it is full. `disc` makes the one around a range of triangles.
+/// Builds the blocks of discs over the same triangles as the nodes, down to single triangles. The
+/// largest disc of a block is opened repeatedly until the block is full. `disc` computes the disc
+/// around a range of triangles.
 fn blocks(nodes: &[SurfaceNode], disc: impl Fn(u32, u32) -> Disc) -> Vec<DiscBlock> {
-    /// A disc of a block to be.
+    /// A disc of a block under construction.
     #[derive(Clone, Copy)]
     struct Part {
         disc: Disc,
-        /// Its node; `None` for a single triangle.
+        /// Node of the disc; `None` for a single triangle.
         node: Option<u32>,
         first: u32,
     }
@@ -229,7 +236,7 @@ fn blocks(nodes: &[SurfaceNode], disc: impl Fn(u32, u32) -> Disc) -> Vec<DiscBlo
             first: node.first,
         }
     };
-    // What a part is made of: two nodes, or the triangles of a leaf.
+    // Content of a node: its two child nodes, or the triangles of a leaf.
     let opened = |index: u32| -> Vec<Part> {
         let node = &nodes[index as usize];
         if node.second != 0 {
@@ -246,10 +253,11 @@ fn blocks(nodes: &[SurfaceNode], disc: impl Fn(u32, u32) -> Disc) -> Vec<DiscBlo
     let root = of_node(0);
     let below = |part: &Part| (part.disc, Below::Triangle(part.first));
     let mut blocks = vec![DiscBlock::of(&[below(&root)])];
-    // Nodes whose blocks are to come, and who waits for them.
+    // Nodes whose blocks are still to be built, with the block and lane that refer to each.
     let mut open: Vec<(u32, usize, usize)> =
         root.node.map(|node| (node, 0, 0)).into_iter().collect();
     while let Some((node, block, lane)) = open.pop() {
+        // Open the largest disc while its content fits in the block.
         let mut parts = opened(node);
         loop {
             let room = LANES - parts.len();

@@ -1,21 +1,25 @@
-//! Whether triangles close, and the connected parts they make.
+//! Tests whether triangles are closed, and finds their connected parts.
 //!
-//! Input: vertices and triangles. Output: a [`ClosedPart`] for every connected part, or nothing if there is a border. Cost: O(n log n).
-//! Not for: mending; vertices are one if they lie at one place to the bit.
+//! Input: vertices and triangles.
+//! Output: a [`ClosedPart`] for every connected part, or `None` if there is a border.
+//! Cost: O(n log n).
+//! Not for: repair; vertices are merged only if their positions are equal to the bit.
 //!
-//! A surface is closed if along every edge as many triangles run one way as the other. Then the winding number is whole, and constant wherever no triangle is:
-//! a solid that the surface bounds begins and ends at its triangles only.
+//! A surface is closed if along every edge as many triangles run in one direction as in the other.
+//! Then the winding number is an integer, and constant wherever there is no triangle, so that the
+//! triangles bound a solid.
 
 use glam::Vec3;
 
 /// A connected part of a closed surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosedPart {
-    /// Its farthest points along −x, +x, −y, +y, −z, +z \[m\].
+    /// Extreme points along −x, +x, −y, +y, −z, +z \[m\].
     pub extremes: [Vec3; 6],
 }
 
-/// The parts of a surface, in the order of their first vertices; `None` if it is not closed.
+/// Returns the parts of a surface in the order of their first vertices, or `None` if it is not
+/// closed.
 pub(super) fn closed_parts(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<Vec<ClosedPart>> {
     let places = places(vertices);
     let placed = |triangle: &[u32; 3]| triangle.map(|vertex| places[vertex as usize]);
@@ -24,7 +28,7 @@ pub(super) fn closed_parts(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<
     for [a, b, c] in triangles.iter().map(placed) {
         for [from, to] in [[a, b], [b, c], [c, a]] {
             parts.join(from, to);
-            // An edge without length runs nowhere.
+            // An edge without length has no direction.
             if from != to {
                 edges.push((from.min(to), from.max(to), if from < to { 1 } else { -1 }));
             }
@@ -61,9 +65,9 @@ pub(super) fn closed_parts(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<
     Some(found.into_iter().map(|(_, part)| part).collect())
 }
 
-/// For every vertex the first one at its place.
+/// Returns, for every vertex, the lowest-numbered vertex at the same position.
 fn places(vertices: &[Vec3]) -> Vec<u32> {
-    // −0 is 0.
+    // Adding 0 turns −0 into 0.
     let key = |vertex: u32| {
         (vertices[vertex as usize] + Vec3::ZERO)
             .to_array()
@@ -80,7 +84,7 @@ fn places(vertices: &[Vec3]) -> Vec<u32> {
     places
 }
 
-/// Vertices in groups that grow together.
+/// Disjoint sets of vertices (union-find).
 struct Groups {
     above: Vec<u32>,
 }
@@ -95,7 +99,7 @@ impl Groups {
     fn root(&mut self, mut vertex: u32) -> u32 {
         while self.above[vertex as usize] != vertex {
             let above = self.above[vertex as usize];
-            // Halves the way for who comes next.
+            // Path halving shortens later searches.
             self.above[vertex as usize] = self.above[above as usize];
             vertex = above;
         }

@@ -1,7 +1,9 @@
-//! Rays through the triangles of a surface, and the triangle nearest to a point.
+//! Ray casts through the triangles of a surface, and the triangle nearest to a point.
 //!
-//! Input: a surface. Output: every face that a ray crosses; the nearest face. Cost: a walk down the tree
-//! of boxes. Not for: signs where a ray passes through an edge, which counts for both of its faces.
+//! Input: a surface.
+//! Output: every triangle that a ray crosses; the nearest triangle.
+//! Cost: a traversal of the tree of boxes.
+//! Not for: signs where a ray passes through an edge, which counts for both of its triangles.
 
 use glam::DVec3;
 
@@ -9,7 +11,7 @@ use super::Surface;
 use crate::geom::{Aabb, Triangle};
 
 impl Surface {
-    /// Calls `each` with the distance \[m\] and the number of every triangle that a ray from a point
+    /// Calls `each` with the distance \[m\] and the index of every triangle that a ray from a point
     /// along a unit direction crosses, in the order of the tree.
     pub(crate) fn each_crossing(&self, from: DVec3, along: DVec3, mut each: impl FnMut(f64, u32)) {
         let inverse = along.recip();
@@ -33,7 +35,8 @@ impl Surface {
         }
     }
 
-    /// Returns the triangle nearest to a point, and its point there; ties go to the first in the tree.
+    /// Returns the triangle nearest to a point, and its nearest point; ties go to the first in the
+    /// tree.
     pub(crate) fn nearest_triangle(&self, point: DVec3) -> Option<(u32, DVec3)> {
         let mut best: Option<(f64, u32, DVec3)> = None;
         let mut open = vec![0u32];
@@ -70,21 +73,23 @@ impl Surface {
     }
 }
 
-/// Whether a ray passes through a box; a NaN of 0 · ∞ counts as inside that pair of planes.
+/// Returns whether a ray passes through a box. A NaN from 0 · ∞ counts as inside that pair of
+/// planes.
 fn is_crossed(bounds: Aabb, from: DVec3, inverse: DVec3) -> bool {
     let low = (bounds.min.as_dvec3() - from) * inverse;
     let high = (bounds.max.as_dvec3() - from) * inverse;
     let (mut enter, mut leave) = (0.0f64, f64::INFINITY);
     for axis in 0..3 {
         let (a, b) = (low[axis], high[axis]);
-        // `min` and `max` of Rust leave NaN out.
+        // `f64::min` and `f64::max` ignore NaN.
         enter = enter.max(a.min(b));
         leave = leave.min(a.max(b));
     }
     enter <= leave
 }
 
-/// How far along a ray a triangle is crossed, either way \[m\]: Möller and Trumbore in `f64`.
+/// Returns the distance along a ray at which it crosses a triangle from either side \[m\]: Möller
+/// and Trumbore in `f64`.
 fn crossing([a, b, c]: [DVec3; 3], from: DVec3, along: DVec3) -> Option<f64> {
     let (ab, ac) = (b - a, c - a);
     let p = along.cross(ac);

@@ -1,27 +1,31 @@
-//! A map of directions: for each of many cells, the corners that are farthest along some direction in it.
+//! A map of directions: for each of many cells, the corners that are farthest along some direction
+//! in it.
 //!
-//! Input: how many cells a side of a cube, and what each leads to. Output: the few corners that a direction's cell knows, or a corner to begin a climb at.
-//! Cost: a division and a few comparisons. Not for: finding those corners, which `hull` does once.
+//! Input: the number of cells per side of a cube, and a function that finds the corners of a cell.
+//! Output: the few corners of a direction's cell, or a corner at which to start a climb.
+//! Cost: a division and a few comparisons.
+//! Not for: finding those corners, which `hull` does once.
 
 use glam::{DVec3, Vec3};
 
 use super::corner_block::CornerBlock;
 
-/// Cells over the six sides of a cube around the origin.
+/// Cells on the six faces of a cube around the origin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Compass {
     side: usize,
-    /// The blocks of cell `c` are from `first[c]` to `first[c + 1]`; none where they would be too many.
+    /// Start of the blocks of cell `c`, which extend from `first[c]` to `first[c + 1]`; the range
+    /// is empty where they would be too many.
     first: Vec<u32>,
     blocks: Vec<CornerBlock>,
-    /// A corner that is farthest along the middle of each cell.
+    /// For each cell, a corner that is farthest along its middle direction.
     middles: Vec<u32>,
 }
 
-/// All directions that go through a square on a side of the cube.
+/// All directions that pass through a square on a face of the cube.
 pub(super) struct Cell {
     pub(super) middle: DVec3,
-    /// Unit normals, inward, of the four planes through the origin that enclose it.
+    /// Inward unit normals of the four planes through the origin that enclose the cell.
     sides: [DVec3; 4],
 }
 
@@ -31,7 +35,8 @@ impl Cell {
         let axis = index / (side * side) / 2;
         let middle = middle(side, index);
         let enclosing = |along: usize, sign: f64| {
-            // Through the origin and the edge of the square that lies this way: in the plane of the two axes, at right angles to it.
+            // The plane through the origin and this edge of the square: its normal is perpendicular
+            // to the edge and lies in the plane of the two axes.
             let edge = middle[along] + sign * half;
             let mut inward = DVec3::ZERO;
             inward[along] = -sign;
@@ -50,7 +55,8 @@ impl Cell {
         }
     }
 
-    /// Whether a direction of the cell lies between two directions, to within `margin`, the sine of an angle.
+    /// Returns whether some direction between `from` and `to` lies in the cell, to within `margin`,
+    /// the sine of an angle.
     pub(super) fn meets(&self, from: DVec3, to: DVec3, margin: f64) -> bool {
         let (mut low, mut high) = (0f64, 1f64);
         for side in self.sides {
@@ -67,8 +73,10 @@ impl Cell {
 }
 
 impl Compass {
-    /// With `side` by `side` cells on each side of the cube; `find` is given a cell and the middle corner of the one before it, returns the middle
-    /// corner of this one, and fills in all corners of it, none if they are too many.
+    /// Creates a compass with `side` by `side` cells on each face of the cube.
+    ///
+    /// `find` receives a cell and the middle corner of the previous cell. It returns the middle
+    /// corner of this cell, and fills in all corners of the cell, none if they are too many.
     pub(super) fn new(
         side: usize,
         corners: &[Vec3],
@@ -99,31 +107,31 @@ impl Compass {
         compass
     }
 
-    /// Whether it knows nothing.
+    /// Returns whether the compass has no cells.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.side == 0
     }
 
-    /// The cell of a direction of any length; of one that is not finite, any.
+    /// Returns the cell of a direction of any length; any cell if the direction is not finite.
     #[inline(always)]
     pub(super) fn cell(&self, direction: DVec3) -> usize {
         cell(self.side, direction)
     }
 
-    /// The corners of a cell, none where they are too many.
+    /// Returns the corners of a cell, none where they are too many.
     #[inline(always)]
     pub(super) fn corners(&self, cell: usize) -> &[CornerBlock] {
         &self.blocks[self.first[cell] as usize..self.first[cell + 1] as usize]
     }
 
-    /// A corner near the farthest along a direction of any length.
+    /// Returns a corner near the farthest along a direction of any length.
     #[inline]
     pub(super) fn middle(&self, direction: DVec3) -> u32 {
         self.middles[cell(self.side, direction)]
     }
 
-    /// Bytes that it keeps.
+    /// Returns the memory used \[bytes\].
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.blocks.as_slice())
             + size_of_val(self.first.as_slice())
@@ -131,7 +139,7 @@ impl Compass {
     }
 }
 
-/// The middle of a cell.
+/// Returns the middle direction of a cell.
 fn middle(side: usize, index: usize) -> DVec3 {
     let along = |k: usize| (2 * k + 1) as f64 / side as f64 - 1.0;
     let (face, v, u) = (index / (side * side), index / side % side, index % side);
@@ -143,10 +151,10 @@ fn middle(side: usize, index: usize) -> DVec3 {
     direction
 }
 
-/// The cell that a direction points into.
+/// Returns the cell that a direction points into.
 #[inline(always)]
 fn cell(side: usize, direction: DVec3) -> usize {
-    // No branch: which axis is longest is anyone's guess.
+    // Branchless, because which axis is longest is unpredictable.
     let [x, y, z] = direction.to_array();
     let is_y = y.abs() > x.abs();
     let is_z = z.abs() > if is_y { y.abs() } else { x.abs() };
@@ -155,7 +163,7 @@ fn cell(side: usize, direction: DVec3) -> usize {
     let (w, u, v) = (turned[axis], turned[axis + 1], turned[axis + 2]);
     let half = 0.5 * side as f64;
     let scale = half / w.abs();
-    // NaN goes to cell 0, as does what rounding puts below it.
+    // NaN goes to cell 0, as does a value that rounding puts below it.
     let along = |x: f64| ((x * scale + half) as i32).clamp(0, side as i32 - 1) as usize;
     let face = 2 * axis + usize::from(w < 0.0);
     (face * side + along(v)) * side + along(u)
@@ -182,7 +190,7 @@ mod tests {
                 for other in 0..6 * side * side {
                     let towards = middle(side, other).normalize();
                     assert_eq!(own.meets(towards, towards, 1e-9), index == other);
-                    // From its middle to anywhere, and past it.
+                    // From the cell's middle to any direction, and past the middle.
                     let from = own.middle.normalize();
                     assert!(own.meets(from, towards, 0.0));
                     let (past, back) = (from + 0.1 * towards, from - 0.1 * towards);

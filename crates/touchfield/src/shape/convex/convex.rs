@@ -1,11 +1,15 @@
-//! Convex bodies: closed forms and hulls, rounded or not.
+//! Convex bodies: closed forms and hulls, optionally rounded.
 //!
-//! Input: sizes \[m\], or a [`ConvexHull`]. Output: support points, support sets, and the same body as a field.
-//! Cost: a few operations a support point; of a hull those of a climb from the last one. Not for: hollows.
+//! Input: dimensions \[m\], or a [`ConvexHull`].
+//! Output: support points, support sets, and the same body as a field.
+//! Cost: a few operations per support point; for a hull, a lookup or a climb from the last result.
+//! Not for: concave bodies.
 //!
-//! A body is a *core* with a rounding radius around it: a ball is a point with a radius, a capsule a segment with one. Distances and depths of rounded bodies
-//! are those of the cores less the radii, exactly, apart or overlapping: so balls and capsules cost no more than points and segments.
-//! Axes are along z, the middle of the height at the origin, as of the closed forms in `field::primitive`.
+//! A body is a *core* with a rounding radius around it: a ball is a point with a radius, a capsule
+//! a segment with one. Distances and penetration depths of rounded bodies are exactly those of
+//! their cores minus the radii, whether separated or overlapping, so balls and capsules cost no
+//! more than points and segments. Axes are along z, with the centre of the height at the origin, as
+//! in `field::primitive`.
 
 use std::sync::Arc;
 
@@ -26,46 +30,46 @@ pub struct Convex {
     radius: f32,
 }
 
-/// What is left of a body when its rounding is taken off.
+/// The body without its rounding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Core {
     /// The origin: the core of a ball.
     Point,
-    /// From −`half_length` to `half_length` along z \[m\]: the core of a capsule.
+    /// A segment from −`half_length` to `half_length` along z: the core of a capsule.
     Segment {
-        /// Half its length \[m\].
+        /// Half of the length \[m\].
         half_length: f32,
     },
-    /// A box, from half its sides \[m\].
+    /// An axis-aligned box around the origin.
     Cuboid {
-        /// Half its sides \[m\].
+        /// Half of the edge lengths \[m\].
         half_extents: Vec3,
     },
     /// A cylinder along z.
     Cylinder {
-        /// Half its height \[m\].
+        /// Half of the height \[m\].
         half_height: f32,
-        /// \[m\].
+        /// Radius \[m\].
         radius: f32,
     },
     /// A cone along z, apex up.
     Cone {
-        /// Half its height \[m\].
+        /// Half of the height \[m\].
         half_height: f32,
-        /// Of its base \[m\].
+        /// Radius of the base \[m\].
         base_radius: f32,
     },
-    /// An ellipsoid, from its half axes \[m\].
+    /// An ellipsoid with axes along the coordinate axes.
     Ellipsoid {
-        /// Half its axes \[m\].
+        /// Semi-axes \[m\].
         half_extents: Vec3,
     },
-    /// The hull of points.
+    /// The convex hull of points.
     Hull(Arc<ConvexHull>),
 }
 
 impl Core {
-    /// The word used in messages and JSON.
+    /// Returns the word used in messages and JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Core::Point => "point",
@@ -79,34 +83,35 @@ impl Core {
     }
 }
 
-/// A corner of a support set, and a number that it has from call to call.
+/// A corner of a support set, with a number that stays the same from call to call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetPoint {
-    /// \[m\].
+    /// Position \[m\].
     pub position: DVec3,
-    /// Which corner of the body it is.
+    /// Number of the corner in the body.
     pub number: u32,
 }
 
 impl Convex {
-    /// A ball.
+    /// Creates a ball with a radius \[m\].
     pub fn sphere(radius: f32) -> Result<Convex, ParameterError> {
         Convex::of(Core::Point).rounded(radius)
     }
 
-    /// A segment from −`half_length` to `half_length` along z, with a radius \[m\].
+    /// Creates a capsule: a segment from −`half_length` to `half_length` along z, with a radius
+    /// \[m\].
     pub fn capsule(half_length: f32, radius: f32) -> Result<Convex, ParameterError> {
         let half_length = size("half_length", half_length)?;
         Convex::of(Core::Segment { half_length }).rounded(radius)
     }
 
-    /// A box, from half its sides \[m\].
+    /// Creates a box from half of its edge lengths \[m\].
     pub fn cuboid(half_extents: Vec3) -> Result<Convex, ParameterError> {
         let half_extents = parameter::half_extents(half_extents)?;
         Ok(Convex::of(Core::Cuboid { half_extents }))
     }
 
-    /// A cylinder, from half its height and its radius \[m\].
+    /// Creates a cylinder from half of its height and its radius \[m\].
     pub fn cylinder(half_height: f32, radius: f32) -> Result<Convex, ParameterError> {
         Ok(Convex::of(Core::Cylinder {
             half_height: size("half_height", half_height)?,
@@ -114,7 +119,7 @@ impl Convex {
         }))
     }
 
-    /// A cone with its apex up, from half its height and the radius of its base \[m\].
+    /// Creates a cone with its apex up, from half of its height and the radius of its base \[m\].
     pub fn cone(half_height: f32, base_radius: f32) -> Result<Convex, ParameterError> {
         Ok(Convex::of(Core::Cone {
             half_height: size("half_height", half_height)?,
@@ -122,13 +127,13 @@ impl Convex {
         }))
     }
 
-    /// An ellipsoid, from its half axes \[m\].
+    /// Creates an ellipsoid from its semi-axes \[m\].
     pub fn ellipsoid(half_extents: Vec3) -> Result<Convex, ParameterError> {
         let half_extents = parameter::half_extents(half_extents)?;
         Ok(Convex::of(Core::Ellipsoid { half_extents }))
     }
 
-    /// The hull of points.
+    /// Creates a body from a convex hull.
     pub fn hull(hull: Arc<ConvexHull>) -> Convex {
         Convex::of(Core::Hull(hull))
     }
@@ -137,23 +142,23 @@ impl Convex {
         Convex { core, radius: 0.0 }
     }
 
-    /// The same body with everything within `radius` of it \[m\].
+    /// Extends the body by everything within `radius` of it \[m\].
     pub fn rounded(self, radius: f32) -> Result<Convex, ParameterError> {
         let radius = size("radius", self.radius + size("radius", radius)?)?;
         Ok(Convex { radius, ..self })
     }
 
-    /// The body without its rounding.
+    /// Returns the body without its rounding.
     pub fn core(&self) -> &Core {
         &self.core
     }
 
-    /// How far it reaches beyond its core \[m\].
+    /// Returns the rounding radius around the core \[m\].
     pub fn radius(&self) -> f32 {
         self.radius
     }
 
-    /// The hull, if it is one; rounded or not.
+    /// Returns the hull, if the core is one; rounded or not.
     pub fn as_hull(&self) -> Option<&ConvexHull> {
         match &self.core {
             Core::Hull(hull) => Some(hull),
@@ -161,7 +166,7 @@ impl Convex {
         }
     }
 
-    /// A box around it \[m\].
+    /// Returns the bounding box \[m\].
     pub fn bounds(&self) -> Aabb {
         let half = match &self.core {
             Core::Hull(hull) => return hull.bounds().grown(self.radius),
@@ -180,7 +185,7 @@ impl Convex {
         Aabb::from_center(Vec3::ZERO, half + self.radius)
     }
 
-    /// The same body as a field: true distances, inside and out.
+    /// Converts the body to a field of true distances, inside and out.
     pub fn field(&self) -> Result<Arc<dyn Field>, ParameterError> {
         let field: Arc<dyn Field> = match &self.core {
             Core::Point => return Ok(Arc::new(primitive::Sphere::new(self.radius)?)),
@@ -208,9 +213,13 @@ impl Convex {
         })
     }
 
-    /// The corners of the set of points that lie farthest along a unit direction, those within `lean` of it included, where `lean` is the sine
-    /// of the angle by which a face or an edge may be off: one point, the two ends of an edge, or the corners of a face, counter-clockwise seen against
-    /// the direction. Of the core: the rounding lies `radius` farther along. Round faces are told by [`ROUND_CORNERS`] points of their rim.
+    /// Computes the corners of the support set: the points of the core farthest along a unit
+    /// direction, including those of a face or an edge that is off by an angle whose sine is at
+    /// most `lean`.
+    ///
+    /// The result in `out` is one point, the two ends of an edge, or the corners of a face,
+    /// counter-clockwise as seen against the direction. The rounding lies `radius` farther along. A
+    /// round face is represented by [`ROUND_CORNERS`] points on its rim.
     pub fn support_set(
         &self,
         direction: DVec3,
@@ -227,7 +236,7 @@ impl Convex {
                 push(out, &[-end, end]);
             }
             Core::Cuboid { half_extents } => {
-                // By its signs: a corner keeps its number whichever way the direction leans.
+                // Numbered by signs, so that a corner keeps its number however the direction leans.
                 let point = |signs: DVec3| SetPoint {
                     position: signs * half_extents.as_dvec3(),
                     number: signs.is_negative_bitmask(),
@@ -237,7 +246,7 @@ impl Convex {
                 match (flat.next(), flat.next()) {
                     (Some(u), Some(v)) => {
                         let axis = 3 - u - v;
-                        // Cyclic for an upward face of its axis.
+                        // Cyclic order, for a face in the positive direction of its axis.
                         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
                         let at = |su: f64, sv: f64| {
                             let mut signs = corner;
@@ -300,7 +309,7 @@ impl Convex {
     }
 }
 
-/// Points that stand for the rim of a round face.
+/// Number of points that represent the rim of a round face.
 pub const ROUND_CORNERS: usize = 8;
 
 fn push(out: &mut Vec<SetPoint>, points: &[DVec3]) {
@@ -311,7 +320,7 @@ fn push(out: &mut Vec<SetPoint>, points: &[DVec3]) {
     );
 }
 
-/// A round face at height `z`, counter-clockwise seen from where it faces.
+/// Adds a round face at height `z`, counter-clockwise as seen from the side that it faces.
 fn push_disc(out: &mut Vec<SetPoint>, radius: f64, z: f64, facing: f64) {
     out.extend((0..ROUND_CORNERS as u32).map(|number| {
         let turn = f64::from(number) / ROUND_CORNERS as f64 * std::f64::consts::TAU;
@@ -323,7 +332,8 @@ fn push_disc(out: &mut Vec<SetPoint>, radius: f64, z: f64, facing: f64) {
     }));
 }
 
-/// The face at the farthest vertex that faces the direction best, if it leans no more than allowed; else the edge that does; else the vertex.
+/// Computes the support set of a hull: the face at the farthest vertex that is most perpendicular
+/// to the direction, if it leans by at most `lean`; else such an edge; else the vertex.
 fn hull_support_set(
     hull: &ConvexHull,
     direction: DVec3,
@@ -364,15 +374,15 @@ fn hull_support_set(
     }
 }
 
-/// Hints count from 1, so that 0, the default, is none.
+/// Converts a hint to a vertex. Hints count from 1, so that 0, the default, is none.
 #[inline]
 fn climb_hint(hint: u32) -> Option<u32> {
     hint.checked_sub(1)
 }
 
-/// Of the core, without its rounding.
+/// Support function of the core, without its rounding.
 impl Support for Convex {
-    /// The vertex of a hull where the last climb ended, and 1; 0: none.
+    /// One more than the vertex of a hull where the last search ended; 0 for none.
     type Hint = u32;
 
     #[inline(always)]
@@ -423,7 +433,7 @@ impl Support for Convex {
 }
 
 impl Core {
-    /// Of closed forms; the origin for a hull, which has a search of its own.
+    /// Returns the support point of a closed form; the origin for a hull, which has its own search.
     fn support(&self, direction: DVec3) -> DVec3 {
         let up = |height: f32| f64::from(height).copysign(direction.z);
         match self {
@@ -457,7 +467,7 @@ impl Core {
                 }
             }
             Core::Ellipsoid { half_extents } => {
-                // The unit ball's support, stretched there and back.
+                // The support point of the unit ball in the scaled direction, scaled back.
                 let half = half_extents.as_dvec3();
                 half * (half * direction).normalize_or_zero()
             }

@@ -1,11 +1,14 @@
-//! Convex bodies as fields.
+//! Signed distance fields of convex bodies.
 //!
-//! Input: a hull, or any field of a convex body and a radius. Output: true signed distances, inside and out.
-//! Cost: the planes of the faces that may be nearest for a value, then a short walk over the surface. Not for: points in the middle of balls of many thousand faces,
-//! where all are about as near.
+//! Input: a hull, or any field of a convex body and a radius.
+//! Output: true signed distances, inside and out.
+//! Cost: a search for the nearest plane, then a short walk over the surface.
+//! Not for: points near the centre of balls with many thousand faces, where all planes are about
+//! equally near.
 //!
-//! Inside, the nearest plane of a face is the nearest surface. Outside, the nearest point of a convex body is the only point that is nearest among its
-//! neighbours: so a walk from face to face, always nearer, ends there.
+//! Inside, the nearest plane of a face gives the nearest surface. Outside, the nearest point of a
+//! convex body is the only local minimum of the distance, so a walk from face to face that only
+//! decreases the distance ends there.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,27 +21,28 @@ use crate::field::bounds::rounding::CellBall;
 use crate::field::{Field, LowerPlane, Meaning, Sample};
 use crate::geom::{Aabb, Interval};
 
-/// The signed distance of a hull.
+/// The signed distance field of a hull.
 #[derive(Clone, Debug)]
 pub struct HullField {
     hull: Arc<ConvexHull>,
-    /// Of many faces: there once a value is asked for, which pairs of hulls do not.
+    /// Tree over the planes of a hull with many faces. It is built at the first evaluation, because
+    /// queries between two hulls never need it.
     planes: OnceLock<PlaneTree>,
     bounds: Aabb,
 }
 
-/// Where the surface is nearest.
+/// The nearest point of the surface.
 struct Nearest {
     point: DVec3,
     squared: f64,
-    /// The half-edges that it lies on or at an end of; none inside a face.
+    /// A half-edge that the point lies on or at an end of; `None` inside a face.
     on: Option<u32>,
-    /// The vertex that it is.
+    /// Vertex that the point coincides with.
     at: Option<u32>,
 }
 
 impl HullField {
-    /// The field of a hull.
+    /// Creates the field of a hull.
     pub fn new(hull: Arc<ConvexHull>) -> HullField {
         let bounds = hull.bounds();
         HullField {
@@ -52,7 +56,7 @@ impl HullField {
         rounding::largest_coordinate(self.bounds)
     }
 
-    /// In `f64`: distance and the way outward.
+    /// Computes the distance and the outward direction in `f64`.
     fn sample_f64(&self, point: DVec3) -> (f64, DVec3) {
         let hull = &*self.hull;
         let best = self.highest(point);
@@ -71,9 +75,10 @@ impl HullField {
         (distance, off.try_normalize().unwrap_or(away))
     }
 
-    /// How high a point is above the plane that it is highest above \[m\], and which face that is: of equals the first.
+    /// Returns the height of a point over the plane that it is highest above \[m\], and the index
+    /// of that face; the lowest index on ties.
     fn highest(&self, point: DVec3) -> (f64, u32) {
-        /// Faces from which on a tree finds it sooner. Tuned: with 500 both take as long.
+        /// Number of faces from which on the tree is used. Tuned: at 500 both take as long.
         const MANY: usize = 1000;
         if self.hull.faces().len() >= MANY {
             let planes = self.planes.get_or_init(|| PlaneTree::new(&self.hull));
@@ -89,7 +94,7 @@ impl HullField {
         best
     }
 
-    /// Of a segment or a single point.
+    /// Returns the nearest point of a hull that is a segment or a single point.
     fn nearest_on_line(&self, point: DVec3) -> Nearest {
         let ends = [0, self.hull.vertices().len() as u32 - 1];
         let [from, to] = ends.map(|end| self.hull.vertex(end));
@@ -182,11 +187,11 @@ impl HullField {
     }
 }
 
-/// Where along a segment a point is nearest, from 0 to 1.
+/// Returns the parameter, from 0 to 1, of the point of a segment nearest to `point`.
 fn share_along(from: DVec3, to: DVec3, point: DVec3) -> f64 {
     let along = to - from;
     let share = (point - from).dot(along) / along.length_squared();
-    // A segment without length is its end.
+    // A segment without length is represented by its start.
     if share.is_nan() {
         0.0
     } else {
@@ -194,7 +199,7 @@ fn share_along(from: DVec3, to: DVec3, point: DVec3) -> f64 {
     }
 }
 
-/// Over a cell a convex function is largest at a corner, and above its tangents.
+/// Bounds a convex function over a cell: it is largest at a corner, and lies above its tangents.
 fn interval_of_convex(
     cell: Aabb,
     size: f32,
@@ -247,7 +252,8 @@ impl Field for HullField {
     }
 }
 
-/// A convex body of true distances, with everything within a radius of it: distances less the radius, exactly, inside and out.
+/// A convex body with everything within a radius of it: true distances minus the radius, exact
+/// inside and out.
 #[derive(Clone)]
 pub struct RoundedField {
     field: Arc<dyn Field>,
@@ -255,7 +261,7 @@ pub struct RoundedField {
 }
 
 impl RoundedField {
-    /// Of a convex body; of another the depths would be too small.
+    /// Creates the rounded field of a convex body; for a concave one the depths would be too small.
     pub(super) fn new(field: Arc<dyn Field>, radius: f32) -> RoundedField {
         RoundedField { field, radius }
     }

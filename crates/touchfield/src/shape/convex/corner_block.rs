@@ -1,11 +1,14 @@
-//! Corners four by four, so that four are looked at at a time.
+//! Corners in blocks of four, tested four at a time.
 //!
-//! Input: some corners with their numbers; a direction. Output: the farthest of them. Cost: a few operations a corner, no branch that depends on
-//! what is found. Not for: all corners of a large hull (see `compass`).
+//! Input: some numbered corners; a direction.
+//! Output: the farthest of them along the direction.
+//! Cost: a few operations per corner, without data-dependent branches.
+//! Not for: all corners of a large hull (see `compass`).
 
 use glam::{DVec3, Vec3};
 
-/// Four corners \[m\], coordinate by coordinate, and which they are. In `f32` a line of cache, for maps of many; in `f64` there is nothing to convert.
+/// Four corners \[m\], stored coordinate by coordinate, with their numbers. In `f32` a block fills
+/// one cache line, for maps with many blocks; in `f64` no conversion is needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CornerBlock<T = f32> {
     x: [T; 4],
@@ -15,7 +18,7 @@ pub(super) struct CornerBlock<T = f32> {
 }
 
 impl<T: Copy + From<f32> + Into<f64>> CornerBlock<T> {
-    /// Of up to four; the last stands for those that lack.
+    /// Creates a block of up to four corners; missing ones repeat the last.
     pub(super) fn of(corners: &[(u32, Vec3)]) -> CornerBlock<T> {
         let four = [0, 1, 2, 3].map(|k: usize| corners[k.min(corners.len() - 1)]);
         CornerBlock {
@@ -26,7 +29,7 @@ impl<T: Copy + From<f32> + Into<f64>> CornerBlock<T> {
         }
     }
 
-    /// How far each lies along a direction.
+    /// Returns how far each corner lies along a direction.
     #[inline(always)]
     fn along(&self, direction: DVec3) -> [f64; 4] {
         let at = |lane: usize| {
@@ -48,7 +51,8 @@ impl<T: Copy + From<f32> + Into<f64>> CornerBlock<T> {
     }
 }
 
-/// The corner farthest along a direction, and where it is: of equals the least number, if numbers rise. There is at least one block.
+/// Returns the corner farthest along a direction, and its position; the lowest number on ties, if
+/// numbers are ascending. There must be at least one block.
 #[inline(always)]
 pub(super) fn farthest<T: Copy + From<f32> + Into<f64>>(
     blocks: &[CornerBlock<T>],
@@ -84,7 +88,7 @@ mod tests {
         fn the_farthest_is_the_first_that_none_exceeds(
             cells in prop::collection::vec(prop::array::uniform3(-2i8..3), 1..40), direction in prop::array::uniform3(-2i8..3),
         ) {
-            // On a lattice many are as far.
+            // On a lattice many corners are equally far.
             let at = |c: &[i8; 3]| Vec3::from_array(c.map(f32::from));
             let corners: Vec<(u32, Vec3)> = (0..).zip(cells.iter().map(at)).collect();
             let blocks: Vec<CornerBlock> = corners.chunks(4).map(CornerBlock::of).collect();

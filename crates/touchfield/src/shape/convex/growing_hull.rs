@@ -1,12 +1,15 @@
-//! A convex polytope that grows a point at a time, exactly.
+//! A convex polytope that grows one point at a time, exactly.
 //!
-//! Input: points in `f64`, the first four not in one plane. Output: its triangles with their neighbours, counter-clockwise seen from
-//! outside. Cost: the triangles that a point sees, for each point; no allocation once the buffers have grown.
-//! Not for: flat sets, which their users treat by themselves.
+//! Input: points in `f64`, the first four not coplanar.
+//! Output: its triangles with their neighbours, counter-clockwise seen from outside.
+//! Cost: for each point, the triangles visible from it; no allocation once the buffers have grown.
+//! Not for: flat sets, which callers handle themselves.
 //!
-//! Which triangles a point sees is decided by exact predicates. In exact arithmetic the triangles that a point is *strictly* above are one
-//! connected piece with one closed border, also where faces are coplanar, and no new triangle is degenerate: a point in line with an edge of
-//! the border would lie in the plane of the seen triangle at that edge, and would not see it. So rounding can never tear the surface.
+//! Exact predicates decide which triangles are visible from a point. In exact arithmetic the
+//! triangles that a point is *strictly* above form one connected region with one closed border,
+//! also where faces are coplanar, and no new triangle is degenerate: a point collinear with a
+//! border edge would lie in the plane of the visible triangle at that edge, so that triangle would
+//! not be visible. So rounding can never break the surface.
 
 use glam::DVec3;
 
@@ -15,15 +18,15 @@ use crate::geom::predicates::side_of_plane;
 /// A triangle of the surface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facet {
-    /// Points, counter-clockwise seen from outside.
+    /// Indices of its points, counter-clockwise seen from outside.
     pub(crate) corners: [u32; 3],
     /// Facets across the edges from each corner to the next.
     pub(crate) neighbours: [u32; 3],
-    /// No longer part of the surface.
+    /// Whether the facet is no longer part of the surface.
     pub(crate) is_gone: bool,
 }
 
-/// An edge of the border of what a point sees, as the facet that stays sees it from the other side.
+/// An edge on the border of the visible region, with the facet on its other side, which stays.
 #[derive(Clone, Copy, Debug)]
 struct BorderEdge {
     from: u32,
@@ -32,24 +35,24 @@ struct BorderEdge {
     outer_edge: u8,
 }
 
-/// The surface of a convex polytope. Points are kept by the caller.
+/// The surface of a convex polytope. The caller stores the points.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GrowingHull {
     facets: Vec<Facet>,
     border: Vec<BorderEdge>,
-    /// Facets that are being walked: which, its next edge, edges left.
+    /// Stack of facets being traversed: facet, its next edge, number of edges left.
     walk: Vec<(u32, u8, u8)>,
     gone: Vec<u32>,
 }
 
 impl GrowingHull {
-    /// Starts anew from four points; `None` if they lie in one plane.
+    /// Starts again from four points; returns `None` if they are coplanar.
     pub(crate) fn start(&mut self, points: &[DVec3], corners: [u32; 4]) -> Option<()> {
         let [a, b, c, d] = corners;
         let [pa, pb, pc, pd] = corners.map(|corner| points[corner as usize]);
         let (b, c) = match side_of_plane(pa, pb, pc, pd) {
             0 => return None,
-            // d below abc: abc faces away from it.
+            // d is below abc, so abc faces away from it.
             -1 => (b, c),
             _ => (c, b),
         };
@@ -69,23 +72,24 @@ impl GrowingHull {
         Some(())
     }
 
-    /// All facets that ever were, those that are gone included: their numbers stay.
+    /// Returns all facets ever created, removed ones included, so that their indices stay valid.
     pub(crate) fn facets(&self) -> &[Facet] {
         &self.facets
     }
 
-    /// Facets that the last point made go.
+    /// Returns the facets that the last point removed.
     pub(crate) fn gone(&self) -> &[u32] {
         &self.gone
     }
 
-    /// Whether a point is strictly above a facet.
+    /// Returns whether a point is strictly above a facet.
     pub(crate) fn is_above(&self, points: &[DVec3], facet: u32, point: DVec3) -> bool {
         is_above(points, self.facets[facet as usize].corners, point)
     }
 
-    /// Adds a point that is strictly above the facet `seen`; returns the number of the first new facet, the rest follow. `is_seen` says, exactly, whether it
-    /// is strictly above the facet with these corners and this number.
+    /// Adds a point that is strictly above the facet `seen`, and returns the index of the first new
+    /// facet; the others follow. `is_seen` must return, exactly, whether the point is strictly
+    /// above the facet with these corners and this index.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -112,7 +116,8 @@ impl GrowingHull {
         first
     }
 
-    /// Walks what the point sees, always turning the same way, so that the border comes in order.
+    /// Traverses the facets visible from the point, always in the same rotational order, so that
+    /// the border edges come in order.
     #[inline]
     fn find_border(&mut self, seen: u32, mut is_seen: impl FnMut([u32; 3], u32) -> bool) {
         self.border.clear();
@@ -138,7 +143,7 @@ impl GrowingHull {
             if self.facets[outer as usize].is_gone {
                 continue;
             }
-            // Two facets of a solid share one edge at most.
+            // Two facets of a solid share at most one edge.
             let Facet {
                 corners: outer_corners,
                 neighbours: back,
@@ -161,7 +166,7 @@ impl GrowingHull {
     }
 }
 
-/// Whether a point is strictly above the plane of three.
+/// Returns whether a point is strictly above the plane through three points.
 pub(crate) fn is_above(points: &[DVec3], corners: [u32; 3], point: DVec3) -> bool {
     let [a, b, c] = corners.map(|corner| points[corner as usize]);
     side_of_plane(a, b, c, point) > 0
@@ -172,7 +177,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every edge has its two facets, and no point is above any.
+    /// Checks that every edge has its two facets, and that no point is above any facet.
     fn check(hull: &GrowingHull, points: &[DVec3]) {
         let alive = || (0..).zip(hull.facets()).filter(|(_, facet)| !facet.is_gone);
         let mut edges = 0;
@@ -189,7 +194,7 @@ mod tests {
                 assert!(!hull.is_above(points, own, *point));
             }
         }
-        // Euler, for a sphere of triangles.
+        // Euler's formula for a triangulated sphere.
         let mut corners: Vec<u32> = alive().flat_map(|(_, facet)| facet.corners).collect();
         corners.sort_unstable();
         corners.dedup();
@@ -225,7 +230,7 @@ mod tests {
         fn it_stays_closed_and_convex_where_rounding_blurs_planes(
             seeds in prop::collection::vec(prop::array::uniform3(-1.0f64..1.0), 4..40), flatness in -18i32..1,
         ) {
-            // A turned slab down to a thickness that f64 hardly resolves.
+            // A rotated slab, down to a thickness that `f64` hardly resolves.
             let turn = glam::DQuat::from_scaled_axis(DVec3::new(0.3, 0.5, 0.7));
             let flat = DVec3::new(1.0, 1.0, 10f64.powi(flatness));
             let points: Vec<DVec3> = seeds.iter().map(|&p| turn * (DVec3::from(p) * flat)).collect();

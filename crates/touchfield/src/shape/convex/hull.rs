@@ -1,8 +1,11 @@
-//! Convex hulls: corners, edges and faces, each knowing its neighbours.
+//! Convex hulls: corners, edges and faces with their adjacency.
 //!
-//! Input: points of any number and position. Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the
-//! corner farthest along a direction. Cost: O(n log n) for most sets to build; 12 bytes a corner, 40 a half-edge, 40 a face, and some 80 a corner for a
-//! map of directions, at the most 260. Not for: rounded bodies (see [`Convex`](super::Convex)).
+//! Input: any number of points in any position.
+//! Output: the corners of their hull, faces as polygons, half-edges, Voronoi planes, and the corner
+//! farthest along a direction.
+//! Cost: O(n log n) to build for most sets; 12 bytes per corner, 40 per half-edge, 40 per face, and
+//! typically 80, at most 260, bytes per corner for a map of directions.
+//! Not for: rounded bodies (see [`Convex`](super::Convex)).
 
 use glam::{DVec3, Vec3};
 
@@ -11,35 +14,35 @@ use super::corner_block::{self, CornerBlock};
 use super::hull_build::{HullFaces, hull_faces};
 use crate::geom::Aabb;
 
-/// Not an index: the faces of a segment's half-edges.
+/// Marker for no face: the face of a segment's half-edges.
 pub const NO_FACE: u32 = u32::MAX;
 
-/// A side of an edge, with the face on its left seen from outside.
+/// A half-edge, with its face on the left as seen from outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfEdge {
-    /// The corner it starts at.
+    /// Corner at its start.
     pub origin: u32,
-    /// The other side of the edge.
+    /// Half-edge in the opposite direction.
     pub twin: u32,
-    /// The next along the face.
+    /// Next half-edge around the face.
     pub next: u32,
-    /// The face on its left; [`NO_FACE`] of a segment.
+    /// Face on its left; [`NO_FACE`] for a segment.
     pub face: u32,
-    /// Unit, in the plane of the face, at right angles to the edge, away from the face: the normal of the Voronoi plane between them. Zero of a
-    /// segment.
+    /// Unit vector in the plane of the face, perpendicular to the edge and pointing away from the
+    /// face: the normal of the Voronoi plane between them. Zero for a segment.
     pub outward: DVec3,
 }
 
 /// A face of a hull.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HullFace {
-    /// Unit, outward.
+    /// Outward unit normal.
     pub normal: DVec3,
-    /// The plane is `normal · x = offset` \[m\].
+    /// Offset of the plane `normal · x = offset` \[m\].
     pub offset: f64,
-    /// Its first half-edge; the others follow.
+    /// Index of its first half-edge; the others follow.
     pub first: u32,
-    /// Corners, and half-edges.
+    /// Number of corners, equal to the number of half-edges.
     pub count: u32,
 }
 
@@ -49,30 +52,31 @@ pub struct ConvexHull {
     vertices: Vec<Vec3>,
     half_edges: Vec<HalfEdge>,
     faces: Vec<HullFace>,
-    /// Neighbours of vertex `v` are from `first_neighbour[v]` to `first_neighbour[v + 1]`.
+    /// Start of the neighbours of vertex `v`, which extend from `first_neighbour[v]` to
+    /// `first_neighbour[v + 1]`.
     first_neighbour: Vec<u32>,
     neighbours: Vec<u32>,
-    /// One half-edge that leaves each vertex; of a single point none.
+    /// One half-edge that leaves each vertex; empty for a single point.
     outgoing: Vec<u32>,
-    /// Which vertices can be farthest along a direction; empty of small hulls.
+    /// Vertices that can be farthest, by direction; empty for small hulls.
     compass: Compass,
     /// All vertices of a small hull.
     blocks: Vec<CornerBlock<f64>>,
-    /// The largest coordinate, without its sign \[m\].
+    /// Largest absolute coordinate \[m\].
     extent: f32,
 }
 
-/// How far a climb came.
+/// Result of a climb.
 #[derive(Clone, Copy)]
 struct Climb {
     vertex: u32,
-    /// Along the direction, in units of its length \[m\].
+    /// Height along the direction, in units of its length \[m\].
     height: f64,
-    /// No neighbour is higher.
+    /// Whether no neighbour is higher.
     is_top: bool,
 }
 
-/// Why points make no hull.
+/// Why points cannot form a hull.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum HullError {
     /// There are no points.
@@ -81,30 +85,33 @@ pub enum HullError {
     /// A point is NaN, infinite, or beyond [`ConvexHull::LARGEST`].
     #[error("point {point} is at {:?}; coordinates must be finite and within 1e15 m of 0 (`inspect` lists such vertices, mesh::repair drops them)", .value.to_array())]
     BadPoint {
-        /// Which one.
+        /// Index of the point.
         point: usize,
-        /// Its coordinates.
+        /// Coordinates of the point.
         value: Vec3,
     },
-    /// More than indices can name.
+    /// There are more points than indices can address.
     #[error("{0} points are too many; a hull takes up to 2²⁸")]
     TooMany(usize),
 }
 
-/// Hulls of at most so many vertices are searched whole. Tuned: a cell of the compass costs about as much as these.
+/// Maximum number of vertices of a hull that is searched linearly. Tuned: a lookup in the compass
+/// costs about as much as these vertices.
 const SMALL: usize = 16;
-/// Vertices to a cell of the compass. Tuned: with fewer the compass outgrows the caches, with more its cells hold more than a few vertices.
+/// Average number of vertices per cell of the compass. Tuned: with fewer the compass outgrows the
+/// caches, with more its cells hold more than a few vertices.
 const VERTICES_A_CELL: usize = 2;
-/// Most vertices of a cell; where more meet, such as at the end of a needle, the hull is climbed.
+/// Maximum number of vertices in a cell. Where more meet, such as at the end of a needle, the hull
+/// is climbed.
 const MOST_IN_A_CELL: usize = 32;
 
 impl ConvexHull {
-    /// Most points that a hull is made of.
+    /// Maximum number of input points.
     pub const MOST: usize = 1 << 28;
-    /// Largest coordinate of a point \[m\].
+    /// Largest absolute coordinate of a point \[m\].
     pub const LARGEST: f32 = 1e15;
 
-    /// The hull of points \[m\].
+    /// Computes the hull of points \[m\].
     pub fn new(points: &[Vec3]) -> Result<ConvexHull, HullError> {
         if points.is_empty() {
             return Err(HullError::Empty);
@@ -117,7 +124,7 @@ impl ConvexHull {
             let value = points[point];
             return Err(HullError::BadPoint { point, value });
         }
-        // −0 is 0, or two places would differ that are one.
+        // Adding 0 turns −0 into 0, so that equal places have equal bits.
         let exact: Vec<DVec3> = (points.iter())
             .map(|p| p.as_dvec3() + DVec3::ZERO)
             .collect();
@@ -139,7 +146,7 @@ impl ConvexHull {
         Ok(ConvexHull::from_faces(&exact, &faces))
     }
 
-    /// A point or a segment.
+    /// Creates a hull that is a point or a segment.
     fn flat(vertices: Vec<Vec3>) -> ConvexHull {
         let is_segment = vertices.len() == 2;
         let half_edge = |origin: u32| HalfEdge {
@@ -179,8 +186,9 @@ impl ConvexHull {
         let vertex_of = |point: u32| used.partition_point(|&u| u < point) as u32;
         let mut half_edges = Vec::new();
         let mut faces = Vec::with_capacity(polygons.len());
-        // Every side of an edge by its ends, to find the other side.
+        // Every half-edge by its two ends, to find its twin.
         let mut sides: Vec<(u32, u32, u32)> = Vec::new();
+        // Faces, and their half-edges with twins still open.
         for polygon in polygons {
             let first = half_edges.len() as u32;
             let count = polygon.len() as u32;
@@ -207,6 +215,7 @@ impl ConvexHull {
                 count,
             });
         }
+        // Twins.
         sides.sort_unstable();
         for &(origin, end, own) in &sides {
             if let Ok(other) = sides.binary_search_by(|side| (side.0, side.1).cmp(&(end, origin))) {
@@ -214,7 +223,7 @@ impl ConvexHull {
             }
         }
         let vertices: Vec<Vec3> = used.iter().map(|&p| points[p as usize].as_vec3()).collect();
-        // Sides are sorted by where they start: the neighbours of each vertex, one after the other.
+        // The sides are sorted by their start, so the neighbours of each vertex are contiguous.
         let neighbours: Vec<u32> = sides.iter().map(|side| side.1).collect();
         let first_neighbour: Vec<u32> = (0..=vertices.len() as u32)
             .map(|v| sides.partition_point(|side| side.0 < v) as u32)
@@ -246,10 +255,12 @@ impl ConvexHull {
         hull
     }
 
-    /// All vertices that are farthest along some direction of a cell, none if they are too many; returns the one of its middle.
+    /// Collects all vertices that are farthest along some direction of a cell, none if they are too
+    /// many. Returns the vertex for the direction of its middle.
     ///
-    /// The directions of a vertex are bordered by those of its edges, and those of an edge lie between the normals of its two faces: from the vertex
-    /// of the middle on, over every edge whose directions meet the cell, all are reached.
+    /// The directions in which a vertex is farthest are bounded by those of its edges, and those of
+    /// an edge lie between the normals of its two faces. So a search from the vertex of the middle
+    /// over every edge whose directions meet the cell reaches all of them.
     fn vertices_of(
         &self,
         cell: &Cell,
@@ -257,7 +268,7 @@ impl ConvexHull {
         blurs: &[f64],
         out: &mut Vec<u32>,
     ) -> u32 {
-        /// What else may be off, by far: directions at the border of a cell, by rounding.
+        /// Generous bound on the rounding of directions at the border of a cell.
         const MARGIN: f64 = 1e-9;
         let climb = self.climbed(cell.middle, before.unwrap_or(0), u32::MAX);
         let start = self.escaped(cell.middle, climb);
@@ -269,7 +280,8 @@ impl ConvexHull {
                 let twin = self.half_edges[edge.twin as usize];
                 let faces = [edge.face, twin.face].map(|face| face as usize);
                 let [left, right] = faces.map(|face| self.faces[face].normal);
-                // Half way, also of faces back to back: one sum vanishes where the other is longest.
+                // A direction half way between the normals, valid also for faces back to back:
+                // where one of the two sums vanishes, the other is longest.
                 let between = (left + right + edge.outward + twin.outward).normalize_or_zero();
                 let margin = MARGIN + blurs[faces[0]] + blurs[faces[1]];
                 let meets = cell.meets(left, between, margin) || cell.meets(between, right, margin);
@@ -287,7 +299,8 @@ impl ConvexHull {
         start
     }
 
-    /// The angle by which the normal of a face may be off: rounding, over how thin it is.
+    /// Returns the angle by which the normal of a face may be off \[rad\]: rounding, relative to
+    /// how thin the face is.
     fn blur(&self, face: u32) -> f64 {
         let corner = |edge: u32| self.vertex(self.half_edges[edge as usize].origin);
         let edges = self.around(face);
@@ -299,32 +312,32 @@ impl ConvexHull {
             squared = squared.max(u.length_squared()).max(v.length_squared());
         }
         let share = 16.0 * f64::EPSILON * count * squared / area.length();
-        // Of a face whose area is below what squares can tell, anything.
+        // If the area is below the resolution of squares, the normal may be anything.
         if share < 1.0 { share } else { 1.0 }
     }
 
-    /// Corners \[m\]: no point in the middle of an edge or a face.
+    /// Returns the corners \[m\]; points inside an edge or a face are not included.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// Both sides of every edge, those of a face one after the other.
+    /// Returns all half-edges; those of one face are contiguous.
     pub fn half_edges(&self) -> &[HalfEdge] {
         &self.half_edges
     }
 
-    /// Faces; a flat hull has two, back to back, a segment and a point none.
+    /// Returns the faces. A flat hull has two, back to back; a segment and a point have none.
     pub fn faces(&self) -> &[HullFace] {
         &self.faces
     }
 
-    /// Vertices that share an edge with one.
+    /// Returns the vertices that share an edge with `vertex`.
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         let [from, to] = [0, 1].map(|k| self.first_neighbour[vertex as usize + k] as usize);
         &self.neighbours[from..to]
     }
 
-    /// Half-edges that start at a vertex, around it.
+    /// Iterates over the half-edges that start at a vertex, in order around it.
     pub fn outgoing(&self, vertex: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.outgoing.get(vertex as usize).copied();
         std::iter::successors(first, move |&edge| {
@@ -334,24 +347,24 @@ impl ConvexHull {
         })
     }
 
-    /// Half-edges around a face.
+    /// Returns the half-edges around a face.
     pub fn around(&self, face: u32) -> std::ops::Range<u32> {
         let HullFace { first, count, .. } = self.faces[face as usize];
         first..first + count
     }
 
-    /// The vertex a half-edge ends at.
+    /// Returns the vertex at the end of a half-edge.
     pub fn end(&self, half_edge: u32) -> u32 {
         self.half_edges[self.half_edges[half_edge as usize].twin as usize].origin
     }
 
-    /// A corner in `f64` \[m\].
+    /// Returns the position of a vertex in `f64` \[m\].
     #[inline]
     pub fn vertex(&self, vertex: u32) -> DVec3 {
         self.vertices[vertex as usize].as_dvec3()
     }
 
-    /// Its faces as triangles, three vertices each, counter-clockwise seen from outside.
+    /// Returns the faces as triangles of three vertices each, counter-clockwise seen from outside.
     pub fn triangles(&self) -> Vec<[u32; 3]> {
         let mut triangles = Vec::new();
         for face in 0..self.faces.len() as u32 {
@@ -364,18 +377,18 @@ impl ConvexHull {
         triangles
     }
 
-    /// The largest coordinate of a corner, without its sign \[m\].
+    /// Returns the largest absolute coordinate of a corner \[m\].
     #[inline]
     pub fn extent(&self) -> f32 {
         self.extent
     }
 
-    /// A box around it \[m\].
+    /// Returns the bounding box \[m\].
     pub fn bounds(&self) -> Aabb {
         Aabb::of_points(self.vertices.iter().copied())
     }
 
-    /// Bytes that it keeps.
+    /// Returns the memory used \[bytes\].
     pub fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
             + size_of_val(self.half_edges.as_slice())
@@ -386,7 +399,7 @@ impl ConvexHull {
             + size_of_val(self.blocks.as_slice())
     }
 
-    /// The vertex farthest along a direction, by looking at all: the first of equals.
+    /// Returns the vertex farthest along a direction by a linear search; the first on ties.
     pub fn farthest_of_all(&self, direction: DVec3) -> u32 {
         let mut best = (0, f64::NEG_INFINITY);
         for (vertex, position) in (0..).zip(&self.vertices) {
@@ -398,16 +411,18 @@ impl ConvexHull {
         best.0
     }
 
-    /// The vertex farthest along a direction, and where it is \[m\]. Of a direction's cell only the few vertices are looked at that can be farthest along it; where
-    /// they are too many, the hull is climbed from `hint`.
+    /// Returns the vertex farthest along a direction, and its position \[m\]. Only the few vertices
+    /// are tested that can be farthest in the direction's cell; where they are too many, the hull
+    /// is climbed from `hint`.
     ///
-    /// The cost hardly depends on the number of vertices where they spread over all directions; on rims, such as of a disc, a cold climb may pass a share of them.
+    /// The cost hardly depends on the number of vertices where they spread over all directions; on
+    /// rims, such as that of a disc, a climb without a hint may visit a fraction of them.
     #[inline(always)]
     pub fn farthest(&self, direction: DVec3, hint: Option<u32>) -> (u32, DVec3) {
         self.farthest_in(self.cell(direction), direction, hint)
     }
 
-    /// The cell of a direction; 0 of small hulls, which have none.
+    /// Returns the cell of a direction; 0 for small hulls, which have no cells.
     #[inline(always)]
     pub(super) fn cell(&self, direction: DVec3) -> usize {
         match self.compass.is_empty() {
@@ -416,7 +431,7 @@ impl ConvexHull {
         }
     }
 
-    /// The vertex farthest along a direction of a cell.
+    /// Returns the vertex farthest along a direction of a cell, and its position \[m\].
     #[inline(always)]
     pub(super) fn farthest_in(
         &self,
@@ -437,12 +452,14 @@ impl ConvexHull {
         }
     }
 
-    /// The vertex farthest along a direction, by climbing from a vertex near it, or from `hint` if that is a vertex.
+    /// Returns the vertex farthest along a direction by climbing from a nearby vertex, or from
+    /// `hint` if that is a vertex.
     ///
-    /// On a convex surface a vertex without a higher neighbour is the highest. In `f64` a step may be lost to rounding where the direction is at right angles
-    /// to an edge: so a climb that ends looks over the plateau it stands on, neighbours as high but for rounding, for a way on.
+    /// On a convex surface a vertex without a higher neighbour is the highest. In `f64` a step may
+    /// be lost to rounding where the direction is perpendicular to an edge. So at the end of a
+    /// climb, the plateau of neighbours at equal height up to rounding is searched for a way up.
     pub fn farthest_by_climbing(&self, direction: DVec3, hint: Option<u32>) -> u32 {
-        /// Steps from a hint after which it was a bad one, if the compass knows a better.
+        /// Number of steps after which a hint counts as bad, if the compass has a better one.
         const NEAR: u32 = 3;
         let hint = hint.filter(|&vertex| (vertex as usize) < self.vertices.len());
         let from_hint = hint.map(|hint| self.climbed(direction, hint, NEAR));
@@ -463,7 +480,8 @@ impl ConvexHull {
         self.escaped(direction, climb)
     }
 
-    /// Always to the highest neighbour, while there is a higher one, at most so many steps.
+    /// Climbs to the highest neighbour repeatedly while there is a higher one, for at most `steps`
+    /// steps.
     fn climbed(&self, direction: DVec3, start: u32, steps: u32) -> Climb {
         let mut climb = Climb {
             vertex: start,
@@ -486,12 +504,13 @@ impl ConvexHull {
         climb
     }
 
-    /// Goes on from the end of a climb if its plateau has a way up.
+    /// Continues a climb if the plateau at its end has a way up.
     fn escaped(&self, direction: DVec3, climb: Climb) -> u32 {
         let Climb { vertex, height, .. } = climb;
-        /// Vertices of a plateau that are looked at. Larger ones are faces, where any vertex will do.
+        /// Maximum number of vertices of a plateau to visit. Larger plateaus are faces, where any
+        /// vertex will do.
         const MOST: usize = 16;
-        // What three products and two sums may be off.
+        // Rounding error of three products and two sums.
         let rounding = |v: u32| 4.0 * f64::EPSILON * direction.abs().dot(self.vertex(v).abs());
         let is_level = |v: u32| direction.dot(self.vertex(v)) >= height - rounding(v);
         let level = |v: u32| self.neighbours(v).iter().copied().filter(|&n| is_level(n));
@@ -527,10 +546,11 @@ fn blocks_of(vertices: &[Vec3]) -> Vec<CornerBlock<f64>> {
     numbered.chunks(4).map(CornerBlock::of).collect()
 }
 
-/// Twice the area times the unit normal is the sum of the cross products of its corners.
+/// Returns the unit normal of a polygon: the sum of the cross products of its corners is twice the
+/// area times the unit normal.
 ///
-/// Seen from one end of the shortest edge, and edges as they are: of corners that lie next to each other at 10⁻²⁰ m, far from the rest, the difference of two
-/// long sides would leave nothing.
+/// Measured from one end of the shortest edge, with consecutive edges: for corners 10⁻²⁰ m apart
+/// but far from the rest, the difference of two long sides would cancel to nothing.
 fn polygon_normal(corners: &[DVec3]) -> DVec3 {
     let count = corners.len();
     let at = |k: usize| corners[k % count];
@@ -541,7 +561,7 @@ fn polygon_normal(corners: &[DVec3]) -> DVec3 {
     let area: DVec3 = (first + 1..first + count - 1)
         .map(|k| (at(k) - at(first)).cross(at(k + 1) - at(k)))
         .sum();
-    // Areas of the smallest are below what a square can tell.
+    // Scaled first, because squares of the smallest areas underflow.
     (area / area.abs().max_element()).normalize_or_zero()
 }
 
@@ -556,7 +576,8 @@ mod tests {
             .collect()
     }
 
-    /// Edges lead there and back, faces are flat and convex with everything below them, Euler's formula holds.
+    /// Checks that half-edges and twins match, faces are flat and convex with everything below
+    /// them, and Euler's formula holds.
     fn check(hull: &ConvexHull, points: &[Vec3]) {
         let size = points
             .iter()
@@ -661,7 +682,7 @@ mod tests {
             offset in prop::sample::select(vec![0.0f32, 1e5]),
         ) {
             let points: Vec<Vec3> = seeds.iter().map(|&p| {
-                // On a lattice many are coplanar.
+                // On a lattice many points are coplanar.
                 let p = steps.map_or(Vec3::from(p), |n| (Vec3::from(p) * n as f32).round() / n as f32);
                 p * Vec3::from(squash) * scale + offset
             }).collect();

@@ -1,37 +1,42 @@
-//! The faces of the convex hull of points.
+//! Computes the faces of the convex hull of points.
 //!
-//! Input: finite points in any number and position. Output: its faces as polygons of corners, coplanar ones merged; of a flat set
-//! both sides of one polygon, of a set in line its two ends, of a single place one corner.
-//! Cost: O(n log n) for most sets; O(n²) at worst. Not for: points that lie nearly, but not exactly, in a plane and are meant to: each makes its face.
+//! Input: finite points in any number and position.
+//! Output: its faces as polygons of corners, with coplanar ones merged; for coplanar points one
+//! polygon, which serves both sides; for collinear points the two ends; for a single position one
+//! corner.
+//! Cost: O(n log n) for most sets; O(n²) in the worst case.
+//! Not for: points that are meant to be coplanar but only nearly are: each of them makes a face of
+//! its own.
 //!
-//! Quickhull \[Barber1996\] with exact predicates in place of its thick facets: what is coplanar is so exactly.
+//! Quickhull \[Barber1996\] with exact predicates in place of its thick facets, so that coplanar
+//! means exactly coplanar.
 
 use glam::{DVec2, DVec3};
 
 use super::growing_hull::{GrowingHull, is_above};
 use crate::geom::predicates::{are_in_line, side_of_line, side_of_plane, without_axis};
 
-/// What the hull of points is made of. Numbers are those of the points.
+/// The combinatorial type and the corners of a hull. Numbers are indices of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum HullFaces {
-    /// All points are at one place.
+    /// All points coincide.
     Point(u32),
-    /// All points are in line between these two.
+    /// All points are collinear, between these two.
     Segment([u32; 2]),
-    /// All points are in a plane; counter-clockwise seen from one side.
+    /// All points are coplanar; the corners are counter-clockwise seen from one side.
     Polygon(Vec<u32>),
-    /// Faces, each counter-clockwise seen from outside.
+    /// Faces of a solid, each counter-clockwise seen from outside.
     Solid(Vec<Vec<u32>>),
 }
 
-/// Not an index.
+/// Marker for no index.
 const NONE: u32 = u32::MAX;
 
-/// The faces of the hull of `points`, of which there is at least one.
+/// Computes the faces of the hull of `points`, of which there must be at least one.
 pub(super) fn hull_faces(points: &[DVec3]) -> HullFaces {
     let numbers = || 0..points.len() as u32;
     let at = |number: u32| points[number as usize];
-    // The first in lexicographic order is a corner, and so is the farthest from it.
+    // The first point in lexicographic order is a corner, and so is the farthest from it.
     let first = least_by(numbers(), |&a, &b| lexicographic(at(a), at(b)));
     let second = farthest(numbers(), |n| at(n).distance_squared(at(first)));
     if at(first) == at(second) {
@@ -60,7 +65,7 @@ pub(super) fn hull_faces(points: &[DVec3]) -> HullFaces {
     HullFaces::Solid(merged(&hull, points))
 }
 
-/// The likely one if it will do, else any that does.
+/// Returns the likely candidate if it passes the test, else any that does.
 fn some(
     likely: u32,
     mut all: impl Iterator<Item = u32>,
@@ -79,7 +84,7 @@ fn least_by(
     numbers.min_by(compare).unwrap_or(0)
 }
 
-/// The number with the largest measure; the first of equals.
+/// Returns the index with the largest measure; the first on ties.
 fn farthest(numbers: impl Iterator<Item = u32>, measure: impl Fn(u32) -> f64) -> u32 {
     let mut best = (0, f64::NEG_INFINITY);
     for n in numbers {
@@ -97,11 +102,13 @@ fn lexicographic(a: DVec3, b: DVec3) -> std::cmp::Ordering {
         .then(a.z.total_cmp(&b.z))
 }
 
-/// The corners of a flat set, seen along an axis that does not lie in its plane: Andrew's monotone chain \[Andrew1979\].
+/// Computes the corners of a coplanar set, projected along an axis that does not lie in its plane:
+/// Andrew's monotone chain \[Andrew1979\].
 fn polygon(points: &[DVec3], plane: [u32; 3]) -> Vec<u32> {
     let [a, b, c] = plane.map(|n| points[n as usize]);
     let normal = (b - a).cross(c - a).abs();
-    // The largest component first: the best conditioned view. Exactly in line it must not be.
+    // The axis of the largest normal component first, the best conditioned projection. The
+    // projection must not be exactly collinear.
     let mut axes = [0, 1, 2];
     axes.sort_by(|&i, &j| normal[j].total_cmp(&normal[i]));
     let seen_along = |axis: usize| {
@@ -126,7 +133,7 @@ fn polygon(points: &[DVec3], plane: [u32; 3]) -> Vec<u32> {
     corners
 }
 
-/// One side of a polygon, from the first to the last in order, turning left.
+/// Computes one side of a polygon, from the first to the last point in order, turning left.
 fn half_chain(order: impl Iterator<Item = u32>, at: impl Fn(u32) -> DVec2) -> Vec<u32> {
     let mut chain: Vec<u32> = Vec::new();
     for n in order {
@@ -141,9 +148,10 @@ fn half_chain(order: impl Iterator<Item = u32>, at: impl Fn(u32) -> DVec2) -> Ve
     chain
 }
 
-/// Adds all points to a tetrahedron, the farthest above a facet first.
+/// Adds all points to a tetrahedron, always the farthest point above a facet first.
 fn grow(hull: &mut GrowingHull, points: &[DVec3]) {
-    // Points above a facet are kept with one that they are above: `first[facet]`, then `next[point]`.
+    // Each point outside is listed with one facet that it is above: `first[facet]`, then
+    // `next[point]`.
     let mut first: Vec<u32> = vec![NONE; 4];
     let mut next: Vec<u32> = vec![NONE; points.len()];
     for n in 0..points.len() as u32 {
@@ -151,7 +159,7 @@ fn grow(hull: &mut GrowingHull, points: &[DVec3]) {
     }
     let mut facet = 0;
     let mut waiting: Vec<u32> = Vec::new();
-    // New facets are appended: one pass sees them all.
+    // New facets are appended, so one pass visits them all.
     while facet < first.len() as u32 {
         let is_done = hull.facets()[facet as usize].is_gone || first[facet as usize] == NONE;
         if is_done {
@@ -184,7 +192,8 @@ fn grow(hull: &mut GrowingHull, points: &[DVec3]) {
         }
         let to = hull.facets().len() as u32;
         first.resize(to as usize, NONE);
-        // Whatever is still outside is above a new facet: outside a facet that is gone and above one that stays, it is above the one between.
+        // Every point that is still outside is above a new facet: if it was above a removed facet
+        // and is above one that stays, it is also above the new one between them.
         for &n in waiting.iter().filter(|&&n| n != apex) {
             keep(hull, points, n, from..to, &mut first, &mut next);
         }
@@ -192,7 +201,7 @@ fn grow(hull: &mut GrowingHull, points: &[DVec3]) {
     }
 }
 
-/// Puts a point to the first of some facets that it is above; to none if it is inside.
+/// Adds a point to the list of the first facet that it is above, or to none if it is inside.
 fn keep(
     hull: &GrowingHull,
     points: &[DVec3],
@@ -208,9 +217,10 @@ fn keep(
     }
 }
 
-/// The facets as polygons: those in one plane as one, and only corners where three of them meet.
+/// Merges coplanar facets to polygons, and keeps only corners where at least three polygons meet.
 fn merged(hull: &GrowingHull, points: &[DVec3]) -> Vec<Vec<u32>> {
     let facets = hull.facets();
+    // Group coplanar facets by flood fill over neighbours.
     let mut group_of: Vec<u32> = vec![NONE; facets.len()];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for (start, facet) in (0..).zip(facets) {
@@ -232,6 +242,7 @@ fn merged(hull: &GrowingHull, points: &[DVec3]) -> Vec<Vec<u32>> {
         }
         groups.push(members);
     }
+    // Trace the border of every group.
     let mut borders: Vec<Vec<u32>> = Vec::with_capacity(groups.len());
     let mut after: Vec<u32> = vec![NONE; points.len()];
     let mut faces_at: Vec<u32> = vec![0; points.len()];
@@ -258,14 +269,15 @@ fn merged(hull: &GrowingHull, points: &[DVec3]) -> Vec<Vec<u32>> {
         borders.push(border);
     }
     for border in &mut borders {
-        // Two faces meet in the middle of an edge.
+        // Where only two faces meet, the corner lies inside an edge.
         border.retain(|&corner| faces_at[corner as usize] >= 3);
     }
     borders
 }
 
 fn is_coplanar(hull: &GrowingHull, points: &[DVec3], facet: u32, other: u32) -> bool {
-    // Of a convex surface nothing is above: what is not below is in the plane.
+    // Nothing is above a facet of a convex surface, so a point that is not below it is in its
+    // plane.
     let corners = hull.facets()[facet as usize].corners;
     let [a, b, c] = corners.map(|corner| points[corner as usize]);
     let theirs = hull.facets()[other as usize].corners;

@@ -1,4 +1,5 @@
-//! Convex bodies: hulls of points, closed forms, rounding, support functions and what is made of them.
+//! Convex bodies: hulls of points, closed forms, rounding, support functions and what they are made
+//! of.
 
 mod compass;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]

@@ -1,41 +1,46 @@
-//! The highest of many planes below or above a point.
+//! Finds, of many planes, the one that a point is highest above.
 //!
-//! Input: a hull, once; a point. Output: the face whose plane the point is highest above, bit for bit what looking at all of them finds.
-//! Cost: 75 bytes a face; for a value one way down the tree and a few branches beside it, unless many planes are about as high there, as in the middle of a ball. Not
-//! for: a hundred faces, which are looked at sooner.
+//! Input: a hull, once; then points.
+//! Output: the face whose plane the point is highest above, bit for bit what a search over all
+//! faces finds.
+//! Cost: 75 bytes per face. A query descends the tree once and visits a few neighbouring branches,
+//! unless many planes are at about the same height, as near the centre of a ball.
+//! Not for: a hundred faces, which a linear search handles faster.
 //!
-//! The planes of a branch have normals within a cone, and lie about a point c: `n · x − offset = n · (x − c) − (offset − n · c)`. The first is largest at the rim of the
-//! cone, or along x − c, if that is in it; the second is least for one of them. With c in the middle of the ball that they bend about, the second hardly changes from one to
-//! the next, and what both together allow is little more than what is there.
+//! The planes of a branch have normals within a cone, and are described relative to a point c:
+//! `n · x − offset = n · (x − c) − (offset − n · c)`. The first term is largest at the rim of the
+//! cone, or along x − c if that lies in the cone; the second is bounded by its minimum over the
+//! planes. With c at the centre of the ball that approximates the planes, the second term hardly
+//! varies between them, so that the bound is tight.
 
 use glam::DVec3;
 
 use super::{ConvexHull, HullFace};
 
-/// A binary tree over the planes of faces, those of like normals together.
+/// A binary tree over the planes of faces; planes with similar normals are in one branch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlaneTree {
     nodes: Vec<Node>,
     planes: Vec<Plane>,
-    /// The largest coordinate, without its sign \[m\].
+    /// Largest absolute coordinate \[m\].
     extent: f64,
 }
 
-/// A branch.
+/// A node of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Unit; its normals are within an angle of it.
+    /// Unit axis of the cone that contains the node's normals.
     axis: DVec3,
     cosine: f64,
     sine: f64,
-    /// About which its planes lie \[m\].
+    /// Reference point of the planes, c in the module documentation \[m\].
     middle: DVec3,
-    /// None of its planes is nearer above the middle \[m\].
+    /// Smallest height of a plane over `middle`, along its normal \[m\].
     above_middle: f64,
-    /// Of its planes.
+    /// Index of the node's first plane.
     first: u32,
     count: u32,
-    /// The second of its two branches; the first follows it. 0: it has none.
+    /// Index of the second child; the first child is the next node. 0 for a leaf.
     second: u32,
 }
 
@@ -48,11 +53,13 @@ struct Plane {
     corner: DVec3,
 }
 
-/// Planes of a node without branches. Tuned: half as many cost a tenth more, twice as many are no better.
+/// Maximum number of planes in a leaf. Tuned: half as many cost a tenth more, twice as many are no
+/// better.
 const LEAF: usize = 32;
-/// Halved so often, more planes than a hull can have are single.
+/// Maximum depth: halving the planes of the largest possible hull this often leaves single planes.
 const MOST_LEVELS: usize = 32;
-/// What rounding may add to the height above a plane, as a share of coordinates, and take from a cosine: by far.
+/// Generous bound on the rounding error of a height, as a fraction of the coordinates, and of a
+/// cosine.
 const ROUNDING: f64 = 1e-13;
 
 impl PlaneTree {
@@ -78,11 +85,12 @@ impl PlaneTree {
         }
     }
 
-    /// How high a point is above the plane that it is highest above \[m\], and which face that is: of equals the first.
+    /// Returns the height of a point over the plane that it is highest above \[m\], and the index
+    /// of that face; the lowest index on ties.
     pub(super) fn highest(&self, point: DVec3) -> (f64, u32) {
         let slack = ROUNDING * (point.abs().element_sum() + self.extent);
         let mut best = (f64::NEG_INFINITY, 0);
-        // The root comes first, if there is one.
+        // Start at the root, if there is one.
         let mut waiting = [0u32; MOST_LEVELS];
         let mut count = usize::from(!self.nodes.is_empty());
         while count > 0 {
@@ -115,7 +123,8 @@ impl PlaneTree {
 }
 
 impl Node {
-    /// A point is no higher above any of its planes, but for rounding \[m\].
+    /// Returns an upper bound on the height of a point over the node's planes \[m\], up to
+    /// rounding.
     #[inline]
     fn most_above(&self, point: DVec3) -> f64 {
         let way = point - self.middle;
@@ -130,9 +139,11 @@ impl Node {
     }
 }
 
-/// A point that all planes are about as far above: where they bend about a ball, the middle of that.
+/// Returns a point at about the same distance below all planes: where they surround a ball, its
+/// centre.
 fn middle_of(planes: &[Plane], axis: DVec3) -> DVec3 {
-    /// A patch that bends by less than a part of its width is flat, and any point far below will do.
+    /// A patch whose normals vary by less than this is treated as flat; any point far below it will
+    /// do.
     const FLAT: f64 = 0.01;
     let count = planes.len() as f64;
     let (mut corner, mut width, mut bend) = (DVec3::ZERO, 0.0, 0.0);
@@ -146,7 +157,7 @@ fn middle_of(planes: &[Plane], axis: DVec3) -> DVec3 {
     corner - width.sqrt() / bend.sqrt().max(FLAT) * axis
 }
 
-/// Appends a node of planes from `first` on, and its branches behind it.
+/// Appends a node for the `count` planes from `first` on, followed by its children.
 fn grow(nodes: &mut Vec<Node>, planes: &mut [Plane], first: usize, count: usize) {
     let own = &mut planes[first..first + count];
     let axis: DVec3 = own.iter().map(|plane| plane.normal).sum();
@@ -189,7 +200,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By looking at all.
+    /// Finds the highest plane by searching all of them.
     fn highest_of_all(planes: &[Plane], point: DVec3) -> (f64, u32) {
         let mut best = (f64::NEG_INFINITY, 0);
         for plane in planes {
@@ -208,7 +219,7 @@ mod tests {
             points in prop::collection::vec(prop::array::uniform3(-1.5f64..1.5), 20), lattice in prop::option::of(1i32..4),
             scale in prop::sample::select(vec![1e-6, 1.0, 1e5]), far in prop::sample::select(vec![0.0, 1e5]),
         ) {
-            // Planes about an ellipsoid; on a lattice many are as high.
+            // Planes around an ellipsoid; on a lattice many are at equal height.
             let snapped = |x: f64| lattice.map_or(x, |n| (x * f64::from(n)).round());
             let planes: Vec<Plane> = (0..).zip(&seeds).map(|(face, &seed)| {
                 let normal = DVec3::from(seed).map(snapped).normalize_or(DVec3::Z);

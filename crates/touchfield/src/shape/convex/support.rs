@@ -1,36 +1,42 @@
-//! Support functions: the point of a convex set that is farthest along a direction, and sets made of sets.
+//! Support functions: the point of a convex set farthest along a direction, and sets composed of
+//! sets.
 //!
-//! Input: a direction, and where the last search ended. Output: a point of the set. Cost: that of its parts.
-//! Not for: sets that are not convex; they look like their hulls.
+//! Input: a direction, and the hint of the last search.
+//! Output: a point of the set.
+//! Cost: that of the parts.
+//! Not for: concave sets, which are treated as their convex hulls.
 //!
-//! The lecture (document 004) takes the *least* along a direction; here it is the farthest, so that the support of a difference reads
-//! `support(A ⊖ B, d) = support(A, d) − support(B, −d)`.
+//! \[Lecture06\] takes the *least* point along a direction; here it is the farthest, so that the
+//! support of a difference is `support(A ⊖ B, d) = support(A, d) − support(B, −d)`.
 
 use glam::{DMat3, DVec3};
 
 use crate::geom::{Pose, rotation_matrix};
 
-/// A convex set, as the point of it that is farthest along a direction.
+/// A convex set, given by its support function.
 pub trait Support {
-    /// Where a search ended, for the next one to begin at.
+    /// Result of a search that a later search may start from.
     type Hint: Copy + Default + std::fmt::Debug;
 
-    /// A point that is farthest along `direction`, which may have any length; any point for 0 \[m\].
+    /// Returns a point farthest along `direction` \[m\]. The direction may have any length; 0 gives
+    /// any point.
     fn support(&self, direction: DVec3, hint: &mut Self::Hint) -> DVec3;
 
-    /// Where the set knows to look along a direction, for [`Self::support_from`]: a search of two sets looks that up for both before it looks there, for neither has to wait for the other then.
+    /// Looks up where to search along a direction, for [`Self::support_from`]. A search over two
+    /// sets does both lookups first, so that neither memory access waits for the other.
     #[inline(always)]
     fn look_up(&self, _direction: DVec3) -> usize {
         0
     }
 
-    /// The same as [`Self::support`], from what [`Self::look_up`] said of this direction.
+    /// Returns the same point as [`Self::support`], given the result of [`Self::look_up`] for this
+    /// direction.
     #[inline(always)]
     fn support_from(&self, direction: DVec3, _place: usize, hint: &mut Self::Hint) -> DVec3 {
         self.support(direction, hint)
     }
 
-    /// No coordinate of a point of it is larger \[m\].
+    /// Returns an upper bound on the absolute coordinates of the set's points \[m\].
     fn extent(&self) -> f64;
 }
 
@@ -58,7 +64,7 @@ impl<S: Support + ?Sized> Support for &S {
     }
 }
 
-/// `A ⊕ B`: every sum of a point of one and a point of the other.
+/// The Minkowski sum `A ⊕ B`: all sums of a point of A and a point of B.
 #[derive(Clone, Copy, Debug)]
 pub struct MinkowskiSum<A, B>(pub A, pub B);
 
@@ -74,7 +80,8 @@ impl<A: Support, B: Support> Support for MinkowskiSum<A, B> {
     }
 }
 
-/// `A ⊖ B`: every difference of a point of A and a point of B. It holds the origin if they have a point in common.
+/// The Minkowski difference `A ⊖ B`: all differences of a point of A and a point of B. It contains
+/// the origin if the sets share a point.
 #[derive(Clone, Copy, Debug)]
 pub struct MinkowskiDifference<A, B>(pub A, pub B);
 
@@ -90,12 +97,12 @@ impl<A: Support, B: Support> Support for MinkowskiDifference<A, B> {
     }
 }
 
-/// `A ⊕ t`: a set moved by a vector.
+/// A translated set `A ⊕ t`.
 #[derive(Clone, Copy, Debug)]
 pub struct Translated<A> {
-    /// The set.
+    /// Set before the translation.
     pub set: A,
-    /// Where to \[m\].
+    /// Translation vector \[m\].
     pub by: DVec3,
 }
 
@@ -111,17 +118,17 @@ impl<A: Support> Support for Translated<A> {
     }
 }
 
-/// A set seen from another frame.
+/// A set transformed to another frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Posed<B> {
-    /// The set, in its own frame B.
+    /// Set in its own frame B.
     pub set: B,
     rotation: DMat3,
     translation: DVec3,
 }
 
 impl<B> Posed<B> {
-    /// A set of frame B, in frame A. The rotation is that of the quaternion made unit in `f64`.
+    /// Transforms a set from frame B to frame A. The quaternion is normalised in `f64`.
     pub fn new(set: B, a_from_b: Pose) -> Posed<B> {
         Posed {
             set,
@@ -130,24 +137,24 @@ impl<B> Posed<B> {
         }
     }
 
-    /// Whether the pose is one: finite, with a rotation.
+    /// Returns whether the rotation and the translation are finite.
     pub fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.translation.is_finite()
     }
 
-    /// A point given in B, in A.
+    /// Transforms a point from B to A.
     #[inline]
     pub fn to_a(&self, point_in_b: DVec3) -> DVec3 {
         self.rotation * point_in_b + self.translation
     }
 
-    /// A point given in A, in B.
+    /// Transforms a point from A to B.
     #[inline]
     pub fn to_b(&self, point_in_a: DVec3) -> DVec3 {
         self.direction_to_b(point_in_a - self.translation)
     }
 
-    /// A direction given in A, in B.
+    /// Rotates a direction from A to B.
     #[inline]
     pub fn direction_to_b(&self, direction: DVec3) -> DVec3 {
         let DMat3 {
@@ -162,7 +169,7 @@ impl<B> Posed<B> {
         )
     }
 
-    /// Where it is, without what.
+    /// Returns the transform without the set.
     #[inline]
     pub(crate) fn place(&self) -> Posed<()> {
         Posed {
@@ -172,13 +179,15 @@ impl<B> Posed<B> {
         }
     }
 
-    /// No point of B within `reach` of `pivot` is farther from where it was before \[m\].
+    /// Returns an upper bound on the displacement, since the earlier pose `before`, of any point of
+    /// B within `reach` of `pivot` \[m\].
     #[inline]
     pub(crate) fn way_from(&self, before: &Posed<()>, pivot: DVec3, reach: f64) -> f64 {
-        /// What rounding may take off, by far: of all, and of the angle.
+        /// Generous bounds on rounding: relative for the whole, and absolute for the angle.
         const SHARE: f64 = 1.0 + 1e-9;
         const ANGLE: f64 = 1e-14;
-        // A turn stretches what is at right angles to its axis, by the same both ways: the root of the sum of squares is √2 times that.
+        // A rotation displaces all directions perpendicular to its axis by the same factor, so the
+        // root of the sum of squares is √2 times that factor.
         let turned = self.rotation - before.rotation;
         let squares = turned.x_axis.length_squared()
             + turned.y_axis.length_squared()
@@ -187,7 +196,7 @@ impl<B> Posed<B> {
         SHARE * (((0.5 * squares).sqrt() + ANGLE) * reach + moved.length())
     }
 
-    /// A direction given in B, in A.
+    /// Rotates a direction from B to A.
     #[inline]
     pub fn direction_to_a(&self, direction: DVec3) -> DVec3 {
         self.rotation * direction
@@ -204,7 +213,7 @@ impl<B: Support> Support for Posed<B> {
 
     #[inline]
     fn extent(&self) -> f64 {
-        // A cube, turned, reaches as far as its corners.
+        // The bound for a rotated cube is the distance to its corners.
         3f64.sqrt() * self.set.extent() + self.translation.abs().max_element()
     }
 }

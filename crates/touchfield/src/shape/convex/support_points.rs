@@ -1,21 +1,24 @@
-//! Points of a convex body where others touch it first: corners, straight edges, round parts.
+//! Points of a convex body that tend to touch other bodies first: corners, straight edges, round
+//! parts.
 //!
-//! Input: a convex body. Output: points with outward directions. Cost: some hundred supports.
-//! Not for: flat faces, which the points of whatever lies on them tell.
+//! Input: a convex body.
+//! Output: points with outward directions.
+//! Cost: some hundred support points.
+//! Not for: flat faces; the points of a body that lies on such a face represent the contact.
 
 use glam::Vec3;
 
 use super::{Convex, Core, Support};
 use crate::geom::fibonacci_directions;
 
-/// Directions in which a convex body is asked for its farthest points.
+/// Number of directions in which support points are computed.
 const DIRECTIONS: usize = 128;
 
-/// Points along a straight edge, its ends not counted.
+/// Number of points along a straight edge, without its ends.
 const ALONG_EDGE: usize = 3;
 
-/// Returns points of a convex body at its corners, along its straight edges and over its round parts,
-/// with the directions in which they lie farthest. `center` is the middle of its box \[m\].
+/// Returns points of a convex body at its corners, along its straight edges and over its round
+/// parts, each with an outward direction. `center` is the centre of its bounding box \[m\].
 pub fn support_points(convex: &Convex, center: Vec3) -> (Vec<Vec3>, Vec<Vec3>) {
     let (mut points, mut normals) = (Vec::new(), Vec::new());
     let mut push = |point: Vec3, normal: Vec3| {
@@ -37,9 +40,9 @@ pub fn support_points(convex: &Convex, center: Vec3) -> (Vec<Vec3>, Vec<Vec3>) {
     (points, normals)
 }
 
-/// The straight edges of the core.
+/// Returns the straight edges of the core.
 fn straight_edges(convex: &Convex) -> Vec<[Vec3; 2]> {
-    /// Hulls with more edges have corners enough.
+    /// Maximum number of edges used; hulls with more have enough corners.
     const MOST_EDGES: usize = 512;
     match convex.core() {
         Core::Cuboid { half_extents } => {

@@ -1,18 +1,19 @@
-//! How thick the walls of a body are.
+//! Wall thickness of a body.
 //!
 //! Input: a field with points on its surface, or the triangles of a closed surface.
-//! Output: [`Thickness`]: the least wall that a fast body could pass in a step, and the deepest inside.
+//! Output: [`Thickness`]: the thinnest wall, which a fast body could pass through in one step, and
+//! the greatest depth inside.
 //! Cost: a ray per surface point and some dozens per candidate; milliseconds, once per shape.
-//! Not for: proofs, and manufacturing rules: it looks at some thousand places.
+//! Not for: proofs, or manufacturing rules: it samples a few thousand places.
 //!
-//! The *chord* of a surface point goes from it straight inward to the other side. It crosses a *wall*
-//! where the other side faces the other way and no place nearby is thinner: where chords have a local
-//! minimum, the two normals are opposite, as across a plate, a hollow sphere or a tube. Towards the
-//! edge of a wedge or the tip of a cone chords only shrink, without a least one that is not zero:
-//! those are no walls. A wedge cut off before its edge has one, where it was cut.
+//! The *chord* of a surface point goes from it along the inward normal to the opposite side. It
+//! crosses a *wall* if the opposite side faces the other way and no place nearby is thinner: where
+//! the chord length has a local minimum, the two normals are opposite, as across a plate, a hollow
+//! sphere or a tube. Towards the edge of a wedge or the tip of a cone chords shrink to zero without
+//! a positive minimum, so these are not walls. A truncated wedge has a wall where it is cut.
 //!
-//! Chords through triangles are exact. Chords through a grid are resolved from [`RESOLVED_CELLS`] on;
-//! a plate thinner than that has the thickness of a cell.
+//! Chords through triangles are exact. Chords through a grid are resolved from [`RESOLVED_CELLS`]
+//! cells on; a plate thinner than that is reported with the thickness of a cell.
 
 mod of_field;
 mod of_surface;
@@ -22,94 +23,100 @@ use glam::DVec3;
 pub(super) use of_field::FieldChords;
 pub(super) use of_surface::SurfaceChords;
 
-/// How thick a body is \[m\].
+/// Thickness of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thickness {
-    /// Least wall; the diameter of the largest ball found inside where there is none thinner.
+    /// Thickness of the thinnest wall \[m\]; if no wall is thinner, the diameter of the largest
+    /// ball found inside.
     pub wall: f32,
-    /// Deepest place inside that was met: the radius of that ball.
+    /// Largest depth found inside \[m\]: the radius of that ball.
     pub deepest: f32,
 }
 
-/// Cells from which on a grid tells how long a chord is. Below, values between the two sides of a wall
-/// are those of neither; above 3, plates of a few cells would count as one.
+/// Number of cells from which on a grid resolves the length of a chord. With fewer, values between
+/// the two sides of a wall belong to neither side; above 3, plates of a few cells would count as
+/// unresolved.
 pub(super) const RESOLVED_CELLS: f64 = 2.0;
 
-/// Least cosine between a normal and the reverse of that at the other end of its chord: 45°.
-/// With less, chords across the corner of a box count and cost time; with more, coarse polygons for
-/// round tubes lose theirs.
+/// Minimum cosine between a normal and the reversed normal at the other end of its chord: 45°. With
+/// a smaller minimum, chords across the corner of a box count and cost time; with a larger one,
+/// coarse polygons that approximate round tubes have no walls.
 const OPPOSITE: f64 = 0.7;
 
-/// The same for places beside it: a grid's normals are off by some degrees. With more, the edge of a
-/// wedge of 45° is not seen; with none, chords along the end of a tube count.
+/// Minimum cosine, as in [`OPPOSITE`], for neighbouring places: a grid's normals are off by some
+/// degrees. With a larger value, the edge of a wedge of 45° is missed; with no minimum, chords
+/// along the end of a tube count.
 const NEARLY_OPPOSITE: f64 = 0.5;
 
-/// How far from a place to look for thinner ones, as shares of its chord. The first sees the edge of a
-/// wedge of 45° before it is reached, the last the edge of one of 2°.
+/// Distances from a place at which to search for thinner ones, as fractions of its chord. The first
+/// detects the edge of a wedge of 45° before it is reached, the last the edge of one of 2°.
 const AROUND: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
-/// Directions in which to look.
+/// Number of directions in which to search.
 const DIRECTIONS: usize = 8;
 
-/// Share of a chord by which another must be shorter to be thinner. Below, facets of round bodies lead
-/// astray; above 0.1, wedges of 3° count as plates.
+/// Fraction by which a chord must be shorter to count as thinner. With less, facets of round bodies
+/// mislead the search; above 0.1, wedges of 3° count as plates.
 const THINNER: f64 = 0.05;
 
-/// A chord that leads to one this much shorter leads to an edge. Blunt ends of longer tapers are found
-/// from places nearer to them.
+/// Fraction of its first chord below which a search has run into an edge. Blunt ends of longer
+/// tapers are found from places nearer to them.
 const TO_AN_EDGE: f64 = 0.125;
 
-/// Steps towards thinner places, at most.
+/// Maximum number of steps towards thinner places.
 const MOST_STEPS: u32 = 32;
 
-/// Places that are tried, at most, the thinnest first. Bodies all made of edges end here.
+/// Maximum number of places tried, the thinnest first. Bodies that consist only of edges reach it.
 const MOST_TRIED: usize = 512;
 
-/// Shares between which two chords of one wall are alike.
+/// Range of length ratios in which two chords belong to one wall.
 const ALIKE: std::ops::Range<f64> = 0.7..1.5;
 
-/// Of the directions around a chord, those with a chord like it, at least, half as far away as it is
-/// long: at the edge of a plate there are more. Fewer, and single points make walls.
+/// Minimum number of directions around a chord that have a similar chord at a distance of half its
+/// length; at the edge of a plate there are more. With fewer, single points count as walls.
 const WIDE: usize = 3;
 
-/// A place of a surface with its outward unit normal.
+/// A place on a surface with its outward unit normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) at: DVec3,
     pub(super) outward: DVec3,
 }
 
-/// From a place straight inward to the other side.
+/// A line segment from a place along the inward normal to the opposite side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chord {
-    /// \[m\]
+    /// Length \[m\].
     pub(super) length: f64,
-    /// Cosine between the normal here and the reverse of that there; 1 for parallel walls.
+    /// Cosine between the normal here and the reversed normal at the other end; 1 for parallel
+    /// walls.
     pub(super) opposite: f64,
-    /// Whether it is long enough to be told.
+    /// Whether the chord is long enough to be resolved.
     pub(super) is_resolved: bool,
 }
 
-/// Whatever chords can be measured in.
+/// A representation of a body in which chords can be measured.
 pub(super) trait Chords {
-    /// Returns the chord of a place; `None` where the place does not lie on the surface of the solid,
-    /// or nothing lies on the other side.
+    /// Returns the chord of a place; `None` if the place does not lie on the surface of the solid,
+    /// or there is no opposite side.
     fn chord(&self, place: Place) -> Option<Chord>;
 
     /// Returns the place of the surface nearest to a point.
     fn nearest(&self, point: DVec3) -> Option<Place>;
 
-    /// Returns the thickness that a wall has at least \[m\].
+    /// Returns the smallest thickness that counts as a wall \[m\].
     fn least(&self) -> f64;
 
-    /// Returns how far around an unresolved chord to look for resolved ones \[m\].
+    /// Returns the distance around an unresolved chord within which to search for resolved ones
+    /// \[m\].
     fn blind_reach(&self) -> f64;
 
     /// Returns the thickness of an unresolved wall \[m\].
     fn unresolved(&self) -> f64;
 }
 
-/// Returns the least wall over some places of a surface; `None` where no chord crosses one.
+/// Returns the thickness of the thinnest wall over some places of a surface; `None` if no chord
+/// crosses a wall.
 pub(super) fn least_wall(
     chords: &impl Chords,
     places: impl IntoIterator<Item = Place>,
@@ -124,8 +131,8 @@ pub(super) fn least_wall(
     tried.find_map(|(place, chord)| descend(chords, place, chord))
 }
 
-/// Goes from a place to thinner ones until there are none: the length of the chord there, or `None`
-/// if that way leads to an edge.
+/// Moves from a place to thinner ones until there are none. Returns the length of the chord there,
+/// or `None` if the search leads to an edge.
 fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f64> {
     let longest = chord.length;
     for _ in 0..MOST_STEPS {
@@ -152,8 +159,8 @@ fn descend(chords: &impl Chords, mut place: Place, mut chord: Chord) -> Option<f
     None
 }
 
-/// Whether a chord is one of many: a wall as wide as it is thick, and not the tip of a tooth or a
-/// sliver between faces that cross.
+/// Returns whether a chord is one of many similar ones: part of a wall at least as wide as it is
+/// thick, and not the tip of a tooth or a sliver between faces that cross.
 fn is_wall(chords: &impl Chords, place: Place, chord: Chord) -> bool {
     let around = neighbours(chords, place, 0.5 * chord.length);
     let alike = around.filter(|(_, other)| {
@@ -163,7 +170,8 @@ fn is_wall(chords: &impl Chords, place: Place, chord: Chord) -> bool {
     chord.length >= chords.least() && alike.count() >= WIDE
 }
 
-/// Whether all that lies around a place is as thin: a plate, not the edge of something thicker.
+/// Returns whether everything around a place is as thin: a plate, not the edge of something
+/// thicker.
 fn is_plate(chords: &impl Chords, place: Place) -> bool {
     let reach = chords.blind_reach();
     let around = [0.5, 1.0].into_iter().flat_map(|share| {
@@ -177,17 +185,17 @@ fn is_plate(chords: &impl Chords, place: Place) -> bool {
         }
         count += 1;
     }
-    // The edge of a wedge has no neighbours: its own normal is neither that of one face nor the other.
+    // The edge of a wedge has no neighbours: its own normal is not that of either face.
     count >= WIDE
 }
 
-/// Places of the same face this far from one, with their chords.
+/// Iterates over the places of the same face at this distance from one, with their chords.
 fn neighbours<'a>(
     chords: &'a impl Chords,
     place: Place,
     reach: f64,
 ) -> impl Iterator<Item = (Place, Chord)> + 'a {
-    /// Cosine up to which a neighbour belongs to the same face.
+    /// Minimum cosine between the normals of places of the same face.
     const SAME_FACE: f64 = 0.5;
     let along = place.outward.any_orthonormal_pair();
     (0..DIRECTIONS).filter_map(move |index| {

@@ -1,27 +1,31 @@
 //! Chords through a field, for bodies without triangles.
 //!
-//! Input: a field and its cell size. Output: chords. Cost: some dozens of field values per chord.
-//! Not for: walls thinner than two cells, which a grid does not tell apart.
+//! Input: a field and its cell size.
+//! Output: chords.
+//! Cost: some dozens of field values per chord.
+//! Not for: walls thinner than two cells, which a grid does not resolve.
 
 use glam::{DVec3, Vec3};
 
 use super::{Chord, Chords, Place, RESOLVED_CELLS};
 use crate::field::Field;
 
-/// Share of the size that stands for a cell in a closed form. Finer costs steps; coarser loses plates
-/// of a thousandth of the size.
+/// Fraction of the size that replaces the cell size for a closed form. A smaller one costs steps; a
+/// larger one misses plates of a thousandth of the size.
 const FINEST: f64 = 1e-4;
 
-/// Share of the depth by which a step goes on: less than 1, for grids are off by a part of a cell.
+/// Fraction of the depth by which a step advances: less than 1, because grids are off by a fraction
+/// of a cell.
 const STEP: f64 = 0.9;
 
-/// Steps along a chord, at most.
+/// Maximum number of steps along a chord.
 const MOST_STEPS: u32 = 1024;
 
-/// Cells around an unresolved chord within which an edge of 30° has become thick enough to be told.
+/// Number of cells around an unresolved chord within which an edge of 30° becomes thick enough to
+/// be resolved.
 const BLIND_CELLS: f64 = 6.0;
 
-/// A field whose chords are measured.
+/// A field in which chords are measured.
 pub(in crate::shape) struct FieldChords<'a> {
     field: &'a dyn Field,
     cell: f64,
@@ -29,7 +33,7 @@ pub(in crate::shape) struct FieldChords<'a> {
 }
 
 impl<'a> FieldChords<'a> {
-    /// `cell_size` is 0 for a closed form.
+    /// Creates the measurement; `cell_size` is 0 for a closed form.
     pub(in crate::shape) fn new(field: &'a dyn Field, size: f32, cell_size: f32) -> Self {
         let size = f64::from(size);
         FieldChords {
@@ -39,9 +43,9 @@ impl<'a> FieldChords<'a> {
         }
     }
 
-    /// The place of the field's own surface nearest to a point near it.
+    /// Projects a point near the surface onto the field's zero set.
     pub(in crate::shape) fn onto(&self, point: DVec3) -> Option<Place> {
-        /// Corrections; one is enough where the field is a distance, edges take more.
+        /// Number of corrections; one is enough where the field is a distance, edges need more.
         const CORRECTIONS: u32 = 4;
         let mut at = point.as_vec3();
         let mut outward = Vec3::ZERO;
@@ -56,9 +60,9 @@ impl<'a> FieldChords<'a> {
         })
     }
 
-    /// Deepest value along a chord of this length \[m\].
+    /// Returns the largest depth found along a chord of this length \[m\].
     pub(in crate::shape) fn deepest(&self, place: Place, length: f64) -> f64 {
-        /// Values along it.
+        /// Number of intervals along the chord.
         const LOOKS: u32 = 16;
         let depths = (1..LOOKS).map(|look| {
             let gone = length * f64::from(look) / f64::from(LOOKS);
@@ -80,7 +84,7 @@ impl Chords for FieldChords<'_> {
         for _ in 0..MOST_STEPS {
             let depth = self.depth(at - gone * outward);
             if depth <= 0.0 {
-                // Between the last two values, as if the field were straight there.
+                // Interpolate linearly between the last two values.
                 let [gone_before, depth_before] = before;
                 let share = depth_before / (depth_before - depth).max(f64::MIN_POSITIVE);
                 let length = gone_before + share.clamp(0.0, 1.0) * (gone - gone_before);

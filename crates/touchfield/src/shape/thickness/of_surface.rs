@@ -1,7 +1,9 @@
-//! Chords through triangles: exact, whatever the grid.
+//! Chords through triangles: exact, independent of any grid.
 //!
-//! Input: a surface that closes. Output: chords, and places spread over it.
-//! Cost: a walk down the tree of boxes per ray. Not for: surfaces with borders, which have no inside.
+//! Input: a closed surface.
+//! Output: chords, and places spread over the surface.
+//! Cost: a traversal of the tree of boxes per ray.
+//! Not for: surfaces with borders, which have no inside.
 
 use glam::DVec3;
 
@@ -9,27 +11,28 @@ use super::{Chord, Chords, Place};
 use crate::geom::Random;
 use crate::shape::Surface;
 
-/// Places by area, at least; every triangle has one besides in meshes with fewer.
+/// Minimum number of places, distributed by area; in meshes with fewer triangles every triangle
+/// gets one more.
 const PLACES: usize = 4096;
 
-/// Share of the size within which a ray still meets the face that it starts on: far above the rounding
-/// of `f64`, far below [`LEAST`].
+/// Fraction of the size within which a ray still hits the face that it starts on: far above the
+/// rounding of `f64`, far below [`LEAST`].
 const AT_START: f64 = 1e-9;
 
-/// Share of the size that a wall is thick at least. Coordinates are `f32`: less is rounding, more loses
-/// foils.
+/// Fraction of the size that is the minimum thickness of a wall. Coordinates are `f32`: less is
+/// rounding error, more misses foils.
 const LEAST: f64 = 1e-5;
 
-/// A closed surface whose chords are measured.
+/// A closed surface in which chords are measured.
 pub(in crate::shape) struct SurfaceChords<'a> {
     surface: &'a Surface,
-    /// 1, or −1 where the triangles are turned inward.
+    /// 1, or −1 if the triangles face inward.
     turned: f64,
     at_start: f64,
 }
 
 impl<'a> SurfaceChords<'a> {
-    /// `None` where the surface has a border or encloses nothing.
+    /// Creates the measurement; `None` if the surface has a border or encloses no volume.
     pub(in crate::shape) fn new(surface: &'a Surface) -> Option<SurfaceChords<'a>> {
         surface.closed_parts()?;
         let volume: f64 = (0..surface.triangles().len() as u32)
@@ -46,7 +49,7 @@ impl<'a> SurfaceChords<'a> {
         })
     }
 
-    /// Places all over the surface, spread by area; the same on every run.
+    /// Returns places all over the surface, distributed by area; the same on every run.
     pub(in crate::shape) fn places(&self) -> Vec<Place> {
         let surface = self.surface;
         let count = surface.triangles().len() as u32;
@@ -91,7 +94,7 @@ impl<'a> SurfaceChords<'a> {
         Some(self.turned * self.area_vector(triangle).try_normalize()?)
     }
 
-    /// Faces met from a place along a direction, in order: how far, and the face.
+    /// Returns the triangles hit by a ray from a place, in order: distance and index.
     fn met(&self, from: DVec3, along: DVec3) -> Vec<(f64, u32)> {
         let mut met = Vec::new();
         self.surface
@@ -107,7 +110,8 @@ impl<'a> SurfaceChords<'a> {
 
 impl Chords for SurfaceChords<'_> {
     fn chord(&self, Place { at, outward }: Place) -> Option<Chord> {
-        // A face between two solids that overlap is no surface: outside, nothing encloses the place.
+        // A face inside another overlapping part of the solid is not on its surface: outside,
+        // nothing may enclose the place.
         let leaves = |triangle: u32, along: DVec3| -> i32 {
             let out = self.turned * self.area_vector(triangle).dot(along);
             if out > 0.0 { 1 } else { -1 }
@@ -118,7 +122,7 @@ impl Chords for SurfaceChords<'_> {
         if around != 0 {
             return None;
         }
-        // How many times the place is enclosed, from face to face.
+        // Number of parts that enclose the place, updated from face to face.
         let mut inside = 1;
         for (length, triangle) in self.met(at, -outward) {
             inside -= leaves(triangle, -outward);
