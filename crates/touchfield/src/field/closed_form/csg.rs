@@ -25,7 +25,6 @@
 //! `u = min(a, b)` over the whole cell if both lower ends are ≥ 0 or their sum is > 0. Otherwise
 //! the union is nowhere deeper than its box; and an intersection is no farther than a point surely
 //! inside it (`witness.rs`), if one is found.
-//! intersection no farther than a point surely inside it (`witness.rs`), if one is found.
 
 use glam::Vec3;
 

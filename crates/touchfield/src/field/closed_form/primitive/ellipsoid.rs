@@ -72,8 +72,7 @@ impl Ellipsoid {
         if at_pole <= 1.0 {
             return self.normal_at_pole(point, beyond_least, (1.0 - at_pole).sqrt());
         }
-        // Start left of the root: where one share alone reaches 1, the sum of squares is at least
-        // 1.
+        // Start left of the root: where one share alone reaches 1, the sum of squares is 1 or more.
         let mut tau = (numerator - beyond_least).max_element().max(0.0);
         if tau == 0.0 {
             // At the pole itself there is no slope; a tiny fraction of the largest length is left
