@@ -399,6 +399,7 @@ impl Brick {
 /// middle of the residuals.
 fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Plane {
     let row = |y: usize, z: usize| &brick.0[SIDE * (SIDE * z + y)..][..size[0]];
+    // Sums of the values over the planes across each axis.
     let mut sums = [[0.0f32; SIDE]; 3];
     for z in 0..size[2] {
         for y in 0..size[1] {
@@ -411,6 +412,7 @@ fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Pl
             sums[2][z] += sum;
         }
     }
+    // Least squares along each axis, from those sums.
     let count = size[0] * size[1] * size[2];
     let slope: [i16; 3] = std::array::from_fn(|axis| {
         let n = size[axis];
@@ -423,6 +425,7 @@ fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Pl
         }
         in_steps(moment / (spread * (count / n) as f32), slope_step)
     });
+    // The residuals of all nodes give the constant and the deviation.
     let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
     let mut left = Left::NOTHING;
     for z in 0..size[2] {
@@ -447,6 +450,7 @@ fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
         count += 1.0;
         first = first.min(cells.first);
     }
+    // The mean slope of the children.
     let slope = sum.map(|sum| (sum / count).round() as i16);
     let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
     let mut left = Left::NOTHING;

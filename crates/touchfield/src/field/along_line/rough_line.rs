@@ -46,7 +46,7 @@ impl RoughLine {
     /// Builds the part of a line during `times`, in which it is within the box of all cells.
     #[inline(always)]
     pub(crate) fn new(cells: UVec3, line: &Line, times: Times) -> RoughLine {
-        /// Number of blocks that no grid has.
+        /// A number of blocks that no grid reaches.
         const NEVER: f32 = 1e30;
         let speed = line.direction().length();
         let time_per_cell = if speed > 0.0 { speed.recip() } else { 0.0 };

@@ -38,9 +38,9 @@ pub(crate) struct BlockPlane {
 
 /// Where a line that passes a block may meet a level.
 pub(crate) enum Near {
-    /// Nowhere. The gap is that at the end of the block.
+    /// The line does not meet the level. The gap is that at the end of the block.
     Nowhere(Piece),
-    /// During a part of the time.
+    /// The line may meet the level during a part of the time.
     Within(NearPart),
 }
 
@@ -88,6 +88,7 @@ impl BlockPlane {
             first: UVec3::ZERO,
             last: UVec3::splat(block.side()),
         };
+        // Least squares about the middle, where the coordinates are uncorrelated.
         let middle = 0.5 * block.side() as f32;
         let (mut moments, mut spread, mut largest) = ([0.0f32; 3], 0.0, 0.0f32);
         for node in nodes.iter() {
@@ -100,6 +101,7 @@ impl BlockPlane {
             largest = largest.max(value.abs());
         }
         let slope = moments.map(|moment| moment / spread);
+        // The residuals of all nodes give the constant and the deviation.
         let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
         for node in nodes.iter() {
             let place = node.as_vec3();

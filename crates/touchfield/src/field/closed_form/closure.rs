@@ -105,8 +105,8 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
     }
 
     /// Returns the step of the central differences \[m\]: the cube root of `f32`'s rounding times
-    /// the size of the box, which balances the errors of rounding (1/step) and of curvature
-    /// (step²). Infinite or empty extents count as one metre.
+    /// the half-diagonal of the box, which balances the errors of rounding (1/step) and of
+    /// curvature (step²). An infinite or zero half-diagonal counts as one metre.
     fn step(&self) -> f32 {
         let size = rounding::length(self.declared.bounds.half_extents());
         let size = if size > 0.0 && size < f32::MAX {
@@ -207,9 +207,9 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for Closure<F> {
     }
 
     /// Returns an interval from the value at the centre of the cell and the Lipschitz constant. For
-    /// a distance, the upper end is at most the border's value plus the distance to the border. For
-    /// a bound, where it is positive the solid is no farther than a point surely inside; where it
-    /// is negative the solid is no deeper than the box.
+    /// a distance, outside the box, the upper end is the border's value plus the distance to the
+    /// border. For a bound, where it is positive the solid is no farther than a point surely
+    /// inside; where it is negative the solid is no deeper than the box.
     fn interval(&self, cell: Aabb) -> Interval {
         let least = rounding::box_lower(self.declared.bounds, cell);
         let Some(ball) = CellBall::of(cell) else {

@@ -113,6 +113,7 @@ pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), 
         chunk.payload.chunks(BLOCK).for_each(piece);
         return Ok(());
     }
+    // Blocks: decompress each where needed, then undo the filter of floats.
     let scratch_size = left.min(BLOCK as u64) as usize;
     let (mut unpacked, mut unfiltered) = (vec![0; scratch_size], vec![0; scratch_size]);
     let mut at = 0;
@@ -145,6 +146,7 @@ pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), 
         }
         left -= size as u64;
     }
+    // Every stored byte must belong to a block.
     match chunk.payload.len() - at {
         0 => Ok(()),
         surplus => {

@@ -108,6 +108,7 @@ pub(super) fn read(
     layout: &GridLayout,
     budget: &mut Budget,
 ) -> Result<Provenance, FileError> {
+    // The required chunk.
     let chunk = container.get(PROVENANCE)?;
     let payload: &[u8; PROVENANCE_SIZE] = fixed_payload(chunk, "a sign method and an error")?;
     let &[code, conservative, reserved @ .., a, b, c, d] = payload;
@@ -125,6 +126,7 @@ pub(super) fn read(
     }
     let measured_error = f32::from_le_bytes([a, b, c, d]);
     check_measured_error(measured_error).map_err(|cause| chunk.error_in_payload(4, cause))?;
+    // The chunks that may be absent.
     let origin = match container.find(ORIGIN) {
         Some(chunk) => read_origin(chunk)?,
         None => DVec3::ZERO,

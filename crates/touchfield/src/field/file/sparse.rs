@@ -66,6 +66,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
         values,
         solid,
     } = field.parts();
+    // Coarse grid: layout, box of validity if it is not the whole grid, node values.
     dense::write_head(builder, field.layout(), *solid, *plain_error);
     let bounds = field.bounds();
     if bounds != field.layout().bounds() {
@@ -85,6 +86,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
         Encoding::FloatBlocks,
         |out| blocks::encode_floats(nodes, out),
     );
+    // References and blocks.
     let numbers = |list: &[u32]| -> Vec<u8> {
         list.iter()
             .flat_map(|number| number.to_le_bytes())
@@ -107,6 +109,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
     builder.chunk(CHILDREN, Need::Required, Encoding::Blocks, |out| {
         blocks::encode_bytes(&numbers(children), out)
     });
+    // Values: residuals block by block (in 16 bits the low bytes, then the high bytes), or floats.
     let tag = |bytes: usize| VALUES.map(|(tag, _)| tag)[bytes.ilog2() as usize];
     match values {
         SparseValues::Bits8(values) => {
@@ -147,6 +150,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
     let blocks_chunk = container.get(BLOCKS)?;
     let list = read_blocks(blocks_chunk, budget)?;
     let children = read_numbers(container.get(CHILDREN)?, budget)?;
+    // The values, of which exactly one kind must be present.
     let mut kinds = VALUES
         .into_iter()
         .filter_map(|(tag, bytes)| Some((container.find(tag)?, bytes)));
@@ -176,6 +180,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
         SparseError::Grid(error) => head_chunk.error(Cause::Grid(error)),
         error => blocks_chunk.error(Cause::BadContent(error.to_string())),
     })?;
+    // The box of validity, if the file has one.
     let Some(chunk) = container.find(BOUNDS) else {
         return Ok(field);
     };

@@ -26,7 +26,8 @@ use crate::geom::{Aabb, Interval, corner, place_index};
 /// such numbers stay finite.
 const LARGEST: f64 = 1e37;
 
-/// Largest precision: 10 to this power is exact in `f64`, and its product with an `i32` still is.
+/// Largest precision: 10 to this power is exact in `f64`, and its product with an `i32` is still a
+/// whole number.
 pub const MOST_PRECISION: u8 = 15;
 
 /// Converts a penetration to a distance, or a distance to a penetration \[m\]. This is the one

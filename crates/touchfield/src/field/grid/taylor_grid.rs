@@ -167,6 +167,7 @@ impl TaylorGrid {
         error_bound: f32,
     ) -> Result<TaylorGrid, TaylorError> {
         let frame = GridFrame::new(layout, solid, error_bound)?;
+        // Check the coarse nodes.
         let coarse_nodes = coarse_nodes(&layout);
         let expected = coarse_nodes
             .to_array()
@@ -198,6 +199,7 @@ impl TaylorGrid {
             nodes,
             correction: 0.0,
         };
+        // Look for tears and the largest correction.
         let (torn, correction) = grid.survey();
         grid.correction = correction;
         // The interpolant of a continuous distance is off by at most half a diagonal, plus the

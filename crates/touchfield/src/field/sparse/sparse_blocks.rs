@@ -534,6 +534,7 @@ fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
     const NOWHERE: u32 = 0;
     let mut level = vec![NOWHERE; parts.blocks.len()];
     let mut deepest = 0;
+    // Marks the blocks of a list of references with their level; each may be marked once only.
     let mut refer = |list: &[u32], after: Option<usize>, own: u32, level: &mut Vec<u32>| {
         for (cell, &block) in list
             .iter()
@@ -561,6 +562,7 @@ fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
         }
         Ok(())
     };
+    // Coarse cells first, then block by block: every block must be marked before it is visited.
     refer(&parts.cells, None, 1, &mut level)?;
     for (index, block) in parts.blocks.iter().enumerate() {
         if level[index] == NOWHERE {

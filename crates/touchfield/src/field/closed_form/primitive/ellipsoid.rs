@@ -98,8 +98,8 @@ impl Ellipsoid {
     }
 
     /// Returns the normal where the root is its pole: the nearest points lie off the middle plane
-    /// across the shortest axes, by `height` of their length. This includes flat bodies, whose
-    /// points all have no thickness.
+    /// across the shortest axes, by `height` of their length. For flat bodies this is the case of
+    /// all their points.
     fn normal_at_pole(self, point: DVec3, beyond_least: DVec3, height: f64) -> DVec3 {
         let shortest = beyond_least.cmpeq(DVec3::ZERO);
         let first = if shortest.test(0) {
