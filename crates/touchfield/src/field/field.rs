@@ -1,4 +1,4 @@
-//! The one trait that every shape answers to.
+//! The trait that every shape implements.
 
 use std::sync::Arc;
 
@@ -13,82 +13,93 @@ use crate::geom::{Aabb, Interval};
 pub struct Sample {
     /// Signed distance \[m\], negative inside.
     pub distance: f32,
-    /// Points outward, towards growing distance; of unit length where the field is a smooth true distance.
+    /// Points outward, towards growing distance. Of unit length where the field is a smooth true
+    /// distance.
     pub gradient: Vec3,
 }
 
 /// A linear function that a field never falls below, over some box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LowerPlane {
-    /// At the centre of the box \[m\].
+    /// Value of the plane at the centre of the box \[m\].
     pub value: f32,
-    /// Of the linear function.
+    /// Gradient of the plane.
     pub gradient: Vec3,
 }
 
-/// What the number a field returns means.
+/// What the number that a field returns means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The true signed distance, within [`Field::error_bound`], everywhere in [`Field::bounds`].
     Distance,
-    /// Right sign, and never farther from zero than the true distance by more than [`Field::error_bound`].
-    /// Safe to step by, not to measure with: what CSG leaves of two true distances.
+    /// A bound with the right sign that is never farther from zero than the true distance by more
+    /// than [`Field::error_bound`]. It is safe to step by, not to measure with. CSG of two true
+    /// distances yields one.
     Bound,
 }
 
 /// A signed distance field: negative inside, positive outside, in its own frame.
 ///
-/// Implementations are 1-Lipschitz up to their error: two values differ by at most the distance of the points
-/// plus twice [`Field::error_bound`]. Outside [`Field::bounds`] the value is a proven *lower bound* of the distance.
+/// Implementations are 1-Lipschitz up to their error: two values differ by at most the distance of
+/// the points plus twice [`Field::error_bound`]. Outside [`Field::bounds`] the value is a proven
+/// *lower bound* of the distance.
 pub trait Field: Send + Sync {
-    /// The box within which the field is as good as it says; the solid lies inside it. Infinite for
-    /// a field that is good everywhere and holds an unbounded solid.
+    /// Returns the box within which [`Field::error_bound`] and [`Field::meaning`] hold. The solid
+    /// lies inside it. It is infinite for a field that is valid everywhere and holds an unbounded
+    /// solid.
     fn bounds(&self) -> Aabb;
 
-    /// Proven: inside [`Field::bounds`], |returned − true distance| is at most this \[m\].
+    /// Returns the proven error bound \[m\]: inside [`Field::bounds`], |returned − true distance|
+    /// is at most this.
     fn error_bound(&self) -> f32;
 
-    /// Whether the value is a distance or only a bound of one.
+    /// Returns whether the value is a distance or only a bound of one.
     fn meaning(&self) -> Meaning {
         Meaning::Distance
     }
 
-    /// Signed distance at `point` \[m\].
+    /// Returns the signed distance at `point` \[m\].
     fn distance(&self, point: Vec3) -> f32;
 
-    /// Signed distance and gradient at `point`.
+    /// Returns the signed distance and the gradient at `point`.
     fn sample(&self, point: Vec3) -> Sample;
 
-    /// One distance a point, in order. `out` is cleared and refilled: no allocation once it has grown.
+    /// Computes one distance per point, in order. `out` is cleared and refilled: no allocation once
+    /// it has grown.
     fn distance_many(&self, points: &[Vec3], out: &mut Vec<f32>) {
         out.clear();
         out.extend(points.iter().map(|&point| self.distance(point)));
     }
 
-    /// One sample a point, in order. `out` is cleared and refilled: no allocation once it has grown.
+    /// Computes one sample per point, in order. `out` is cleared and refilled: no allocation once
+    /// it has grown.
     fn sample_many(&self, points: &[Vec3], out: &mut Vec<Sample>) {
         out.clear();
         out.extend(points.iter().map(|&point| self.sample(point)));
     }
 
-    /// Holds the *true* distance of every point of `cell`, local error included.
+    /// Returns an interval that contains the *true* distance of every point of `cell`, local error
+    /// included.
     fn interval(&self, cell: Aabb) -> Interval;
 
-    /// A plane below the *true* distance over `cell`, local error included: at every point x of it the distance is at least
-    /// `value + gradient · (x − center)`. `None` where nothing is known beyond the distance being 1-Lipschitz.
+    /// Returns a plane below the *true* distance over `cell`, local error included: at every point
+    /// x of the cell the distance is at least `value + gradient · (x − center)`. `None` where
+    /// nothing is known beyond the distance being 1-Lipschitz.
     ///
-    /// Where two bodies face each other their planes nearly cancel, which bounds the gap to second order.
+    /// Where two bodies face each other their planes nearly cancel, which bounds the gap to second
+    /// order.
     fn lower_plane(&self, _cell: Aabb) -> Option<LowerPlane> {
         None
     }
 
-    /// How it can be made again from numbers alone, by those who save it. `None` for code and for what is stored.
+    /// Returns the numbers from which the field can be rebuilt, for saving it. `None` for fields
+    /// defined by code and for stored fields.
     fn recipe(&self) -> Option<Recipe> {
         None
     }
 }
 
-/// A pointer to a field is a field: every call goes to what it points at, the batched ones too.
+/// Implements [`Field`] for a pointer to a field, forwarding every call, the batched ones too.
 macro_rules! field_behind {
     ($pointer:ty) => {
         impl<F: Field + ?Sized> Field for $pointer {

@@ -1,13 +1,16 @@
-//! A lattice of nodes over a box, for those who look at a field everywhere: its cells in blocks, and the blocks that the
-//! surface surely misses known before any node is looked at.
+//! A lattice of nodes over a box, for algorithms that sample a field everywhere. Its cells are
+//! grouped in blocks; blocks that the surface surely misses are found before any node is sampled.
 //!
-//! Input: a box, the number of cells along each axis, and a rule that tells the [`Side`] of a box of any size.
-//! Output: the side of every block; the values of a field at the nodes of one.
-//! Cost: the rule is asked top down, so that time goes with the surface; one byte a block is kept.
-//! Not for: storing values; that is what grids do.
+//! Input: a box, the number of cells along each axis, and a rule that returns the [`Side`] of a box
+//! of any size.
+//! Output: the side of every block; the values of a field at the nodes of one block.
+//! Cost: the rule is evaluated top down, so that time grows with the surface; one byte per block is
+//! kept.
+//! Not for: storing values; grids do that.
 //!
-//! Every cell is cut into the same six tetrahedra around its diagonal \[Kuhn1960\] (docs/BIBLIOGRAPHY.md), so that
-//! neighbouring cells cut their common side alike. A linear function in each has a surface without cracks or ambiguities.
+//! Every cell is cut into the same six tetrahedra around its diagonal \[Kuhn1960\]
+//! (docs/BIBLIOGRAPHY.md), so that neighbouring cells cut their common face alike. A linear
+//! function in each tetrahedron has a surface without cracks or ambiguities.
 
 use glam::{UVec3, Vec3};
 
@@ -15,14 +18,17 @@ use crate::field::field::Field;
 use crate::geom::{Aabb, corner, place_at, place_index, places};
 use crate::threads;
 
-/// Cells along a side of a block. Fewer share more of their nodes with neighbours, who look at them again; more are cut for a
-/// surface that passes only a corner.
+/// Cells along a side of a block. A smaller block shares more of its nodes with its neighbours,
+/// where they are sampled again. A larger block wastes more samples on a surface that crosses only
+/// a corner.
 pub(crate) const BLOCK_SIDE: u32 = 8;
 
-/// Blocks along a side of the cube whose blocks one thread decides, from the whole cube downward. A power of two.
+/// Blocks along a side of the cube that one thread classifies, from the whole cube downward. A
+/// power of two.
 const CUBE_SIDE: u32 = 8;
 
-/// The tetrahedra of a cell by their corners (bit 0 of a corner is x, bit 1 y, bit 2 z), each of positive volume.
+/// The tetrahedra of a cell by their corners (bit 0 of a corner is x, bit 1 y, bit 2 z), each of
+/// positive volume.
 pub(crate) const TETRAHEDRA: [[usize; 4]; 6] = [
     [0, 1, 3, 7],
     [0, 2, 6, 7],
@@ -32,18 +38,19 @@ pub(crate) const TETRAHEDRA: [[usize; 4]; 6] = [
     [0, 6, 4, 7],
 ];
 
-/// What is known of a box.
+/// Where a box lies relative to the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// All of it is inside.
+    /// The whole box is inside.
     Inside,
-    /// All of it is outside.
+    /// The whole box is outside.
     Outside,
-    /// The surface may pass.
+    /// The surface may cross the box.
     Cut,
 }
 
-/// Nodes from `first` to `last`, both included, and the cells between them. Also of blocks, which are counted alike.
+/// A range of nodes from `first` to `last`, both included, and the cells between them. Also used
+/// for ranges of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeRange {
     pub(crate) first: UVec3,
@@ -51,17 +58,17 @@ pub(crate) struct NodeRange {
 }
 
 impl NodeRange {
-    /// Nodes along each axis.
+    /// Returns the number of nodes along each axis.
     pub(crate) fn nodes(self) -> UVec3 {
         self.last - self.first + UVec3::ONE
     }
 
-    /// All nodes, x fastest.
+    /// Iterates over all nodes, x fastest.
     pub(crate) fn iter(self) -> impl Iterator<Item = UVec3> {
         places(self.first, self.last)
     }
 
-    /// The first node of every cell, x fastest.
+    /// Iterates over the first node of every cell, x fastest.
     pub(crate) fn cells(self) -> impl Iterator<Item = UVec3> {
         let NodeRange { first, last } = self;
         (first.z..last.z).flat_map(move |z| {
@@ -69,13 +76,14 @@ impl NodeRange {
         })
     }
 
-    /// Place of a node in the order of [`Self::iter`].
+    /// Returns the position of a node in the order of [`Self::iter`].
     pub(crate) fn slot(self, node: UVec3) -> usize {
         place_index(self.nodes(), node - self.first)
     }
 }
 
-/// The corners of a tetrahedron, those inside first, and how many they are. An even permutation: volumes keep their sign.
+/// Returns the corners of a tetrahedron, those inside first, and the number of corners inside. The
+/// permutation is even, so that volumes keep their sign.
 pub(crate) fn inside_first(inside: [bool; 4]) -> ([usize; 4], usize) {
     let mut order = [0; 4];
     let mut count = 0;
@@ -89,7 +97,7 @@ pub(crate) fn inside_first(inside: [bool; 4]) -> ([usize; 4], usize) {
     let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     let inversions = pairs.iter().filter(|&&(i, j)| order[i] > order[j]).count();
     if inversions % 2 == 1 {
-        // Two of one side change places.
+        // Swap two corners on the same side to make the permutation even.
         let first = if inside_count >= 2 { 0 } else { 2 };
         order.swap(first, first + 1);
     }
@@ -99,12 +107,13 @@ pub(crate) fn inside_first(inside: [bool; 4]) -> ([usize; 4], usize) {
 /// Nodes at the crossings of three families of planes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Lattice {
-    /// Where the planes lie, along each axis \[m\]. `f32`, so that the place of a node is the place the field is asked at.
+    /// Positions of the planes along each axis \[m\]. `f32`, so that a node's position is exactly
+    /// the point at which the field is sampled.
     planes: [Vec<f32>; 3],
 }
 
 impl Lattice {
-    /// So many cells over a finite box; the outermost nodes lie on its border.
+    /// Builds a lattice of `cells` cells over a finite box. The outermost nodes lie on its border.
     pub(crate) fn new(bounds: Aabb, cells: UVec3) -> Lattice {
         let planes = |axis: usize| {
             let (low, high) = (f64::from(bounds.min[axis]), f64::from(bounds.max[axis]));
@@ -121,7 +130,7 @@ impl Lattice {
         }
     }
 
-    /// Nodes of the whole lattice.
+    /// Returns the range of all nodes.
     pub(crate) fn all(&self) -> NodeRange {
         let last = |axis: usize| self.planes[axis].len() as u32 - 1;
         NodeRange {
@@ -130,38 +139,38 @@ impl Lattice {
         }
     }
 
-    /// Where a node lies \[m\].
+    /// Returns the position of a node \[m\].
     pub(crate) fn node(&self, node: UVec3) -> Vec3 {
         Vec3::from_array([0, 1, 2].map(|axis| self.planes[axis][node[axis] as usize]))
     }
 
-    /// The box between the outermost nodes of a range.
+    /// Returns the box between the outermost nodes of a range.
     pub(crate) fn bounds(&self, range: NodeRange) -> Aabb {
         Aabb::new(self.node(range.first), self.node(range.last))
     }
 
-    /// Blocks along each axis.
+    /// Returns the number of blocks along each axis.
     pub(crate) fn blocks(&self) -> UVec3 {
         let cells = self.all().last;
         UVec3::from_array(cells.to_array().map(|n| n.div_ceil(BLOCK_SIDE)))
     }
 
-    /// Number of the block at this place among the [`Self::blocks`], x fastest.
+    /// Returns the index of the block at this place among the [`Self::blocks`], x fastest.
     pub(crate) fn block_index(&self, block: UVec3) -> usize {
         place_index(self.blocks(), block)
     }
 
-    /// The place of a block among the [`Self::blocks`].
+    /// Returns the place of a block among the [`Self::blocks`].
     pub(crate) fn block_place(&self, index: usize) -> UVec3 {
         place_at(self.blocks(), index)
     }
 
-    /// Nodes of a block. Those on its border it shares with its neighbours.
+    /// Returns the nodes of a block. It shares those on its border with its neighbours.
     pub(crate) fn block(&self, index: usize) -> NodeRange {
         self.cube(self.block_place(index), 1)
     }
 
-    /// Nodes of a cube of so many blocks a side, cut off at the border.
+    /// Returns the nodes of a cube of `side` blocks per side, cut off at the border.
     fn cube(&self, first_block: UVec3, side: u32) -> NodeRange {
         NodeRange {
             first: first_block * BLOCK_SIDE,
@@ -169,7 +178,8 @@ impl Lattice {
         }
     }
 
-    /// The side of every block; all cores. `decide` must be right for every box, and is asked for large ones first.
+    /// Computes the side of every block on all cores. `decide` must be right for every box; it is
+    /// called for large boxes first.
     pub(crate) fn sides(&self, decide: impl Fn(Aabb) -> Side + Sync + Send) -> Vec<Side> {
         let blocks = self.blocks();
         let cubes = UVec3::from_array(blocks.to_array().map(|n| n.div_ceil(CUBE_SIDE)));
@@ -194,7 +204,8 @@ impl Lattice {
         sides
     }
 
-    /// Cubes of blocks that are not cut, from first to last, with their side.
+    /// Appends to `found` the cubes of blocks that are not cut, as ranges of blocks with their
+    /// side.
     fn decide_cube(
         &self,
         first: UVec3,
@@ -222,7 +233,8 @@ impl Lattice {
         }
     }
 
-    /// Values of a field at the nodes of a range, in the order of [`NodeRange::iter`]. The first one that is not finite is the error.
+    /// Computes the values of a field at the nodes of a range, in the order of [`NodeRange::iter`].
+    /// Returns the first one that is not finite as an error.
     pub(crate) fn values(
         &self,
         field: &(impl Field + ?Sized),
@@ -241,7 +253,7 @@ impl Lattice {
     }
 }
 
-/// A field that answers a finite point with NaN or infinity.
+/// A field value that is NaN or infinite at a finite point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotFinite {
     pub(crate) point: Vec3,
@@ -270,7 +282,7 @@ mod tests {
             let (order, count) = inside_first(inside);
             assert_eq!(order.map(|i| inside[i]), std::array::from_fn(|i| i < count));
             let [a, b, c, d] = order.map(|i| places[i]);
-            // All or nothing inside is not asked for.
+            // The function is never called with all or no corners inside.
             if (1..4).contains(&count) {
                 assert_eq!((b - a).dot((c - a).cross(d - a)), 1.0, "{inside:?}");
             }

@@ -1,7 +1,8 @@
-//! Signed distance fields: what the run time knows of a shape.
+//! Signed distance fields: the run-time representation of a shape.
 //!
-//! A type that holds a number is built by a constructor that refuses what makes no shape ([`ParameterError`]);
-//! one that only joins other fields ([`Union`], [`Intersection`], [`Difference`]) has public fields.
+//! A type that holds a number is built by a constructor that rejects values that make no shape
+//! ([`ParameterError`]). A type that only combines other fields ([`Union`], [`Intersection`],
+//! [`Difference`]) has public fields.
 
 pub(crate) mod along_line;
 pub(crate) mod bounds;

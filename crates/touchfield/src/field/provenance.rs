@@ -2,20 +2,22 @@
 
 use glam::DVec3;
 
-/// How inside was told from outside.
+/// The method that separated inside from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SignMethod {
-    /// Angle-weighted pseudonormals of the nearest feature \[Baerentzen2005\]; for closed, clean meshes.
+    /// Angle-weighted pseudonormals of the nearest feature \[Baerentzen2005\]; for closed, clean
+    /// meshes.
     Pseudonormal = 1,
-    /// Generalised winding number above one half \[Jacobson2013, Barill2018\]; for holes, overlaps, soups.
+    /// Generalised winding number above one half \[Jacobson2013, Barill2018\]; for holes, overlaps,
+    /// soups.
     Winding = 2,
     /// Odd number of ray crossings, by majority of several rays; for soups of random orientation.
     Parity = 3,
-    /// Out of reach of a ball that comes from outside \[Xu2014\]: a closed, shrunk offset surface without its inner shells; for soups
-    /// with gaps, where only the outer hull counts.
+    /// Region that a ball coming from outside cannot reach \[Xu2014\]: a closed, shrunk offset
+    /// surface without its inner shells. For soups with gaps, where only the outer hull counts.
     Offset = 4,
-    /// Not by us: the values came with their signs, as those of a grid that somebody made. No way to bake.
+    /// Signs that came with the values, such as those of an imported grid. Not a method of baking.
     Given = 255,
 }
 
@@ -29,7 +31,7 @@ impl SignMethod {
         SignMethod::Given,
     ];
 
-    /// The word used on the command line and in JSON.
+    /// Returns the word used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             SignMethod::Pseudonormal => "pseudonormal",
@@ -41,21 +43,22 @@ impl SignMethod {
     }
 }
 
-/// What is known about a field beside its values; stored with it.
+/// Metadata of a field that is stored beside its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
-    /// How inside was told from outside.
+    /// Method that separated inside from outside.
     pub sign_method: SignMethod,
     /// Largest |interpolated − exact| over random samples \[m\]; at most the field's error bound.
     pub measured_error: f32,
-    /// Whether the solid of the field encloses the surface it was made of: no point of that is reported outside.
+    /// Whether the field's solid encloses the surface it was made from, so that no point of that
+    /// surface is reported as outside.
     pub conservative: bool,
-    /// Origin of the field's frame, in the frame of the mesh \[m\]. Zero unless the mesh lies so far out
-    /// that `f32` could not resolve the grid there. Then a point at `x` of the mesh is at `x − origin`
-    /// of the field; subtract in `f64`, and round after that.
+    /// Origin of the field's frame, in the frame of the mesh \[m\]. Zero unless the mesh lies so
+    /// far out that `f32` could not resolve the grid there. A point at `x` of the mesh is at
+    /// `x − origin` of the field; subtract in `f64`, then round.
     pub origin: DVec3,
     /// Cells whose sign is doubtful, by index (x fastest, cells not nodes), ascending.
     pub doubtful_cells: Vec<u32>,
-    /// What was wrong with the mesh and what was done about it, a sentence each.
+    /// Defects of the mesh and how they were handled, one sentence each.
     pub notes: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! The fields that files hold, as one type: for those who load a field and do not mind how it is stored.
+//! One type for all fields that files hold, for callers that do not depend on how a field is
+//! stored.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -15,7 +16,7 @@ use crate::geom::{Aabb, Interval};
 pub enum StoredField {
     /// A value at every node of a regular grid.
     Dense(DenseGrid),
-    /// A coarse grid, and blocks of finer cells.
+    /// A coarse grid and blocks of finer cells.
     Sparse(SparseBlocks),
     /// A value and a gradient at every node, in half floats.
     Taylor(TaylorGrid),
@@ -24,7 +25,7 @@ pub enum StoredField {
 }
 
 impl StoredField {
-    /// The word used on the command line and in JSON.
+    /// Returns the word used on the command line and in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             StoredField::Dense(_) => "dense",
@@ -34,7 +35,8 @@ impl StoredField {
         }
     }
 
-    /// Where the nodes lie; those of the coarse grid of a sparse field, and the corners of voxels.
+    /// Returns where the nodes lie: the coarse nodes of a sparse field, the voxel corners of a
+    /// voxmap.
     pub fn layout(&self) -> &GridLayout {
         match self {
             StoredField::Dense(grid) => grid.layout(),
@@ -44,8 +46,9 @@ impl StoredField {
         }
     }
 
-    /// From where to where the field is good, counted in cells of its [`layout`](Self::layout): all of it, but for sparse fields
-    /// [within](SparseBlocks::within) a part.
+    /// Returns the two corners of the region where the field is valid, in cells of its
+    /// [`layout`](Self::layout). This is the whole layout, except for sparse fields restricted by
+    /// [`within`](SparseBlocks::within).
     pub(crate) fn good_cells(&self) -> [DVec3; 2] {
         let (layout, bounds) = (self.layout(), self.bounds());
         let all = layout.cells().as_dvec3();
@@ -58,7 +61,7 @@ impl StoredField {
         })
     }
 
-    /// Sides of the smallest cells \[m\].
+    /// Returns the side of the smallest cells \[m\].
     pub fn finest_cell_size(&self) -> f32 {
         match self {
             StoredField::Dense(grid) => grid.layout().cell_size,
@@ -68,7 +71,7 @@ impl StoredField {
         }
     }
 
-    /// A box that holds the surface \[m\].
+    /// Returns a box that contains the surface \[m\].
     pub fn solid(&self) -> Aabb {
         match self {
             StoredField::Dense(grid) => grid.solid(),
@@ -78,7 +81,7 @@ impl StoredField {
         }
     }
 
-    /// Bytes of its values.
+    /// Returns the size of the stored values in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             StoredField::Dense(grid) => grid.bytes(),
@@ -88,7 +91,7 @@ impl StoredField {
         }
     }
 
-    /// Number of stored values.
+    /// Returns the number of stored values.
     pub fn value_count(&self) -> usize {
         match self {
             StoredField::Taylor(grid) => grid.layout().node_count() as usize,
@@ -98,7 +101,7 @@ impl StoredField {
         }
     }
 
-    /// Whether some stored value is negative: else there is no solid to see.
+    /// Returns whether any stored value is negative. If none is, the field has no visible solid.
     pub fn has_inside(&self) -> bool {
         let negative = |value: &f32| *value < 0.0;
         match self {
@@ -119,7 +122,7 @@ impl StoredField {
         }
     }
 
-    /// The dense grid, if it is one.
+    /// Returns the dense grid, if the field is one.
     pub fn as_dense(&self) -> Option<&DenseGrid> {
         match self {
             StoredField::Dense(grid) => Some(grid),
@@ -152,7 +155,7 @@ impl From<LayeredVoxmap> for StoredField {
     }
 }
 
-/// The same call on whatever it is; batches choose once for all points.
+/// Forwards a call to the stored field, whatever its kind. Batches dispatch once for all points.
 macro_rules! each {
     ($self:ident, $field:ident => $call:expr) => {
         match $self {

@@ -1,16 +1,23 @@
-//! What a dense grid is over ever larger blocks of cells, roughly: a linear function, and how far values stray from it.
+//! Linear approximations of a dense grid over ever larger blocks of cells, with a bound on the
+//! deviation of the values from them.
 //!
-//! Input: a grid, and the blocks of its [`MinMaxOctree`]. Output: when a line that passes a block may meet a level, and when it surely does not; the
-//! values of leaves that hold the surface, side by side. Cost: built bottom-up, every value read once; 16 bytes a block, over leaves of 4³ cells 0.29
-//! bytes a cell, and 512 bytes a leaf on the surface. A block is asked by two dot products. Not for: values elsewhere, which the grid has.
+//! Input: a grid, and the blocks of its [`MinMaxOctree`].
+//! Output: when a line that passes a block may meet a level, and when it surely does not; the
+//! values of leaves that contain the surface, contiguous in memory.
+//! Cost: built bottom-up, every value read once; 16 bytes per block, with leaves of 4³ cells 0.29
+//! bytes per cell, and 512 bytes per leaf on the surface. A query takes two dot products.
+//! Not for: values elsewhere, which the grid has.
 //!
-//! A distance hardly bends: over a few cells it is nearly linear, the more so the finer the grid. So the few cells in which a line can cross a level are known
-//! before any value of the grid is read, whatever the level; a range of values ([`MinMaxOctree::range_around`]) only tells whether there are such cells. What is
-//! left between the linear function and the interpolant is trilinear in every cell, so it is largest at a node, and the nodes prove the bound.
+//! A distance hardly bends: over a few cells it is nearly linear, the more so the finer the grid.
+//! So the few cells in which a line can cross a level are known before any value of the grid is
+//! read, whatever the level; a range of values ([`MinMaxOctree::range_around`]) only shows whether
+//! there are such cells. The difference of the interpolant and the linear function is trilinear in
+//! every cell, so it is largest at a node, and the nodes prove the bound.
 //!
-//! **What is near in space is near in memory.** The corners of a cell of a large grid lie on four pages, and each may cost as much as all else that a line
-//! does. So blocks are kept in tiles: 8³ leaves and all blocks over them, on three pages. And leaves that hold the surface keep a copy of their values,
-//! a brick each.
+//! **Data near in space are near in memory.** The corners of a cell of a large grid lie on four
+//! pages, and each access may cost as much as everything else along the line. So blocks are stored
+//! in tiles: 8³ leaves and all blocks over them, on three pages. And leaves that contain the
+//! surface keep a copy of their values, one brick each.
 
 use glam::{UVec3, Vec3A};
 
@@ -24,44 +31,47 @@ use crate::geom::lanes::{prefer_large_pages, prefetch};
 use crate::geom::{Interval, corner, place_at, place_index};
 use crate::threads;
 
-/// Over all blocks of an octree.
+/// Linear approximations of all blocks of an octree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BlockPlanes {
-    /// Tile after tile, x fastest, each [`TILE`] long; then blocks larger than a tile, in the octree's order.
+    /// Planes tile by tile, x fastest, [`TILE`] per tile; then blocks larger than a tile, in the
+    /// octree's order.
     planes: Vec<Plane>,
-    /// Tiles along x, y and z.
+    /// Number of tiles along x, y and z.
     tiles: UVec3,
-    /// How many planes there are before the first larger block, less its number in the octree.
+    /// Offset from the octree index of a block larger than a tile to its index in `planes`.
     larger: usize,
     bricks: Vec<Brick>,
     /// One step of a slope \[m per cell\].
     slope_step: f32,
 }
 
-/// The largest block of a tile is so many levels above the leaves. Larger ones are few, and stay in the caches.
+/// Height of the largest block of a tile, in levels above the leaves. Larger blocks are few, and
+/// stay in the caches.
 pub(crate) const TILE_HEIGHT: usize = 3;
-/// Where blocks of each height begin in a tile: the largest first, leaves last.
+/// Offset in a tile of the blocks of each height: the largest block first, leaves last.
 const STARTS: [usize; TILE_HEIGHT + 1] = [73, 9, 1, 0];
-/// Blocks of a tile: 8³ leaves, 4³, 2³ and 1.
+/// Number of blocks per tile: 8³ leaves, 4³, 2³ and 1.
 const TILE: usize = 585;
 
-/// Sixteen bytes: four share a line of the cache.
+/// The linear approximation of a block, in sixteen bytes so that four share a cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plane {
-    /// Along each axis, in steps.
+    /// Slope along each axis, in steps.
     slope: [i16; 3],
-    /// No value within the block is farther off than this \[m\]: the upper half of an `f32`, rounded up.
+    /// Largest deviation of any value within the block \[m\]: the upper half of an `f32`, rounded
+    /// up.
     strays: u16,
-    /// At the block's corner nearest to the grid's origin \[m\].
+    /// Value at the block's corner nearest to the grid's origin \[m\].
     value: f32,
-    /// Which brick holds the values of a leaf; [`NONE`] for none.
+    /// Index of the brick with the values of a leaf; [`NONE`] if there is none.
     brick: u32,
 }
 
-/// No brick.
+/// Marks a block without a brick.
 const NONE: u32 = u32::MAX;
 
-/// Nothing is known.
+/// The plane of a block about which nothing is known: its deviation is infinite.
 const UNKNOWN: Plane = Plane {
     slope: [0; 3],
     strays: 0x7F80,
@@ -76,12 +86,13 @@ impl Plane {
     }
 }
 
-/// Cells of a leaf along a side, as a power of two: [`crate::field::along_line::min_max_octree::LeafSide::Four`].
+/// Number of cells along a side of a leaf, as a power of two:
+/// [`crate::field::along_line::min_max_octree::LeafSide::Four`].
 pub(crate) const LEAF_LOG2: u32 = 2;
-/// Nodes of a leaf along a side, at most.
+/// Maximum number of nodes along a side of a leaf.
 const SIDE: usize = (1 << LEAF_LOG2) + 1;
 
-/// The values of a leaf, x fastest, and room to begin on a line of the cache.
+/// The values of a leaf, x fastest, padded and aligned to cache lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 struct Brick([f32; 128]);
@@ -89,52 +100,56 @@ struct Brick([f32; 128]);
 /// Where a line that passes a block may meet a level, in lengths along the line \[cells\].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Near {
-    /// Nowhere.
+    /// The line does not meet the level.
     Nowhere {
-        /// On which side it stays; the other is above.
+        /// Whether the line stays below the level; otherwise above.
         is_below: bool,
-        /// How far from the level it is where it leaves the block, at least \[m\].
+        /// Lower bound of the distance from the level where the line leaves the block \[m\].
         gap: f32,
     },
-    /// From here to there. What comes before and after, if anything does, is on one side of the level.
+    /// The line may meet the level only between `from` and `to`. The parts before and after, if
+    /// any, are each on one side of the level.
     Within {
         from: f32,
         to: f32,
-        /// On which side it is before.
+        /// Whether the line is below the level before `from`.
         is_below: bool,
     },
 }
 
-/// What is asked of blocks, whatever the line.
+/// The level and the rounding bounds of queries, for any line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking {
     level: f32,
-    /// How far values are off \[m\] for each cell that a coordinate is,
+    /// Error of values per cell of error in a coordinate \[m per cell\].
     per_cell: f32,
-    /// and because they are rounded themselves.
+    /// Error of values due to their own rounding \[m\].
     rounding: f32,
 }
 
-/// What is asked of blocks along a line.
+/// The level and the margin of queries along one line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     level: f32,
-    /// How far values may stray beyond what blocks say, because lines are rounded \[m\].
+    /// Margin added to the deviation of blocks because lines and values are rounded \[m\].
     margin: f32,
 }
 
 impl Asking {
-    /// `steepest` is that of the field, `whole` holds all of its values.
+    /// Computes the bounds. `steepest` is the field's largest slope, `whole` contains all of its
+    /// values.
     pub(crate) fn new(level: f32, layout: &GridLayout, steepest: f32, whole: Interval) -> Asking {
         let slope = steepest * layout.cell_size;
-        // What is added to values, at the start and along the way, is rounded sixteen times at most, by half an ε each.
+        // Terms added to values, at the start and along the way, are rounded sixteen times at most,
+        // by half an ε each.
         let largest = whole.lower.abs().max(whole.upper.abs()) + level.abs();
         let side = layout.cells().max_element() as f32;
         let rounding = 8.0 * f32::EPSILON * (largest + 3.0 * slope * side);
         Asking {
             level,
-            // The place itself is off by √3 times what its coordinates are, and values by that times the slope. Beside them the linear function, whose slope is up
-            // to √3 times as large: √3 + 3 in all.
+            // The place itself is off by √3 times the error of its coordinates, and values by that
+            // times the slope. The linear function, whose slope is up to √3 times as large, adds
+            // another 3: √3 + 3 in all.
             per_cell: 5.0 * slope,
             rounding: rounding + f32::MIN_POSITIVE,
         }
@@ -150,9 +165,9 @@ impl Asking {
 }
 
 impl BlockPlanes {
-    /// `steepest`: nowhere is the grid steeper \[m per m\].
+    /// Builds the planes. `steepest` is the largest slope anywhere in the grid \[m per m\].
     pub(crate) fn build(grid: &DenseGrid, blocks: &MinMaxOctree, steepest: f32) -> BlockPlanes {
-        /// Tiles: what threads hand over is soon in its place.
+        /// Number of tiles per batch: the results of the threads are soon moved to their place.
         const AT_A_TIME: usize = 1024;
         let slope_step = steepest * grid.layout().cell_size / f32::from(i16::MAX);
         let side = 1 << TILE_HEIGHT;
@@ -165,12 +180,14 @@ impl BlockPlanes {
         let mut planes = BlockPlanes {
             planes: Vec::with_capacity(count * TILE + blocks.count() - first_larger),
             tiles,
-            // A tile holds all blocks of the octree that are in it, and may hold more.
+            // A tile has room for all blocks of the octree that are in it, and may have room to
+            // spare.
             larger: count * TILE - first_larger,
             bricks: Vec::new(),
             slope_step,
         };
         prefer_large_pages(planes.planes.spare_capacity_mut());
+        // Tiles in parallel, batch by batch; brick indices are shifted to the common list.
         for start in (0..count).step_by(AT_A_TIME) {
             let found = threads::map(AT_A_TIME.min(count - start), |index| {
                 Tile::build(grid, blocks, place_at(tiles, start + index), slope_step)
@@ -180,7 +197,7 @@ impl BlockPlanes {
                 planes.planes.extend(tile.planes.iter().map(|&plane| Plane {
                     brick: match plane.brick {
                         NONE => NONE,
-                        // 2³² bricks are two terabytes.
+                        // 2³² bricks would be two terabytes.
                         brick => before + brick,
                     },
                     ..plane
@@ -188,10 +205,12 @@ impl BlockPlanes {
                 planes.bricks.extend(tile.bricks);
             }
         }
+        // Move the bricks into one allocation on large pages.
         let mut bricks = Vec::with_capacity(planes.bricks.len());
         prefer_large_pages(bricks.spare_capacity_mut());
         bricks.append(&mut planes.bricks);
         planes.bricks = bricks;
+        // Blocks larger than a tile, bottom-up.
         let mut children = Vec::new();
         for height in TILE_HEIGHT + 1..=blocks.height() {
             let (first, last) = (UVec3::ZERO, blocks.size(height) - UVec3::ONE);
@@ -212,7 +231,7 @@ impl BlockPlanes {
         size_of_val(self.planes.as_slice()) + size_of_val(self.bricks.as_slice())
     }
 
-    /// Number of a block that is so many levels above the leaves.
+    /// Returns the index of a block that is `height` levels above the leaves.
     #[inline(always)]
     pub(crate) fn index(&self, blocks: &MinMaxOctree, height: usize, node: UVec3) -> usize {
         if height > TILE_HEIGHT {
@@ -222,13 +241,14 @@ impl BlockPlanes {
         place_index(self.tiles, tile) * TILE + in_tile(height, node)
     }
 
-    /// Asks for a block by its number, which will be looked at soon.
+    /// Prefetches a block that will be read soon, by its index.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.planes[index]);
     }
 
-    /// Along a line that is in the block of this number, so many cells from its start.
+    /// Returns where a line may meet the level in block `index`; the line is in the block at `way`
+    /// cells from its start.
     #[inline(always)]
     pub(crate) fn near(
         &self,
@@ -250,10 +270,10 @@ impl BlockPlanes {
                 gap: end.abs() - strays,
             };
         }
-        // From both ends towards the level until values may be there.
+        // From both ends towards the level, until the deviation may reach it.
         let until = |above: f32| {
             let free = above.abs() - strays;
-            // Also where it is no number.
+            // The condition is also false for NaN.
             if free > 0.0 { free / rate.abs() } else { 0.0 }
         };
         let from = way + until(above);
@@ -264,19 +284,19 @@ impl BlockPlanes {
         }
     }
 
-    /// Asks for the values of a cell, which will be read soon.
+    /// Prefetches the values of a cell that will be read soon.
     #[inline(always)]
     pub(crate) fn prefetch_corners(&self, grid: &DenseGrid, cell: UVec3) {
         let Some((brick, first)) = self.in_brick(cell) else {
             return grid.prefetch_corners(cell);
         };
         prefetch(&brick[first]);
-        // The far corner is 31 values on: in this line of the cache, or in one of the two after it.
+        // The far corner is 31 values on: in this cache line, or in one of the next two.
         prefetch(&brick[(first + 16).min(127)]);
         prefetch(&brick[(first + 31).min(127)]);
     }
 
-    /// The values at the corners of a cell, from its leaf if that keeps them.
+    /// Returns the values at the corners of a cell, from its leaf's brick if there is one.
     #[inline(always)]
     pub(crate) fn corners(&self, grid: &DenseGrid, cell: UVec3) -> [f32; 8] {
         match self.in_brick(cell) {
@@ -285,7 +305,8 @@ impl BlockPlanes {
         }
     }
 
-    /// The brick of a cell's leaf, if there is one, and where in it the cell's values begin.
+    /// Returns the brick of a cell's leaf, if there is one, and the index in it of the cell's first
+    /// value.
     #[inline(always)]
     fn in_brick(&self, cell: UVec3) -> Option<(&[f32; 128], usize)> {
         let leaf = cell >> LEAF_LOG2;
@@ -300,7 +321,7 @@ impl BlockPlanes {
     }
 }
 
-/// Where a node of a height is within its tile.
+/// Returns the offset of a node of this height within its tile.
 #[inline(always)]
 fn in_tile(height: usize, node: UVec3) -> usize {
     let log2 = TILE_HEIGHT - height;
@@ -309,7 +330,7 @@ fn in_tile(height: usize, node: UVec3) -> usize {
     STARTS[height] + (((z << log2) + y) << log2) + x
 }
 
-/// Blocks of a tile, those beyond the grid unknown, and the bricks of its leaves.
+/// The planes of a tile's blocks (unknown beyond the grid), and the bricks of its leaves.
 struct Tile {
     planes: Vec<Plane>,
     bricks: Vec<Brick>,
@@ -350,7 +371,8 @@ impl Tile {
 }
 
 impl Brick {
-    /// The nodes of a leaf, how many there are along each axis, and the largest of their values \[m\].
+    /// Copies the nodes of a leaf; returns also their number along each axis, and the largest
+    /// absolute value \[m\].
     fn of(grid: &DenseGrid, cells: Cells) -> (Brick, [usize; 3], f32) {
         let size = (cells.last - cells.first + UVec3::splat(2)).to_array();
         let size = size.map(|n| n as usize);
@@ -373,9 +395,11 @@ impl Brick {
     }
 }
 
-/// Through the nodes of a leaf: slopes are those of least squares, the value is in the middle of what is left.
+/// Fits a linear function to the nodes of a leaf: the slopes by least squares, the value in the
+/// middle of the residuals.
 fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Plane {
     let row = |y: usize, z: usize| &brick.0[SIDE * (SIDE * z + y)..][..size[0]];
+    // Sums of the values over the planes across each axis.
     let mut sums = [[0.0f32; SIDE]; 3];
     for z in 0..size[2] {
         for y in 0..size[1] {
@@ -388,6 +412,7 @@ fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Pl
             sums[2][z] += sum;
         }
     }
+    // Least squares along each axis, from those sums.
     let count = size[0] * size[1] * size[2];
     let slope: [i16; 3] = std::array::from_fn(|axis| {
         let n = size[axis];
@@ -400,6 +425,7 @@ fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Pl
         }
         in_steps(moment / (spread * (count / n) as f32), slope_step)
     });
+    // The residuals of all nodes give the constant and the deviation.
     let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
     let mut left = Left::NOTHING;
     for z in 0..size[2] {
@@ -413,7 +439,7 @@ fn of_leaf(brick: &Brick, size: [usize; 3], largest: f32, slope_step: f32) -> Pl
     left.plane(slope, 0.0, largest, per_cell)
 }
 
-/// Over blocks that are linear, each up to what it strays.
+/// Fits a linear function to child blocks, each of which is linear up to its deviation.
 fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
     let (mut sum, mut count) = ([0.0f32; 3], 0.0f32);
     let mut first = UVec3::MAX;
@@ -424,6 +450,7 @@ fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
         count += 1.0;
         first = first.min(cells.first);
     }
+    // The mean slope of the children.
     let slope = sum.map(|sum| (sum / count).round() as i16);
     let per_cell = slope.map(|slope| f32::from(slope) * slope_step);
     let mut left = Left::NOTHING;
@@ -431,7 +458,7 @@ fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
     for (plane, cells) in children {
         let own = plane.slope.map(|slope| f32::from(slope) * slope_step);
         let sides = cells.last - cells.first + UVec3::ONE;
-        // What is left between two linear functions is largest at a corner.
+        // The difference of two linear functions is largest at a corner.
         for i in 0..8 {
             let in_child = (corner(UVec3::ZERO, i) * sides).as_vec3().to_array();
             let from_first = ((cells.first - first).as_vec3()).to_array();
@@ -450,11 +477,11 @@ fn of_children(children: &[(Plane, Cells)], slope_step: f32) -> Plane {
 }
 
 fn in_steps(slope: f32, step: f32) -> i16 {
-    // Without any slope 0/0, which becomes 0.
+    // If all slopes are zero this is 0/0, which is cast to 0.
     (slope / step).round() as i16
 }
 
-/// What values are beside a linear function without a constant.
+/// The range of residuals of values from a linear function without a constant.
 struct Left {
     least: f32,
     most: f32,
@@ -477,11 +504,13 @@ impl Left {
         self.most = if value > self.most { value } else { self.most };
     }
 
-    /// With the constant that leaves the least; `strays` more, and what is rounded.
+    /// Returns the plane with the constant that minimises the deviation, which grows by `strays`
+    /// and by rounding.
     fn plane(&self, slope: [i16; 3], strays: f32, largest: f32, per_cell: [f32; 3]) -> Plane {
         let value = 0.5 * (self.least + self.most);
         let half = f32::max(self.most - value, value - self.least);
-        // A dozen roundings of products and sums no larger than these; and of lines, whose places are sure to far less than an ε of a cell.
+        // A dozen roundings of products and sums no larger than these, and the rounding of lines,
+        // whose places are accurate to far less than an ε of a cell.
         let across: f32 = per_cell.iter().map(|slope| slope.abs()).sum();
         let rounding = f32::EPSILON * (16.0 * (largest + value.abs()) + across);
         let strays = half + strays + rounding + f32::MIN_POSITIVE;
@@ -511,7 +540,8 @@ mod tests {
     use glam::{DVec3, Vec3};
     use proptest::prelude::*;
 
-    /// Of values with a ridge, waves and noise, whose sides are no multiples of a leaf's.
+    /// Builds a grid of values with a ridge, waves and noise, whose sides are not multiples of a
+    /// leaf's.
     fn grid(seed: u32, noise: f32) -> DenseGrid {
         let nodes = UVec3::new(14, 11, 70);
         let layout = GridLayout {
@@ -535,7 +565,7 @@ mod tests {
         DenseGrid::new(layout, values, Aabb::new(Vec3::ZERO, Vec3::ONE), 0.1).unwrap()
     }
 
-    /// What a block says of a whole line, and how the line is measured.
+    /// Queries a block along a whole line; returns the result, the line and the block.
     fn near(
         grid: &DenseGrid,
         height: usize,
@@ -568,7 +598,7 @@ mod tests {
                 let place = line.at(rough.time(way)).as_vec3() * grid.layout().cell_size + grid.layout().origin;
                 grid.distance(place) - level
             };
-            // Lines are measured in `f32`, and so are fields.
+            // Lines are computed in `f32`, and so are fields.
             let is_clear = |way: f32, is_below: bool| if is_below { above(way) < 1e-5 } else { above(way) > -1e-5 };
             for k in 0..=64 {
                 let way = block.leaves * k as f32 / 64.0;
@@ -580,7 +610,7 @@ mod tests {
                 };
                 prop_assert!(clear, "{} at {way} of {near:?}", above(way));
             }
-            // As far from the level at the end as it says.
+            // The distance from the level at the end is at least the reported gap.
             if let Near::Nowhere { gap, .. } = near {
                 prop_assert!(gap > 0.0 && above(block.leaves).abs() >= gap - 1e-5);
             }
@@ -601,7 +631,8 @@ mod tests {
 
     #[test]
     fn what_is_linear_is_met_where_it_is() {
-        // Without noise, behind the ridge and along x: 0.25 a cell. From 0.5 at the start to 1.5 at the end.
+        // Without noise, behind the ridge and along x: slope 0.25 per cell. From 0.5 at the start
+        // to 1.5 at the end.
         let line = Line::new(DVec3::new(8.0, 0.0, 0.0), DVec3::new(12.0, 0.0, 0.0));
         let (near, ..) = near(&grid(0, 0.0), 0, &line, 1.0);
         let Near::Within { from, to, .. } = near else {

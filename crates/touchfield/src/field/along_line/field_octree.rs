@@ -1,8 +1,10 @@
-//! The octree of a stored field, whatever its kind: what a moving point may skip.
+//! The octree of a stored field of any kind: the blocks that a moving point may skip.
 //!
-//! Input: a [`StoredField`]. Output: ranges of its values over ever larger blocks of cells, and how steep it is at most.
-//! Cost: every value is read once or twice, on all cores; bytes as [`MinMaxOctree`] and [`SparseOctree`] say. Not for: other fields
-//! than the one it was built over.
+//! Input: a [`StoredField`].
+//! Output: ranges of its values over ever larger blocks of cells, and a bound on its slope.
+//! Cost: every value is read once or twice, on all cores; for the memory see [`MinMaxOctree`] and
+//! [`SparseOctree`].
+//! Not for: other fields than the one it was built over.
 
 use glam::{DVec3, UVec3};
 
@@ -19,7 +21,7 @@ use crate::field::stored::StoredField;
 use crate::geom::{Interval, corner};
 use crate::threads;
 
-/// Ranges over blocks of the cells of a stored field.
+/// Ranges of values over blocks of the cells of a stored field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOctree {
     blocks: Blocks,
@@ -34,7 +36,7 @@ enum Blocks {
 }
 
 impl FieldOctree {
-    /// Over all cells of a field.
+    /// Builds the octree over all cells of a field.
     pub fn build(field: &StoredField) -> FieldOctree {
         match field {
             StoredField::Dense(grid) => {
@@ -61,13 +63,14 @@ impl FieldOctree {
         }
     }
 
-    /// Proven: within its box the field changes by no more than this times the distance of two points. Infinite where values may jump,
-    /// or nobody has looked.
+    /// Returns a proven Lipschitz constant: within its box the field changes by no more than this
+    /// times the distance of two points. Infinite where values may jump, or where no bound was
+    /// computed.
     pub fn steepest(&self) -> f32 {
         self.steepest
     }
 
-    /// Bytes of all ranges, and of what else is kept of blocks.
+    /// Returns the size of all ranges and other data of blocks in bytes.
     pub fn bytes(&self) -> usize {
         match &self.blocks {
             Blocks::Dense(octree, planes) => octree.bytes() + planes.bytes(),
@@ -76,7 +79,7 @@ impl FieldOctree {
         }
     }
 
-    /// Over the cells of the field's layout.
+    /// Returns the octree over the cells of the field's layout.
     pub(crate) fn cells(&self) -> &MinMaxOctree {
         match &self.blocks {
             Blocks::Dense(octree, _) | Blocks::Cells(octree) => octree,
@@ -84,7 +87,7 @@ impl FieldOctree {
         }
     }
 
-    /// Those of a sparse field.
+    /// Returns the octree and planes of a sparse field; `None` for other kinds.
     pub(crate) fn sparse(&self) -> Option<(&SparseOctree, &SparsePlanes)> {
         match &self.blocks {
             Blocks::Dense(..) | Blocks::Cells(_) => None,
@@ -92,7 +95,7 @@ impl FieldOctree {
         }
     }
 
-    /// Those of a dense field.
+    /// Returns the planes of a dense field; `None` for other kinds.
     pub(crate) fn planes(&self) -> Option<&BlockPlanes> {
         match &self.blocks {
             Blocks::Dense(_, planes) => Some(planes),
@@ -101,10 +104,11 @@ impl FieldOctree {
     }
 }
 
-/// The largest slope anywhere in a dense grid.
+/// Returns the largest slope anywhere in a dense grid.
 ///
-/// Within a cell the gradient is linear along each axis, so it is longest at a corner; there its components are the differences along
-/// the three edges. Of the two edges of a node along an axis we take the steeper, which holds for all eight cells around it.
+/// Within a cell the gradient is linear along each axis, so it is longest at a corner; there its
+/// components are the differences along the three edges. Of the two edges of a node along an axis
+/// we take the steeper, which holds for all eight cells around it.
 fn steepest(grid: &DenseGrid) -> f32 {
     let layout = *grid.layout();
     let nodes = layout.nodes;
@@ -115,7 +119,7 @@ fn steepest(grid: &DenseGrid) -> f32 {
         for y in 0..nodes.y as usize {
             let start = z * plane + y * row;
             let here = &values[start..start + row];
-            // At a border there is no neighbour: the value itself, which has no slope.
+            // At a border without a neighbour, compare with the row itself, which has no slope.
             let beside = |inside: bool, offset: isize| match inside {
                 true => &values[start.wrapping_add_signed(offset)..][..row],
                 false => here,
@@ -140,7 +144,7 @@ fn steepest(grid: &DenseGrid) -> f32 {
     };
     let planes = threads::map(nodes.z as usize, of_plane);
     let most = planes.into_iter().fold(0.0f32, f32::max);
-    // Rounding of differences, squares and sums; of the differences of large values most of all.
+    // Rounding of differences, squares and sums; mostly that of differences of large values.
     let largest = (values.iter()).fold(0.0f32, |most, value| most.max(value.abs()));
     let rounding = 4.0 * f32::EPSILON * largest / layout.cell_size;
     most.sqrt() / layout.cell_size * (1.0 + 8.0 * f32::EPSILON) + rounding
@@ -151,7 +155,8 @@ impl CellRanges for TaylorGrid {
         TaylorGrid::layout(self)
     }
 
-    /// The mean of the nodes' distances lies between them; gradients change it by no more than the largest correction.
+    /// Returns the range of the nodes' distances, which contains their mean, widened by the largest
+    /// correction of the gradients.
     fn range(&self, cells: Cells) -> Interval {
         let nodes = Cells {
             first: cells.first,
@@ -172,7 +177,8 @@ impl CellRanges for LayeredVoxmap {
         LayeredVoxmap::layout(self)
     }
 
-    /// A voxel is linear: its corners hold it.
+    /// Returns the range of the corner values of the voxels, within each of which the field is
+    /// linear.
     fn range(&self, cells: Cells) -> Interval {
         let size = f64::from(LayeredVoxmap::layout(self).cell_size);
         cells.iter().fold(NOTHING, |range, voxel| {

@@ -1,22 +1,25 @@
-//! A straight line through a box of cells: which cells it passes, from when to when.
+//! A straight line through a box of cells: the cells it passes, and the time span in each.
 //!
-//! Input: a line in units of cells, a span of time. Output: cells in order, each with its own span; ends meet exactly.
-//! Cost: an addition and a multiplication a cell (3D DDA, after document 002, section 3.1). Not for: what is in the cells.
+//! Input: a line in units of cells, a time span.
+//! Output: cells in order, each with its own time span; the ends of consecutive spans are equal.
+//! Cost: one addition and one multiplication per cell (3D DDA, after \[XuCcd2014\], section 3.1).
+//! Not for: the content of the cells.
 
 use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3};
 
-/// A point that moves: where it is at time 0, and how it moves until time 1. In units of the cells it is used with.
+/// A point in linear motion from time 0 to time 1, in units of the cells it is used with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     origin: DVec3,
     direction: DVec3,
-    /// One over each component; infinite along axes that it does not move along.
+    /// Reciprocal of each component of the direction; infinite along axes on which it does not
+    /// move.
     inverse: DVec3,
 }
 
-/// From when to when, a share of the whole motion each.
+/// Start and end of a time span, as fractions of the whole motion.
 pub(crate) type Times = [f64; 2];
 
 impl Line {
@@ -39,7 +42,8 @@ impl Line {
         self.direction
     }
 
-    /// The same line among the cells that one cell is divided into, so many along each side.
+    /// Returns the same line in units of the cells of a block that divides `cell` into `side` cells
+    /// per side.
     pub(crate) fn within(&self, cell: UVec3, side: u32) -> Line {
         let side = f64::from(side);
         Line {
@@ -49,7 +53,8 @@ impl Line {
         }
     }
 
-    /// When it is in a box, if it ever is: what is left of `times`. A line along a side of the box is in it.
+    /// Returns the part of `times` in which the line is in a box, if there is one. A line along a
+    /// side of the box counts as inside.
     pub(crate) fn clip(&self, min: DVec3, max: DVec3, times: Times) -> Option<Times> {
         let [mut from, mut to] = times;
         for axis in 0..3 {
@@ -64,26 +69,26 @@ impl Line {
             from = from.max(ends[0].min(ends[1]));
             to = to.min(ends[0].max(ends[1]));
         }
-        // No time is −0.
+        // Adding 0 turns −0 into 0.
         (from <= to).then_some([from + 0.0, to + 0.0])
     }
 }
 
-/// Where a walk along a line is.
+/// The state of a walk along a line from cell to cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walker {
     line: Line,
-    /// Along each axis.
+    /// Number of cells along each axis.
     cells: [i32; 3],
     cell: [i32; 3],
-    /// When it leaves the cell along each axis.
+    /// Times at which it leaves the cell along each axis.
     leaves: [f64; 3],
     time: f64,
     end: f64,
 }
 
 impl Walker {
-    /// At the start of `times`, which lie within the box of all cells.
+    /// Starts a walk at the start of `times`, which must lie within the box of all cells.
     #[inline(always)]
     pub(crate) fn new(cells: UVec3, line: &Line, [from, to]: Times) -> Walker {
         let cells = cells.as_ivec3().to_array();
@@ -114,14 +119,15 @@ impl Walker {
         self.time
     }
 
-    /// When it leaves its cell, or the walk ends.
+    /// Returns when the walk leaves its cell or ends.
     #[inline(always)]
     pub(crate) fn leaves_cell(&self) -> f64 {
         let [x, y, z] = self.leaves;
         x.min(y).min(z).min(self.end).max(self.time)
     }
 
-    /// When it leaves a block of cells around its own, from `first` to `last`, or the walk ends.
+    /// Returns when the walk leaves the block of cells from `first` to `last`, which contains its
+    /// own, or ends.
     #[inline(always)]
     pub(crate) fn leaves_block(&self, first: UVec3, last: UVec3) -> f64 {
         let mut leaves = self.end;
@@ -132,8 +138,9 @@ impl Walker {
         leaves.max(self.time)
     }
 
-    /// When it leaves the cells from `first` to `last` along an axis. Never through the border of all cells: by rounding the walk may end a little beyond that, and what is
-    /// left of it belongs to the last cell.
+    /// Returns when the walk leaves the cells from `first` to `last` along an axis. Infinite at the
+    /// border of all cells: by rounding the walk may end slightly beyond that, and the rest of it
+    /// belongs to the last cell.
     #[inline(always)]
     fn leaves_planes(&self, axis: usize, first: i32, last: i32) -> f64 {
         let direction = self.line.direction[axis];
@@ -145,7 +152,9 @@ impl Walker {
         (f64::from(plane) - self.line.origin[axis]) * self.line.inverse[axis]
     }
 
-    /// To where it entered its cell. Never through the border of all cells: by rounding the walk may begin a little before that, and what is there belongs to the first cell.
+    /// Moves the time back to where the walk entered its cell, not before `not_before`. The border
+    /// of all cells does not count: by rounding the walk may begin slightly before it, and that
+    /// part belongs to the first cell.
     #[inline(always)]
     fn back_to_entry(&mut self, not_before: f64) {
         let mut entered = not_before;
@@ -158,11 +167,11 @@ impl Walker {
                 entered = if time > entered { time } else { entered };
             }
         }
-        // Beyond the border, by its rounding, the plane is still ahead.
+        // Slightly beyond the border, due to rounding, the plane is still ahead.
         self.time = entered.min(self.time);
     }
 
-    /// On to the next cell; `false` at the end.
+    /// Steps to the next cell; returns `false` at the end.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> bool {
         let axis = self.first_left();
@@ -184,7 +193,8 @@ impl Walker {
         true
     }
 
-    /// On to the cell behind a block of cells around its own; `false` at the end.
+    /// Steps to the first cell behind a block of cells that contains its own; returns `false` at
+    /// the end.
     #[inline(always)]
     pub(crate) fn step_out_of(&mut self, first: UVec3, last: UVec3) -> bool {
         let time = self.leaves_block(first, last);
@@ -196,7 +206,7 @@ impl Walker {
         let mut left = false;
         for axis in 0..3 {
             let [low, high] = [first[axis] as i32, last[axis] as i32];
-            // The axis it leaves along is known; rounding has no say in it.
+            // The axis along which it leaves is known, so rounding does not decide it.
             self.cell[axis] = if self.leaves_planes(axis, low, high) <= time {
                 left = true;
                 if self.line.direction[axis] > 0.0 {
@@ -215,8 +225,10 @@ impl Walker {
         left
     }
 
-    /// On to where it is in the cell of a time, or of its end if that is before: it comes to where it entered that cell, but not before the time `from`. So pieces of
-    /// a cell are the same bits from wherever it was leapt into. Never back: at a border, rounding may place a time in the cell before.
+    /// Moves to the cell at `time`, or at the end of the walk if that is earlier. The time becomes
+    /// that of entering the cell, but not before `from`, so that the pieces of a cell are the same
+    /// to the bit from wherever the walk leapt into it. Never moves back: at a border, rounding may
+    /// place a time in the previous cell.
     #[inline(always)]
     pub(crate) fn leap_into(&mut self, time: f64, from: f64) {
         let before = *self;
@@ -237,7 +249,8 @@ impl Walker {
         }
     }
 
-    /// When it leaves its cell along an axis. From the plane's own place, so that nothing adds up along the way.
+    /// Returns when the walk leaves its cell along an axis. Computed from the position of the
+    /// plane, so that errors do not accumulate.
     #[inline(always)]
     fn leaving(&self, axis: usize) -> f64 {
         self.leaves_planes(axis, self.cell[axis], self.cell[axis])
@@ -256,7 +269,7 @@ impl Walker {
     }
 }
 
-/// All cells that a line passes during `times`, which lie within the box of all cells.
+/// Visits all cells that a line passes during `times`, which must lie within the box of all cells.
 pub(crate) fn walk_cells(
     cells: UVec3,
     line: &Line,
@@ -288,7 +301,8 @@ mod tests {
         all
     }
 
-    /// Whole and half numbers are likely: lines through corners, along edges and in faces.
+    /// Generates points with many whole and half coordinates: lines through corners, along edges
+    /// and in faces.
     fn point() -> impl Strategy<Value = DVec3> {
         let place = prop_oneof![
             -3.0f64..9.0,
@@ -325,7 +339,8 @@ mod tests {
             }
         }
 
-        /// A walk over blocks that leapt back by rounding, looked at the cell and leapt back again, never ended.
+        /// Regression: a walk over blocks that leapt back by rounding, visited the cell and leapt
+        /// back again, never ended.
         #[test]
         fn a_leap_never_leads_back(from in point(), to in point(), scale in 1.0f64..1e5) {
             let cells = UVec3::new(6, 5, 4);

@@ -1,15 +1,20 @@
-//! Least and largest value of a grid over ever larger blocks of cells: finds a level, or skips what cannot hold it.
+//! Minimum and maximum of a grid over ever larger blocks of cells: finds a level, or skips blocks
+//! that cannot contain it.
 //!
-//! Input: anything that gives the range of its values over a box of cells ([`CellRanges`]).
-//! Output: ranges over boxes, the cells that hold a level, the largest block around a cell that does not.
-//! Cost: built bottom-up, each leaf once; 8 bytes a node and no pointers. Over 4³ cells a leaf that is 8/64 · 8/7 = 0.143 bytes a
-//! cell, 3.6 % of a dense `f32` grid and 7.1 % of one of 16 bits; over 8³ it is 0.018 bytes, 1.8 % of one of 8 bits.
-//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`); sparse fields (`SparseOctree`).
+//! Input: any type that returns the range of its values over a box of cells ([`CellRanges`]).
+//! Output: ranges over boxes, the cells that contain a level, the largest block around a cell that
+//! does not.
+//! Cost: built bottom-up, each leaf once; 8 bytes per node and no pointers. With leaves of 4³ cells
+//! that is 8/64 · 8/7 = 0.143 bytes per cell, 3.6 % of a dense `f32` grid and 7.1 % of a 16-bit
+//! one; with leaves of 8³ it is 0.018 bytes, 1.8 % of an 8-bit one.
+//! Not for: bounds of the true distance, which include the field's error (`Field::interval`);
+//! sparse fields (`SparseOctree`).
 //!
-//! After document 002, section 3.2 (docs/BIBLIOGRAPHY.md), whose octree goes down to single cells and takes four times the memory of the
-//! field. We stop at leaves of many cells and ask the field inside them. 002 skips a block if σ ≤ φmin or σ ≥ φmax: with
-//! equality a surface that only touches the block is lost. Here **ranges are closed**: a block is skipped only if σ < φmin or
-//! σ > φmax. Every cell that holds σ at a corner is found, also where the field is flat at σ.
+//! After \[XuCcd2014\], section 3.2 (docs/BIBLIOGRAPHY.md), whose octree goes down to single cells
+//! and takes four times the memory of the field. We stop at leaves of many cells and sample the
+//! field inside them. The paper skips a block if σ ≤ φmin or σ ≥ φmax; with equality, a surface
+//! that only touches the block is lost. Here **ranges are closed**: a block is skipped only if σ <
+//! φmin or σ > φmax. Every cell with σ at a corner is found, also where the field is flat at σ.
 
 use glam::{DVec3, UVec3};
 
@@ -28,33 +33,34 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Whether `cell` is one of them.
+    /// Returns whether `cell` is in the box.
     pub fn contains(self, cell: UVec3) -> bool {
         self.first.cmple(cell).all() && cell.cmple(self.last).all()
     }
 
-    /// Whether the two boxes share a cell.
+    /// Returns whether the two boxes share a cell.
     fn meets(self, other: Cells) -> bool {
         self.first.cmple(other.last).all() && other.first.cmple(self.last).all()
     }
 
-    /// Whether all cells of `other` are among these.
+    /// Returns whether all cells of `other` are in the box.
     fn holds(self, other: Cells) -> bool {
         self.contains(other.first) && self.contains(other.last)
     }
 
-    /// All of them, x fastest.
+    /// Iterates over all cells of the box, x fastest.
     pub fn iter(self) -> impl Iterator<Item = UVec3> {
         places(self.first, self.last)
     }
 }
 
-/// A grid that knows the range of its values over a box of cells.
+/// A grid that can compute the range of its values over a box of cells.
 pub trait CellRanges {
-    /// Where the cells lie.
+    /// Returns where the cells lie.
     fn layout(&self) -> &GridLayout;
 
-    /// Holds every stored value that samples in these cells are made of. A range that is no number counts as everything.
+    /// Returns an interval that contains every stored value from which samples in these cells are
+    /// made. A range that is NaN counts as everything.
     fn range(&self, cells: Cells) -> Interval;
 }
 
@@ -71,7 +77,8 @@ impl CellRanges for DenseGrid {
             for y in first.y..=last.y + 1 {
                 let start = DenseGrid::layout(self).node_index(UVec3::new(first.x, y, z));
                 for &value in &self.values()[start..start + row] {
-                    // `if` rather than `f32::min`: no NaN is stored, and this is one instruction.
+                    // `if` rather than `f32::min`: no NaN is stored, and this compiles to one
+                    // instruction.
                     range.lower = if value < range.lower {
                         value
                     } else {
@@ -89,12 +96,12 @@ impl CellRanges for DenseGrid {
     }
 }
 
-/// How many cells a leaf has along each side.
+/// Number of cells along each side of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafSide {
-    /// 64 cells: for dense grids, and values of 16 bits or more.
+    /// Leaves of 64 cells: for dense grids, and values of 16 bits or more.
     Four,
-    /// 512 cells: for blocks of that size, and values of 8 bits.
+    /// Leaves of 512 cells: for blocks of that size, and values of 8 bits.
     Eight,
 }
 
@@ -107,21 +114,23 @@ impl LeafSide {
     }
 }
 
-/// The tree. Level 0 are the leaves; each node above covers two by two by two of the level below; the last is the root.
+/// An octree of value ranges. Level 0 holds the leaves; each node of a higher level covers 2 × 2 ×
+/// 2 nodes of the level below; the last level is the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MinMaxOctree {
     layout: GridLayout,
     leaf_side: u32,
     levels: Vec<Level>,
-    /// Level by level, x fastest within each: where a node's children are follows from its place.
+    /// Ranges level by level, x fastest within each: the place of a node determines those of its
+    /// children.
     ranges: Vec<Interval>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level {
-    /// Nodes along x, y and z.
+    /// Number of nodes along x, y and z.
     size: UVec3,
-    /// Place of the first one among all ranges.
+    /// Index of the first node in the list of all ranges.
     start: usize,
 }
 
@@ -131,7 +140,7 @@ impl Level {
         self.start + place_index(self.size, node)
     }
 
-    /// All nodes, in the order of their indices.
+    /// Iterates over all nodes in the order of their indices.
     fn nodes(self) -> impl Iterator<Item = UVec3> {
         let last = self.size - UVec3::ONE;
         let first = UVec3::ZERO;
@@ -139,14 +148,15 @@ impl Level {
     }
 }
 
-/// The range of no value at all.
+/// The empty range, which contains no value.
 pub(crate) const NOTHING: Interval = Interval {
     lower: f32::INFINITY,
     upper: f32::NEG_INFINITY,
 };
 
 impl MinMaxOctree {
-    /// Asks `source` for the range of every leaf, on all cores, then joins eight at a time up to the root.
+    /// Builds the tree: computes the range of every leaf on all cores, then joins eight nodes at a
+    /// time up to the root.
     pub fn build(source: &(impl CellRanges + Sync), leaf_side: LeafSide) -> MinMaxOctree {
         let layout = *source.layout();
         let mut tree = MinMaxOctree {
@@ -180,33 +190,35 @@ impl MinMaxOctree {
         tree
     }
 
-    /// Where the cells lie.
+    /// Returns where the cells lie.
     pub fn layout(&self) -> &GridLayout {
         &self.layout
     }
 
-    /// Bytes of all ranges.
+    /// Returns the size of all ranges in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.ranges.as_slice())
     }
 
-    /// Least and largest value of the whole grid \[m\].
+    /// Returns the range of values of the whole grid \[m\].
     pub fn whole(&self) -> Interval {
         self.ranges[self.ranges.len() - 1]
     }
 
-    /// Holds every value that the grid gives for points of `region` inside its bounds, the rounding of `f32` included
-    /// \[m\]; `None` when there are no such points. Tight up to whole leaves.
+    /// Returns an interval that contains every value that the grid gives for points of `region`
+    /// inside its bounds, the rounding of `f32` included \[m\]; `None` when there are no such
+    /// points. Tight up to whole leaves.
     pub fn range(&self, region: Aabb) -> Option<Interval> {
         let cells = self.cells_around(region)?;
         let range = self.range_below(self.levels.len() - 1, UVec3::ZERO, cells);
-        // Interpolating eight values rounds ten times or fewer, each by half an ε of the largest of them.
+        // Interpolating eight values rounds ten times or fewer, each by half an ε of the largest of
+        // them.
         let largest = range.lower.abs().max(range.upper.abs());
         Some(range.grown(8.0 * f32::EPSILON * largest + f32::MIN_POSITIVE))
     }
 
-    /// Calls `visit` for every cell whose own range holds `level`, its ends included. `source` is what the tree was built over.
-    /// The order is that of the tree, the same on every run.
+    /// Calls `visit` for every cell whose own range contains `level`, ends included. `source` is
+    /// the grid that the tree was built over. The order is that of the tree, the same on every run.
     ///
     /// # Panics
     /// If `source` has another layout.
@@ -228,8 +240,9 @@ impl MinMaxOctree {
         });
     }
 
-    /// The largest block of the tree around `cell` in which no value is `level`: what a traversal may skip. `None` when every
-    /// block around it holds the level, or when there is no such cell.
+    /// Returns the largest block of the tree around `cell` in which no value equals `level`, and
+    /// which a traversal may skip. `None` when every block around the cell contains the level, or
+    /// when there is no such cell.
     pub fn largest_without(&self, cell: UVec3, level: f32) -> Option<Cells> {
         if cell.cmpge(self.layout.cells()).any() {
             return None;
@@ -240,13 +253,13 @@ impl MinMaxOctree {
         })
     }
 
-    /// The range of the block around a cell that is so many levels above the leaves.
+    /// Returns the range of the block around a cell that is `height` levels above the leaves.
     #[inline(always)]
     pub(crate) fn range_around(&self, height: usize, cell: UVec3) -> Interval {
         self.node_range(height, self.node_around(height, cell))
     }
 
-    /// The block around a cell that is so many levels above the leaves.
+    /// Returns the cells of the block around a cell that is `height` levels above the leaves.
     #[inline(always)]
     pub(crate) fn block_around(&self, height: usize, cell: UVec3) -> Cells {
         self.cells_of(height, self.node_around(height, cell))
@@ -254,29 +267,29 @@ impl MinMaxOctree {
 
     #[inline(always)]
     pub(crate) fn node_around(&self, height: usize, cell: UVec3) -> UVec3 {
-        // In 64 bits: the root of a large grid is all 32 bits up, or a few more.
+        // In 64 bits: the root of a large grid may be 32 or more bits up.
         let log2 = self.leaf_side.trailing_zeros() + height as u32;
         let place = |cell: u32| (u64::from(cell) >> log2) as u32;
         UVec3::new(place(cell.x), place(cell.y), place(cell.z))
     }
 
-    /// Number of a node among those of all levels.
+    /// Returns the index of a node among those of all levels.
     #[inline(always)]
     pub(crate) fn index(&self, level: usize, node: UVec3) -> usize {
         self.levels[level].index(node)
     }
 
-    /// Nodes of all levels.
+    /// Returns the number of nodes of all levels.
     pub(crate) fn count(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Nodes of a level along x, y and z.
+    /// Returns the number of nodes of a level along x, y and z.
     pub(crate) fn size(&self, level: usize) -> UVec3 {
         self.levels[level].size
     }
 
-    /// Levels above the leaves.
+    /// Returns the number of levels above the leaves.
     pub(crate) fn height(&self) -> usize {
         self.levels.len() - 1
     }
@@ -286,7 +299,7 @@ impl MinMaxOctree {
         self.ranges[self.index(level, node)]
     }
 
-    /// The up to eight nodes of the level below that a node covers.
+    /// Iterates over the up to eight nodes of the level below that a node covers.
     pub(crate) fn children(
         &self,
         level: usize,
@@ -297,7 +310,7 @@ impl MinMaxOctree {
         Cells { first, last }.iter()
     }
 
-    /// The cells that a node covers.
+    /// Returns the cells that a node covers.
     #[inline(always)]
     pub(crate) fn cells_of(&self, level: usize, node: UVec3) -> Cells {
         let side = u64::from(self.leaf_side) << level;
@@ -314,7 +327,7 @@ impl MinMaxOctree {
         }
     }
 
-    /// The cells in which points of `region` may be looked up, rounding included.
+    /// Returns the cells in which points of `region` may be looked up, rounding included.
     fn cells_around(&self, region: Aabb) -> Option<Cells> {
         let shared = region.intersection(self.layout.bounds());
         if region.is_empty() || shared.is_empty() {
@@ -322,7 +335,7 @@ impl MinMaxOctree {
         }
         let size = f64::from(self.layout.cell_size);
         let place = |point: glam::Vec3| (point.as_dvec3() - self.layout.origin.as_dvec3()) / size;
-        // What a look-up in f32 may be off by, in cells.
+        // Rounding error of an `f32` lookup \[cells\].
         let last = self.layout.cells() - UVec3::ONE;
         let unsure = 4.0 * f64::from(f32::EPSILON) * (f64::from(last.max_element()) + 2.0);
         Some(Cells {
@@ -365,7 +378,7 @@ impl MinMaxOctree {
     }
 }
 
-/// A range that is no number, or whose ends are the wrong way round, holds everything: skipping less is always right.
+/// Replaces a range that is NaN or inverted by everything: skipping less is always right.
 fn known(range: Interval) -> Interval {
     if range.lower <= range.upper {
         range
@@ -374,7 +387,7 @@ fn known(range: Interval) -> Interval {
     }
 }
 
-/// From the leaves up to a single root.
+/// Computes the levels from the leaves up to a single root.
 fn levels_over(cells: UVec3, leaf_side: u32) -> Vec<Level> {
     let halved = |size: UVec3, by: u32| UVec3::from(size.to_array().map(|n| n.div_ceil(by)));
     let mut level = Level {

@@ -1,4 +1,5 @@
-//! A field along a straight line: which cells it passes, which blocks it can skip, and what the field is there.
+//! A field along a straight line: the cells it passes, the blocks it can skip, and the field's
+//! values in them.
 
 pub(crate) mod block_planes;
 pub(crate) mod field_octree;

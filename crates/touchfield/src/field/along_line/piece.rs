@@ -1,23 +1,23 @@
-//! What a field is along a piece of a line.
+//! The field along a piece of a line.
 
 use crate::geom::Interval;
 
-/// What a field is along a piece of a line.
+/// The field along a piece of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
-    /// On one side of the level all along.
+    /// The field stays on one side of the level.
     Clear {
-        /// Which side; the other is above.
+        /// Whether that side is below the level; otherwise above.
         is_below: bool,
-        /// How far from the level at least \[m\].
+        /// Lower bound of the distance from the level \[m\].
         gap: f32,
     },
-    /// This, which may cross the level.
+    /// The field is this polynomial, which may cross the level.
     Polynomial(Polynomial),
 }
 
 impl Piece {
-    /// Of a range that holds all values; `None` when the level lies in it.
+    /// Makes a clear piece from a range that contains all values; `None` if the level lies in it.
     pub(crate) fn of_range(range: Interval, level: f32) -> Option<Piece> {
         if range.lower > level {
             Some(Piece::Clear {
@@ -34,7 +34,7 @@ impl Piece {
         }
     }
 
-    /// How far from the level it stays at least \[m\].
+    /// Returns a lower bound of the distance from the level \[m\].
     pub(crate) fn gap(&self) -> f32 {
         match self {
             Piece::Clear { gap, .. } => *gap,
@@ -43,5 +43,6 @@ impl Piece {
     }
 }
 
-/// Coefficients in the share of the piece's time that has passed, the constant first \[m\].
+/// Coefficients of a polynomial in the fraction of the piece's time that has passed, the constant
+/// first \[m\].
 pub(crate) type Polynomial = [f64; 5];

@@ -1,11 +1,15 @@
-//! What stored fields are along a straight line: a polynomial in every cell that it passes.
+//! Stored fields along a straight line: a polynomial in every cell that the line passes.
 //!
-//! Input: a cell, a line in units of cells, a level. Output: for every piece of the line within the cell whether the field is above
-//! or below the level all along, or its polynomial. Cost: the corner values of the cell; a few dozen operations where the level may be crossed.
+//! Input: a cell, a line in units of cells, a level.
+//! Output: for every piece of the line within the cell, whether the field stays above or below the
+//! level, or its polynomial.
+//! Cost: the corner values of the cell; a few dozen operations where the level may be crossed.
 //! Not for: finding roots, or cells (`line`).
 //!
-//! In the cells of a dense or sparse grid the field is trilinear, so a cubic along a line; that of a Taylor grid is a quartic; that
-//! of a voxmap is linear, and jumps from voxel to voxel. All in `f64`, from the exact place of the nodes: what `f32` look-ups round off is not in it.
+//! In the cells of a dense or sparse grid the field is trilinear, so it is a cubic along a line;
+//! that of a Taylor grid is a quartic; that of a voxmap is linear, and jumps from voxel to voxel.
+//! Everything is computed in `f64`, from the exact positions of the nodes, without the rounding of
+//! `f32` lookups.
 
 use crate::field::along_line::piece::Piece;
 use crate::field::along_line::piece::Polynomial;
@@ -25,10 +29,11 @@ use crate::geom::{Interval, corner};
 
 /// A field made of cells, in each of which it is a polynomial along a line.
 pub(crate) trait LinePieces {
-    /// Where the cells lie.
+    /// Returns where the cells lie.
     fn layout(&self) -> &GridLayout;
 
-    /// The pieces of a line, which is in units of these cells, within a cell that it is in during `times`; in order, ends meeting.
+    /// Visits the pieces of a line, in units of these cells, within a cell that it is in during
+    /// `times`. The pieces come in order, and their ends meet.
     fn pieces(
         &self,
         cell: UVec3,
@@ -60,7 +65,7 @@ impl LinePieces for DenseGrid {
     }
 }
 
-/// A sparse field, with ranges and planes of its blocks if there are any.
+/// A sparse field, with ranges and planes of its blocks if available.
 pub(crate) struct SparseLine<'a> {
     pub(crate) field: &'a SparseBlocks,
     pub(crate) octree: Option<(&'a SparseOctree, &'a SparsePlanes)>,
@@ -100,14 +105,14 @@ impl SparseLine<'_> {
         self.field.parts().blocks[block as usize].side()
     }
 
-    /// Within a block, on a line in units of its cells.
+    /// Visits the pieces within a block; the line is in units of its cells.
     fn block_pieces(
         &self,
         index: u32,
         line: &Line,
         times: Times,
         level: f32,
-        // Behind a pointer: blocks within blocks would make ever new types of closures.
+        // `dyn`, because recursion into nested blocks would create ever new closure types.
         visit: &mut dyn FnMut(Times, Piece) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if let Some((octree, planes)) = self.octree {
@@ -119,7 +124,7 @@ impl SparseLine<'_> {
                 Near::Within(near) if near.times[0] > times[0] || near.times[1] < times[1] => {
                     return self.near_pieces(index, line, times, level, &near, visit);
                 }
-                // All along, or nothing is known.
+                // The level may be met all along, or nothing is known.
                 Near::Within(_) => {}
             }
         }
@@ -141,7 +146,8 @@ impl SparseLine<'_> {
         )
     }
 
-    /// Within a block without blocks, where the level may be met only during a part of the time.
+    /// Visits the pieces within a block without child blocks, where the level may be met only
+    /// during a part of the time.
     fn near_pieces(
         &self,
         index: u32,
@@ -197,7 +203,8 @@ impl LinePieces for TaylorGrid {
         let at = |share: f64| {
             let time = times[0] + share * (times[1] - times[0]);
             let t = line.at(time) - cell.as_dvec3();
-            // φ̄ − Σ t (1 − t) ∂ā, as the head of `taylor_grid` has it, before the sum is taken apart: each node's own expansion.
+            // φ̄ − Σ t (1 − t) ∂ā from the head of `taylor_grid.rs`, as the sum of the nodes' own
+            // expansions.
             let mut value = 0.0;
             for (i, node) in corners.iter().enumerate() {
                 let from_node = t - corner(UVec3::ZERO, i).as_dvec3();
@@ -212,7 +219,7 @@ impl LinePieces for TaylorGrid {
     }
 }
 
-/// The quartic with these values at 0, ¼, ½, ¾ and 1.
+/// Returns the quartic with these values at 0, ¼, ½, ¾ and 1.
 fn through_five([a, b, c, d, e]: [f64; 5]) -> Polynomial {
     let third = 1.0 / 3.0;
     [
@@ -252,7 +259,7 @@ impl LinePieces for LayeredVoxmap {
 
 #[inline(always)]
 fn range_of(corners: [f32; 8]) -> Interval {
-    // `if` rather than `f32::min`: no NaN is stored, and this is one instruction.
+    // `if` rather than `f32::min`: no NaN is stored, and this compiles to one instruction.
     let lesser = |a: f32, b: f32| if b < a { b } else { a };
     let larger = |a: f32, b: f32| if b > a { b } else { a };
     Interval::new(
@@ -261,7 +268,8 @@ fn range_of(corners: [f32; 8]) -> Interval {
     )
 }
 
-/// Of a cell with these corner values; bit 0 of their index is x, bit 1 y, bit 2 z.
+/// Returns the piece in a cell with these corner values; bit 0 of their index is x, bit 1 y, bit 2
+/// z.
 #[inline(always)]
 pub(crate) fn trilinear_piece(
     c: [f32; 8],
@@ -276,8 +284,9 @@ pub(crate) fn trilinear_piece(
     Piece::Polynomial(cubic(c.map(f64::from), cell, line, times))
 }
 
-/// The trilinear function of a cell along a line. With `f = k₀ + k·(x, y, z) + k·(xy, xz, yz) + k xyz` and the line at
-/// `e + s g`, powers of s collect.
+/// Computes the trilinear function of a cell along a line. With
+/// `f = k₀ + k·(x, y, z) + k·(xy, xz, yz) + k xyz` and the line at `e + s g`, collect the powers of
+/// s.
 fn cubic(c: [f64; 8], cell: UVec3, line: &Line, times: Times) -> Polynomial {
     let e = line.at(times[0]) - cell.as_dvec3();
     let g = (times[1] - times[0]) * line.direction();

@@ -1,26 +1,30 @@
-//! A straight line through blocks of cells in `f32`: three coordinates an instruction, and how far they may be off.
+//! A straight line through blocks of cells in `f32`: three coordinates per instruction, with a
+//! bound on the error.
 //!
-//! Input: a line in units of cells, while it is in the box of all cells. Output: blocks around its places, and where it leaves them.
-//! Cost: a few dozen instructions a block, no branch. Not for: which cell a point is in; `line` tells that exactly.
+//! Input: a line in units of cells, while it is in the box of all cells.
+//! Output: blocks around its places, and where it leaves them.
+//! Cost: a few dozen instructions per block, no branch.
+//! Not for: the exact cell of a point; see `line`.
 //!
-//! Lengths along the line are in cells. **What is near a border counts to either side**: a place may be in a block next to the one named, by as much as
-//! [`RoughLine::unsure`].
+//! Lengths along the line are in cells. **A place near a border counts to either side**: it may be
+//! in a block next to the returned one, by as much as [`RoughLine::unsure`].
 
 use glam::{UVec3, Vec3A};
 
 use crate::field::along_line::line::{Line, Times};
 
-/// A line, in units of cells.
+/// A line in units of cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoughLine {
     origin: Vec3A,
-    /// Of length one, or zero if it stands still.
+    /// Unit vector, or zero if the line stands still.
     direction: Vec3A,
-    /// One over each component; 1 along axes that it does not move along,
+    /// Reciprocal of each component of the direction; 1 along axes on which the line does not move.
     inverse: Vec3A,
-    /// and how many blocks ahead it leaves the one it is in: 1, 0 if it goes down, very many if it does not move.
+    /// Index offset to the plane through which the line leaves a block: 1, 0 if it moves down, very
+    /// large if it does not move.
     ahead: Vec3A,
-    /// Just below where cells end.
+    /// Just below the end of the cells.
     last: Vec3A,
     length: f32,
     times: Times,
@@ -30,19 +34,19 @@ pub(crate) struct RoughLine {
 /// The block around a place of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoughBlock {
-    /// Which one, among those of its size.
+    /// Index of the block among those of its size.
     pub(crate) node: UVec3,
-    /// Where the line is, from the block's corner nearest to the grid's origin \[cells\].
+    /// Position of the line, from the block's corner nearest to the grid's origin \[cells\].
     pub(crate) place: Vec3A,
-    /// Where the line leaves it, or ends \[cells\].
+    /// Length along the line where it leaves the block or ends \[cells\].
     pub(crate) leaves: f32,
 }
 
 impl RoughLine {
-    /// During `times`, in which the line is within the box of all cells.
+    /// Builds the part of a line during `times`, in which it is within the box of all cells.
     #[inline(always)]
     pub(crate) fn new(cells: UVec3, line: &Line, times: Times) -> RoughLine {
-        /// Blocks: no grid has as many.
+        /// A number of blocks that no grid reaches.
         const NEVER: f32 = 1e30;
         let speed = line.direction().length();
         let time_per_cell = if speed > 0.0 { speed.recip() } else { 0.0 };
@@ -55,7 +59,7 @@ impl RoughLine {
             inverse: Vec3A::select(still, Vec3A::ONE, direction.recip()),
             ahead: Vec3A::select(still, Vec3A::splat(NEVER), ahead),
             last: Vec3A::from(cells.to_array().map(|n| (n as f32).next_down())),
-            // Not before its end.
+            // Rounded up, so as not to end before the line does.
             length: (((times[1] - times[0]) * speed) as f32).next_up(),
             times,
             time_per_cell,
@@ -67,13 +71,13 @@ impl RoughLine {
         self.direction
     }
 
-    /// \[cells\]
+    /// Returns the length of the line \[cells\].
     #[inline(always)]
     pub(crate) fn length(&self) -> f32 {
         self.length
     }
 
-    /// The time at so many cells from the start.
+    /// Returns the time at `way` cells from the start.
     #[inline(always)]
     pub(crate) fn time(&self, way: f32) -> f64 {
         if way >= self.length {
@@ -82,7 +86,7 @@ impl RoughLine {
         (self.times[0] + f64::from(way) * self.time_per_cell).min(self.times[1])
     }
 
-    /// So many cells from the start it is at a time, or a little before.
+    /// Returns the length along the line at a time, or slightly less \[cells\].
     #[inline(always)]
     pub(crate) fn way(&self, time: f64) -> f32 {
         if self.time_per_cell == 0.0 {
@@ -93,27 +97,30 @@ impl RoughLine {
             .max(0.0)
     }
 
-    /// No coordinate of a place is farther off than this, nor from the block that is named for it, where the line leaves it included \[cells\].
+    /// Returns a bound on the error of a coordinate of a place, also relative to its block and
+    /// where the line leaves that \[cells\].
     ///
-    /// With u half an ε, n cells along the longest side and a length of l: the origin is rounded by n u, the direction by l u, their sum by (n + l) u; where a plane is passed
-    /// by 3 n u, seen along its axis; a length itself by l u. In all less than 8 (n + l) u.
+    /// With u half an ε, n cells along the longest side and a length of l: the origin is rounded by
+    /// n u, the direction by l u, their sum by (n + l) u; where a plane is passed by 3 n u, seen
+    /// along its axis; a length itself by l u. In all less than 8 (n + l) u.
     #[inline(always)]
     pub(crate) fn unsure(&self) -> f32 {
         4.0 * f32::EPSILON * (self.last.max_element() + self.length)
     }
 
-    /// The block of two to the power of `log2` cells along a side that is around the place so many cells from the start.
+    /// Returns the block of 2^`log2` cells per side around the place at `way` cells from the start.
     #[inline(always)]
     pub(crate) fn block(&self, way: f32, log2: u32) -> RoughBlock {
-        /// 1.5 · 2²³: from here on `f32` are whole numbers, so sums are rounded to one, which is in the lower bits.
+        /// 1.5 · 2²³: sums with this are rounded to whole numbers, which are in their lower bits.
         const WHOLE: f32 = 12_582_912.0;
         const LOWER: u32 = 0x3F_FFFF;
-        // Powers of two, by their exponents.
+        // Powers of two, made from their exponents.
         let side = f32::from_bits((127 + log2) << 23);
         let per_side = f32::from_bits((127 - log2) << 23);
         let place = self.origin + way * self.direction;
         let place = place.max(Vec3A::ZERO).min(self.last);
-        // Half a block down and then to the nearest is down. On a border either block will do.
+        // Subtracting half a block and rounding to nearest rounds down. On a border either block
+        // will do.
         let whole = (place * per_side - Vec3A::splat(0.5)) + Vec3A::splat(WHOLE);
         let node = whole - Vec3A::splat(WHOLE);
         let planes = (node + self.ahead) * side;
@@ -159,14 +166,15 @@ mod tests {
                 let place = line.at(rough.time(way)) - first;
                 prop_assert!(place.min_element() >= -unsure && place.max_element() <= side + unsure, "{place} of {side}");
             }
-            // It leaves where it says, or ends.
+            // The line leaves the block where reported, or ends.
             let beyond = line.at(rough.time(block.leaves)) - first;
             let at_border = |axis: usize| {
                 let plane = if line.direction()[axis] > 0.0 { side } else { 0.0 };
                 (beyond[axis] - plane).abs() <= unsure
             };
             prop_assert!(block.leaves == rough.length() || (0..3).any(at_border), "{beyond} of {side}");
-            // Back from a time: not later, and hardly before; times of the whole line are rounded as well, which is all that counts where it only touches the box.
+            // Back from a time: not later, and hardly before. Times of the whole line are rounded
+            // as well, which alone matters where the line only touches the box.
             let time = rough.time(way);
             prop_assert!(rough.time(rough.way(time)) <= time);
             let rounding = 4.0 * f32::EPSILON * rough.length();

@@ -1,16 +1,21 @@
-//! Least and largest value of a sparse field over ever larger boxes, from single cells of its blocks to all of it.
+//! Minimum and maximum of a sparse field over ever larger boxes, from single cells of its blocks to
+//! all of it.
 //!
 //! Input: a [`SparseBlocks`].
-//! Output: ranges over boxes, the cells that hold a level, the largest box around a point that does not.
-//! Cost: every value is read once, on all cores. 0.14 bytes a coarse cell, 4 bytes a block and 16 more for one of 8³ cells: of a band in 16
-//! bits less than 2 % of the field's memory, and of no field more than 10 %.
-//! Not for: bounds of the true distance, which have the field's error added (`Field::interval`).
+//! Output: ranges over boxes, the cells that contain a level, the largest box around a point that
+//! does not.
+//! Cost: every value is read once, on all cores. 0.14 bytes per coarse cell, 4 bytes per block and
+//! 16 more for one of 8³ cells: for a narrow band in 16 bits less than 2 % of the field's memory,
+//! and for no field more than 10 %.
+//! Not for: bounds of the true distance, which include the field's error (`Field::interval`).
 //!
-//! After document 002, section 3.2 (docs/BIBLIOGRAPHY.md), as [`MinMaxOctree`] is, with the same closed ranges. Above the coarse cells stands one such
-//! tree. Below them a block is a small tree of its own, halved down to its cells. Where a node's children are follows from the field;
-//! of ranges, only those are kept that would be slow to find again: blocks as 16-bit steps inward from the range of the whole field,
-//! eighths of a block of 8³ cells as 8-bit steps inward from that of the block. **Steps are rounded outward**: a kept range may be
-//! wider than the values, never narrower.
+//! After \[XuCcd2014\], section 3.2 (docs/BIBLIOGRAPHY.md), like [`MinMaxOctree`] and with the same
+//! closed ranges. One such tree covers the coarse cells. Below them every block is a small tree of
+//! its own, halved down to its cells. The children of a node follow from the field. Only those
+//! ranges are stored that would be slow to recompute: those of blocks as 16-bit steps inward from
+//! the range of the whole field, those of the eighths of a block of 8³ cells as 8-bit steps inward
+//! from that of the block. **Steps are rounded outward**: a stored range may be wider than the
+//! values, never narrower.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -23,60 +28,62 @@ use crate::field::sparse::sparse_blocks::{PLAIN, SparseBlock, SparseBlocks, Spar
 use crate::geom::{Aabb, DAabb, Interval};
 use crate::threads;
 
-/// Cells of a leaf of the tree over the coarse cells along a side, as a power of two: 4, as [`LeafSide::Four`] says.
+/// Number of cells along a side of a leaf of the coarse tree, as a power of two; that of
+/// [`LeafSide::Four`].
 const COARSE_LEAF_LOG2: u32 = 2;
 
-/// Blocks with so many cells along a side, as a power of two, keep the ranges of their eighths.
+/// Number of cells along a side of a divided block, as a power of two. Divided blocks store the
+/// ranges of their eighths.
 const DIVIDED_LOG2: u8 = 3;
 
-/// Values of such a block along a side.
+/// Number of values along a side of a divided block.
 const ROW: usize = (1 << DIVIDED_LOG2) + 1;
 
-/// So many blocks share one count of the divided ones before them.
+/// Number of blocks that share one count of the divided blocks before them.
 const COUNTED: usize = 64;
 
-/// Ranges of the eighths of a block, x fastest, as steps inward from the block's.
+/// Ranges of the eighths of a block, x fastest, as steps inward from the block's range.
 type Eighths = [[u8; 2]; 8];
 
-/// The tree over a sparse field.
+/// An octree of value ranges over a sparse field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseOctree {
     coarse: MinMaxOctree,
-    /// Holds every value; what `blocks` counts from \[m\].
+    /// Interval that contains every value; `blocks` counts from it \[m\].
     base: Interval,
-    /// Of each block and the blocks within, as steps inward from `base`.
+    /// Range of each block including its nested blocks, as steps inward from `base`.
     blocks: Vec<[u16; 2]>,
-    /// Of each divided block, in their order.
+    /// Ranges of the eighths of each divided block, in their order.
     eighths: Vec<Eighths>,
-    /// How many divided blocks there are before every [`COUNTED`]th block.
+    /// Number of divided blocks before every [`COUNTED`]th block.
     divided_before: Vec<u32>,
 }
 
-/// A box of the tree, as [`SparseOctree::descend`] shows it.
+/// A box of the tree, as passed to the closure of [`SparseOctree::descend`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseNode {
-    /// Where it lies \[m\].
+    /// Box of the node \[m\].
     pub region: Aabb,
-    /// Holds every value that samples in it are made of \[m\].
+    /// Interval that contains every value from which samples in the box are made \[m\].
     pub range: Interval,
-    /// Whether it is a single cell that no block replaces.
+    /// Whether the box is a single cell that no block replaces.
     pub is_finest: bool,
 }
 
 /// A box of cells of the coarse grid, or of a block.
 #[derive(Clone, Copy)]
 struct Node {
-    /// `None` for the coarse grid.
+    /// Index of the block; `None` for the coarse grid.
     block: Option<u32>,
-    /// Where the block begins \[coarse cells\].
+    /// Origin of the block \[coarse cells\].
     origin: DVec3,
-    /// Sides of its cells \[coarse cells\].
+    /// Side of its cells \[coarse cells\].
     cell_size: f64,
-    /// Sides of the node are two to this power \[cells\].
+    /// Number of cells along a side of the node, as a power of two.
     log2: u32,
-    /// Which one of that size.
+    /// Index of the node among those of its size.
     place: UVec3,
-    /// How many cells there are along each axis.
+    /// Number of cells along each axis.
     cells: UVec3,
 }
 
@@ -93,7 +100,7 @@ impl Node {
         }
     }
 
-    /// In coarse cells.
+    /// Returns the box of the node \[coarse cells\].
     fn region(self) -> DAabb {
         let Cells { first, last } = self.cells();
         let at = |cell: UVec3| self.origin + self.cell_size * cell.as_dvec3();
@@ -103,7 +110,8 @@ impl Node {
         }
     }
 
-    /// The up to eight halves of a node of more than one cell.
+    /// Iterates over the up to eight children of a node of more than one cell, each of half its
+    /// side.
     fn halves(self) -> impl Iterator<Item = Node> {
         let log2 = self.log2 - 1;
         let last = self.cells().last;
@@ -121,7 +129,8 @@ impl Node {
     }
 }
 
-/// The coarse grid as far as ranges go.
+/// The coarse grid as a source of ranges, with the ranges of blocks in place of the cells they
+/// replace.
 struct CoarseCells<'a> {
     field: &'a SparseBlocks,
     block_range: &'a (dyn Fn(u32) -> Interval + Sync),
@@ -140,7 +149,7 @@ impl CellRanges for CoarseCells<'_> {
         };
         let row_of = |y, z| (first.x..=last.x).map(move |x| UVec3::new(x, y, z));
         if rows(last).all(|(y, z)| row_of(y, z).all(is_plain)) {
-            // Most of the grid: each node once, not for each of its cells.
+            // Most of the grid is plain: read each node once, not for each of its cells.
             let length = (last.x - first.x) as usize + 2;
             return rows(last + UVec3::ONE).fold(NOTHING, |joined, (y, z)| {
                 let start = self.field.layout().node_index(UVec3::new(first.x, y, z));
@@ -161,7 +170,8 @@ impl CellRanges for CoarseCells<'_> {
 }
 
 impl SparseOctree {
-    /// Blocks first, those within others before those; then the tree over the coarse cells.
+    /// Builds the tree: first the ranges of blocks, nested ones before those that contain them;
+    /// then the tree over the coarse cells.
     pub fn build(field: &SparseBlocks) -> SparseOctree {
         let blocks = &field.parts().blocks;
         let base = base_of(field);
@@ -169,10 +179,11 @@ impl SparseOctree {
             let block = &blocks[index];
             match block.children {
                 PLAIN => Own::of(field, block).coded(base),
-                // Later: it needs the ranges of its blocks.
+                // Computed later: it needs the ranges of its child blocks.
                 _ => ([0; 2], None),
             }
         };
+        // Ranges of blocks without children, on all cores.
         let found = threads::map(blocks.len(), without_children);
         let (mut codes, mut eighths, mut divided_before) = (Vec::new(), Vec::new(), Vec::new());
         codes.reserve_exact(found.len());
@@ -187,7 +198,8 @@ impl SparseOctree {
                 eighths.push(own.unwrap_or_default());
             }
         }
-        // A block comes after the one whose cell it replaces: backwards, its range is there when it is asked for.
+        // Blocks with children. A block comes after the one whose cell it replaces, so backwards
+        // its range is computed before it is needed.
         let mut next_divided = divided;
         for (index, block) in blocks.iter().enumerate().rev() {
             next_divided -= usize::from(is_divided(block));
@@ -203,6 +215,7 @@ impl SparseOctree {
                 }
             }
         }
+        // The tree over the coarse cells.
         let block_range = |block: u32| outward(base, codes[block as usize], u16::MAX);
         let source = CoarseCells {
             field,
@@ -217,12 +230,12 @@ impl SparseOctree {
         }
     }
 
-    /// Over the coarse cells, blocks included.
+    /// Returns the tree over the coarse cells, blocks included.
     pub(crate) fn coarse(&self) -> &MinMaxOctree {
         &self.coarse
     }
 
-    /// Bytes of all ranges.
+    /// Returns the size of all ranges in bytes.
     pub fn bytes(&self) -> usize {
         self.coarse.bytes()
             + size_of_val(self.blocks.as_slice())
@@ -230,16 +243,17 @@ impl SparseOctree {
             + size_of_val(self.divided_before.as_slice())
     }
 
-    /// Least and largest value of the whole field \[m\].
+    /// Returns the range of values of the whole field \[m\].
     pub fn whole(&self) -> Interval {
         self.coarse.whole()
     }
 
-    /// Holds every value that `field`, which the tree was built over, gives for points of `region` inside its bounds, the
-    /// rounding of `f32` included \[m\]; `None` when there are no such points. Tight up to whole cells, but for the steps of kept ranges.
+    /// Returns an interval that contains every value that `field`, which the tree was built over,
+    /// gives for points of `region` inside its bounds, the rounding of `f32` included \[m\]; `None`
+    /// when there are no such points. Tight up to whole cells and the steps of stored ranges.
     ///
     /// # Panics
-    /// If `field` is another.
+    /// If `field` is another one.
     pub fn range(&self, field: &SparseBlocks, region: Aabb) -> Option<Interval> {
         self.check(field);
         let layout = field.layout();
@@ -250,7 +264,7 @@ impl SparseOctree {
         let place = |point: Vec3| {
             (point.as_dvec3() - layout.origin.as_dvec3()) / f64::from(layout.cell_size)
         };
-        // What a look-up in f32 may be off by [coarse cells].
+        // Rounding error of an `f32` lookup \[coarse cells\].
         let unsure = 4.0 * f64::from(f32::EPSILON) * (f64::from(layout.nodes.max_element()) + 1.0);
         let wanted = DAabb {
             min: place(shared.min) - unsure,
@@ -258,16 +272,18 @@ impl SparseOctree {
         };
         let mut joined = NOTHING;
         self.join_below(field, self.root(field), wanted, &mut joined);
-        // Interpolating eight values rounds ten times or fewer, each by half an ε of the largest of them.
+        // Interpolating eight values rounds ten times or fewer, each by half an ε of the largest of
+        // them.
         let largest = joined.lower.abs().max(joined.upper.abs());
         Some(joined.grown(8.0 * f32::EPSILON * largest + f32::MIN_POSITIVE))
     }
 
-    /// Calls `visit` with the box of every finest cell whose own range holds `level`, its ends included \[m\]. `field` is what the tree was
-    /// built over. The order is that of the tree, the same on every run.
+    /// Calls `visit` with the box of every finest cell whose own range contains `level`, ends
+    /// included \[m\]. `field` is the one that the tree was built over. The order is that of the
+    /// tree, the same on every run.
     ///
     /// # Panics
-    /// If `field` is another.
+    /// If `field` is another one.
     pub fn visit_level(&self, field: &SparseBlocks, level: f32, mut visit: impl FnMut(Aabb)) {
         self.descend(field, |node| {
             let holds = node.range.contains(level);
@@ -278,21 +294,23 @@ impl SparseOctree {
         });
     }
 
-    /// Calls `enter` with the whole field and, wherever that says so, with the parts of a node. `field` is what the tree was built over.
+    /// Calls `enter` with the whole field and, wherever it returns `true`, with the children of
+    /// that node. `field` is the one that the tree was built over.
     ///
     /// # Panics
-    /// If `field` is another.
+    /// If `field` is another one.
     pub fn descend(&self, field: &SparseBlocks, mut enter: impl FnMut(SparseNode) -> bool) {
         self.check(field);
         self.enter_below(field, self.root(field), &mut enter);
     }
 
-    /// The largest box of the tree around `point` in which no value is `level`: what a traversal may skip \[m\]. `None` when
-    /// the finest cell holds the level, or the point is outside. At the sides of the box, as near as `f32` rounds a point among the
-    /// cells, the field may already look into the neighbour.
+    /// Returns the largest box of the tree around `point` in which no value equals `level`, and
+    /// which a traversal may skip \[m\]. `None` when the finest cell contains the level, or the
+    /// point is outside. Within `f32` rounding of the sides of the box, a sample may already use
+    /// the neighbouring cell.
     ///
     /// # Panics
-    /// If `field` is not what the tree was built over.
+    /// If `field` is not the one that the tree was built over.
     pub fn largest_without(&self, field: &SparseBlocks, point: Vec3, level: f32) -> Option<Aabb> {
         self.check(field);
         let layout = field.layout();
@@ -347,7 +365,7 @@ impl SparseOctree {
         }
     }
 
-    /// The block that replaces a single cell, all of it.
+    /// Returns the whole block that replaces a single cell, if there is one.
     fn within(&self, field: &SparseBlocks, cell: Node) -> Option<Node> {
         let next = match cell.block {
             None => field.block_of(cell.place),
@@ -368,7 +386,7 @@ impl SparseOctree {
         outward(self.base, self.blocks[block as usize], u16::MAX)
     }
 
-    /// Kept, or found again from the values of a few cells.
+    /// Returns the range of a node, stored or recomputed from the values of a few cells.
     fn node_range(&self, field: &SparseBlocks, node: Node) -> Interval {
         let Some(index) = node.block else {
             return match node.log2.checked_sub(COARSE_LEAF_LOG2) {
@@ -455,7 +473,7 @@ impl SparseOctree {
         };
         let is_finest = node.log2 == 0 && inner.is_none();
         let region = in_metres(field.layout(), node.region());
-        // Cells beyond the bounds hold anything.
+        // Cells beyond the bounds may hold anything.
         if region.intersection(field.bounds()).is_empty() {
             return;
         }
@@ -497,7 +515,7 @@ fn range_of(values: &[f32]) -> Interval {
     Interval::new(lower, upper)
 }
 
-/// Least and largest of them.
+/// Returns the least and the largest key; `None` if there are none.
 fn ends<K: Copy + PartialOrd>(mut keys: impl Iterator<Item = K>) -> Option<[K; 2]> {
     let first = keys.next()?;
     Some(keys.fold([first; 2], |[low, high], key| {
@@ -505,7 +523,7 @@ fn ends<K: Copy + PartialOrd>(mut keys: impl Iterator<Item = K>) -> Option<[K; 2
     }))
 }
 
-// `if` rather than `Ord`: no NaN is stored, and this is one instruction.
+// `if` rather than `Ord`: no NaN is stored, and this compiles to one instruction.
 #[inline(always)]
 fn least<K: PartialOrd>(a: K, b: K) -> K {
     if b < a { b } else { a }
@@ -516,7 +534,8 @@ fn largest<K: PartialOrd>(a: K, b: K) -> K {
     if b > a { b } else { a }
 }
 
-/// Holds every value. Of quantised blocks all that could be stored, which is all that is when they use their steps.
+/// Returns an interval that contains every value. For quantised blocks it spans all storable
+/// values, which are the actual ones if a block uses all its steps.
 fn base_of(field: &SparseBlocks) -> Interval {
     let parts = field.parts();
     let most = match &parts.values {
@@ -530,7 +549,7 @@ fn base_of(field: &SparseBlocks) -> Interval {
     })
 }
 
-/// Ranges of a block's own values, then of those within it too.
+/// The ranges of a block's own values, and then of its child blocks too.
 struct Own {
     all: Interval,
     eighths: Option<[Interval; 8]>,
@@ -540,7 +559,8 @@ impl Own {
     fn of(field: &SparseBlocks, block: &SparseBlock) -> Own {
         let values = block.first_value..block.first_value + block.value_count();
         let scaled = |stored: f32| block.distance(stored);
-        /// Processors compare eight signed numbers of 16 bits at a time where they compare unsigned ones one by one.
+        /// Maps unsigned to signed keys: processors compare eight signed 16-bit numbers at a time,
+        /// but unsigned ones one by one.
         const BIAS: u16 = 1 << 15;
         match &field.parts().values {
             SparseValues::Bits8(all) => {
@@ -558,7 +578,9 @@ impl Own {
         }
     }
 
-    /// Neither `key`, which is compared, nor `distance` of it falls where what is stored rises, so that the ends of one are those of the other.
+    /// Computes the ranges of a block's own values. `key`, which is compared, and `distance` of it
+    /// must both be monotonic in the stored value, so that the extremes of the keys are those of
+    /// the distances.
     fn of_values<T: Copy, K: Copy + PartialOrd>(
         block: &SparseBlock,
         values: &[T],
@@ -611,9 +633,10 @@ impl Own {
     }
 }
 
-/// Least and largest key in each eighth of a block of 9³ values, the middle planes counted to both sides.
+/// Returns the least and largest key in each eighth of a block of 9³ values. The middle planes
+/// count to both sides.
 ///
-/// Row upon row, so that eight values are compared at a time, and the ninth; across a row only at the end.
+/// Compares row by row, eight values at a time, and the ninth apart; across a row only at the end.
 fn ends_of_eighths<T: Copy, K: Copy + PartialOrd>(
     values: &[T],
     key: impl Fn(T) -> K + Copy,
@@ -652,14 +675,17 @@ fn ends_of_eighths<T: Copy, K: Copy + PartialOrd>(
     [a, b, c, d, e, f, g, h]
 }
 
-/// How far the ends of `inner` lie inside those of `outer`, in so many `steps` across it, rounded so that [`outward`] gives no less.
+/// Returns how far the ends of `inner` lie inside those of `outer`, in units of 1/`steps` of the
+/// width of `outer`, rounded so that [`outward`] returns an interval that contains `inner`.
 fn inward(outer: Interval, inner: Interval, steps: u16) -> [u16; 2] {
     let width = outer.width();
     let code = |inside: f32, holds: &dyn Fn(u16) -> bool| {
-        // A width of zero gives NaN or infinity; the cast makes a number of either, and the test below decides.
+        // A width of zero gives NaN or infinity; the cast makes a number of either, and the test
+        // below decides.
         let guess = (inside / width * f32::from(steps)) as u16;
         let guess = guess.min(steps);
-        // One less where rounding went inward; none at all where the ends are nearer to each other than `f32` can divide.
+        // One less where rounding went inward; none at all where the ends are too close for `f32`
+        // to divide.
         let near = [guess, guess.saturating_sub(1)];
         near.into_iter().find(|&code| holds(code)).unwrap_or(0)
     };
@@ -672,7 +698,7 @@ fn inward(outer: Interval, inner: Interval, steps: u16) -> [u16; 2] {
     [lower, upper]
 }
 
-/// The range that [`inward`] counted.
+/// Returns the interval that [`inward`] encoded.
 fn outward(outer: Interval, code: [u16; 2], steps: u16) -> Interval {
     let step = outer.width() / f32::from(steps);
     Interval::new(

@@ -1,11 +1,15 @@
-//! What the blocks of a sparse field are, roughly: a linear function each, and how far values stray from it.
+//! Linear approximations of the blocks of a sparse field: one linear function each, and a bound on
+//! the deviation of the values from it.
 //!
-//! Input: a [`SparseBlocks`]. Output: when a line that passes a block may meet a level, and when it surely does not.
-//! Cost: every value is read twice; 20 bytes a block, 1.4 % of one of 8³ cells in 16 bits. A block is asked by two dot products.
-//! Not for: blocks with blocks within, of which nothing is known.
+//! Input: a [`SparseBlocks`].
+//! Output: when a line that passes a block may meet a level, and when it surely does not.
+//! Cost: every value is read twice; 20 bytes per block, 1.4 % of one of 8³ cells in 16 bits. A
+//! query takes two dot products.
+//! Not for: blocks with child blocks, which have no approximation.
 //!
-//! As [`block_planes`](crate::field::along_line::block_planes) has it for dense grids: what is left between the linear function and the interpolant is trilinear in every cell, so it is largest
-//! at a node. A line that passes a block of 8³ cells reads one or two of them instead of ten.
+//! As in [`block_planes`](crate::field::along_line::block_planes) for dense grids, the difference
+//! of the interpolant and the linear function is trilinear in every cell, so it is largest at a
+//! node. A line that passes a block of 8³ cells reads one or two of them instead of ten.
 
 use glam::{DVec3, UVec3};
 
@@ -15,37 +19,38 @@ use crate::field::along_line::piece::Piece;
 use crate::field::sparse::sparse_blocks::{PLAIN, SparseBlock, SparseBlocks};
 use crate::threads;
 
-/// One for each block.
+/// Linear approximations of all blocks, one per block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SparsePlanes {
     planes: Vec<BlockPlane>,
 }
 
-/// The linear function of a block.
+/// The linear approximation of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BlockPlane {
-    /// Along each axis \[m per cell of the block\].
+    /// Slope along each axis \[m per cell of the block\].
     slope: [f32; 3],
-    /// At the block's corner nearest to the grid's origin \[m\].
+    /// Value at the block's corner nearest to the grid's origin \[m\].
     value: f32,
-    /// No value within the block is farther off \[m\]; infinite where nothing is known.
+    /// Largest deviation of any value within the block \[m\]; infinite where nothing is known.
     strays: f32,
 }
 
 /// Where a line that passes a block may meet a level.
 pub(crate) enum Near {
-    /// Nowhere. The gap is that at the end.
+    /// The line does not meet the level. The gap is that at the end of the block.
     Nowhere(Piece),
-    /// During a part of the time.
+    /// The line may meet the level during a part of the time.
     Within(NearPart),
 }
 
-/// When a line may meet a level.
+/// The time span in which a line may meet a level.
 pub(crate) struct NearPart {
     pub(crate) times: Times,
-    /// On which side it is before, if there is a before,
+    /// Side of the level before the span, if the span does not start with the block.
     pub(crate) before: Piece,
-    /// and after, if there is an after. The gap is that at the end.
+    /// Side of the level after the span, if the span does not end with the block. The gap is that
+    /// at the end of the block.
     pub(crate) after: Piece,
 }
 
@@ -68,7 +73,8 @@ impl SparsePlanes {
 }
 
 impl BlockPlane {
-    /// Slopes are those of least squares, the value is in the middle of what is left.
+    /// Fits a linear function to a block: the slopes by least squares, the value in the middle of
+    /// the residuals.
     fn of(field: &SparseBlocks, block: &SparseBlock) -> BlockPlane {
         const UNKNOWN: BlockPlane = BlockPlane {
             slope: [0.0; 3],
@@ -82,6 +88,7 @@ impl BlockPlane {
             first: UVec3::ZERO,
             last: UVec3::splat(block.side()),
         };
+        // Least squares about the middle, where the coordinates are uncorrelated.
         let middle = 0.5 * block.side() as f32;
         let (mut moments, mut spread, mut largest) = ([0.0f32; 3], 0.0, 0.0f32);
         for node in nodes.iter() {
@@ -94,6 +101,7 @@ impl BlockPlane {
             largest = largest.max(value.abs());
         }
         let slope = moments.map(|moment| moment / spread);
+        // The residuals of all nodes give the constant and the deviation.
         let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
         for node in nodes.iter() {
             let place = node.as_vec3();
@@ -116,7 +124,8 @@ impl BlockPlane {
         }
     }
 
-    /// Along a line, in units of the block's cells, that is in the block during `times`.
+    /// Returns where a line may meet the level. The line is in units of the block's cells and is in
+    /// the block during `times`.
     #[inline(always)]
     pub(crate) fn near(&self, line: &Line, times: Times, level: f32) -> Near {
         let slope = DVec3::from(self.slope.map(f64::from));
@@ -132,10 +141,10 @@ impl BlockPlane {
         if (above > strays && end > strays) || (above < -strays && end < -strays) {
             return Near::Nowhere(side(end));
         }
-        // From both ends towards the level until values may be there.
+        // From both ends towards the level, until the deviation may reach it.
         let until = |above: f64| {
             let free = above.abs() - strays;
-            // Also where it is no number.
+            // The condition is also false for NaN.
             if free > 0.0 { free / grows.abs() } else { 0.0 }
         };
         Near::Within(NearPart {
@@ -159,7 +168,8 @@ mod tests {
     use glam::Vec3;
     use proptest::prelude::*;
 
-    /// One coarse cell of 8 m, replaced by a block of 8³ cells of these values in steps of a thousandth.
+    /// Builds one coarse cell of 8 m, replaced by a block of 8³ cells with these values in steps of
+    /// a thousandth.
     fn block(values: Vec<u16>) -> SparseBlocks {
         let layout = GridLayout {
             origin: Vec3::ZERO,

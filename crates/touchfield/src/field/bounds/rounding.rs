@@ -1,34 +1,43 @@
-//! Rounding of `f32`, counted: lengths that neither overflow nor vanish, and margins that make a bound hold.
+//! Rounding analysis for `f32`: lengths that neither overflow nor vanish, and margins that make a
+//! bound hold.
 //!
-//! Input: lengths and vectors of any finite size. Output: lengths within two units in the last place, and margins.
-//! Cost: one comparison more than the plain formula; `f64` only where squares would leave the range of `f32`.
-//! Not for: errors of a method (interpolation, sampling); those belong to the field that makes them.
+//! Input: lengths and vectors of any finite size.
+//! Output: lengths within two units in the last place, and margins.
+//! Cost: one comparison more than the plain formula; `f64` only where squares would leave the range
+//! of `f32`.
+//! Not for: errors of a method (interpolation, sampling); the field that makes them accounts for
+//! those.
 //!
-//! One rounding errs by at most `u = EPSILON / 2` of its result. Our closed forms do up to a dozen of them on
-//! numbers no larger than the *magnitude*: the size of the shape plus the largest coordinate of the point.
+//! One rounding errs by at most `u = EPSILON / 2` of its result. The closed forms do up to a dozen
+//! of them on numbers no larger than the *magnitude*: the size of the shape plus the largest
+//! coordinate of the point.
 
 use glam::{Vec2, Vec3};
 
 use crate::field::field::{LowerPlane, Sample};
 use crate::geom::{Aabb, Interval};
 
-/// Worst rounding error of a closed form whose numbers stay below `magnitude` \[m\]: 16 `u`.
+/// Returns the worst rounding error of a closed form whose numbers stay below `magnitude` \[m\]: 16
+/// `u`.
 ///
-/// The longest, the cone's, does three for the radius and three for its corner, five for the line of its side.
+/// The longest, the cone's, does three for the radius and three for its corner, five for the line
+/// of its side.
 pub(crate) fn error_of(magnitude: f32) -> f32 {
     8.0 * f32::EPSILON * magnitude + f32::MIN_POSITIVE
 }
 
-/// Margin for the ends of an interval \[m\]: [`error_of`] four times over, for the value (whose point may have
-/// coordinates whose length is √3 of the largest), the cell's centre and half-diagonal, and the last sum.
+/// Returns the margin for the ends of an interval \[m\]: four times [`error_of`], for the value
+/// (whose point may have a length of √3 times its largest coordinate), the cell's centre and
+/// half-diagonal, and the last sum.
 pub(crate) fn slack(magnitude: f32) -> f32 {
     32.0 * f32::EPSILON * magnitude + f32::MIN_POSITIVE
 }
 
-/// Squares between these are exact enough: far from overflow, and far from where the steps of `f32` stop shrinking.
+/// Squares in this range are exact enough: far from overflow, and far from the subnormal numbers.
 const SAFE_SQUARES: std::ops::Range<f32> = 1e-30..1e30;
 
-/// Length of `v` \[m\]; also where its square overflows or underflows. At most the largest finite number.
+/// Returns the length of `v` \[m\], also where its square overflows or underflows. At most the
+/// largest finite number.
 pub(crate) fn length(v: Vec3) -> f32 {
     let squared = v.length_squared();
     if SAFE_SQUARES.contains(&squared) {
@@ -38,12 +47,12 @@ pub(crate) fn length(v: Vec3) -> f32 {
     }
 }
 
-/// [`length`] in the plane.
+/// Returns the [`length`] of a plane vector.
 pub(crate) fn length2(v: Vec2) -> f32 {
     length(v.extend(0.0))
 }
 
-/// The direction of `v`; `None` for zero.
+/// Returns the unit vector along `v`; `None` for zero.
 pub(crate) fn direction(v: Vec3) -> Option<Vec3> {
     if SAFE_SQUARES.contains(&v.length_squared()) {
         v.try_normalize()
@@ -52,7 +61,7 @@ pub(crate) fn direction(v: Vec3) -> Option<Vec3> {
     }
 }
 
-/// The ball around a cell, which every 1-Lipschitz bound starts from.
+/// The ball around a cell, the starting point of every 1-Lipschitz bound.
 #[derive(Clone, Copy)]
 pub(crate) struct CellBall {
     /// Centre of the cell \[m\].
@@ -64,7 +73,7 @@ pub(crate) struct CellBall {
 }
 
 impl CellBall {
-    /// `None` for a cell without end.
+    /// Returns the ball around `cell`; `None` for an infinite cell.
     pub(crate) fn of(cell: Aabb) -> Option<CellBall> {
         let magnitude = largest_coordinate(cell);
         magnitude.is_finite().then(|| CellBall {
@@ -74,18 +83,19 @@ impl CellBall {
         })
     }
 
-    /// Every value a 1-Lipschitz function can take in the ball, from its value at the centre, `margin` added.
+    /// Returns all values that a 1-Lipschitz function can take in the ball, given its value at the
+    /// centre, widened by `margin`.
     pub(crate) fn values(self, at_center: f32, margin: f32) -> Interval {
         Interval::around(at_center, self.radius + margin)
     }
 }
 
-/// Largest absolute coordinate of a box \[m\].
+/// Returns the largest absolute coordinate of a box \[m\].
 pub(crate) fn largest_coordinate(cell: Aabb) -> f32 {
     cell.min.abs().max(cell.max.abs()).max_element()
 }
 
-/// [`largest_coordinate`], sides at infinity left out.
+/// Returns the [`largest_coordinate`], ignoring infinite ones.
 pub(crate) fn largest_finite_coordinate(cell: Aabb) -> f32 {
     [cell.min, cell.max]
         .iter()
@@ -94,8 +104,9 @@ pub(crate) fn largest_finite_coordinate(cell: Aabb) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// A plane below a convex function over `cell`: the tangent at its centre, or the mean of those at its corners, which is level
-/// across a crease. The one whose least value over the cell is larger. `size` is that of the body.
+/// Returns a plane below a convex function over `cell`. It is the tangent at the centre or the mean
+/// of the tangents at the corners (level across a crease), whichever has the larger minimum over
+/// the cell. `size` is that of the body.
 pub(crate) fn plane_of_convex(
     cell: Aabb,
     size: f32,
@@ -125,16 +136,16 @@ pub(crate) fn plane_of_convex(
     } else {
         at_center
     };
-    // Gradients are off by a few roundings too, over at most the diagonal.
+    // Gradients carry a few roundings too, over at most the diagonal.
     plane.value -= 2.0 * slack(ball.magnitude + size);
     Some(plane)
 }
 
-/// Lower end of the signed distance to the box `bounds` over `cell` \[m\].
+/// Returns the lower end of the signed distance to the box `bounds` over `cell` \[m\].
 ///
-/// A solid inside the box is nowhere nearer, and nowhere deeper, than the box: this bounds *any* field from below.
-/// Per axis, `max(min − x, x − max)` over `x` of `[lo, hi]` is least `max(min − hi, lo − max, (min − max)/2)`; the
-/// distance grows with each of the three.
+/// A solid inside the box is nowhere nearer, and nowhere deeper, than the box: this bounds *any*
+/// field from below. Per axis, `max(min − x, x − max)` over `x` of `[lo, hi]` is least
+/// `max(min − hi, lo − max, (min − max)/2)`; the distance grows with each of the three.
 pub(crate) fn box_lower(bounds: Aabb, cell: Aabb) -> f32 {
     let magnitude = largest_finite_coordinate(bounds) + largest_finite_coordinate(cell);
     if bounds.is_empty() || cell.is_empty() || !largest_coordinate(cell).is_finite() {
@@ -146,10 +157,11 @@ pub(crate) fn box_lower(bounds: Aabb, cell: Aabb) -> f32 {
     length(least.max(Vec3::ZERO)) + least.max_element().min(0.0) - slack(magnitude)
 }
 
-/// Interval of a distance that is convex and even in x, y and z, over `cell`.
+/// Returns the interval over `cell` of a distance that is convex and even in x, y and z.
 ///
-/// Such a function grows with each of |x|, |y| and |z|, so its least and largest value lie at the cell's nearest and
-/// farthest coordinates: exact but for rounding. `size` is the largest number of the shape \[m\].
+/// Such a function grows with each of |x|, |y| and |z|, so its least and largest value lie at the
+/// cell's nearest and farthest coordinates: exact but for rounding. `size` is the largest number of
+/// the shape \[m\].
 pub(crate) fn interval_of_even_convex(
     cell: Aabb,
     size: f32,

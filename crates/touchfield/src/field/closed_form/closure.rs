@@ -1,12 +1,14 @@
-//! Fields from a formula of your own.
+//! Fields from user-defined formulas.
 //!
-//! Input: a closure from point to value, and what you declare about it: box, Lipschitz constant, meaning, error.
-//! Output: a field that keeps the contract if the declaration is true.
-//! Cost: one call a value; seven a sample without a gradient of your own. Not for: formulas without a known
-//! Lipschitz constant: nothing proven follows from them.
+//! Input: a closure from point to value, and declared facts about it: box, Lipschitz constant,
+//! meaning, error.
+//! Output: a field that fulfils the contract of [`Field`] if the declaration is true.
+//! Cost: one call per value; seven per sample without a gradient closure.
+//! Not for: formulas without a known Lipschitz constant: nothing proven follows from them.
 //!
-//! The closure is called only with points of its box. Beyond it the value is a lower bound from the border, see
-//! `outside.rs`. A value that is not finite counts as 0, which as a bound is always safe.
+//! The closure is called only with points of its box. Beyond it the value is a lower bound from the
+//! border, see `outside.rs`. A value that is not finite counts as 0, which as a bound is always
+//! safe.
 
 use glam::Vec3;
 
@@ -19,15 +21,15 @@ use crate::field::closed_form::parameter::ParameterError;
 use crate::field::field::{Field, Meaning, Sample};
 use crate::geom::{Aabb, Interval};
 
-/// What the author of a [`Closure`] promises about it.
+/// The promises of the author of a [`Closure`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declared {
-    /// Holds the solid; the closure is called only here. May be without end.
+    /// Box that contains the solid; the closure is called only inside it. May be infinite.
     pub bounds: Aabb,
-    /// The closure's values differ by at most this times the distance of the points; positive. Values are divided by it,
-    /// which leaves a bound unless it is 1.
+    /// Lipschitz constant, positive: the closure's values differ by at most this times the distance
+    /// of the points. Values are divided by it, which leaves only a bound unless it is 1.
     pub lipschitz: f32,
-    /// What the value means if `lipschitz` is 1; otherwise it is a [`Meaning::Bound`].
+    /// Meaning of the value if `lipschitz` is 1; otherwise it is a [`Meaning::Bound`].
     pub meaning: Meaning,
     /// Error of the value after the division, rounding included \[m\].
     pub error_bound: f32,
@@ -59,7 +61,7 @@ pub struct Closure<F> {
 }
 
 impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
-    /// From the closure and what is promised about it.
+    /// Builds a field from a closure and its declaration.
     pub fn new(value: F, declared: Declared) -> Result<Closure<F>, ParameterError> {
         parameter::size("error_bound", declared.error_bound)?;
         parameter::require(
@@ -81,7 +83,8 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
         })
     }
 
-    /// With a gradient of the closure's own value (before any division) in place of central differences.
+    /// Sets a gradient of the closure's own value (before any division) in place of central
+    /// differences.
     pub fn with_gradient(
         mut self,
         gradient: impl Fn(Vec3) -> Vec3 + Send + Sync + 'static,
@@ -90,19 +93,20 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
         self
     }
 
-    /// What was promised.
+    /// Returns the declaration.
     pub fn declared(&self) -> Declared {
         self.declared
     }
 
-    /// The value at a point of the box.
+    /// Returns the value at a point of the box.
     fn value_within(&self, point: Vec3) -> f32 {
         let value = (self.value)(point) / self.declared.lipschitz;
         if value.is_finite() { value } else { 0.0 }
     }
 
-    /// Step of the central differences \[m\]: the cube root of the rounding, times the size, makes the errors of
-    /// rounding (1/step) and of curvature (step²) alike. Without a size, a metre is taken for one.
+    /// Returns the step of the central differences \[m\]: the cube root of `f32`'s rounding times
+    /// the half-diagonal of the box, which balances the errors of rounding (1/step) and of
+    /// curvature (step²). An infinite or zero half-diagonal counts as one metre.
     fn step(&self) -> f32 {
         let size = rounding::length(self.declared.bounds.half_extents());
         let size = if size > 0.0 && size < f32::MAX {
@@ -113,7 +117,7 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
         f32::EPSILON.cbrt() * size
     }
 
-    /// The gradient at a point of the box; of unit length if the field is a distance.
+    /// Returns the gradient at a point of the box, normalised if the field is a distance.
     fn gradient_within(&self, point: Vec3) -> Vec3 {
         let slope = match &self.gradient {
             Some(gradient) => gradient(point) / self.declared.lipschitz,
@@ -127,7 +131,7 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
     }
 
     fn central_difference(&self, point: Vec3) -> Vec3 {
-        // Far from the origin a step must still move the point.
+        // Far from the origin a step must still change the coordinates of the point.
         let step = self
             .step()
             .max(8.0 * f32::EPSILON * point.abs().max_element());
@@ -144,7 +148,8 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Closure<F> {
         })
     }
 
-    /// The error is taken off, so that outside the value is never more than the distance.
+    /// Returns a lower bound outside the box. The error is subtracted, so that the value is never
+    /// more than the distance.
     fn beyond(&self, point: Vec3, border: Vec3, gradient: Vec3) -> Sample {
         let at_border = self.value_within(border) - self.declared.error_bound;
         let (distance, gradient) = sample_beyond(
@@ -201,9 +206,10 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for Closure<F> {
         }
     }
 
-    /// From the value at the centre of the cell and the Lipschitz constant. A distance: at most the border's and the way
-    /// there. A bound: where it is positive the truth is no farther than a point surely inside, where negative no deeper
-    /// than the box.
+    /// Returns an interval from the value at the centre of the cell and the Lipschitz constant. For
+    /// a distance, outside the box, the upper end is the border's value plus the distance to the
+    /// border. For a bound, where it is positive the solid is no farther than a point surely
+    /// inside; where it is negative the solid is no deeper than the box.
     fn interval(&self, cell: Aabb) -> Interval {
         let least = rounding::box_lower(self.declared.bounds, cell);
         let Some(ball) = CellBall::of(cell) else {

@@ -1,25 +1,30 @@
 //! Solids from solids: union, intersection, difference.
 //!
-//! Input: two fields in one frame. Output: the field of what the operation leaves.
-//! Cost: one value of each operand a value. Not for: measuring depth or clearance; bake the result if you must.
+//! Input: two fields in one frame.
+//! Output: the field of the combined solid.
+//! Cost: one value of each operand per value.
+//! Not for: measuring depth or clearance; bake the result for that.
 //!
 //! Let `a`, `b` be the true signed distances of two solids.
 //!
-//! - Union `u`. Outside, the nearest point of the union is the nearest of one of them: `u = min(a, b)`. Inside, a ball
-//!   that fits in one fits in the union, perhaps a larger one: `u ≤ min(a, b)`. So `min` has the right sign, is exact
-//!   outside and never too deep inside.
-//! - Intersection. Its complement is the union of the complements, whose signed distances are `−a` and `−b`: with `max`
-//!   everything is mirrored. Exact inside, never too far outside. (An empty intersection is infinitely far away.)
+//! - Union `u`. Outside, the nearest point of the union is the nearest of one of them:
+//!   `u = min(a, b)`. Inside, a ball that fits in one fits in the union, perhaps a larger one:
+//!   `u ≤ min(a, b)`. So `min` has the right sign, is exact outside and never too deep inside.
+//! - Intersection. Its complement is the union of the complements, whose signed distances are `−a`
+//!   and `−b`: with `max` everything is mirrored. Exact inside, never too far outside. (An empty
+//!   intersection is infinitely far away.)
 //! - Difference: the intersection with the complement of the second, `max(a, −b)`.
 //!
-//! All three are therefore [`Meaning::Bound`]. A union of solids whose boxes do not meet is exact inside as well, but we
-//! do not call it a distance: outside its own box an operand promises only a lower bound, and the union's box is larger
-//! than either. [`Field::interval`] still profits, since intervals hold the truth everywhere.
+//! All three are therefore [`Meaning::Bound`]. A union of solids whose boxes do not meet is exact
+//! inside as well, but it is not reported as a distance: outside its own box an operand promises
+//! only a lower bound, and the union's box is larger than either. [`Field::interval`] still
+//! profits, since intervals contain the true distance everywhere.
 //!
-//! Tighter intervals inside a union, from `a ∈ A = [A⁻, A⁺]` and `b ∈ B`: the point of A's surface nearest to an `x`
-//! inside A is `|a|` away, and not covered by B if `b > |a|`; then `u = a`. So `u = min(a, b)` over the whole cell
-//! if both lower ends are ≥ 0 or their sum is > 0. Otherwise the union is nowhere deeper than its box; and an
-//! intersection no farther than a point surely inside it (`witness.rs`), if one is found.
+//! Tighter intervals inside a union, from `a ∈ A = [A⁻, A⁺]` and `b ∈ B`: the point of A's surface
+//! nearest to an `x` inside A is `|a|` away, and not covered by B if `b > |a|`; then `u = a`. So
+//! `u = min(a, b)` over the whole cell if both lower ends are ≥ 0 or their sum is > 0. Otherwise
+//! the union is nowhere deeper than its box; and an intersection is no farther than a point surely
+//! inside it (`witness.rs`), if one is found.
 
 use glam::Vec3;
 
@@ -28,41 +33,42 @@ use crate::field::field::{Field, Meaning, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// All that lies in either solid. See the [module](self) for what its values mean.
+/// The union of two solids. See the [module](self) for what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Union<F, G> {
-    /// One solid.
+    /// The first solid.
     pub first: F,
-    /// The other, in the same frame.
+    /// The second solid, in the same frame.
     pub second: G,
 }
 
-/// What lies in both solids. See the [module](self) for what its values mean.
+/// The intersection of two solids. See the [module](self) for what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intersection<F, G> {
-    /// One solid.
+    /// The first solid.
     pub first: F,
-    /// The other, in the same frame.
+    /// The second solid, in the same frame.
     pub second: G,
 }
 
-/// What lies in the first solid and not in the second. See the [module](self) for what its values mean.
+/// The first solid minus the second. See the [module](self) for what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<F, G> {
-    /// What is cut from.
+    /// The solid that is cut.
     pub first: F,
-    /// What is cut away, in the same frame.
+    /// The solid that is cut away, in the same frame.
     pub second: G,
 }
 
-/// The larger error of the two, and the rounding of an operand at points of `bounds` outside its own box.
+/// Returns the larger error of the two, or the rounding of an operand at points of `bounds` outside
+/// its own box if that is larger.
 fn joint_error(first: &impl Field, second: &impl Field, bounds: Aabb) -> f32 {
     let magnitude = rounding::largest_finite_coordinate(bounds)
         + rounding::largest_finite_coordinate(second.bounds());
     f32::max(first.error_bound(), second.error_bound()).max(rounding::error_of(magnitude))
 }
 
-/// Interval of the true distance of a union; `bounds` holds it.
+/// Returns the interval of the true distance of a union that lies in `bounds`.
 fn union_interval(a: Interval, b: Interval, bounds: Aabb, apart: bool, cell: Aabb) -> Interval {
     let smaller = a.min(b);
     let exact = apart || (a.lower >= 0.0 && b.lower >= 0.0) || a.lower + b.lower > 0.0;
@@ -74,8 +80,9 @@ fn union_interval(a: Interval, b: Interval, bounds: Aabb, apart: bool, cell: Aab
     Interval::new(lower.max(rounding::box_lower(bounds, cell)), smaller.upper)
 }
 
-/// Interval of the true distance of an intersection: the mirrored union, but its complement has no box, so where
-/// nothing is exact it may be any distance away ([`witness::upper_end`] may know better). It is no nearer than its box.
+/// Returns the interval of the true distance of an intersection. It mirrors the union, but the
+/// complement has no box, so where nothing is exact the upper end is infinite
+/// ([`witness::upper_end`] may improve it). The lower end is no nearer than the intersection's box.
 fn intersection_interval(a: Interval, b: Interval, bounds: Aabb, cell: Aabb) -> Interval {
     let mirrored = union_interval(-a, -b, Aabb::EVERYTHING, false, cell);
     let found = -mirrored;
@@ -85,7 +92,8 @@ fn intersection_interval(a: Interval, b: Interval, bounds: Aabb, cell: Aabb) -> 
     )
 }
 
-/// The interval that `over` gives, its upper end replaced by what a point surely inside says if it is infinite.
+/// Returns the interval that `over` computes. An infinite upper end is replaced by the bound from a
+/// point surely inside, if one is found.
 fn with_witness(field: &impl Field, cell: Aabb, over: impl Fn(Aabb) -> Interval) -> Interval {
     let found = over(cell);
     if found.upper < f32::INFINITY || field.bounds().is_empty() {
@@ -93,7 +101,7 @@ fn with_witness(field: &impl Field, cell: Aabb, over: impl Fn(Aabb) -> Interval)
     }
     let upper_at = |point| {
         let here = over(Aabb::new(point, point)).upper;
-        // Not known to be inside: the value says how far to go on.
+        // Not known to be inside: the value is the length of the next step.
         if here < f32::INFINITY {
             here
         } else {
@@ -152,7 +160,7 @@ impl<F: Field, G: Field> Field for Union<F, G> {
 }
 
 impl<F: Field, G: Field> Field for Intersection<F, G> {
-    /// What lies in both boxes; [`Aabb::EMPTY`] when they are apart.
+    /// Returns the intersection of both boxes; [`Aabb::EMPTY`] when they do not overlap.
     fn bounds(&self) -> Aabb {
         let both = self.first.bounds().intersection(self.second.bounds());
         if both.is_empty() { Aabb::EMPTY } else { both }
@@ -272,7 +280,8 @@ mod tests {
         assert_eq!(nothing.interval(center).upper, f32::INFINITY);
         let both = Union { first, second };
         assert!(both.interval(center).width() < 0.1);
-        // Overlapping, the middle may be deeper than either ball says: no deeper than the box allows.
+        // Where the balls overlap, the middle may be deeper than either ball reports, but no deeper
+        // than the box allows.
         let both = Union {
             first,
             second: ball_at(1.0)?,

@@ -1,4 +1,4 @@
-//! Closed forms from their recipes.
+//! Building closed forms from their recipes.
 
 use crate::field::closed_form::csg::{Difference, Intersection, Union};
 use crate::field::closed_form::level_set::{Offset, Shell};
@@ -19,7 +19,7 @@ use glam::{DVec3, Quat, Vec3};
 use std::sync::Arc;
 
 impl Recipe {
-    /// The field, to the bit the one whose recipe it is.
+    /// Builds the field. It equals the field that returned the recipe to the bit.
     pub fn build(&self) -> Result<Arc<dyn Field>, ParameterError> {
         let two = |parts: &[Recipe; 2]| Ok((parts[0].build()?, parts[1].build()?));
         Ok(match self {
@@ -69,7 +69,7 @@ impl Recipe {
         })
     }
 
-    /// Of two fields, if both have one.
+    /// Returns the recipes of two fields, if both have one.
     pub(crate) fn of_two(first: &impl Field, second: &impl Field) -> Option<Box<[Recipe; 2]>> {
         Some(Box::new([first.recipe()?, second.recipe()?]))
     }
@@ -82,7 +82,7 @@ mod tests {
     use crate::field::field::Meaning;
     use crate::geom::Aabb;
 
-    /// Points around the origin, by Halton's sequence.
+    /// Iterates over points around the origin (Halton sequence).
     fn points() -> impl Iterator<Item = Vec3> {
         let radical = |mut index: u32, base: u32| {
             let (mut value, mut share) = (0.0, 1.0);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn closed_forms_and_what_is_made_of_them_come_back_to_the_bit() -> Result<(), ParameterError> {
         let half = Vec3::new(0.3, 0.4, 0.55);
-        // A rotation that is off unit length by rounding: normalised twice it would be another.
+        // A rotation whose length is off by rounding: normalising it a second time would change it.
         let turn = Quat::from_euler(glam::EulerRot::XYZ, 0.3, 1.1, -2.0);
         let pose = Pose {
             rotation: turn,

@@ -1,17 +1,20 @@
 //! Terrain: a block of ground whose top is a grid of heights.
 //!
 //! Input: heights on a regular grid over x and y, the spacing, the height of the flat base \[m\].
-//! Output: the exact distance to the closed block (top, four walls, base) inside its box; a lower bound beyond.
-//! Cost: the cells within the distance found so far, each skipped if its box is farther; one to nine near the surface,
-//! many for points high above steep ground. Not for: overhangs, or millions of samples far from the ground (bake it).
+//! Output: the exact distance to the closed block (top, four walls, base) inside its box; a lower
+//! bound beyond.
+//! Cost: the cells within the distance found so far, each skipped if its box is farther; one to
+//! nine near the surface, many for points high above steep ground.
+//! Not for: overhangs, or millions of samples far from the ground (bake it).
 //!
-//! Every cell is two triangles, split from its corner of least x and y to the opposite one. Distances to triangles
-//! are taken in `f64` by the same routine that baking trusts ([`Triangle::closest_point`]), so the error is the
-//! rounding of the answer.
+//! Every cell is two triangles, split from its corner of least x and y to the opposite one.
+//! Distances to triangles are computed in `f64` by the same routine as in baking
+//! ([`Triangle::closest_point`]), so the error is the rounding of the result.
 //!
-//! Above the ground and within the footprint, the way to the nearest point of the block stays within the footprint and
-//! so arrives from above: only the top counts. Inside, the walls and the base count by their planes: if the
-//! way to a wall's plane passes above that wall, it has left through the top, which is then nearer.
+//! Above the ground and within the footprint, the path to the nearest point of the block stays
+//! within the footprint and so arrives from above: only the top counts. Inside, the walls and the
+//! base count by their planes: if the path to a wall's plane passes above that wall, it has left
+//! through the top, which is then nearer.
 
 use glam::{DVec2, DVec3, Vec2, Vec3};
 
@@ -22,10 +25,10 @@ use crate::field::closed_form::parameter::LARGEST_SIZE;
 use crate::field::field::{Field, Sample};
 use crate::geom::{Aabb, DAabb, Interval, Triangle};
 
-/// Why a grid of heights makes no terrain.
+/// Why a grid of heights does not make a terrain.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum HeightFieldError {
-    /// A cell needs two heights each way.
+    /// There are fewer than two heights along an axis, so there is no cell.
     #[error("{columns} × {rows} heights make no cell; at least 2 × 2 are needed")]
     TooFew {
         /// Heights along x.
@@ -43,15 +46,15 @@ pub enum HeightFieldError {
         /// Heights along y.
         rows: usize,
     },
-    /// The spacing is no length, or the footprint too large.
+    /// The spacing is not a positive length, or the footprint is too large.
     #[error("spacing {x} × {y} m; both must be positive and the footprint at most 1e15 m")]
     Spacing {
-        /// Along x \[m\].
+        /// Spacing along x \[m\].
         x: f32,
-        /// Along y \[m\].
+        /// Spacing along y \[m\].
         y: f32,
     },
-    /// The ground is not above its base.
+    /// A height lies below the base or out of range.
     #[error(
         "height {height} m at column {column}, row {row} over a base at {base} m; \
          heights must lie from the base to 1e15 m (lower the base)"
@@ -68,18 +71,20 @@ pub enum HeightFieldError {
     },
 }
 
-/// A block of terrain: footprint from the origin along +x and +y, flat base below, heights above, vertical walls.
+/// A block of terrain: footprint from the origin along +x and +y, flat base below, heights above,
+/// vertical walls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightField {
     heights: Vec<f32>,
     columns: usize,
     rows: usize,
     spacing: Vec2,
-    /// The box of the block, exactly.
+    /// The bounding box of the block, exact.
     block: DAabb,
 }
 
-/// The surface point nearest to a point, with the way outward there if the two coincide.
+/// The surface point nearest to a query point, and the surface normal there for the case that they
+/// coincide.
 struct Nearest {
     point: DVec3,
     distance: f64,
@@ -87,8 +92,8 @@ struct Nearest {
 }
 
 impl HeightField {
-    /// From heights row by row (x runs fastest) \[m\], their number along x, their spacing along x and y \[m\], and the
-    /// height of the base \[m\].
+    /// Builds a terrain from heights row by row (x fastest) \[m\], their number along x, their
+    /// spacing along x and y \[m\], and the height of the base \[m\].
     pub fn new(
         heights: Vec<f32>,
         columns: usize,
@@ -137,17 +142,17 @@ impl HeightField {
         })
     }
 
-    /// Heights row by row, x fastest \[m\].
+    /// Returns the heights row by row, x fastest \[m\].
     pub fn heights(&self) -> &[f32] {
         &self.heights
     }
 
-    /// Number of heights along x, and along y.
+    /// Returns the number of heights along x and along y.
     pub fn resolution(&self) -> [usize; 2] {
         [self.columns, self.rows]
     }
 
-    /// Distance of neighbouring heights along x, and along y \[m\].
+    /// Returns the distance between neighbouring heights along x and along y \[m\].
     pub fn spacing(&self) -> Vec2 {
         self.spacing
     }
@@ -160,7 +165,7 @@ impl HeightField {
         )
     }
 
-    /// The two triangles of a cell: first the one towards +x, then the one towards +y.
+    /// Returns the two triangles of a cell: first the one towards +x, then the one towards +y.
     fn triangles(&self, column: usize, row: usize) -> [Triangle; 2] {
         let [a, b, c, d] = [
             self.node(column, row),
@@ -171,7 +176,7 @@ impl HeightField {
         [Triangle { a, b, c }, Triangle { a, b: c, c: d }]
     }
 
-    /// Index of the cell below a point of the footprint.
+    /// Returns the index of the cell below a point of the footprint.
     fn cell_below(&self, point: DVec3) -> [usize; 2] {
         let cell = point.truncate() / self.spacing.as_dvec2();
         [
@@ -180,7 +185,7 @@ impl HeightField {
         ]
     }
 
-    /// The point of the ground straight above or below, a first guess of the nearest.
+    /// Returns the point of the ground straight above or below, as a first guess of the nearest.
     fn plumb(&self, point: DVec3, [column, row]: [usize; 2]) -> Nearest {
         let [towards_x, towards_y] = self.triangles(column, row);
         let DVec2 { x, y } = (point - towards_x.a).truncate() / self.spacing.as_dvec2();
@@ -197,8 +202,8 @@ impl HeightField {
         }
     }
 
-    /// Nearest point of the ground, ring after ring of cells around the one below, until a ring is farther than what was
-    /// found.
+    /// Finds the nearest point of the ground, and whether `point` is above the ground. Visits rings
+    /// of cells around the cell below, until a ring is farther away than the nearest point found.
     fn nearest_ground(&self, point: DVec3) -> (Nearest, bool) {
         let below = self.cell_below(point);
         let mut nearest = self.plumb(point, below);
@@ -208,7 +213,7 @@ impl HeightField {
         let step = f64::from(self.spacing.min_element());
         let rings = last[0].max(last[1]);
         for ring in 0..=rings {
-            // The point lies in or over ring 0; one whole cell of every ring between is in the way.
+            // The point lies over or under ring 0, so at least `ring − 1` whole cells lie between.
             if (ring - 1) as f64 * step > nearest.distance {
                 break;
             }
@@ -225,7 +230,7 @@ impl HeightField {
         (nearest, above)
     }
 
-    /// Looks into one cell, unless its box is too far to matter.
+    /// Tests the triangles of one cell, unless its box is too far to matter.
     fn improve(&self, point: DVec3, column: usize, row: usize, nearest: &mut Nearest) {
         let triangles = self.triangles(column, row);
         let corners = [
@@ -250,12 +255,13 @@ impl HeightField {
         }
     }
 
-    /// Distance and gradient at a point of the block's box.
+    /// Returns distance and gradient at a point of the block's box.
     fn sample_within(&self, point: DVec3) -> (f64, DVec3) {
         let (nearest, above) = self.nearest_ground(point);
         let mut depth = nearest.distance;
         let away = point - nearest.point;
-        // Closer than this, the difference of the points is mostly rounding; the normal is what it tends to.
+        // Closer than this, the difference of the points is mostly rounding; it tends to the
+        // normal.
         let noise = 1e-9 * self.block.max.abs().max(self.block.min.abs()).max_element();
         let outward = if depth > noise {
             away / if above { depth } else { -depth }
@@ -300,7 +306,8 @@ fn to_f32(distance: f64) -> f32 {
 
 impl Field for HeightField {
     fn bounds(&self) -> Aabb {
-        // Base and top are `f32` already; the footprint's far side rounds, and one step up holds it.
+        // Base and top are exact `f32`; the footprint's far side is rounded, and one step up
+        // contains it.
         let max = self.block.max.as_vec3();
         Aabb::new(
             self.block.min.as_vec3(),
@@ -316,8 +323,9 @@ impl Field for HeightField {
         to_f32(self.sample_in_f64(point.as_dvec3()).0)
     }
 
-    /// On the ground itself the gradient is the normal of a triangle there; of ground, walls and base equally near it
-    /// points to the first in that order.
+    /// Samples the terrain. On the ground itself the gradient is the normal of a triangle there.
+    /// Where ground, walls and base are equally near, the gradient belongs to the first in that
+    /// order.
     fn sample(&self, point: Vec3) -> Sample {
         let (distance, gradient) = self.sample_in_f64(point.as_dvec3());
         Sample {
@@ -326,8 +334,8 @@ impl Field for HeightField {
         }
     }
 
-    /// The value at the centre of the cell, give or take the half-diagonal; beyond the box, at most the way to its border
-    /// and on from there.
+    /// Returns the value at the centre of the cell ± the half-diagonal. Outside the box the upper
+    /// end is the distance to the box's border plus the value there.
     fn interval(&self, cell: Aabb) -> Interval {
         let Some(ball) = CellBall::of(cell) else {
             return Interval::EVERYTHING;

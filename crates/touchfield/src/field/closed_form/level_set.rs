@@ -1,22 +1,27 @@
 //! Solids from one solid: grown or shrunk, and hollow.
 //!
-//! Input: a field φ and a length. Output: the field of the solid `φ* ≤ r` or `|φ*| ≤ t/2`.
-//! Cost: one value of the operand and a distance to its box. Not for: a constant wall inside sharp concave corners
-//! of an operand that is itself only a bound: its level sets are not parallel surfaces.
+//! Input: a field φ and a length.
+//! Output: the field of the solid `φ* ≤ r` or `|φ*| ≤ t/2`.
+//! Cost: one value of the operand and a distance to its box.
+//! Not for: a constant wall inside sharp concave corners of an operand that is itself only a bound:
+//! its level sets are not parallel surfaces.
 //!
-//! `φ*` is φ in the operand's box and `max(φ, distance to the box)` outside, where the operand promises only a lower
-//! bound, and so is the box: their maximum is one too, keeps the new solid inside the box grown by `r`, and stays 1-Lipschitz.
+//! `φ*` is φ in the operand's box and `max(φ, distance to the box)` outside, where both are lower
+//! bounds of the distance. Their maximum is one too, keeps the new solid inside the box grown by
+//! `r`, and stays 1-Lipschitz.
 //!
-//! What remains of a true distance `a`, grown by `r ≥ 0` (the solid `a ≤ r`, with true signed distance `g`):
+//! For a true distance `a`, grown by `r ≥ 0` (the solid `a ≤ r`, with true signed distance `g`):
 //! - outside, `g = a − r` exactly: all points within `r` of the solid lie on the way to it;
-//! - inside, `g ≤ a − r`: a ball of radius `|a|` in the solid grows to one of `|a| + r`, but where a gap narrower than
-//!   `2r` was filled, a larger one fits. (None does if the solid is convex; a field does not know whether it is.)
+//! - inside, `g ≤ a − r`: a ball of radius `|a|` in the solid grows to one of `|a| + r`, but where
+//!   a gap narrower than `2r` was filled, a larger one fits. (None does if the solid is convex, but
+//!   a field cannot know whether it is.)
 //!
-//! Shrinking grows the complement: `g ≥ a − r`, exact inside, perhaps farther outside; it may leave nothing.
-//! A shell is its *surface* grown by half its thickness: `|a| − t/2`, exact outside the wall, perhaps deeper in it.
-//! So all are [`Meaning::Bound`], unless nothing was changed. Of an operand that is only a bound, or outside its box,
-//! the solid is the level set of `φ*` itself: then `|φ* − r|` is at most the distance to that level set because `φ*`
-//! is 1-Lipschitz, and the sign is right by definition.
+//! Shrinking grows the complement: `g ≥ a − r`, exact inside, perhaps farther outside; it may leave
+//! nothing. A shell is its *surface* grown by half its thickness: `|a| − t/2`, exact outside the
+//! wall, perhaps deeper in it. So all are [`Meaning::Bound`], unless nothing was changed. For an
+//! operand that is only a bound, or outside its box, the solid is the level set of `φ*` itself:
+//! then `|φ* − r|` is at most the distance to that level set because `φ*` is 1-Lipschitz, and the
+//! sign is right by definition.
 
 use glam::Vec3;
 
@@ -29,7 +34,8 @@ use crate::field::field::{Field, Meaning, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// `φ*` of the [module](self): value and gradient, the box's where it is the larger.
+/// Returns `φ*` of the [module](self): value and gradient of the field, or of its box where that
+/// distance is larger.
 fn sample_or_box(field: &impl Field, point: Vec3, of_field: Sample) -> Sample {
     let bounds = field.bounds();
     if bounds.is_empty() {
@@ -65,7 +71,8 @@ fn error_after(field: &impl Field, radius: f32) -> f32 {
     field.error_bound() + rounding::error_of(magnitude)
 }
 
-/// Every value of `φ*` over the cell, by its Lipschitz constant and its error; the ball around the cell.
+/// Returns an interval that contains every value of `φ*` over the cell, from its Lipschitz constant
+/// and its error, and the margin added. `None` for an infinite cell.
 fn values_in(field: &impl Field, cell: Aabb) -> Option<(Interval, f32)> {
     let ball = CellBall::of(cell)?;
     let magnitude = ball.magnitude + rounding::largest_finite_coordinate(field.bounds());
@@ -74,7 +81,7 @@ fn values_in(field: &impl Field, cell: Aabb) -> Option<(Interval, f32)> {
     Some((values, margin))
 }
 
-/// What error and rounding may add to a value at `point` \[m\].
+/// Returns the margin for error and rounding of a value at `point` \[m\].
 fn margin_at(field: &impl Field, radius: f32, point: Vec3) -> f32 {
     let magnitude = point.abs().max_element()
         + rounding::largest_finite_coordinate(field.bounds())
@@ -82,10 +89,11 @@ fn margin_at(field: &impl Field, radius: f32, point: Vec3) -> f32 {
     2.0 * field.error_bound() + rounding::slack(magnitude)
 }
 
-/// True distance of the solid that grows from one of distance `truth`, where `values` holds `φ* − r` over the cell.
+/// Returns the interval of the true distance of a solid grown from one whose true distance is
+/// `truth`; `values` contains `φ* − r` over the cell.
 ///
-/// Upper end: the level set holds all within `r` of the solid, so nothing is farther than `truth − r`. Lower end:
-/// `φ* − r` where that is positive, and never deeper than the grown box.
+/// Upper end: the level set contains all points within `r` of the solid, so nothing is farther than
+/// `truth − r`. Lower end: `φ* − r` where that is positive, and never deeper than the grown box.
 fn grown_interval(
     truth: Interval,
     values: Interval,
@@ -104,7 +112,8 @@ fn grown_interval(
     )
 }
 
-/// A solid grown by a radius, or shrunk by a negative one. See the [module](self) for what its values mean.
+/// A solid grown by a radius, or shrunk by a negative one. See the [module](self) for what its
+/// values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offset<F> {
     field: F,
@@ -112,25 +121,26 @@ pub struct Offset<F> {
 }
 
 impl<F: Field> Offset<F> {
-    /// From the solid and how far its surface moves outward \[m\]; negative shrinks.
+    /// Moves the surface of a solid outward by `radius` \[m\]; a negative radius shrinks it.
     pub fn new(field: F, radius: f32) -> Result<Offset<F>, ParameterError> {
         let radius = parameter::coordinate("radius", radius)?;
         Ok(Offset { field, radius })
     }
 
-    /// The solid before.
+    /// Returns the original solid.
     pub fn field(&self) -> &F {
         &self.field
     }
 
-    /// How far its surface moved outward \[m\].
+    /// Returns how far the surface is moved outward \[m\].
     pub fn radius(&self) -> f32 {
         self.radius
     }
 }
 
 impl<F: Field> Field for Offset<F> {
-    /// The operand's, grown. Not shrunk for a negative radius: the operand's box need not be tight.
+    /// Returns the operand's box, grown by the radius. A negative radius does not shrink it,
+    /// because the operand's box need not be tight.
     fn bounds(&self) -> Aabb {
         let before = self.field.bounds();
         if self.radius <= 0.0 || before.is_empty() {
@@ -179,8 +189,9 @@ impl<F: Field> Field for Offset<F> {
         if self.radius > 0.0 {
             return grown_interval(truth, values, self.radius, margin, least);
         }
-        // Shrinking, mirrored: what is left lies within the true shrunk solid, so nothing is nearer or deeper than
-        // `truth − r`; where `φ* − r` does not say it is here, it is no farther than a point surely inside.
+        // Shrinking, mirrored: the level set lies within the true shrunk solid, so nothing is
+        // nearer or deeper than `truth − r`. Where `φ* − r` does not prove that the cell is inside,
+        // the solid is no farther than a point surely inside.
         Interval::new(
             (truth.lower - self.radius - margin).max(least),
             if values.upper <= 0.0 {
@@ -200,8 +211,8 @@ impl<F: Field> Field for Offset<F> {
     }
 }
 
-/// A wall along the surface of a solid, half its thickness on either side. See the [module](self) for what its
-/// values mean.
+/// A wall along the surface of a solid, half its thickness on either side. See the [module](self)
+/// for what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shell<F> {
     field: F,
@@ -209,18 +220,18 @@ pub struct Shell<F> {
 }
 
 impl<F: Field> Shell<F> {
-    /// From the solid and the thickness of its wall \[m\].
+    /// Hollows a solid into a wall of the given thickness \[m\].
     pub fn new(field: F, thickness: f32) -> Result<Shell<F>, ParameterError> {
         let thickness = parameter::size("thickness", thickness)?;
         Ok(Shell { field, thickness })
     }
 
-    /// The solid before.
+    /// Returns the original solid.
     pub fn field(&self) -> &F {
         &self.field
     }
 
-    /// Thickness of the wall \[m\].
+    /// Returns the thickness of the wall \[m\].
     pub fn thickness(&self) -> f32 {
         self.thickness
     }
@@ -283,7 +294,7 @@ impl<F: Field> Field for Shell<F> {
     }
 }
 
-/// Holds `|v|` for every `v` of the interval.
+/// Returns an interval that contains `|v|` for every `v` of `values`.
 fn absolute(values: Interval) -> Interval {
     Interval::new(
         values.lower.max(-values.upper).max(0.0),

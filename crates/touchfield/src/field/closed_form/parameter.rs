@@ -1,25 +1,26 @@
-//! The one way in which building an analytic field can fail.
+//! The error of building a closed-form field from invalid numbers.
 
 use glam::Vec3;
 
 /// Largest size or coordinate of a shape \[m\].
 ///
-/// Squares of lengths up to here stay far from the largest `f32`, so no primitive overflows inside its bounds.
+/// Squares of lengths up to this stay far from the largest `f32`, so no primitive overflows inside
+/// its bounds.
 pub(crate) const LARGEST_SIZE: f32 = 1e15;
 
-/// A number of which no shape can be made.
+/// A parameter that does not make a valid shape.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{parameter} is {value}; it must be {requirement}")]
 pub struct ParameterError {
-    /// Which number.
+    /// Name of the parameter.
     pub parameter: &'static str,
     /// Its value.
     pub value: f32,
-    /// What it has to be instead.
+    /// What the value has to be instead.
     pub requirement: &'static str,
 }
 
-/// `value` if it is a size \[m\]; 0 is one: a ball of radius 0 is a point.
+/// Returns `value` if it is a valid size \[m\]. 0 is valid: a ball of radius 0 is a point.
 pub(crate) fn size(parameter: &'static str, value: f32) -> Result<f32, ParameterError> {
     require(
         (0.0..=LARGEST_SIZE).contains(&value),
@@ -29,7 +30,7 @@ pub(crate) fn size(parameter: &'static str, value: f32) -> Result<f32, Parameter
     )
 }
 
-/// Half sides or half axes if each is a [`size`] \[m\].
+/// Returns half sides or semi-axes if each is a valid [`size`] \[m\].
 pub(crate) fn half_extents(value: Vec3) -> Result<Vec3, ParameterError> {
     size("half_extents.x", value.x)?;
     size("half_extents.y", value.y)?;
@@ -37,7 +38,7 @@ pub(crate) fn half_extents(value: Vec3) -> Result<Vec3, ParameterError> {
     Ok(value)
 }
 
-/// `value` if it is a coordinate \[m\].
+/// Returns `value` if it is a valid coordinate \[m\].
 pub(crate) fn coordinate(parameter: &'static str, value: f32) -> Result<f32, ParameterError> {
     require(
         value.abs() <= LARGEST_SIZE,
@@ -47,7 +48,7 @@ pub(crate) fn coordinate(parameter: &'static str, value: f32) -> Result<f32, Par
     )
 }
 
-/// `value` if `holds`; write `holds` so that it is false for NaN.
+/// Returns `value` if `holds`. Write `holds` so that it is false for NaN.
 pub(crate) fn require(
     holds: bool,
     parameter: &'static str,

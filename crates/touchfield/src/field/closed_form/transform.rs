@@ -1,10 +1,13 @@
-//! A field moved, turned and scaled.
+//! A field that is rotated, moved and scaled.
 //!
-//! Input: a field, the pose of its frame in the parent's, a uniform scale. Output: the same solid in the parent's frame.
-//! Cost: one rotation a value, two a sample. Not for: scale that differs between axes, which keeps no distance.
+//! Input: a field, the pose of its frame in the parent's, a uniform scale.
+//! Output: the same solid in the parent's frame.
+//! Cost: one rotation per value, two per sample.
+//! Not for: scale that differs between axes, which does not preserve distances.
 //!
-//! Document 000, Eq. 4–5: `s'(x) = a · s(Rᵀ(x − t) / a)` and `∇s'(x) = R ∇s`. A similarity takes balls to balls, so a
-//! distance stays a distance and a bound a bound. Its error is scaled, and rounding of the moved point is added.
+//! \[Krayer2020\], Eq. 4–5: `s'(x) = a · s(Rᵀ(x − t) / a)` and `∇s'(x) = R ∇s`. A similarity maps
+//! balls to balls, so a distance stays a distance and a bound a bound. Its error is scaled, and the
+//! rounding of the moved point is added.
 
 use glam::{Mat3, Vec3};
 
@@ -16,10 +19,11 @@ use crate::field::field::{Field, Meaning, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval, Pose, turned_half_extents};
 
-/// Largest coordinate at which a field is asked \[m\]: a tenth of what `f32` holds, so that lengths still fit.
+/// Largest coordinate at which a field is sampled \[m\]: a tenth of the `f32` range, so that
+/// lengths do not overflow.
 const FARTHEST: f32 = 1e37;
 
-/// A field in the frame of a parent: turned, scaled uniformly, moved.
+/// A field in the frame of a parent: rotated, scaled uniformly, moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transformed<F> {
     field: F,
@@ -28,10 +32,11 @@ pub struct Transformed<F> {
 }
 
 impl<F: Field> Transformed<F> {
-    /// How far from 1 the length of a quaternion may be: that is noise of a long product, more is a mistake.
+    /// Largest deviation of a quaternion's length from 1. Up to this it is rounding noise of a long
+    /// product; more is a mistake.
     const UNIT_TOLERANCE: f32 = 1e-3;
 
-    /// From the field, the pose of its frame, and by how much the solid is enlarged before it is posed.
+    /// Places a field in a parent frame: enlarges the solid by `scale`, then poses it.
     pub fn new(
         field: F,
         parent_from_field: Pose,
@@ -67,7 +72,8 @@ impl<F: Field> Transformed<F> {
         })
     }
 
-    /// The same from a pose that was checked once: to normalise it again could change its last bits.
+    /// Builds the field as [`Self::new`] does from a pose that was normalised before: normalising
+    /// it again could change its last bits.
     pub(crate) fn again(
         field: F,
         parent_from_field: Pose,
@@ -80,17 +86,17 @@ impl<F: Field> Transformed<F> {
         })
     }
 
-    /// The field in its own frame.
+    /// Returns the field in its own frame.
     pub fn field(&self) -> &F {
         &self.field
     }
 
-    /// Pose of the field's frame.
+    /// Returns the pose of the field's frame.
     pub fn parent_from_field(&self) -> Pose {
         self.parent_from_field
     }
 
-    /// By how much the solid is enlarged.
+    /// Returns the factor by which the solid is enlarged.
     pub fn scale(&self) -> f32 {
         self.scale
     }
@@ -101,11 +107,12 @@ impl<F: Field> Transformed<F> {
             translation,
         } = self.parent_from_field;
         let scaled = rotation.conjugate() * (point - translation) / self.scale;
-        // A tiny scale may send a far point beyond all numbers; nearer is safe, for outside a value may be too small.
+        // A tiny scale may send a far point out of range. A nearer point is safe, because outside a
+        // value may be too small.
         scaled.clamp(Vec3::splat(-FARTHEST), Vec3::splat(FARTHEST))
     }
 
-    /// Largest coordinate, in the parent's frame, of a point of the bounds \[m\].
+    /// Returns the largest coordinate of the bounds in the parent's frame \[m\].
     fn magnitude(&self) -> f32 {
         self.scale * rounding::largest_finite_coordinate(self.field.bounds())
             + self.parent_from_field.translation.abs().max_element()
@@ -113,7 +120,8 @@ impl<F: Field> Transformed<F> {
 }
 
 impl<F: Field> Field for Transformed<F> {
-    /// The box around the turned box. A box without end stays one along its axes if not turned, else it is everything.
+    /// Returns the box around the rotated box. An infinite box is moved and scaled if the field is
+    /// not rotated; otherwise the result is everything.
     fn bounds(&self) -> Aabb {
         let Pose {
             rotation,
@@ -142,8 +150,10 @@ impl<F: Field> Field for Transformed<F> {
         }
     }
 
-    /// The operand's, scaled, and the rounding of the moved point. Within bounds without end that holds for points up to
-    /// [`HalfSpace::REACH`](crate::field::closed_form::primitive::HalfSpace::REACH) from the origin.
+    /// Returns the operand's error, scaled, plus the rounding of the moved point. Within infinite
+    /// bounds it holds for points up to
+    /// [`HalfSpace::REACH`](crate::field::closed_form::primitive::HalfSpace::REACH) from the
+    /// origin.
     fn error_bound(&self) -> f32 {
         let own = self.field.bounds();
         let endless = !own.is_empty() && !rounding::largest_coordinate(own).is_finite();
@@ -152,7 +162,8 @@ impl<F: Field> Field for Transformed<F> {
         } else {
             0.0
         };
-        // Twice: a dozen roundings turn the point, and its coordinates are up to √3 of the box's.
+        // Twice: a dozen roundings rotate the point, and its coordinates are up to √3 times those
+        // of the box.
         self.scale * self.field.error_bound() + 2.0 * rounding::error_of(self.magnitude() + reach)
     }
 

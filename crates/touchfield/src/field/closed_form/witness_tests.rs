@@ -1,4 +1,4 @@
-//! Witness points of closed forms.
+//! Tests of witness points of closed forms.
 
 use glam::Vec3;
 
@@ -12,7 +12,8 @@ use crate::field::field::Field;
 use crate::geom::Aabb;
 use crate::geom::Pose;
 
-/// The most points looked at from a thousand starts within a few metres; `None` if a walk found nothing.
+/// Returns the largest number of points visited from a thousand starts within a few metres; `None`
+/// if a walk found nothing.
 fn longest_walk(field: &impl Field) -> Option<usize> {
     let mut longest = 0;
     for i in 0..1000 {

@@ -2,14 +2,17 @@
 //!
 //! Input: bytes or `f32`; or a [`Chunk`] that holds them.
 //! Output: the same to the bit.
-//! Cost: one pass; two blocks of scratch. Memory follows what decompresses, never what is declared.
-//! Not for: the best ratio. Blocks do not know each other, so that they can be read one by one.
+//! Cost: one pass; two blocks of scratch. Memory grows with what is actually decompressed, never
+//! with the declared size.
+//! Not for: the best ratio. Blocks are compressed independently, so that they can be read one by
+//! one.
 //!
-//! LZ4 looks for repeated bytes, and the low bytes of distances never repeat. So floats are filtered first: along x a
-//! distance is nearly linear, thus what remains after extrapolating the last two values is small; its high bytes are
-//! gathered in planes of zeros. Measured on a sphere of 256³ nodes off the middle of its grid: LZ4 alone shrinks nothing,
-//! planes of bytes 1.4 times, with extrapolation 2.3 times. Extrapolating from the neighbours in y and z as well gives 2.9,
-//! but ties every block to those before it.
+//! LZ4 looks for repeated bytes, and the low bytes of distances never repeat, so floats are
+//! filtered first. A distance is nearly linear along x, so the residual after extrapolating the
+//! last two values is small; its high bytes are gathered in byte planes of zeros. Measured on a
+//! sphere of 256³ nodes off the middle of its grid: LZ4 alone gives no compression, byte planes a
+//! ratio of 1.4, extrapolation as well 2.3. Extrapolating from the neighbours in y and z too gives
+//! 2.9, but ties every block to the previous ones.
 
 use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
@@ -20,14 +23,14 @@ use crate::field::file::error::{Cause, FileError};
 
 /// Bytes of a block before compression; the last one of a chunk may be shorter.
 pub(super) const BLOCK: usize = 1 << 16;
-/// `f32` in a block.
+/// `f32` values per block.
 const BLOCK_FLOATS: usize = BLOCK / size_of::<f32>();
-/// Bit of a block's length: the block is not compressed.
+/// Flag in a block's length word: the block is not compressed.
 const UNCOMPRESSED: u32 = 1 << 31;
-/// LZ4 makes at most this many bytes of one.
+/// Maximum expansion of one byte by LZ4 decompression.
 const MOST_EXPANSION: u64 = 255;
 
-/// Appends bytes in blocks; returns how many there are.
+/// Appends bytes in blocks and returns their number before compression.
 pub(super) fn encode_bytes(bytes: &[u8], out: &mut Vec<u8>) -> u64 {
     let mut packer = Packer::new();
     for block in bytes.chunks(BLOCK) {
@@ -36,7 +39,7 @@ pub(super) fn encode_bytes(bytes: &[u8], out: &mut Vec<u8>) -> u64 {
     bytes.len() as u64
 }
 
-/// Appends `f32` in filtered blocks; returns how many bytes they are.
+/// Appends `f32` in filtered blocks and returns their number of bytes before compression.
 pub(super) fn encode_floats(values: &[f32], out: &mut Vec<u8>) -> u64 {
     let mut packer = Packer::new();
     let mut plain = Vec::with_capacity(BLOCK);
@@ -51,7 +54,7 @@ pub(super) fn encode_floats(values: &[f32], out: &mut Vec<u8>) -> u64 {
     4 * values.len() as u64
 }
 
-/// Compresses block after block.
+/// Compresses one block after another, reusing its buffers.
 struct Packer {
     table: CompressTable,
     packed: Vec<u8>,
@@ -65,7 +68,7 @@ impl Packer {
         }
     }
 
-    /// Appends `content` compressed, or `plain` if that is no longer.
+    /// Appends `content` compressed, or `plain` if that is not longer.
     fn append(&mut self, content: &[u8], plain: &[u8], out: &mut Vec<u8>) {
         let packed = compress_into_with_table(content, &mut self.packed, &mut self.table)
             .ok()
@@ -80,7 +83,8 @@ impl Packer {
     }
 }
 
-/// Bytes of a chunk's content, once it is clear that the stored bytes can become that many.
+/// Returns the decoded size of a chunk's content, after checking that the stored bytes can expand
+/// to that many.
 pub(super) fn raw_length(chunk: &Chunk) -> Result<u64, FileError> {
     let stored = chunk.payload.len() as u64;
     let raw = chunk.raw_length;
@@ -100,7 +104,8 @@ pub(super) fn raw_length(chunk: &Chunk) -> Result<u64, FileError> {
     }
 }
 
-/// Hands out the content of a chunk piece by piece, each at most [`BLOCK`] long and all but the last exactly that.
+/// Passes the content of a chunk to `piece` block by block, each at most [`BLOCK`] bytes long and
+/// all but the last exactly that.
 pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), FileError> {
     let mut left = raw_length(chunk)?;
     let encoding = chunk.encoding()?;
@@ -108,6 +113,7 @@ pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), 
         chunk.payload.chunks(BLOCK).for_each(piece);
         return Ok(());
     }
+    // Blocks: decompress each where needed, then undo the filter of floats.
     let scratch_size = left.min(BLOCK as u64) as usize;
     let (mut unpacked, mut unfiltered) = (vec![0; scratch_size], vec![0; scratch_size]);
     let mut at = 0;
@@ -140,6 +146,7 @@ pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), 
         }
         left -= size as u64;
     }
+    // Every stored byte must belong to a block.
     match chunk.payload.len() - at {
         0 => Ok(()),
         surplus => {
@@ -150,7 +157,7 @@ pub(super) fn decode(chunk: &Chunk, mut piece: impl FnMut(&[u8])) -> Result<(), 
 }
 
 struct StoredBlock<'a> {
-    /// Place in the payload.
+    /// Offset in the payload.
     start: usize,
     is_compressed: bool,
     bytes: &'a [u8],
@@ -174,10 +181,11 @@ fn stored_block<'a>(chunk: &Chunk<'a>, at: &mut usize) -> Result<StoredBlock<'a>
     })
 }
 
-/// What the value before the first one counts as, and the one before that: +0.
+/// Code of +0, used as the two values before the first one.
 const START: u32 = 1 << 31;
 
-/// Differences to the extrapolation, first the lowest byte of each, then the next. `out` has four bytes a value.
+/// Computes the residuals of the extrapolation in byte planes: the lowest byte of each residual,
+/// then the next. `out` has four bytes per value.
 fn filter(values: &[f32], out: &mut [u8]) {
     let (low, high) = out.split_at_mut(2 * values.len());
     let (plane_0, plane_1) = low.split_at_mut(values.len());
@@ -192,7 +200,7 @@ fn filter(values: &[f32], out: &mut [u8]) {
     }
 }
 
-/// The bytes of the values that [`filter`] made `filtered` of.
+/// Recovers the bytes of the values from the output of [`filter`].
 fn unfilter(filtered: &[u8], out: &mut [u8]) {
     let (low, high) = filtered.split_at(filtered.len() / 2);
     let (plane_0, plane_1) = low.split_at(low.len() / 2);
@@ -212,7 +220,7 @@ fn extrapolated(last: u32, last_but_one: u32) -> u32 {
     last.wrapping_mul(2).wrapping_sub(last_but_one)
 }
 
-/// Integers in the order of the floats whose bits they are made of; +0 is the middle.
+/// Maps float bits to integers in the order of the floats; +0 is in the middle.
 fn ordered(bits: u32) -> u32 {
     if bits >> 31 == 1 {
         !bits
@@ -229,7 +237,8 @@ fn unordered(ordered: u32) -> u32 {
     }
 }
 
-/// 0, −1, 1, −2, … to 0, 1, 2, 3, …: small of either sign has high bytes of zero.
+/// Maps 0, −1, 1, −2, … to 0, 1, 2, 3, …, so that small values of either sign have high bytes of
+/// zero.
 fn fold(difference: u32) -> u32 {
     (difference << 1) ^ ((difference as i32 >> 31) as u32)
 }

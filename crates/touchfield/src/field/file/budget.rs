@@ -1,17 +1,17 @@
-//! Memory that the content of a file may still take.
+//! The memory limit for reading the content of a file.
 
 use crate::field::file::container::Chunk;
 use crate::field::file::error::Cause;
 use crate::field::file::error::FileError;
 
-/// Memory that may still be taken.
+/// Memory taken so far, and the limit.
 pub(crate) struct Budget {
     pub(crate) used: u64,
     pub(crate) limit: u64,
 }
 
 impl Budget {
-    /// Counts memory for the content of a chunk, before it is taken.
+    /// Counts memory for the content of a chunk before it is allocated.
     pub(crate) fn take(
         &mut self,
         what: &'static str,

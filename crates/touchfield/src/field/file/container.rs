@@ -1,12 +1,14 @@
-//! The container: a header, then typed chunks, every byte under a checksum.
+//! The container: a header, then typed chunks, every byte covered by a checksum.
 //!
 //! Input: the bytes of a file.
-//! Output: its kind and its [`Chunk`]s, each a slice of the input whose checksum holds; or the chunks of a new file.
+//! Output: its kind and its [`Chunk`]s, each a slice of the input whose checksum matches; or the
+//! chunks of a new file.
 //! Cost: one pass for the checksums; no memory but the list of chunks.
-//! Not for: what the chunks mean, which is `dense.rs` and `provenance.rs`.
+//! Not for: the meaning of the chunks, see `dense.rs` and `provenance.rs`.
 //!
-//! docs/FILE_FORMAT.md has the layout byte by byte. The PNG signature taught the magic bytes: a copy in text mode changes
-//! them. Headers have a checksum of their own, so that a length is known to be whole before it is used.
+//! docs/FILE_FORMAT.md has the layout byte by byte. The magic bytes follow the PNG signature: a
+//! copy in text mode changes them. Headers have a checksum of their own, so that a length is
+//! verified before it is used.
 
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::limits::SIGNATURE;
@@ -14,20 +16,20 @@ use crate::field::file::limits::SIGNATURE;
 const VERSION: u32 = 1;
 /// Bytes of the header of a file, and of a chunk.
 const HEADER: usize = 32;
-/// Far more than there are kinds; keeps the list of chunks small.
+/// Maximum number of chunks; far above the number of chunk types, it keeps the list small.
 const MOST_CHUNKS: usize = 1024;
-/// Flag of a chunk that a reader must know.
+/// Flag of a chunk that a reader must understand.
 const REQUIRED: u16 = 1;
 
 /// How the content of a chunk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Encoding {
-    /// As it is.
+    /// Uncompressed bytes.
     Plain = 0,
     /// Blocks, each compressed where that makes it smaller.
     Blocks = 1,
-    /// The same, of `f32` that are filtered before compression.
+    /// Blocks of `f32`, filtered before compression.
     FloatBlocks = 2,
 }
 
@@ -42,42 +44,42 @@ pub(super) enum Need {
     Optional,
 }
 
-/// One chunk of a file whose checksums hold.
+/// One chunk of a file whose checksums match.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a> {
     pub(super) tag: Tag,
     flags: u16,
     encoding: u16,
-    /// Place of the header in the file.
+    /// Byte offset of the header in the file.
     start: usize,
-    /// Bytes of the content once decoded, as declared.
+    /// Declared bytes of the content once decoded.
     pub(super) raw_length: u64,
     /// The stored bytes.
     pub(super) payload: &'a [u8],
 }
 
 impl Chunk<'_> {
-    /// Place of the header in the file.
+    /// Returns the byte offset of the header in the file.
     pub(super) fn place(&self) -> usize {
         self.start
     }
 
-    /// Place of the stored bytes in the file.
+    /// Returns the byte offset of the stored bytes in the file.
     pub(super) fn payload_start(&self) -> usize {
         self.start + HEADER
     }
 
-    /// An error at the header of the chunk.
+    /// Makes an error located at the header of the chunk.
     pub(super) fn error(&self, cause: Cause) -> FileError {
         cause.at(self.start, Some(self.tag))
     }
 
-    /// An error at a byte of the payload.
+    /// Makes an error located at a byte of the payload.
     pub(super) fn error_in_payload(&self, offset: usize, cause: Cause) -> FileError {
         cause.at(self.payload_start() + offset, Some(self.tag))
     }
 
-    /// How the content is stored, if that is known.
+    /// Returns how the content is stored, or an error if that is unknown.
     pub(super) fn encoding(&self) -> Result<Encoding, FileError> {
         Encoding::ALL
             .into_iter()
@@ -91,7 +93,7 @@ impl Chunk<'_> {
     }
 }
 
-/// A file whose checksums hold.
+/// A file whose checksums match.
 #[derive(Debug)]
 pub(super) struct Container<'a> {
     pub(super) kind: Tag,
@@ -99,7 +101,7 @@ pub(super) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Takes a file apart. Everything is checked that needs no knowledge of the kinds.
+    /// Splits a file into chunks. Checks everything that does not depend on the kind of field.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Container<'a>, FileError> {
         let kind = parse_header(bytes)?;
         let mut chunks = Vec::new();
@@ -115,7 +117,7 @@ impl<'a> Container<'a> {
         Ok(Container { kind, chunks })
     }
 
-    /// Refuses chunks that must be known and are not, and known ones that come twice.
+    /// Rejects unknown chunks that are required, and known ones that occur twice.
     pub(super) fn check_tags(&self, known: &[Tag]) -> Result<(), FileError> {
         for (i, chunk) in self.chunks.iter().enumerate() {
             let is_known = known.contains(&chunk.tag);
@@ -129,12 +131,12 @@ impl<'a> Container<'a> {
         Ok(())
     }
 
-    /// The chunk of that tag, if there is one.
+    /// Returns the chunk with this tag, if there is one.
     pub(super) fn find(&self, tag: Tag) -> Option<&Chunk<'a>> {
         self.chunks.iter().find(|chunk| chunk.tag == tag)
     }
 
-    /// The chunk of that tag, which must be there.
+    /// Returns the chunk with this tag, or an error if it is missing.
     pub(super) fn get(&self, tag: Tag) -> Result<&Chunk<'a>, FileError> {
         self.find(tag)
             .ok_or_else(|| Cause::MissingChunk { tag }.everywhere())
@@ -151,7 +153,7 @@ fn parse_header(bytes: &[u8]) -> Result<Tag, FileError> {
         let expected = "the rest of the header";
         return Err(Cause::UnexpectedEnd { expected }.at(bytes.len(), None));
     };
-    // Before the checksum: another version may keep it elsewhere.
+    // Before the checksum, because another version may store the checksum elsewhere.
     let version = u32_at(header, 8);
     if version != VERSION {
         let cause = Cause::UnknownVersion {
@@ -226,13 +228,13 @@ fn u64_at(header: &[u8; HEADER], at: usize) -> u64 {
     u64::from_le_bytes(array_at(header, at))
 }
 
-/// A file that grows chunk by chunk.
+/// A file under construction, chunk by chunk.
 pub(super) struct Builder {
     bytes: Vec<u8>,
 }
 
 impl Builder {
-    /// A file without chunks.
+    /// Starts a file without chunks.
     pub(super) fn new(kind: Tag) -> Builder {
         let mut bytes = vec![0; HEADER];
         bytes[..8].copy_from_slice(&SIGNATURE);
@@ -241,7 +243,8 @@ impl Builder {
         Builder { bytes }
     }
 
-    /// Appends a chunk whose stored bytes are what `content` appends; it returns the bytes of the content once decoded.
+    /// Appends a chunk whose stored bytes are those that `content` appends. `content` returns the
+    /// size of the content once decoded.
     pub(super) fn chunk(
         &mut self,
         tag: Tag,
@@ -267,7 +270,7 @@ impl Builder {
         header[28..].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// The bytes of the file.
+    /// Completes the header and returns the bytes of the file.
     pub(super) fn finish(mut self) -> Vec<u8> {
         let length = self.bytes.len() as u64;
         self.bytes[16..24].copy_from_slice(&length.to_le_bytes());

@@ -1,9 +1,10 @@
-//! The chunks of a dense grid: `GRID`, where its nodes lie and how exact it is, and `VALS`, their values.
+//! The chunks of a dense grid: `GRID` for its layout and error bound, and `VALS` for the values at
+//! its nodes.
 //!
 //! Input: a [`DenseGrid`], or the chunks of a file.
-//! Output: the same to the bit; nothing that [`DenseGrid::new`] would not take.
-//! Cost: one pass over the values, four bytes a node.
-//! Not for: what else is known about the grid, which is `provenance.rs`.
+//! Output: the same grid to the bit; nothing that [`DenseGrid::new`] would reject.
+//! Cost: one pass over the values, four bytes per node.
+//! Not for: further metadata of the grid, see `provenance.rs`.
 
 use glam::{UVec3, Vec3};
 
@@ -31,7 +32,7 @@ pub(super) fn write(builder: &mut Builder, grid: &DenseGrid) {
     });
 }
 
-/// `GRID`, which other kinds of fields have too.
+/// Writes `GRID`, which other kinds of fields share.
 pub(super) fn write_head(
     builder: &mut Builder,
     layout: &GridLayout,
@@ -69,7 +70,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<DenseGr
     })
 }
 
-/// All of a grid but its values.
+/// A grid without its values.
 pub(super) struct Head {
     pub(super) layout: GridLayout,
     pub(super) solid: Aabb,
@@ -91,7 +92,7 @@ impl Head {
             .check()
             .map_err(|error| chunk.error_in_payload(0, Cause::Grid(error)))?;
         let solid = Aabb::new(vector(4), vector(7));
-        // In a grid an empty box stands for that of all nodes; a file says what it means.
+        // In memory an empty box means the box of all nodes; a file must state it explicitly.
         if solid.is_empty() {
             let why = format!(
                 "the box around the surface goes from {:?} to {:?} and holds no point",
@@ -114,7 +115,7 @@ pub(super) fn read_values(
     budget: &mut Budget,
 ) -> Result<Vec<f32>, FileError> {
     let needed = layout.node_count().saturating_mul(4);
-    // Before the limit: a count that the bytes cannot fulfil is the file's fault.
+    // Before the memory limit: a node count that the bytes cannot fill is the file's fault.
     let found = blocks::raw_length(chunk)?;
     if found != needed {
         return Err(chunk.error(Cause::WrongSize {
@@ -139,7 +140,7 @@ pub(super) fn read_values(
     Ok(values)
 }
 
-/// The payload of a chunk that is always `N` bytes and never compressed.
+/// Returns the payload of a chunk that is always `N` bytes and never compressed.
 pub(super) fn fixed_payload<'a, const N: usize>(
     chunk: &Chunk<'a>,
     expected: &'static str,

@@ -1,4 +1,5 @@
-//! What can be wrong with a `.tfs` file: the file, the place in it, the cause and the way out.
+//! The errors of reading and writing a `.tfs` file: the file, the place in it, the cause and the
+//! remedy.
 
 use std::fmt;
 use std::io;
@@ -6,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use crate::field::grid::layout::GridError;
 
-/// Why a field could not be read or written. Its message names file, place, cause and way out.
+/// Why a field could not be read or written. The message names file, place, cause and remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{cause}", Where(.file, .place))]
 pub struct FileError {
-    /// The file, when there is one.
+    /// The file, if there is one.
     pub file: Option<PathBuf>,
-    /// Where in the file; `None` when it is about all of it.
+    /// Where in the file; `None` when the error concerns all of it.
     pub place: Option<Place>,
     /// What is wrong there.
     pub cause: Box<Cause>,
 }
 
 impl FileError {
-    /// Whether the limit of memory was hit, rather than the file being at fault.
+    /// Returns whether the memory limit was hit, rather than the file being at fault.
     pub fn is_limit(&self) -> bool {
         matches!(
             *self.cause,
@@ -27,7 +28,7 @@ impl FileError {
         )
     }
 
-    /// A chunk that others need is not there.
+    /// Makes the error for a chunk that others need and that is missing.
     pub(crate) fn missing(tag: Tag) -> FileError {
         Cause::MissingChunk { tag }.everywhere()
     }
@@ -41,13 +42,13 @@ impl FileError {
 /// A place in a `.tfs` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Counted from 0.
+    /// Byte offset, counted from 0.
     pub byte: u64,
-    /// The chunk it lies in, when it lies in one.
+    /// The chunk that contains it, if any.
     pub chunk: Option<Tag>,
 }
 
-/// The four letters that tell what a chunk, or the whole file, holds.
+/// Four letters that name the type of a chunk or the kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag(pub [u8; 4]);
 
@@ -57,17 +58,17 @@ impl fmt::Display for Tag {
     }
 }
 
-/// What is wrong with a `.tfs` file, and the way out.
+/// What is wrong with a `.tfs` file, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The operating system could not deliver the bytes.
+    /// The operating system could not read the bytes.
     #[error("cannot be read: {0}")]
     NotRead(#[source] io::Error),
-    /// The operating system could not take the bytes.
+    /// The operating system could not write the bytes.
     #[error("cannot be written: {0}")]
     NotWritten(#[source] io::Error),
-    /// Reading on would take more memory than was allowed.
+    /// Reading on would take more memory than allowed.
     #[error(
         "{what} would bring the memory to {needed} bytes, more than the limit of {limit}; raise the limit or bake at a \
          lower resolution"
@@ -75,133 +76,133 @@ pub enum Cause {
     Limit {
         /// What the memory is for.
         what: &'static str,
-        /// Bytes in all, with it.
+        /// Total bytes including this allocation.
         needed: u64,
         /// Bytes allowed.
         limit: u64,
     },
-    /// A pipe or a device that does not seem to end.
+    /// The input is a pipe or device that does not seem to end.
     #[error(transparent)]
     NoLength(crate::bounded_file::ReadError),
-    /// The memory was allowed, but the system has none.
+    /// The limit allowed the memory, but the system could not provide it.
     #[error("the system has no {bytes} bytes left for {what}; bake at a lower resolution")]
     OutOfMemory {
         /// What the memory is for.
         what: &'static str,
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: u64,
     },
-    /// Another kind of file.
+    /// The file is of another format.
     #[error("not a .tfs file: it begins with `{found}`; bake a mesh to make one")]
     NotTfs {
         /// The first bytes, escaped.
         found: String,
     },
-    /// A version that this program does not know.
+    /// The file version is not supported.
     #[error(
         "file version {found}, but only version {known} is known; use the program that wrote it, or bake again"
     )]
     UnknownVersion {
         /// Version of the file.
         found: u32,
-        /// Version that is read.
+        /// Supported version.
         known: u32,
     },
-    /// A kind of field that this program does not know.
+    /// The kind of field is not supported.
     #[error(
         "a field of kind {kind}, which is not known; use the program that wrote it, or bake again"
     )]
     UnknownKind {
-        /// Kind of the file.
+        /// Kind of field in the file.
         kind: Tag,
     },
-    /// A chunk without which the field would be misread.
+    /// An unknown chunk is marked as required: without it the field would be misread.
     #[error("the chunk is required but not known; use the program that wrote it, or bake again")]
     UnknownRequiredChunk,
-    /// A way of storing that this program does not know.
+    /// The flags or the encoding of a chunk are not supported.
     #[error(
         "flags {flags:#x} and encoding {encoding} are not known; use the program that wrote it, or bake again"
     )]
     UnknownEncoding {
-        /// The flags of the chunk.
+        /// Flags of the chunk.
         flags: u16,
-        /// The encoding of its bytes.
+        /// Encoding of the chunk's bytes.
         encoding: u16,
     },
-    /// The file stops early.
+    /// The file ends early.
     #[error(
         "the file ends where {expected} should follow; it is cut short, so copy it or bake again"
     )]
     UnexpectedEnd {
-        /// What should have come.
+        /// What should follow.
         expected: &'static str,
     },
-    /// More or fewer bytes than the header says.
+    /// The file has more or fewer bytes than its header declares.
     #[error("{declared} bytes are declared, but the file has {found}; copy it or bake again")]
     WrongLength {
-        /// Bytes that the header claims.
+        /// Bytes declared in the header.
         declared: u64,
-        /// Bytes of the file.
+        /// Bytes in the file.
         found: u64,
     },
-    /// Some bit is not as it was written.
+    /// A checksum does not match: the bytes are not as they were written.
     #[error(
         "{what} has checksum {found:#010x} where {declared:#010x} is declared; the file is damaged, so copy it or \
          bake again"
     )]
     Checksum {
-        /// What was summed.
+        /// What the checksum covers.
         what: &'static str,
-        /// The sum in the file.
+        /// The checksum in the file.
         declared: u32,
-        /// The sum of its bytes.
+        /// The checksum of its bytes.
         found: u32,
     },
-    /// More chunks than any writer makes.
+    /// The file has more chunks than any writer makes.
     #[error("more than {limit} chunks; the file is damaged, so bake again")]
     TooManyChunks {
-        /// Most that are read.
+        /// Maximum number of chunks.
         limit: usize,
     },
-    /// A chunk that may come once only.
+    /// A chunk that may occur only once occurs twice.
     #[error("the chunk comes a second time; the file is damaged, so bake again")]
     SecondChunk,
-    /// A chunk that must come.
+    /// A required chunk is missing.
     #[error("there is no chunk {tag}; the file is damaged, so bake again")]
     MissingChunk {
-        /// The chunk.
+        /// The missing chunk.
         tag: Tag,
     },
-    /// A size that contradicts what it should hold.
+    /// A size contradicts the content.
     #[error("{found} bytes, but {expected} takes {needed}; the file is damaged, so bake again")]
     WrongSize {
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
-        /// Its size.
+        /// Its size in bytes.
         needed: u64,
-        /// The size declared.
+        /// The declared size in bytes.
         found: u64,
     },
-    /// A size that no content of so few bytes can have.
+    /// The declared size is larger than so few bytes can decompress to.
     #[error("{stored} bytes cannot hold {raw} compressed; the file is damaged, so bake again")]
     ImpossibleExpansion {
-        /// Bytes that are there.
+        /// Stored bytes.
         stored: u64,
-        /// Bytes that they are said to become.
+        /// Declared bytes after decompression.
         raw: u64,
     },
-    /// Bytes that do not decompress to what was declared.
+    /// A block does not decompress to what was declared.
     #[error("block {block} does not decompress: {why}; the file is damaged, so bake again")]
     BadBlock {
-        /// Counted from 0.
+        /// Index of the block, counted from 0.
         block: u64,
         /// What went wrong.
         why: String,
     },
-    /// Numbers that make no grid.
+    /// The numbers do not describe a valid grid.
     #[error("{0}; bake again")]
     Grid(#[source] GridError),
-    /// Content that is not allowed.
+    /// The content is not allowed.
     #[error("{0}; bake again")]
     BadContent(String),
 }
@@ -225,7 +226,7 @@ impl Cause {
     }
 }
 
-/// File and place with a colon behind each, ready for the cause.
+/// Formats file and place, each followed by a colon, as a prefix of the cause.
 struct Where<'a>(&'a Option<PathBuf>, &'a Option<Place>);
 
 impl fmt::Display for Where<'_> {

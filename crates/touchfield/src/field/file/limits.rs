@@ -1,8 +1,8 @@
-//! How a file begins, and what it may hold.
+//! The signature of a file and the limits on its content.
 
-/// How a `.tfs` file begins, whatever its name.
+/// First bytes of a `.tfs` file, whatever its name.
 pub const SIGNATURE: [u8; 8] = *b"\x89TFS\r\n\x1a\n";
-/// Most notes a file may hold.
+/// Maximum number of notes in a file.
 pub const MOST_NOTES: usize = 4096;
-/// Most bytes of one note.
+/// Maximum size of one note in bytes.
 pub const NOTE_BYTES: usize = 1 << 16;

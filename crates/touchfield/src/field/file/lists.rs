@@ -6,7 +6,7 @@ use crate::field::file::container::Chunk;
 use crate::field::file::error::{Cause, FileError};
 use crate::geom::lanes::room_for;
 
-/// Items of `N` bytes each.
+/// Reads a list of items of `N` bytes each.
 pub(super) fn read_list<const N: usize, T>(
     chunk: &Chunk,
     budget: &mut Budget,
@@ -28,7 +28,8 @@ pub(super) fn read_list<const N: usize, T>(
             bytes: found,
         })
     })?;
-    // Pieces are whole blocks of the file and need not end with an item.
+    // A piece ends with a block, not necessarily with an item, so `rest` carries the split item
+    // over.
     let mut rest: Vec<u8> = Vec::with_capacity(N);
     blocks::decode(chunk, |mut piece| {
         if !rest.is_empty() {

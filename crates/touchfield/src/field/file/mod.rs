@@ -1,13 +1,16 @@
 //! Fields on disk: the `.tfs` file.
 //!
-//! Input: a [`StoredField`] and its [`Provenance`]; or a file or its bytes, and a limit of memory.
-//! Output: the same field to the bit, or a [`FileError`] that names the place. Same input, same bytes.
-//! Cost: one pass over the values; memory as [`from_bytes`] says, checked before it is taken.
+//! Input: a [`StoredField`] and its [`Provenance`]; or a file or its bytes, and a memory limit.
+//! Output: the same field to the bit, or a [`FileError`] that names the place. Same input, same
+//! bytes.
+//! Cost: one pass over the values; memory as documented on [`from_bytes`], checked before it is
+//! allocated.
 //! Not for: meshes, see `mesh::read`.
 //!
-//! A versioned little-endian container of typed chunks under checksums, described byte by byte in docs/FILE_FORMAT.md.
-//! Readers skip chunks that they do not know, unless those are marked as required. Nothing in a file is believed before
-//! it is checked: a file of n bytes takes at most about 1300 n, whatever it declares.
+//! A versioned little-endian container of typed chunks with checksums, described byte by byte in
+//! docs/FILE_FORMAT.md. Readers skip unknown chunks unless they are marked as required. Everything
+//! in a file is checked before it is used: a file of n bytes takes at most about 1300 n bytes of
+//! memory, whatever it declares.
 
 mod blocks;
 mod budget;
@@ -36,20 +39,21 @@ use crate::field::stored::StoredField;
 use crate::{atomic_file, bounded_file};
 use container::{Builder, Container};
 
-/// What a `.tfs` file holds.
+/// The content of a `.tfs` file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The field.
     pub field: StoredField,
-    /// Where it comes from and how far it can be trusted.
+    /// Its origin and how far it can be trusted.
     pub provenance: Provenance,
 }
 
 /// Writes a field and returns the number of bytes.
 ///
-/// Written beside its place under another name and renamed when complete, so that nobody ever sees half a file. What
-/// could not be read back is refused: doubtful cells that do not ascend or are none of the grid, a measured error that is
-/// not finite, more notes than [`MOST_NOTES`] or longer ones than [`NOTE_BYTES`].
+/// The file is written under another name beside its place and renamed when complete, so that a
+/// partial file is never visible. Content that could not be read back is rejected: doubtful cells
+/// that do not ascend or lie outside the grid, a measured error that is negative or not finite, an
+/// origin that is not finite, more notes than [`MOST_NOTES`] or longer ones than [`NOTE_BYTES`].
 pub fn write_file(
     path: &Path,
     field: &StoredField,
@@ -58,7 +62,7 @@ pub fn write_file(
     write_file_with(path, field, provenance, &[])
 }
 
-/// [`write_file`] with more chunks behind those of the field, which its own reader skips.
+/// Writes a field as [`write_file`] does, followed by further chunks, which [`read_file`] skips.
 pub(crate) fn write_file_with(
     path: &Path,
     field: &StoredField,
@@ -74,12 +78,14 @@ pub(crate) fn write_file_with(
     write().map_err(|cause: Cause| cause.everywhere().in_file(path))
 }
 
-/// Reads a field. Takes at most `max_memory` bytes, as [`from_bytes`], those of the file included.
+/// Reads a field from a file. Takes at most `max_memory` bytes as in [`from_bytes`], the bytes of
+/// the file included.
 pub fn read_file(path: &Path, max_memory: u64) -> Result<Stored, FileError> {
     read_file_with(path, max_memory, &[]).map(|(stored, _)| stored)
 }
 
-/// [`read_file`] with those of further chunks that are there, in the order of the tags.
+/// Reads a field as [`read_file`] does, together with those of the chunks `more` that are present,
+/// in the order of the tags.
 pub(crate) fn read_file_with(
     path: &Path,
     max_memory: u64,
@@ -96,12 +102,13 @@ pub(crate) fn read_file_with(
     read().map_err(|error| error.in_file(path))
 }
 
-/// The bytes of the file that [`write_file`] writes. What that refuses is encoded all the same, and refused on reading.
+/// Returns the bytes of the file that [`write_file`] writes. Content that [`write_file`] rejects is
+/// encoded all the same, and rejected on reading.
 pub fn to_bytes(field: &StoredField, provenance: &Provenance) -> Vec<u8> {
     to_bytes_with(field, provenance, &[])
 }
 
-/// [`to_bytes`] with more chunks behind those of the field.
+/// Encodes a field as [`to_bytes`] does, followed by further chunks.
 pub(crate) fn to_bytes_with(
     field: &StoredField,
     provenance: &Provenance,
@@ -133,13 +140,15 @@ pub(crate) fn to_bytes_with(
     builder.finish()
 }
 
-/// A field from the bytes of a file. Beside them it takes at most `max_memory` bytes (and two blocks of 64 KiB while it
-/// decompresses): four a node, up to five a doubtful cell, the notes twice.
+/// Reads a field from the bytes of a file. Besides those it takes at most `max_memory` bytes (and
+/// two blocks of 64 KiB while it decompresses): four bytes per node, up to five per doubtful cell,
+/// twice the size of the notes.
 pub fn from_bytes(bytes: &[u8], max_memory: u64) -> Result<Stored, FileError> {
     from_bytes_with(bytes, max_memory, &[]).map(|(stored, _)| stored)
 }
 
-/// [`from_bytes`] with those of further chunks that are there, in the order of the tags.
+/// Reads a field as [`from_bytes`] does, together with those of the chunks `more` that are present,
+/// in the order of the tags.
 pub(crate) fn from_bytes_with(
     bytes: &[u8],
     max_memory: u64,
@@ -179,7 +188,7 @@ fn parse(
     Ok((Stored { field, provenance }, more))
 }
 
-/// The bytes of a file, if they are at most `limit`.
+/// Reads the bytes of a file, if they are at most `limit`.
 fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
     bounded_file::read(path, limit).map_err(|error| match error {
         bounded_file::ReadError::Io(error) => Cause::NotRead(error),

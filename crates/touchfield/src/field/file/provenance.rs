@@ -1,8 +1,10 @@
-//! The chunks beside a field: `PROV`, its sign method and measured error; `ORIG`, the origin of its frame; `DOUB`, its doubtful cells; `NOTE`, its notes.
+//! The metadata chunks of a field: `PROV` for its sign method and measured error, `ORIG` for the
+//! origin of its frame, `DOUB` for its doubtful cells, `NOTE` for its notes.
 //!
 //! Input: a [`Provenance`], or the chunks of a file.
-//! Output: the same; `ORIG` is left out where it is zero, `DOUB` and `NOTE` when they would be empty.
-//! Cost: about a byte for a doubtful cell among others.
+//! Output: the same; `ORIG` is omitted where the origin is zero, `DOUB` and `NOTE` where they would
+//! be empty.
+//! Cost: about one byte per doubtful cell where such cells lie close together.
 //! Not for: when and where the field was baked. Same input, same bytes.
 
 use glam::DVec3;
@@ -28,7 +30,7 @@ const PROVENANCE_SIZE: usize = 8;
 /// Bytes of `ORIG`: x, y and z as `f64`.
 const ORIGIN_SIZE: usize = 24;
 
-/// What can be in a [`Provenance`] but not in a file.
+/// Rejects content that a [`Provenance`] can hold but a file cannot.
 pub(super) fn check(provenance: &Provenance, layout: &GridLayout) -> Result<(), Cause> {
     check_measured_error(provenance.measured_error)?;
     check_origin(provenance.origin)?;
@@ -62,7 +64,7 @@ pub(super) fn write(builder: &mut Builder, provenance: &Provenance) {
         PROVENANCE_SIZE as u64
     });
     if provenance.origin != DVec3::ZERO {
-        // Required: who does not know it would take the field to be somewhere else.
+        // Required: a reader that ignores it would place the field wrongly.
         builder.chunk(ORIGIN, Need::Required, Encoding::Plain, |out| {
             let numbers = provenance.origin.to_array().map(f64::to_le_bytes);
             out.extend(numbers.as_flattened());
@@ -78,7 +80,8 @@ pub(super) fn write(builder: &mut Builder, provenance: &Provenance) {
     if !provenance.notes.is_empty() {
         let mut texts = Vec::new();
         for note in &provenance.notes {
-            // Cut at 2³² only where `check` has not been asked; reading refuses far shorter ones.
+            // Truncates from 2³² on, only if `check` was not called; reading rejects far shorter
+            // notes.
             push_number(&mut texts, note.len() as u32);
             texts.extend_from_slice(note.as_bytes());
         }
@@ -88,7 +91,8 @@ pub(super) fn write(builder: &mut Builder, provenance: &Provenance) {
     }
 }
 
-/// How many cells lie between each and the one before. Cells that do not ascend wrap round, and reading refuses them.
+/// Encodes the number of cells between each cell and the previous one. Cells that do not ascend
+/// wrap around, and reading rejects them.
 fn gaps(cells: &[u32]) -> Vec<u8> {
     let mut gaps = Vec::with_capacity(cells.len());
     let mut next = 0u32;
@@ -104,6 +108,7 @@ pub(super) fn read(
     layout: &GridLayout,
     budget: &mut Budget,
 ) -> Result<Provenance, FileError> {
+    // The required chunk.
     let chunk = container.get(PROVENANCE)?;
     let payload: &[u8; PROVENANCE_SIZE] = fixed_payload(chunk, "a sign method and an error")?;
     let &[code, conservative, reserved @ .., a, b, c, d] = payload;
@@ -121,6 +126,7 @@ pub(super) fn read(
     }
     let measured_error = f32::from_le_bytes([a, b, c, d]);
     check_measured_error(measured_error).map_err(|cause| chunk.error_in_payload(4, cause))?;
+    // The chunks that may be absent.
     let origin = match container.find(ORIGIN) {
         Some(chunk) => read_origin(chunk)?,
         None => DVec3::ZERO,
@@ -166,7 +172,7 @@ fn check_origin(origin: DVec3) -> Result<(), Cause> {
 
 fn read_cells(chunk: &Chunk, count: u64, budget: &mut Budget) -> Result<Vec<u32>, FileError> {
     let raw = read_raw(chunk, "the doubtful cells", budget)?;
-    // Every number ends with the one byte below 128.
+    // Every number ends with its only byte below 128.
     let found = raw.iter().filter(|&&byte| byte < 0x80).count();
     budget.take("the doubtful cells", 4 * found as u64, chunk)?;
     let mut cells = Vec::with_capacity(found);
@@ -224,7 +230,7 @@ fn check_measured_error(error: f32) -> Result<(), Cause> {
     Ok(())
 }
 
-/// Saturating: three huge counts overflow even `u64`.
+/// Returns the number of cells, saturating: three huge counts overflow even `u64`.
 fn cell_count(layout: &GridLayout) -> u64 {
     let cells = layout.cells().to_array();
     cells
@@ -257,7 +263,8 @@ fn check_note_length(note: usize, bytes: u64) -> Result<(), Cause> {
     Ok(())
 }
 
-/// LEB128: seven bits a byte from the lowest, the eighth says that more follow.
+/// Appends a number in LEB128: seven bits per byte from the lowest; the eighth bit marks that more
+/// follow.
 fn push_number(out: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -266,7 +273,8 @@ fn push_number(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
-/// The number at the beginning of `rest`, which is moved behind it. One way only to write each number.
+/// Reads the number at the start of `rest` and advances `rest` past it. Accepts only the shortest
+/// encoding of each number.
 fn take_number(rest: &mut &[u8]) -> Result<u32, Cause> {
     let mut number = 0u64;
     for (place, &byte) in rest.iter().take(5).enumerate() {

@@ -1,9 +1,16 @@
-//! The chunks of sparse blocks: `GRID` and `VALS` for the coarse grid as in a dense one, `CELL`, the block of each coarse cell, `BLKS`,
-//! the blocks, `CHLD`, the blocks in them, and their values as `RES8`, `RS16` or `VL32`; `BNDS`, where it is good, if not everywhere.
+//! The chunks of sparse blocks.
+//!
+//! - `GRID` and `VALS`: the coarse grid, as for a dense grid
+//! - `CELL`: the block of each coarse cell
+//! - `BLKS`: the blocks
+//! - `CHLD`: the blocks nested in them
+//! - `RES8`, `RS16` or `VL32`: the values of the blocks
+//! - `BNDS`: the region where the field is valid, if not everywhere
 //!
 //! Input: a [`SparseBlocks`], or the chunks of a file.
-//! Output: the same to the bit; nothing that [`SparseBlocks::new`] would not take.
-//! Cost: one pass over the values. Not for: what else is known about the field, which is `provenance.rs`.
+//! Output: the same field to the bit; nothing that [`SparseBlocks::new`] would reject.
+//! Cost: one pass over the values.
+//! Not for: further metadata of the field, see `provenance.rs`.
 
 use glam::Vec3;
 
@@ -26,7 +33,7 @@ pub(super) const CELLS: Tag = Tag(*b"CELL");
 pub(super) const BLOCKS: Tag = Tag(*b"BLKS");
 pub(super) const CHILDREN: Tag = Tag(*b"CHLD");
 pub(super) const BOUNDS: Tag = Tag(*b"BNDS");
-/// Of the values, by bits.
+/// Chunks of block values, with the bytes per value.
 pub(super) const VALUES: [(Tag, usize); 3] =
     [(Tag(*b"RES8"), 1), (Tag(*b"RS16"), 2), (Tag(*b"VL32"), 4)];
 
@@ -45,7 +52,8 @@ pub(super) const TAGS: [Tag; 9] = [
 /// Bytes of `BNDS`: lower corner, upper corner.
 const BOUNDS_SIZE: usize = 24;
 
-/// Bytes of a block: cells, whether it has blocks of its own, two zeros; lowest, step, error.
+/// Bytes of a block: log2 of its cells per side, whether it has child blocks, two zeros; lowest,
+/// step, error.
 const BLOCK_SIZE: usize = 16;
 
 pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
@@ -58,6 +66,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
         values,
         solid,
     } = field.parts();
+    // Coarse grid: layout, box of validity if it is not the whole grid, node values.
     dense::write_head(builder, field.layout(), *solid, *plain_error);
     let bounds = field.bounds();
     if bounds != field.layout().bounds() {
@@ -77,6 +86,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
         Encoding::FloatBlocks,
         |out| blocks::encode_floats(nodes, out),
     );
+    // References and blocks.
     let numbers = |list: &[u32]| -> Vec<u8> {
         list.iter()
             .flat_map(|number| number.to_le_bytes())
@@ -99,6 +109,7 @@ pub(super) fn write(builder: &mut Builder, field: &SparseBlocks) {
     builder.chunk(CHILDREN, Need::Required, Encoding::Blocks, |out| {
         blocks::encode_bytes(&numbers(children), out)
     });
+    // Values: residuals block by block (in 16 bits the low bytes, then the high bytes), or floats.
     let tag = |bytes: usize| VALUES.map(|(tag, _)| tag)[bytes.ilog2() as usize];
     match values {
         SparseValues::Bits8(values) => {
@@ -139,6 +150,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
     let blocks_chunk = container.get(BLOCKS)?;
     let list = read_blocks(blocks_chunk, budget)?;
     let children = read_numbers(container.get(CHILDREN)?, budget)?;
+    // The values, of which exactly one kind must be present.
     let mut kinds = VALUES
         .into_iter()
         .filter_map(|(tag, bytes)| Some((container.find(tag)?, bytes)));
@@ -162,12 +174,13 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
         values,
         solid: head.solid,
     };
-    // Checking the references takes a number a block.
+    // Checking the references takes one 32-bit number per block.
     budget.take("the blocks", 4 * parts.blocks.len() as u64, blocks_chunk)?;
     let field = SparseBlocks::new(head.layout, parts).map_err(|error| match error {
         SparseError::Grid(error) => head_chunk.error(Cause::Grid(error)),
         error => blocks_chunk.error(Cause::BadContent(error.to_string())),
     })?;
+    // The box of validity, if the file has one.
     let Some(chunk) = container.find(BOUNDS) else {
         return Ok(field);
     };
@@ -185,7 +198,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<SparseB
         .map_err(|error| chunk.error(Cause::BadContent(error.to_string())))
 }
 
-/// Refuses values that are not as many as the blocks have.
+/// Rejects a number of values that does not match the blocks.
 fn check_count(chunk: &Chunk, list: &[SparseBlock], bytes: u64) -> Result<(), FileError> {
     let needed = (list.last()).map_or(0, |last| last.first_value + last.value_count()) as u64;
     match blocks::raw_length(chunk)? {
@@ -240,10 +253,10 @@ fn read_numbers(chunk: &Chunk, budget: &mut Budget) -> Result<Vec<u32>, FileErro
     read_list(chunk, budget, |word| u32::from_le_bytes(*word))
 }
 
-/// The places of values and children follow from the order of the blocks.
+/// Reads the blocks. The offsets of their values and children follow from the order of the blocks.
 fn read_blocks(chunk: &Chunk, budget: &mut Budget) -> Result<Vec<SparseBlock>, FileError> {
     let count = blocks::raw_length(chunk)? / BLOCK_SIZE as u64;
-    // In memory a block takes twice as much as in the file.
+    // A block takes twice as much memory as it takes bytes in the file.
     let in_memory = count * (size_of::<SparseBlock>() as u64 - BLOCK_SIZE as u64);
     budget.take("the blocks", in_memory, chunk)?;
     let (mut first_value, mut first_child) = (0usize, 0u32);

@@ -1,8 +1,10 @@
-//! The chunks of a Taylor grid: `GRID` as in a dense one, `COAR`, its coarse nodes, and `HALF`, what is left at all nodes.
+//! The chunks of a Taylor grid: `GRID` as for a dense grid, `COAR` for its coarse nodes, and `HALF`
+//! for the residuals at all nodes.
 //!
 //! Input: a [`TaylorGrid`], or the chunks of a file.
-//! Output: the same to the bit; nothing that [`TaylorGrid::new`] would not take.
-//! Cost: one pass over the nodes. Not for: what else is known about the field, which is `provenance.rs`.
+//! Output: the same grid to the bit; nothing that [`TaylorGrid::new`] would reject.
+//! Cost: one pass over the nodes.
+//! Not for: further metadata of the field, see `provenance.rs`.
 
 use crate::field::field::Field;
 use crate::field::file::blocks;

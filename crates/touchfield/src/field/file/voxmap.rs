@@ -1,8 +1,10 @@
-//! The chunks of a voxmap: `GRID` as in a dense grid, `VOXL`, how its numbers are stored and sampled, and `NUMB`, the numbers.
+//! The chunks of a voxmap: `GRID` as for a dense grid, `VOXL` for how its numbers are stored and
+//! sampled, and `NUMB` for the numbers.
 //!
 //! Input: a [`LayeredVoxmap`], or the chunks of a file.
-//! Output: the same to the bit; nothing that [`LayeredVoxmap::new`] would not take.
-//! Cost: one pass over the voxels. Not for: what else is known about the field, which is `provenance.rs`.
+//! Output: the same voxmap to the bit; nothing that [`LayeredVoxmap::new`] would reject.
+//! Cost: one pass over the voxels.
+//! Not for: further metadata of the field, see `provenance.rs`.
 
 use crate::field::field::Field;
 use crate::field::file::blocks;
@@ -87,7 +89,7 @@ pub(super) fn read(container: &Container, budget: &mut Budget) -> Result<Layered
         .map_err(|error| refused(error, head_chunk, voxels_chunk, chunk))
 }
 
-/// Where the fault lies.
+/// Converts a voxmap error to a file error at the chunk that caused it.
 fn refused(error: VoxmapError, head: &Chunk, voxels: &Chunk, numbers: &Chunk) -> FileError {
     match error {
         VoxmapError::Grid(error) => head.error(Cause::Grid(error)),

@@ -1,7 +1,8 @@
-//! Chunks that are lists of 32-bit words: what others than the field keep in its file.
+//! Chunks that are lists of 32-bit words, for data that other modules store in a field's file.
 //!
-//! Input: words, or the chunk of a file. Output: the same to the bit. Cost: one pass, four bytes a word.
-//! Not for: what the words mean, which who keeps them checks.
+//! Input: words, or the chunk of a file. Output: the same words to the bit.
+//! Cost: one pass, four bytes per word.
+//! Not for: the meaning of the words, which the module that stores them checks.
 
 use crate::field::file::blocks;
 use crate::field::file::budget::Budget;
@@ -9,21 +10,21 @@ use crate::field::file::container::{Builder, Chunk, Encoding, Need};
 use crate::field::file::error::{Cause, FileError, Tag};
 use crate::field::file::lists::read_list;
 
-/// A chunk of 32-bit words. Optional: a reader of fields alone skips it.
+/// A chunk of 32-bit words. It is optional: a reader that needs only the field skips it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Words {
-    /// Its tag.
+    /// Tag of the chunk.
     pub(crate) tag: Tag,
-    /// What it holds.
+    /// Content of the chunk.
     pub(crate) words: Vec<u32>,
-    /// Whether they are `f32`, which filters before they are compressed.
+    /// Whether the words are `f32`, which are filtered before compression.
     pub(crate) are_floats: bool,
-    /// Place of its header in the file it was read from.
+    /// Byte offset of the chunk's header in the file it was read from.
     place: usize,
 }
 
 impl Words {
-    /// A chunk of numbers.
+    /// Makes a chunk of integers.
     pub(crate) fn of_numbers(tag: Tag, words: Vec<u32>) -> Words {
         Words {
             tag,
@@ -33,7 +34,7 @@ impl Words {
         }
     }
 
-    /// A chunk of `f32`.
+    /// Makes a chunk of `f32`.
     pub(crate) fn of_floats(tag: Tag, floats: impl Iterator<Item = f32>) -> Words {
         Words {
             tag,
@@ -75,7 +76,7 @@ impl Words {
         })
     }
 
-    /// An error at the chunk.
+    /// Makes an error located at the chunk.
     pub(crate) fn error(&self, why: String) -> FileError {
         Cause::BadContent(why).at(self.place, Some(self.tag))
     }

@@ -1,9 +1,10 @@
 //! Distances on a regular grid of nodes, interpolated trilinearly.
 //!
-//! Input: node values, as [`crate::bake`] computes them from a mesh, or anybody's.
-//! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven lower bound.
-//! Cost: one lookup of eight neighbours a sample; four bytes a node; no allocation.
-//! Not for: fine resolutions over large volumes, which want a sparse field.
+//! Input: node values, as [`crate::bake`] computes them from a mesh, or from any other source.
+//! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven
+//! lower bound.
+//! Cost: one lookup of eight neighbours per sample; four bytes per node; no allocation.
+//! Not for: fine resolutions over large volumes, where a sparse field is better.
 
 use crate::field::grid::layout::GridError;
 use crate::field::grid::layout::GridLayout;
@@ -27,10 +28,11 @@ pub struct DenseGrid {
 }
 
 impl DenseGrid {
-    /// A grid from its values, x fastest. `solid` is a box that holds the surface, that of the grid if it is empty;
-    /// `error_bound` promises |interpolated − true| at most that, inside the grid \[m\].
+    /// Builds a grid from its values, x fastest. `solid` is a box that contains the surface; an
+    /// empty one is replaced by the box of the grid. `error_bound` promises that |interpolated −
+    /// true| is at most that, inside the grid \[m\].
     ///
-    /// What is accepted gives finite distances and gradients at every finite point.
+    /// An accepted grid gives finite distances and gradients at every finite point.
     pub fn new(
         layout: GridLayout,
         values: Vec<f32>,
@@ -53,43 +55,45 @@ impl DenseGrid {
                 value: values[node],
             });
         }
-        // Half a cell's diagonal is all that a continuous distance can be off; a grid that promises less may jump between nodes.
+        // A trilinear mean of a continuous distance is off by at most half a cell's diagonal; a
+        // grid with a larger error bound may jump between nodes.
         frame.torn = error_bound > layout.cell_size || is_torn(&layout, &values);
         Ok(DenseGrid { frame, values })
     }
 
-    /// Where the nodes lie.
+    /// Returns where the nodes lie.
     pub fn layout(&self) -> &GridLayout {
         &self.frame.layout
     }
 
-    /// All node values, x fastest \[m\].
+    /// Returns all node values, x fastest \[m\].
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The node values alone.
+    /// Takes the node values out of the grid.
     #[cfg(feature = "bake")]
     pub(crate) fn into_values(self) -> Vec<f32> {
         self.values
     }
 
-    /// A box that holds the surface \[m\].
+    /// Returns a box that contains the surface \[m\].
     pub fn solid(&self) -> Aabb {
         self.frame.solid
     }
 
-    /// Whether neighbouring values may differ by more than their distance, as beside a hole.
+    /// Returns whether neighbouring values may differ by more than their distance, as beside a
+    /// hole.
     pub(crate) fn is_torn(&self) -> bool {
         self.frame.torn
     }
 
-    /// Bytes of the values.
+    /// Returns the size of the values in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.values.as_slice())
     }
 
-    /// The eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
+    /// Returns the eight corner values; bit 0 of the index is x, bit 1 y, bit 2 z.
     #[inline(always)]
     pub(crate) fn corners(&self, cell: UVec3) -> [f32; 8] {
         let layout = &self.frame.layout;
@@ -98,7 +102,7 @@ impl DenseGrid {
         trilinear::corners(&self.values, layout.node_index(cell), row, plane)
     }
 
-    /// Asks for the corners of a cell, which will be read soon.
+    /// Prefetches the corners of a cell that will be read soon.
     #[inline(always)]
     pub(crate) fn prefetch_corners(&self, cell: UVec3) {
         for (y, z) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
@@ -112,7 +116,7 @@ impl DenseGrid {
         trilinear::value(self.corners(place.cell), place.fraction.to_array())
     }
 
-    /// Value and exact gradient of the trilinear interpolant.
+    /// Returns value and exact gradient of the trilinear interpolant.
     #[inline(always)]
     fn interpolate_with_gradient(&self, place: &Place) -> Sample {
         let (distance, slope) =
@@ -123,7 +127,7 @@ impl DenseGrid {
         }
     }
 
-    /// At a point of the grid.
+    /// Samples a point inside the grid.
     fn sample_inside(&self, point: Vec3) -> Sample {
         self.interpolate_with_gradient(&self.frame.locate(point))
     }
@@ -202,7 +206,8 @@ impl Field for DenseGrid {
         packet::sample_many(self, points, out);
     }
 
-    /// The corner values of a cell hold every interpolated value.
+    /// Intersects the Lipschitz bound with the range of the corner values, which bound every
+    /// interpolated value.
     fn interval(&self, cell: Aabb) -> Interval {
         self.frame.interval(
             cell,
@@ -211,7 +216,8 @@ impl Field for DenseGrid {
         )
     }
 
-    /// Less any plane, the interpolant is still trilinear in every cell, so the plane below the nodes is below all of it.
+    /// Minus any plane, the interpolant is still trilinear in every cell, so a plane below the
+    /// nodes is below all of it.
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let [first, last] = self.frame.nodes_of(cell)?;
         let place = self.frame.locate(cell.center());
@@ -238,7 +244,8 @@ impl Field for DenseGrid {
 }
 
 impl DenseGrid {
-    /// Mean slope from one node to another \[m per cell\]: that of the planes that fit best, also across a crease.
+    /// Returns the mean slope from one node to another \[m per cell\]: that of the planes that fit
+    /// best, also across a crease.
     fn secant(&self, first: UVec3, last: UVec3) -> Vec3 {
         let cell = Aabb::new(Vec3::ZERO, Vec3::ONE);
         let mut slope = Vec3::ZERO;
@@ -250,7 +257,7 @@ impl DenseGrid {
         slope / (4.0 * (last - first).max(UVec3::ONE).as_vec3())
     }
 
-    /// Smallest and largest node value from one node to another.
+    /// Returns the smallest and largest node value from one node to another.
     fn range(&self, first: UVec3, last: UVec3) -> Interval {
         let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);
         for k in first.z..=last.z {

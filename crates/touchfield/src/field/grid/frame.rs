@@ -1,9 +1,11 @@
-//! What grids share whatever they store at their nodes: where a point lies among the nodes, a proven lower bound outside, and
-//! the Lipschitz part of an interval.
+//! The parts that grids share whatever they store at their nodes: locating a point among the nodes,
+//! a proven lower bound outside, and the Lipschitz part of an interval.
 //!
-//! Input: layout, box around the surface, error bound; the grid's own way to sample inside itself.
-//! Output: a place among the nodes; samples beyond the box; intervals. Cost: one sample inside the grid each.
-//! Not for: interpolation, which is each grid's own.
+//! Input: layout, box around the surface, error bound; a closure that samples the grid inside its
+//! box.
+//! Output: a place among the nodes; samples beyond the box; intervals.
+//! Cost: one sample inside the grid each.
+//! Not for: interpolation, which each grid does itself.
 
 use glam::{UVec3, Vec3};
 
@@ -18,17 +20,18 @@ use crate::geom::{Aabb, Interval};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GridFrame {
     pub(crate) layout: GridLayout,
-    /// Of the layout; kept because every sample asks for it \[m\].
+    /// Bounds of the layout \[m\]; cached because every sample needs them.
     pub(crate) bounds: Aabb,
-    /// A box that holds the surface \[m\].
+    /// A box that contains the surface \[m\].
     pub(crate) solid: Aabb,
-    /// |interpolated − true| is at most this inside the grid \[m\].
+    /// Bound on |interpolated − true| inside the grid \[m\].
     pub(crate) error_bound: f32,
-    /// Whether neighbouring values may differ by more than their distance: the sign changes without a surface.
+    /// Whether the grid is torn: neighbouring values may differ by more than their distance,
+    /// because the sign changes without a surface.
     pub(crate) torn: bool,
 }
 
-/// A point's cell, and its place in it from 0 to 1 along each axis.
+/// The cell of a point, and its position in the cell from 0 to 1 along each axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) cell: UVec3,
@@ -36,7 +39,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// From a place counted in cells. Places outside are taken at the nearest border; NaN counts as the lower one.
+    /// Splits a position counted in cells into cell and fraction. Positions outside are moved to
+    /// the nearest border; NaN counts as the lower one.
     #[inline(always)]
     pub(crate) fn among(cells: UVec3, scaled: Vec3) -> Place {
         let along = |axis: usize| {
@@ -58,18 +62,19 @@ impl Place {
     }
 }
 
-/// What is known of the true distance over a box from the middle of it.
+/// A bound on the true distance over a box, from the field at the box's centre.
 pub(crate) struct AboutMiddle {
     pub(crate) interval: Interval,
-    /// Of the sums it is made of \[m\].
+    /// Rounding error of the sums it is made of \[m\].
     pub(crate) rounding: f32,
 }
 
 impl AboutMiddle {
-    /// The Lipschitz bound over `cell`; of the magnitude, where the sign is `torn`. `None` where nothing finite is known.
+    /// Computes the Lipschitz bound over `cell`; where the sign is `torn`, the bound on the
+    /// magnitude. `None` where nothing finite is known.
     ///
-    /// `known` tells value and error at points of the grid, `outside` a lower bound beyond it. Coordinates up to `magnitude` are
-    /// rounded beside the numbers here.
+    /// `known` returns value and error at points of the grid, `outside` a lower bound beyond it.
+    /// `magnitude` is the largest coordinate whose rounding adds to that of the numbers here.
     pub(crate) fn of(
         cell: Aabb,
         bounds: Aabb,
@@ -112,7 +117,8 @@ impl AboutMiddle {
 }
 
 impl GridFrame {
-    /// Refuses what would make answers lie or not finite. `solid` is that of the grid if it is empty. Not torn, until it is said.
+    /// Builds a frame; rejects input that would make results wrong or not finite. An empty `solid`
+    /// is replaced by the box of the grid. The frame starts as not torn; the caller sets that.
     pub(crate) fn new(
         layout: GridLayout,
         solid: Aabb,
@@ -139,19 +145,22 @@ impl GridFrame {
         })
     }
 
-    /// The point's cell. Points outside are taken at the nearest border; NaN counts as the lower one.
+    /// Returns the place of a point. Points outside are moved to the nearest border; NaN counts as
+    /// the lower one.
     #[inline(always)]
     pub(crate) fn locate(&self, point: Vec3) -> Place {
         let scaled = (point - self.layout.origin) / self.layout.cell_size;
         Place::among(self.layout.cells(), scaled)
     }
 
-    /// Outside the grid: a proven lower bound of the distance. `inside` answers for points of the grid.
+    /// Returns a proven lower bound of the distance at a point outside the grid. `inside` returns
+    /// the distance at points of the grid.
     pub(crate) fn distance_outside(&self, point: Vec3, inside: impl Fn(Vec3) -> f32) -> f32 {
         distance_outside(point, self.bounds, self.solid, self.error_bound, inside)
     }
 
-    /// Outside the grid: a proven lower bound of the distance, and its gradient. `sample_inside` answers for points of the grid.
+    /// Returns a proven lower bound of the distance at a point outside the grid, and its gradient.
+    /// `sample_inside` samples the grid at its own points.
     pub(crate) fn lower_bound_outside(
         &self,
         point: Vec3,
@@ -166,11 +175,13 @@ impl GridFrame {
         )
     }
 
-    /// Holds the true distance over `cell`. Two proofs, and the tighter end of each: the Lipschitz bound about the middle (of
-    /// the magnitude, where the sign is torn), and, over a few cells of the grid, their range.
+    /// Returns an interval that contains the true distance over `cell`. It intersects two bounds:
+    /// the Lipschitz bound about the centre (on the magnitude, where the sign is torn), and, where
+    /// `cell` spans few grid cells, the range of the values in them.
     ///
-    /// `sample_inside` answers for points of the grid. `range` holds every interpolated value over all grid cells from the
-    /// one at the first node to the one at the last, both nodes included.
+    /// `sample_inside` samples the grid at its own points. `range` returns an interval that
+    /// contains every interpolated value over the grid cells between a first and a last node, both
+    /// nodes included.
     pub(crate) fn interval(
         &self,
         cell: Aabb,
@@ -200,8 +211,8 @@ impl GridFrame {
         }
     }
 
-    /// First and last node of the grid cells that `cell` overlaps, all of it inside the grid; `None` when they are too many to
-    /// look at, or the sign is torn.
+    /// Returns the first and last node of the grid cells that `cell` overlaps. `None` when part of
+    /// it lies outside the grid, the cells are too many to visit, or the sign is torn.
     pub(crate) fn nodes_of(&self, cell: Aabb) -> Option<[UVec3; 2]> {
         let inside = self.bounds.contains(cell.min) && self.bounds.contains(cell.max);
         (inside && !self.torn)
@@ -209,7 +220,8 @@ impl GridFrame {
             .flatten()
     }
 
-    /// What a plane below the nodes has to be lowered by to lie below the true distance: the error of the field, and rounding.
+    /// Returns by how much to lower a plane below the nodes so that it lies below the true
+    /// distance: the error of the field, and rounding.
     pub(crate) fn plane_margin(&self, cell: Aabb, value: f32) -> f32 {
         let reach = 0.5 * cell.diagonal() + self.layout.cell_size;
         // Positions among the nodes, twice, and the sums along a row.
@@ -218,19 +230,22 @@ impl GridFrame {
         self.error_bound + rounding
     }
 
-    /// How far rounding can move a point among the nodes \[cells\].
+    /// Returns how far rounding can move a point among the nodes \[cells\].
     fn unsure(&self) -> f32 {
         4.0 * f32::EPSILON * (self.layout.cells().max_element() as f32 + 1.0)
     }
 
-    /// First and last node of the grid cells that `cell` overlaps; `None` when they are too many to look at.
+    /// Returns the first and last node of the grid cells that `cell` overlaps; `None` when they are
+    /// too many to visit.
     fn nodes_around(&self, cell: Aabb) -> Option<[UVec3; 2]> {
-        /// Along each axis. Beyond this the Lipschitz bound is about as tight and cheaper.
+        /// Maximum grid cells along each axis. Beyond this the Lipschitz bound is about as tight
+        /// and cheaper.
         const MOST: u32 = 4;
         let origin = self.layout.origin;
         let to_cell = |point: Vec3| (point - origin) / self.layout.cell_size;
-        // Cells that end on a node to within rounding leave the neighbours beyond it out: over that little, an interpolant
-        // that is not torn rises by no more than the cell size along each axis and cell.
+        // Where `cell` ends at a node to within rounding, the grid cell beyond that node is left
+        // out. Over so short a way an interpolant that is not torn rises by at most one cell size
+        // per axis and cell.
         let inward = if self.torn {
             -self.unsure()
         } else {
@@ -242,7 +257,7 @@ impl GridFrame {
             .as_uvec3();
         let last = (to_cell(cell.max) - inward).ceil().as_uvec3();
         let last = last.min(self.layout.cells());
-        // A box turned inside out has no range.
+        // An inverted box has no range.
         let few = first.cmple(last).all() && (last - first).max_element() <= MOST;
         few.then_some([first, last])
     }

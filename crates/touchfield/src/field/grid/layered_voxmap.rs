@@ -1,13 +1,16 @@
-//! A grid of voxels, each with one number for how deep its centre lies: layers, scaled integers, or `f64`.
+//! A grid of voxels, each with one number for the depth of its centre: layers, scaled integers, or
+//! `f64`.
 //!
-//! Input: values a voxel, as `bake::bake_voxmap` computes them, or those of a [`DenseGrid`].
-//! Output: distance and slope inside the grid, constant slope within a voxel; outside it a proven lower bound.
-//! Cost: 2, 4 or 8 bytes a voxel; seven look-ups a sample; no allocation.
+//! Input: one value per voxel, as `bake::bake_voxmap` computes them, or those of a [`DenseGrid`].
+//! Output: distance and slope inside the grid, constant slope within a voxel; outside it a proven
+//! lower bound.
+//! Cost: 2, 4 or 8 bytes per voxel; seven lookups per sample; no allocation.
 //! Not for: smooth fields. Values jump between voxels, by up to twice the error bound.
 //!
-//! After document 003, sections 2.1.1 and 2.2 (docs/BIBLIOGRAPHY.md). Stored numbers are penetrations, positive inside, as there; [`turned`]
-//! makes distances of them, and nothing else does. We differ in two things. The slope of Eq. 5 is cut to length 1, because no
-//! distance is steeper; and without a pointshell's normal, Eq. 4 takes the direction of that slope.
+//! After \[Sagardia2014\], sections 2.1.1 and 2.2 (docs/BIBLIOGRAPHY.md). Stored numbers are
+//! penetrations, positive inside, as there; only [`turned`] converts them to distances. We differ
+//! in two things. The slope of Eq. 5 is cut to length 1, because no distance is steeper; and
+//! without a pointshell's normal, Eq. 4 takes the direction of that slope.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -19,14 +22,16 @@ use crate::field::grid::frame::AboutMiddle;
 use crate::field::grid::layout::{GridError, GridLayout};
 use crate::geom::{Aabb, Interval, corner, place_index};
 
-/// Largest coordinate, distance and error \[m\], and largest value in voxels: what is made of such numbers stays finite.
+/// Largest coordinate, distance and error \[m\], and largest value in voxels. Sums and products of
+/// such numbers stay finite.
 const LARGEST: f64 = 1e37;
 
-/// Largest precision: 10 to this power is a whole number in `f64`, and times an `i32` still is.
+/// Largest precision: 10 to this power is exact in `f64`, and its product with an `i32` is still a
+/// whole number.
 pub const MOST_PRECISION: u8 = 15;
 
-/// A distance from a penetration, and a penetration from a distance \[m\]: the one place where the paper's sign, positive inside,
-/// meets ours, negative inside.
+/// Converts a penetration to a distance, or a distance to a penetration \[m\]. This is the one
+/// place that converts between the paper's sign, positive inside, and ours, negative inside.
 pub fn turned(value: f64) -> f64 {
     -value
 }
@@ -34,9 +39,9 @@ pub fn turned(value: f64) -> f64 {
 /// How the numbers of a voxmap are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Whole voxels, 16 bits: `v σ` with σ = s.
+    /// Whole voxels in 16 bits: `v σ` with σ = s.
     Layers,
-    /// Multiples of λ = 10⁻ᵖ m, cut off towards zero, 32 bits: Eq. 1.
+    /// Multiples of λ = 10⁻ᵖ m, truncated towards zero, in 32 bits: Eq. 1.
     Scaled {
         /// p, the decimals of a metre that are kept; at most [`MOST_PRECISION`].
         precision: u8,
@@ -46,7 +51,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Scaled integers with as many decimals as distances up to `largest` \[m\] leave room for.
+    /// Returns scaled integers with as many decimals as fit for distances up to `largest` \[m\].
     pub fn scaled_for(largest: f64) -> Encoding {
         let fits = |precision: &u8| largest * ten_to(*precision) < f64::from(i32::MAX);
         Encoding::Scaled {
@@ -54,7 +59,7 @@ impl Encoding {
         }
     }
 
-    /// What storing a number takes from it, at most \[m\].
+    /// Returns the largest error of storing a number \[m\].
     pub(crate) fn error(self, voxel_size: f32) -> f64 {
         match self {
             Encoding::Layers => voxel_size.into(),
@@ -63,7 +68,7 @@ impl Encoding {
         }
     }
 
-    /// Bytes of a voxel.
+    /// Returns the bytes per voxel.
     pub fn bytes(self) -> u64 {
         match self {
             Encoding::Layers => 2,
@@ -73,23 +78,24 @@ impl Encoding {
     }
 }
 
-/// The numbers, x fastest; penetrations, positive inside.
+/// The stored numbers, x fastest: penetrations, positive inside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VoxelValues {
-    /// In voxels.
+    /// Penetrations in voxels.
     Layers(Vec<i16>),
-    /// In λ = 10⁻ᵖ m.
+    /// Penetrations in units of λ = 10⁻ᵖ m.
     Scaled {
-        /// p.
+        /// p, the number of decimals.
         precision: u8,
-        /// One a voxel.
+        /// One value per voxel.
         values: Vec<i32>,
     },
-    /// In metres.
+    /// Penetrations in metres.
     Support(Vec<f64>),
 }
 
-/// How a value between voxel centres is found. P is the point, C the centre of its voxel, s the voxel's side.
+/// How a value between voxel centres is computed. P is the point, C the centre of its voxel, s the
+/// voxel's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// Eq. 4: `V(P) = n·(C − P) + v(C) σ`, n the unit direction of the slope at C.
@@ -101,46 +107,46 @@ pub enum Sampling {
 /// Why a voxmap cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VoxmapError {
-    /// Layout, box or error bound make no grid.
+    /// Layout, box or error bound do not make a valid grid.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// Values and layout disagree.
     #[error("a map of {voxels} voxels holds {expected} values, but {found} were given")]
     WrongCount {
-        /// Along x, y and z.
+        /// Voxels along x, y and z.
         voxels: UVec3,
-        /// Their product.
+        /// Expected number of values: the product of the voxel counts.
         expected: u64,
-        /// Values given.
+        /// Number of values given.
         found: usize,
     },
-    /// A stored number is NaN, or too large.
+    /// A stored number is NaN or too large.
     #[error(
         "the value of voxel {voxel} is {value:?} m; it must be finite, at most {LARGEST:e} m and {LARGEST:e} voxels"
     )]
     BadValue {
         /// Index of the voxel, x fastest.
         voxel: usize,
-        /// Its penetration.
+        /// Its penetration \[m\].
         value: f64,
     },
-    /// More decimals than numbers have.
+    /// The precision is finer than the numbers can be.
     #[error("a precision of {0} decimals is too fine; at most {MOST_PRECISION} are kept")]
     BadPrecision(u8),
-    /// A scaled distance does not fit 32 bits.
+    /// A scaled distance does not fit in 32 bits.
     #[error(
         "a distance of {largest:e} m does not fit 32 bits at {precision} decimals; use a lower precision, or the `f64` encoding"
     )]
     TooPrecise {
-        /// p.
+        /// p, the number of decimals.
         precision: u8,
-        /// The distance.
+        /// The distance \[m\].
         largest: f64,
     },
-    /// A layer number does not fit 16 bits.
+    /// A layer number does not fit in 16 bits.
     #[error("{layers:.0} layers do not fit 16 bits; use larger voxels, or another encoding")]
     TooManyLayers {
-        /// The largest.
+        /// The largest layer number.
         layers: f64,
     },
     /// The sign of a dense grid may jump where there is no surface.
@@ -149,14 +155,15 @@ pub enum VoxmapError {
          a voxmap needs a closed surface: fill its holes and bake it again"
     )]
     TornGrid {
-        /// Of the grid.
+        /// Error bound of the grid \[m\].
         error_bound: f32,
-        /// Of the grid.
+        /// Cell size of the grid \[m\].
         cell_size: f32,
     },
 }
 
-/// A map of voxels. The voxels are the cells of its layout: voxel (i, j, k) lies between nodes (i, j, k) and (i+1, j+1, k+1).
+/// A map of voxels. The voxels are the cells of its layout: voxel (i, j, k) lies between nodes (i,
+/// j, k) and (i+1, j+1, k+1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayeredVoxmap {
     layout: GridLayout,
@@ -168,10 +175,11 @@ pub struct LayeredVoxmap {
 }
 
 impl LayeredVoxmap {
-    /// A map from its values. `solid` is a box that holds the surface, that of the grid if it is empty; `error_bound` promises
-    /// |sampled − true| at most that, inside the grid \[m\].
+    /// Builds a map from its values. `solid` is a box that contains the surface; an empty one is
+    /// replaced by the box of the grid. `error_bound` promises that |sampled − true| is at most
+    /// that, inside the grid \[m\].
     ///
-    /// What is accepted gives finite distances and gradients at every finite point.
+    /// An accepted map gives finite distances and gradients at every finite point.
     pub fn new(
         layout: GridLayout,
         values: VoxelValues,
@@ -199,7 +207,7 @@ impl LayeredVoxmap {
         let most = LARGEST * size.min(1.0);
         for voxel in 0..values.len() {
             let value = values.penetration(voxel, size);
-            // A range holds no NaN.
+            // The range test also rejects NaN.
             if !(0.0..=most).contains(&value.abs()) {
                 return Err(VoxmapError::BadValue { voxel, value });
             }
@@ -225,8 +233,9 @@ impl LayeredVoxmap {
         })
     }
 
-    /// One voxel for each cell of a dense grid, with the value at its centre. Adds to the grid's error what the encoding cuts off
-    /// and √3 voxels. Layers are whole voxels of distance here, not neighbourhoods.
+    /// Builds one voxel for each cell of a dense grid, with the value at its centre. Adds the
+    /// encoding's truncation error and √3 voxels to the grid's error. Layers count whole voxels of
+    /// distance here, not neighbourhoods.
     pub fn from_dense(
         grid: &DenseGrid,
         encoding: Encoding,
@@ -242,7 +251,8 @@ impl LayeredVoxmap {
         LayeredVoxmap::from_whole_dense(grid, encoding, sampling)
     }
 
-    /// [`Self::from_dense`] of a grid whose sign is known to change at the surface only.
+    /// Converts a grid as [`Self::from_dense`] does, without checking that its sign changes only at
+    /// the surface.
     pub(crate) fn from_whole_dense(
         grid: &DenseGrid,
         encoding: Encoding,
@@ -261,7 +271,8 @@ impl LayeredVoxmap {
         LayeredVoxmap::new(layout, values, sampling, grid.solid(), error_bound)
     }
 
-    /// A dense grid with nodes at the corners of the voxels. Adds half the diagonal of a voxel to the error.
+    /// Builds a dense grid with nodes at the corners of the voxels. Adds half the diagonal of a
+    /// voxel to the error.
     pub fn to_dense(&self) -> Result<DenseGrid, GridError> {
         let nodes = voxels(self.layout.nodes);
         let values: Vec<f32> = nodes
@@ -278,60 +289,63 @@ impl LayeredVoxmap {
         DenseGrid::new(self.layout, values, self.solid, (error as f32).next_up())
     }
 
-    /// Where the voxels lie: they are the cells of this layout.
+    /// Returns where the voxels lie: they are the cells of this layout.
     pub fn layout(&self) -> &GridLayout {
         &self.layout
     }
 
-    /// The stored numbers.
+    /// Returns the stored numbers.
     pub fn values(&self) -> &VoxelValues {
         &self.values
     }
 
-    /// How values between centres are found.
+    /// Returns how values between centres are computed.
     pub fn sampling(&self) -> Sampling {
         self.sampling
     }
 
-    /// A box that holds the surface \[m\].
+    /// Returns a box that contains the surface \[m\].
     pub fn solid(&self) -> Aabb {
         self.solid
     }
 
-    /// Bytes of the values.
+    /// Returns the size of the values in bytes.
     pub fn bytes(&self) -> usize {
         self.values.len() * self.values.encoding().bytes() as usize
     }
 
-    /// Penetration by Eq. 4 as the paper has it \[m\], positive inside: `normal` is that of the pointshell's point, into its own body
-    /// and so out of this one, of unit length. Points outside the grid are taken at its border.
+    /// Returns the penetration by Eq. 4 as in the paper \[m\], positive inside. `normal` is the
+    /// unit normal of the pointshell's point, which points into the point's own body and so out of
+    /// this one. Points outside the grid use the voxel at its border.
     pub fn penetration(&self, point: Vec3, normal: Vec3) -> f64 {
         let voxel = self.voxel_at(point);
         let local = normal.as_dvec3().dot(self.center(voxel) - point.as_dvec3());
         local + self.at(voxel)
     }
 
-    /// Centre of a voxel \[m\].
+    /// Returns the centre of a voxel \[m\].
     fn center(&self, voxel: UVec3) -> DVec3 {
         voxel_center(&self.layout, voxel)
     }
 
-    /// Penetration at the centre of a voxel \[m\].
+    /// Returns the penetration at the centre of a voxel \[m\].
     fn at(&self, voxel: UVec3) -> f64 {
         let index = place_index(self.layout.cells(), voxel);
         self.values.penetration(index, self.layout.cell_size.into())
     }
 
-    /// The voxel of a point; points outside are taken at the nearest border, NaN at the lower one.
+    /// Returns the voxel of a point. Points outside are moved to the nearest border, NaN to the
+    /// lower one.
     fn voxel_at(&self, point: Vec3) -> UVec3 {
         let size = f64::from(self.layout.cell_size);
         let place = (point.as_dvec3() - self.layout.origin.as_dvec3()) / size;
-        // A cast takes NaN and what is below 0 to 0, and stops at the largest number.
+        // The cast saturates: NaN and negative numbers become 0.
         let voxel = UVec3::from(place.to_array().map(|along| along as u32));
         voxel.min(self.layout.cells() - UVec3::ONE)
     }
 
-    /// ∇V / s of Eq. 5: the difference between the two neighbours along each axis, of the voxel and its one neighbour at the border.
+    /// Computes ∇V / s of Eq. 5: the difference between the two neighbours along each axis; at the
+    /// border, between the voxel and its one neighbour.
     fn slope(&self, voxel: UVec3) -> DVec3 {
         let last = self.layout.cells() - UVec3::ONE;
         let along = |axis: usize| {
@@ -348,17 +362,18 @@ impl LayeredVoxmap {
         DVec3::new(along(0), along(1), along(2))
     }
 
-    /// Slope of the penetration within a voxel.
+    /// Returns the slope of the penetration within a voxel.
     fn gradient(&self, voxel: UVec3) -> DVec3 {
         let slope = self.slope(voxel);
-        // n of Eq. 4 points out of the solid, against it, so that n·(C − P) is this times P − C.
+        // n of Eq. 4 points out of the solid, opposite to the slope, so that n·(C − P) is this
+        // gradient times P − C.
         match self.sampling {
             Sampling::LocalAndGlobal => slope.try_normalize().unwrap_or(DVec3::ZERO),
             Sampling::Interpolated => slope.clamp_length_max(1.0),
         }
     }
 
-    /// Distance at the centre of a voxel \[m\], and its slope.
+    /// Returns the distance at the centre of a voxel \[m\], and its slope.
     pub(crate) fn plane(&self, voxel: UVec3) -> (f64, DVec3) {
         (-self.at(voxel), -self.gradient(voxel))
     }
@@ -382,7 +397,7 @@ impl LayeredVoxmap {
 }
 
 impl VoxelValues {
-    /// Stores penetrations \[m\], cut off towards zero to what the encoding can hold.
+    /// Stores penetrations \[m\], truncated towards zero to what the encoding can hold.
     pub(crate) fn encode(
         encoding: Encoding,
         voxel_size: f32,
@@ -416,7 +431,7 @@ impl VoxelValues {
         }
     }
 
-    /// Number of voxels.
+    /// Returns the number of voxels.
     pub fn len(&self) -> usize {
         match self {
             VoxelValues::Layers(values) => values.len(),
@@ -425,12 +440,12 @@ impl VoxelValues {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no voxels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether some voxel's centre lies inside.
+    /// Returns whether the centre of any voxel lies inside.
     pub(crate) fn has_inside(&self) -> bool {
         match self {
             VoxelValues::Layers(values) => values.iter().any(|&v| v > 0),
@@ -439,7 +454,7 @@ impl VoxelValues {
         }
     }
 
-    /// How they are stored.
+    /// Returns how the values are stored.
     pub fn encoding(&self) -> Encoding {
         match self {
             VoxelValues::Layers(_) => Encoding::Layers,
@@ -450,7 +465,7 @@ impl VoxelValues {
         }
     }
 
-    /// `v σ` \[m\].
+    /// Returns the penetration `v σ` of a voxel \[m\].
     fn penetration(&self, voxel: usize, voxel_size: f64) -> f64 {
         match self {
             VoxelValues::Layers(values) => f64::from(values[voxel]) * voxel_size,
@@ -462,16 +477,19 @@ impl VoxelValues {
     }
 }
 
-/// Proven: |sampled − true| anywhere in the grid, when it is `at_centers` at most at the centres \[m\].
+/// Returns the proven bound on |sampled − true| anywhere in the grid, if it is at most `at_centers`
+/// at the voxel centres \[m\].
 ///
-/// With δ = P − C, the true distance changes by at most |δ| from C to P, and the sampled one by |g·δ| ≤ |δ|, as |g| ≤ 1. Half
-/// a voxel's diagonal is the largest |δ|, so both together are √3 voxels.
+/// With δ = P − C, the true distance changes by at most |δ| from C to P, and the sampled one by
+/// |g·δ| ≤ |δ|, as |g| ≤ 1. Half a voxel's diagonal is the largest |δ|, so both together are √3
+/// voxels.
 pub(crate) fn error_everywhere(layout: &GridLayout, largest: f64, at_centers: f64) -> f32 {
     let both = 3f64.sqrt() * f64::from(layout.cell_size);
     ((at_centers + both + rounding_of(layout, largest)) as f32).next_up()
 }
 
-/// Rounding to `f32`: of values up to `largest`, and of a point's place in the grid \[m\].
+/// Returns the rounding to `f32` of values up to `largest`, and of a point's position in the grid
+/// \[m\].
 fn rounding_of(layout: &GridLayout, largest: f64) -> f64 {
     let bounds = layout.bounds();
     let extent = bounds.as_daabb().diagonal();
@@ -479,12 +497,12 @@ fn rounding_of(layout: &GridLayout, largest: f64) -> f64 {
     f64::from(f32::EPSILON) * (16.0 * (largest + extent) + 2.0 * far)
 }
 
-/// Centre of a voxel \[m\].
+/// Returns the centre of a voxel \[m\].
 pub(crate) fn voxel_center(layout: &GridLayout, voxel: UVec3) -> DVec3 {
     layout.node_position(voxel) + 0.5 * f64::from(layout.cell_size)
 }
 
-/// All voxels, x fastest.
+/// Iterates over all voxels, x fastest.
 fn voxels(size: UVec3) -> impl Iterator<Item = UVec3> {
     (0..size.z).flat_map(move |z| {
         (0..size.y).flat_map(move |y| (0..size.x).map(move |x| UVec3::new(x, y, z)))
@@ -495,7 +513,7 @@ fn largest_of(penetrations: &[f64]) -> f64 {
     penetrations.iter().fold(0.0, |most, p| most.max(p.abs()))
 }
 
-/// 10ᵖ, exactly; p is at most [`MOST_PRECISION`].
+/// Returns 10ᵖ, exactly; p is at most [`MOST_PRECISION`].
 fn ten_to(precision: u8) -> f64 {
     10u64.pow(precision.min(MOST_PRECISION).into()) as f64
 }
@@ -521,7 +539,7 @@ impl Field for LayeredVoxmap {
         }
     }
 
-    /// The Lipschitz bound about the middle of the cell.
+    /// Returns the Lipschitz bound about the centre of the cell.
     fn interval(&self, cell: Aabb) -> Interval {
         let magnitude = cell.center().abs().max_element();
         let known = |point| (self.sample_inside(point).distance, self.error_bound);

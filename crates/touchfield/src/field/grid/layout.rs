@@ -1,9 +1,9 @@
-//! Where the nodes of a grid are, and why there can be none.
+//! The layout of a grid's nodes, and the errors of building a grid.
 
 use crate::geom::{Aabb, place_index};
 use glam::{UVec3, Vec3};
 
-/// Where the nodes of a grid lie.
+/// The positions of a grid's nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridLayout {
     /// Position of node (0, 0, 0) \[m\].
@@ -28,21 +28,22 @@ pub enum GridError {
     WrongCount {
         /// Nodes along x, y and z.
         nodes: UVec3,
-        /// Their product.
+        /// Expected number of values: the product of the node counts.
         expected: u64,
-        /// Values given.
+        /// Number of values given.
         found: usize,
     },
-    /// The geometry is no number or beyond all measure, or `f32` cannot tell neighbouring nodes apart.
+    /// The geometry is not a number, too large, or so fine that neighbouring nodes coincide in
+    /// `f32`.
     #[error(
         "cell size {cell_size:?} m at {:?} is not usable: it must be positive, large enough that neighbouring nodes \
          differ in f32, and leave every node within {LARGEST:e} m (move the model towards the origin, or use other cells)",
         .origin.to_array()
     )]
     BadGeometry {
-        /// Position of the first node.
+        /// Position of the first node \[m\].
         origin: Vec3,
-        /// Distance between nodes.
+        /// Distance between nodes \[m\].
         cell_size: f32,
     },
     /// A stored number is NaN, or so large that interpolating it would leave `f32`.
@@ -52,13 +53,13 @@ pub enum GridError {
     BadValue {
         /// Index of the node, x fastest.
         node: usize,
-        /// What it holds.
+        /// The value it holds \[m\].
         value: f32,
     },
-    /// The error bound is NaN, negative or beyond all measure.
+    /// The error bound is NaN, negative or too large.
     #[error("an error bound of {0:?} m proves nothing; it must be from 0 to {LARGEST:e}")]
     BadErrorBound(f32),
-    /// The box around the surface has no end, so that outside the grid nothing would be known.
+    /// The box around the surface is too large, so that nothing would be known outside the grid.
     #[error(
         "the box around the surface goes from {:?} to {:?}; its corners must lie within {LARGEST:e} m",
         .0.min.to_array(), .0.max.to_array()
@@ -67,7 +68,8 @@ pub enum GridError {
 }
 
 impl GridLayout {
-    /// Number of nodes. `u64`: the product of three counts from a file need not fit anything smaller.
+    /// Returns the number of nodes. `u64`: the product of three counts from a file need not fit
+    /// anything smaller.
     pub fn node_count(&self) -> u64 {
         // Saturating: three huge counts overflow even u64.
         self.nodes
@@ -76,22 +78,23 @@ impl GridLayout {
             .fold(1u64, |product, n| product.saturating_mul(n.into()))
     }
 
-    /// Number of cells along each axis.
+    /// Returns the number of cells along each axis.
     pub fn cells(&self) -> UVec3 {
         self.nodes - UVec3::ONE
     }
 
-    /// Position of a node \[m\], in `f64`: exact, so that baking and lookup agree on it.
+    /// Returns the position of a node \[m\], in `f64`: exact, so that baking and lookup agree on
+    /// it.
     pub fn node_position(&self, node: UVec3) -> glam::DVec3 {
         self.origin.as_dvec3() + f64::from(self.cell_size) * node.as_dvec3()
     }
 
-    /// Index of a node, x fastest.
+    /// Returns the index of a node, x fastest.
     pub fn node_index(&self, node: UVec3) -> usize {
         place_index(self.nodes, node)
     }
 
-    /// Index of a cell, x fastest; `None` past the last.
+    /// Returns the index of a cell, x fastest; `None` beyond the last cell.
     #[cfg(feature = "bake")]
     pub(crate) fn cell_index(&self, cell: UVec3) -> Option<u32> {
         let cells = self.cells();
@@ -100,7 +103,7 @@ impl GridLayout {
             .then(|| (cell.z * cells.y + cell.y) * cells.x + cell.x)
     }
 
-    /// The box from the first node to the last.
+    /// Returns the box from the first node to the last.
     pub fn bounds(&self) -> Aabb {
         Aabb::new(
             self.origin,
@@ -108,14 +111,14 @@ impl GridLayout {
         )
     }
 
-    /// Whether the nodes can be told apart and counted.
+    /// Checks that there are cells and that the nodes are distinct in `f32` and within range.
     pub fn check(&self) -> Result<(), GridError> {
         if self.nodes.min_element() < 2 {
             return Err(GridError::TooFewNodes { nodes: self.nodes });
         }
         let bounds = self.bounds();
         let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
-        // At least one step of f32 a cell, or neighbouring nodes are one.
+        // At least one step of f32 per cell, or neighbouring nodes coincide.
         let usable = self.origin.is_finite()
             && self.cell_size > 0.0
             && self.cell_size.is_normal()
@@ -131,6 +134,6 @@ impl GridLayout {
     }
 }
 
-/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells: what sums and differences of such
-/// numbers give, and their slopes, stays finite in `f32`.
+/// Largest coordinate, distance and error of a grid \[m\], and largest value in cells. Sums,
+/// differences and slopes of such numbers stay finite in `f32`.
 pub(crate) const LARGEST: f32 = 1e37;

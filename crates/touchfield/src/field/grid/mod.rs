@@ -1,4 +1,4 @@
-//! Grids of nodes: dense, first-order, and layered voxels.
+//! Grids of nodes: dense, first-order (Taylor), and layered voxels.
 
 pub(crate) mod dense_grid;
 pub(crate) mod frame;

@@ -1,8 +1,10 @@
-//! Batches of samples, eight points at a time in lanes.
+//! Batches of samples, eight points at a time in SIMD lanes.
 //!
-//! Input: a grid that interpolates for eight places at once; points anywhere. Output: the very bits that it gives one by one.
-//! Cost: that of the grid, without branches among the points; those outside the grid are asked one by one.
-//! Not for: single points, of which seven lanes would be wasted.
+//! Input: a grid that interpolates at eight places at once; points anywhere.
+//! Output: the same results as one by one, to the bit.
+//! Cost: that of the grid, without branches on the points; points outside the grid are sampled one
+//! by one.
+//! Not for: single points, which would waste seven lanes.
 
 use glam::{UVec3, Vec3};
 
@@ -11,17 +13,18 @@ use crate::field::grid::frame::GridFrame;
 use crate::geom::lanes;
 use crate::geom::lanes::{Aligned, LANES, Lanes, Work};
 
-/// Where eight points lie among cells: [`crate::field::grid::frame::Place`], lane by lane.
+/// The places of eight points among the cells: [`crate::field::grid::frame::Place`], lane by lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<L> {
-    /// The cell along x, y and z, a whole number.
+    /// Index of the cell along x, y and z, a whole number.
     pub(crate) cell: [L; 3],
-    /// The place in it, from 0 to 1 along each axis.
+    /// Position in the cell, from 0 to 1 along each axis.
     pub(crate) fraction: [L; 3],
 }
 
 impl<L: Lanes> Places<L> {
-    /// From places counted in cells, of which there are so many along each axis; see [`crate::field::grid::frame::Place::among`].
+    /// Splits positions counted in cells into cell and fraction. `last` is the index of the last
+    /// cell along each axis; see [`crate::field::grid::frame::Place::among`].
     #[inline(always)]
     pub(crate) fn among(last: [L; 3], scaled: [L; 3]) -> Places<L> {
         let mut places = Places {
@@ -37,7 +40,7 @@ impl<L: Lanes> Places<L> {
         places
     }
 
-    /// The cells along each axis.
+    /// Returns the indices of the cells, axis by axis.
     #[inline(always)]
     pub(crate) fn whole_cells(&self) -> [[u32; LANES]; 3] {
         [
@@ -47,7 +50,7 @@ impl<L: Lanes> Places<L> {
         ]
     }
 
-    /// The cells, point by point.
+    /// Returns the cells, point by point.
     #[inline(always)]
     pub(crate) fn cells(&self) -> [UVec3; LANES] {
         let [x, y, z] = self.whole_cells();
@@ -59,27 +62,28 @@ impl<L: Lanes> Places<L> {
     }
 }
 
-/// A grid that interpolates for eight places at once. What it gives must be what it gives one by one, to the bit.
+/// A grid that interpolates at eight places at once. Results must equal those of single samples to
+/// the bit.
 pub(crate) trait Packets {
     fn frame(&self) -> &GridFrame;
-    /// Distances and gradients at places of the grid.
+    /// Returns distances and gradients at places of the grid.
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]);
-    /// Beyond its bounds.
+    /// Samples a point outside the bounds.
     fn sample_beyond(&self, point: Vec3) -> Sample;
-    /// The distance of that alone.
+    /// Returns only the distance of [`Self::sample_beyond`].
     fn distance_beyond(&self, point: Vec3) -> f32 {
         self.sample_beyond(point).distance
     }
 }
 
-/// [`crate::field::field::Field::distance_many`].
+/// Implements [`crate::field::field::Field::distance_many`].
 pub(crate) fn distance_many(grid: &impl Packets, points: &[Vec3], out: &mut Vec<f32>) {
     out.clear();
     out.resize(points.len(), 0.0);
     lanes::run(DistanceMany { grid, points, out });
 }
 
-/// [`crate::field::field::Field::sample_many`].
+/// Implements [`crate::field::field::Field::sample_many`].
 pub(crate) fn sample_many(grid: &impl Packets, points: &[Vec3], out: &mut Vec<Sample>) {
     const NOTHING: Sample = Sample {
         distance: 0.0,
@@ -90,14 +94,14 @@ pub(crate) fn sample_many(grid: &impl Packets, points: &[Vec3], out: &mut Vec<Sa
     lanes::run(SampleMany { grid, points, out });
 }
 
-/// Eight points, fewer at the end, and which of them the grid does not hold.
+/// The places of up to eight points, and which of them lie outside the grid.
 struct Located<L> {
     places: Places<L>,
-    /// Bit `i` is set for point `i`.
+    /// Bit `i` is set if point `i` lies outside.
     beyond: u32,
 }
 
-/// The last points of a batch stand beside copies of the first of them.
+/// Locates up to eight points. Unused lanes repeat the first point.
 #[inline(always)]
 fn locate<L: Lanes>(frame: &GridFrame, points: &[Vec3]) -> Located<L> {
     let mut coordinates = [Aligned([0.0; LANES]); 3];
@@ -131,7 +135,7 @@ fn locate<L: Lanes>(frame: &GridFrame, points: &[Vec3]) -> Located<L> {
 struct DistanceMany<'a, G> {
     grid: &'a G,
     points: &'a [Vec3],
-    /// As many as points.
+    /// One per point.
     out: &'a mut [f32],
 }
 
@@ -154,7 +158,7 @@ impl<G: Packets> Work for DistanceMany<'_, G> {
 struct SampleMany<'a, G> {
     grid: &'a G,
     points: &'a [Vec3],
-    /// As many as points.
+    /// One per point.
     out: &'a mut [Sample],
 }
 

@@ -1,12 +1,16 @@
-//! Making Taylor grids: from distances and gradients of nodes, and from and to dense grids, the error carried along.
+//! Building Taylor grids from distances and gradients at nodes, and converting from and to dense
+//! grids, with the error carried along.
 //!
-//! Input: a [`Sample`] for every node, and how far the trilinear mean of its distances can be off.
-//! Output: a [`TaylorGrid`] whose `error_bound` holds: what the mean is off, what rounding to halves adds, and what the
-//! gradients can add.
-//! Cost: some tens of nanoseconds a node. Not for: deciding what the distances are.
+//! Input: a [`Sample`] for every node, and a bound on the error of the trilinear mean of its
+//! distances.
+//! Output: a [`TaylorGrid`] with a valid `error_bound`: the error of the mean, plus the rounding to
+//! halves, plus what the gradients can add.
+//! Cost: some tens of nanoseconds per node.
+//! Not for: computing the distances.
 //!
-//! `|f − φ| ≤ |φ̄ − φ| + |f − φ̄|`. The first is the error of a trilinear mean, rounding of its node values included; the second
-//! is at most [`TaylorGrid::correction`], whatever the gradients are. So the bound holds also where they are wrong: at kinks, and for
+//! `|f − φ| ≤ |φ̄ − φ| + |f − φ̄|`. The first term is the error of a trilinear mean, rounding of
+//! its node values included; the second is at most [`TaylorGrid::correction`], whatever the
+//! gradients are. So the bound also holds where the gradients are wrong: at kinks, and for finite
 //! differences.
 
 use glam::{DVec4, UVec3, Vec3};
@@ -21,19 +25,19 @@ use crate::field::grid::taylor_layout::{Brick, Bricks, brick_count, stored_slope
 use crate::geom::lanes::room_for;
 use crate::geom::{Aabb, corner};
 
-/// Turns samples of nodes into halves, a layer of bricks at a time.
+/// Encodes samples of nodes as halves, one layer of bricks at a time.
 pub(crate) struct TaylorEncoder {
     layout: GridLayout,
     coarse: Vec<[f32; 4]>,
     coarse_nodes: UVec3,
 }
 
-/// What encoding a layer found.
+/// The error and range found while encoding a layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Encoded {
     /// Largest change of a distance by rounding \[cells\].
     pub(crate) error: f64,
-    /// Largest distance \[m\].
+    /// Largest absolute distance \[m\].
     pub(crate) largest: f32,
 }
 
@@ -47,7 +51,8 @@ impl Encoded {
 }
 
 impl TaylorEncoder {
-    /// Looks at every [`BLOCK`]-th node. Coarse nodes beyond the border follow the gradient of the last.
+    /// Samples every [`BLOCK`]-th node. Coarse nodes beyond the border are extrapolated from the
+    /// last node with its gradient.
     pub(crate) fn new(
         layout: GridLayout,
         sample: impl Fn(UVec3) -> Sample,
@@ -75,12 +80,12 @@ impl TaylorEncoder {
         })
     }
 
-    /// How many bricks of nodes there are along each axis.
+    /// Returns the number of bricks of nodes along each axis.
     pub(crate) fn bricks(&self) -> UVec3 {
         brick_count(&self.layout)
     }
 
-    /// Writes the halves of one layer of bricks, which are two planes of nodes.
+    /// Encodes one layer of bricks, which is two planes of nodes, into `out`.
     pub(crate) fn encode_layer(
         &self,
         z: u32,
@@ -115,7 +120,7 @@ impl TaylorEncoder {
         Ok(found)
     }
 
-    /// What the coarse nodes say of a node.
+    /// Interpolates the coarse nodes at a node.
     fn predict(&self, node: UVec3) -> DVec4 {
         let first = node / BLOCK;
         let fraction = (node % BLOCK).as_dvec3() / f64::from(BLOCK);
@@ -130,7 +135,8 @@ impl TaylorEncoder {
         plane(first.z).lerp(plane(last.z), fraction.z)
     }
 
-    /// The grid. `mean_error` promises |trilinear mean of the distances given − true| at most that \[m\].
+    /// Finishes the grid. `mean_error` promises that |trilinear mean of the given distances − true|
+    /// is at most that \[m\].
     pub(crate) fn finish(
         self,
         bricks: Vec<Brick>,
@@ -142,7 +148,7 @@ impl TaylorEncoder {
         let nodes = Bricks::new(&layout, bricks);
         let mut grid = TaylorGrid::of_bricks(layout, self.coarse, nodes, solid, mean_error)?;
         let extent = layout.bounds().as_daabb().diagonal();
-        // Two means of numbers in `f32`, a dozen more sums, and the unit of a cell.
+        // Two means of numbers in `f32`, a dozen more sums, and the scaling from cells to metres.
         let rounding = 16.0 * f64::from(f32::EPSILON) * (f64::from(found.largest) + extent);
         let bound = f64::from(mean_error)
             + f64::from(layout.cell_size) * found.error
@@ -153,15 +159,17 @@ impl TaylorEncoder {
     }
 }
 
-/// Half the gradient, and the distance in cells.
+/// Returns half the gradient, and the distance in cells.
 fn expansion(layout: &GridLayout, sample: Sample) -> DVec4 {
     let distance = f64::from(sample.distance) / f64::from(layout.cell_size);
     (0.5 * sample.gradient.as_dvec3()).extend(distance)
 }
 
 impl TaylorGrid {
-    /// From distance and gradient of every node. `mean_error` promises that what a [`DenseGrid`] of these distances gives is off by at
-    /// most that \[m\]; what is added is added to it. Where a distance is 0 the gradient is the normal of the surface.
+    /// Builds a grid from distance and gradient at every node. `mean_error` promises that a
+    /// [`DenseGrid`] of these distances is off by at most that \[m\]; the grid's error bound adds
+    /// rounding and the gradients' share to it. Where a distance is 0 the gradient is the normal of
+    /// the surface.
     pub fn from_nodes(
         layout: GridLayout,
         sample: impl Fn(UVec3) -> Sample,
@@ -179,7 +187,8 @@ impl TaylorGrid {
         encoder.finish(bricks, found, solid, mean_error)
     }
 
-    /// The same distances, gradients by differences: between both neighbours, at the border to the one there is.
+    /// Builds a grid with the distances of a dense one. Gradients are central differences,
+    /// one-sided at the border.
     pub fn from_dense(dense: &DenseGrid) -> Result<TaylorGrid, TaylorError> {
         let layout = *dense.layout();
         let value = |node: UVec3| dense.values()[layout.node_index(node)];
@@ -193,14 +202,15 @@ impl TaylorGrid {
             let slope = Vec3::new(along(0), along(1), along(2));
             Sample {
                 distance: value(node),
-                // No distance is steeper; where the sign is torn its differences are.
+                // No distance is steeper, but the differences of a torn grid are.
                 gradient: slope.clamp_length_max(1.0),
             }
         };
         TaylorGrid::from_nodes(layout, sample, dense.solid(), dense.error_bound())
     }
 
-    /// The distances of the nodes alone; the error bound grows by what the gradients can have changed.
+    /// Builds a dense grid of the node distances. The error bound grows by the most that the
+    /// gradients can have contributed.
     pub fn to_dense(&self) -> Result<DenseGrid, GridError> {
         let layout = *self.layout();
         let nodes = (0..layout.nodes.z).flat_map(|z| {

@@ -1,26 +1,35 @@
-//! Distances and gradients on a regular grid, four half floats a node, interpolated to second order.
+//! Distances and gradients on a regular grid, four half floats per node, interpolated to second
+//! order.
 //!
-//! Input: node values and gradients, as [`crate::bake`] computes them from a mesh, or those of a [`DenseGrid`].
-//! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven lower bound.
-//! Cost: one lookup of eight neighbours a sample, and one of the block they are in (`taylor_layout.rs`); 9¼ bytes a node.
-//! Not for: kinks, where a cell of any kind cuts the corner; fine resolutions over large volumes.
+//! Input: node values and gradients, as [`crate::bake`] computes them from a mesh, or those of a
+//! [`DenseGrid`].
+//! Output: value and the analytic gradient of the interpolant inside the grid; outside it a proven
+//! lower bound.
+//! Cost: one lookup of eight neighbours per sample, and one of the block that contains them
+//! (`taylor_layout.rs`); 9¼ bytes per node.
+//! Not for: kinks, where the interpolation in any grid cell cuts the corner; fine resolutions over
+//! large volumes.
 //!
-//! After document 000 (docs/BIBLIOGRAPHY.md), §3.2: the Dutch Taylor expansion `fᵢ(x) = φᵢ + ½ ∇φᵢ·(x − xᵢ)` of the nodes,
-//! interpolated trilinearly with weights `wᵢ(x)`, is exact for every quadratic function. In units of cells, with `a = ½∇φ`,
-//! fractions `t` in the cell and bars for trilinear interpolation, the sum is
+//! After \[Krayer2020\] (docs/BIBLIOGRAPHY.md), §3.2: the Dutch Taylor expansion
+//! `fᵢ(x) = φᵢ + ½ ∇φᵢ·(x − xᵢ)` of the nodes, interpolated trilinearly with weights `wᵢ(x)`, is
+//! exact for every quadratic function. In units of cells, with `a = ½∇φ`, fractions `t` in the cell
+//! and bars for trilinear interpolation, the sum is
 //!
 //! ```text
 //! f     = Σᵢ wᵢ (φᵢ + aᵢ·(x − xᵢ))  =  φ̄ − Σ_c t_c (1 − t_c) ∂_c ā_c
 //! ∂_d f = ∂_d φ̄ − (1 − 2 t_d) ∂_d ā_d − Σ_{c≠d} t_c (1 − t_c) ∂_d ∂_c ā_c
 //! ```
 //!
-//! because `w` runs from 1 − t to t along each axis, and `t (1 − t) (a|₀ − a|₁)` is what the two ends add up to.
+//! because `w` runs from 1 − t to t along each axis, and the two ends add up to
+//! `t (1 − t) (a|₀ − a|₁)`.
 //!
-//! We differ in what the halves hold. A half has 11 bits, so `φ` itself, a hundred cells from the surface, would be off by 3 % of a
-//! cell. Every [`BLOCK`]-th node is stored in `f32`; these are interpolated trilinearly, and the halves hold what is left. A
-//! trilinear function of a block is one in each of its cells, so the sums above split: `φ̄` and `ā` are those of the coarse
-//! grid plus those of the halves. Where the field is smooth, what is left shrinks with the square of the cell, and the rounding
-//! of the halves with it. Slopes of the coarse nodes are multiples of 1/128: they only have to be near.
+//! We differ in what the halves hold. A half has 11 bits, so `φ` itself, a hundred cells from the
+//! surface, would be off by 3 % of a cell. Every [`BLOCK`]-th node is stored in `f32`; these are
+//! interpolated trilinearly, and the halves hold the residuals. A trilinear function of a block is
+//! trilinear in each of its cells, so the sums above split: `φ̄` and `ā` are those of the coarse
+//! grid plus those of the halves. Where the field is smooth, the residuals shrink with the square
+//! of the cell, and the rounding of the halves with them. Slopes of the coarse nodes are multiples
+//! of 1/128; they only have to be near the true ones.
 
 use glam::{UVec3, Vec3, Vec4};
 
@@ -38,33 +47,36 @@ use crate::geom::lanes;
 use crate::geom::lanes::{LANES, Lanes, Number, Work};
 use crate::geom::{Aabb, Interval, corner, place_index, places};
 
-/// Cells along a side of a block, between nodes that are stored in full. The smaller, the less is left for the halves: with R the
-/// radius of the surface and h the cell, about BLOCK²/4 · h/R cells. 4 costs 3 % of the memory, 2 would cost 25 %.
+/// Cells along a side of a block, between nodes that are stored in full. A smaller block leaves
+/// smaller residuals for the halves: with R the radius of the surface and h the cell, about
+/// BLOCK²/4 · h/R cells. At this size the coarse nodes take 3 % of the memory; at half of it they
+/// would take 25 %.
 pub(crate) const BLOCK: u32 = 4;
 
-/// Half the gradient, and the distance in cells: what is stored of a node.
+/// The numbers stored per node: half the gradient, and the distance in cells.
 pub(crate) type Expansion = Vec4;
 
 /// A grid of distances and gradients. Node (i, j, k) lies at `origin + cell_size · (i, j, k)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaylorGrid {
     pub(crate) frame: GridFrame,
-    /// Every [`BLOCK`]-th node, x fastest, the last ones at or beyond the border: half the gradient, distance in cells.
+    /// Every [`BLOCK`]-th node, x fastest, the last ones at or beyond the border: half the
+    /// gradient, distance in cells.
     coarse: Vec<[f32; 4]>,
-    /// The same as corners of the blocks between them, for samples.
+    /// The coarse nodes arranged as corners of the blocks between them, for sampling.
     blocks: Vec<Corners>,
-    /// Along x, y and z.
+    /// Number of blocks along x, y and z.
     block_count: UVec3,
-    /// What is left at every node.
+    /// Residuals at every node.
     nodes: Bricks,
-    /// The most that the gradients change the trilinear mean of the distances, anywhere \[m\].
+    /// Largest change of the trilinear mean of the distances by the gradients, anywhere \[m\].
     pub(crate) correction: f32,
 }
 
 /// Why a Taylor grid cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TaylorError {
-    /// Not for any grid.
+    /// The input does not make a valid grid of any kind.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// Coarse nodes and layout disagree.
@@ -72,53 +84,57 @@ pub enum TaylorError {
     WrongCoarseCount {
         /// Nodes along x, y and z.
         nodes: UVec3,
-        /// How many belong to them.
+        /// Number of coarse nodes that belong to them.
         expected: usize,
-        /// How many were given.
+        /// Number of coarse nodes given.
         found: usize,
     },
-    /// A coarse node holds NaN, so large a number that interpolating it would leave `f32`, or a slope that is not a multiple of 1/128 below 1.
+    /// A coarse node holds NaN, a number so large that interpolating it would overflow `f32`, or a
+    /// slope that is not a multiple of 1/128 below 1.
     #[error(
         "coarse node {node} holds {value:?}; distances in cells must be finite and leave room for sums, slopes must be multiples of 1/128 \
          between -1 and 1"
     )]
     BadCoarse {
-        /// Index, x fastest.
+        /// Index of the coarse node, x fastest.
         node: usize,
-        /// The worst of its numbers.
+        /// The invalid number.
         value: f32,
     },
     /// A node holds NaN or infinity.
     #[error("node {node} holds a half float that is no finite number")]
     BadNode {
-        /// Index, x fastest.
+        /// Index of the node, x fastest.
         node: usize,
     },
-    /// A node is too far from what its neighbours say for half floats.
+    /// A node differs too much from the interpolated coarse nodes for half floats.
     #[error(
         "node {node} differs from its surroundings by {cells:?} cells; half floats hold up to 65504 (use a dense grid, or \
          larger cells)"
     )]
     OutOfRange {
-        /// Index, x fastest.
+        /// Index of the node, x fastest.
         node: usize,
-        /// By how much.
+        /// Largest difference \[cells\].
         cells: f64,
     },
 }
 
-/// Coarse nodes along each axis: one cell for every [`BLOCK`] of the grid, or a part of so many.
+/// Returns the number of coarse nodes along each axis: one coarse cell for every [`BLOCK`] cells of
+/// the grid, rounded up, plus one.
 pub(crate) fn coarse_nodes(layout: &GridLayout) -> UVec3 {
     let cells = layout.cells().to_array().map(|n| n.div_ceil(BLOCK));
     UVec3::from(cells) + UVec3::ONE
 }
 
 impl TaylorGrid {
-    /// A grid from what is stored of it: `coarse` holds half the gradient, in multiples of 1/128, and the distance in cells of every fourth
-    /// node along each axis, up to the first at or beyond the border; `nodes` the bits of half floats that are added to what those
-    /// interpolate to. x is fastest in both. `solid` and `error_bound` as in [`crate::field::grid::dense_grid::DenseGrid::new`].
+    /// Builds a grid from its stored numbers. `coarse` holds half the gradient, in multiples of
+    /// 1/128, and the distance in cells of every fourth node along each axis, up to the first at or
+    /// beyond the border. `nodes` holds the bits of half floats that are added to the interpolated
+    /// coarse nodes. x is fastest in both. `solid` and `error_bound` as in
+    /// [`crate::field::grid::dense_grid::DenseGrid::new`].
     ///
-    /// What is accepted gives finite distances and gradients at every finite point.
+    /// An accepted grid gives finite distances and gradients at every finite point.
     pub fn new(
         layout: GridLayout,
         coarse: Vec<[f32; 4]>,
@@ -142,7 +158,7 @@ impl TaylorGrid {
         TaylorGrid::of_bricks(layout, coarse, nodes, solid, error_bound)
     }
 
-    /// [`Self::new`] from nodes that are finite and in bricks already.
+    /// Builds a grid as [`Self::new`] does, from nodes that are finite and already in bricks.
     pub(crate) fn of_bricks(
         layout: GridLayout,
         coarse: Vec<[f32; 4]>,
@@ -151,6 +167,7 @@ impl TaylorGrid {
         error_bound: f32,
     ) -> Result<TaylorGrid, TaylorError> {
         let frame = GridFrame::new(layout, solid, error_bound)?;
+        // Check the coarse nodes.
         let coarse_nodes = coarse_nodes(&layout);
         let expected = coarse_nodes
             .to_array()
@@ -164,7 +181,7 @@ impl TaylorGrid {
                 found: coarse.len(),
             });
         }
-        // An eighth: the longest sums above have eight terms.
+        // An eighth: the longest sums in a sample have eight terms.
         let most = 0.125 * LARGEST / layout.cell_size.max(1.0);
         for (node, &[x, y, z, distance]) in coarse.iter().enumerate() {
             let is_slope = |slope: f32| stored_slope(slope.into()) == slope;
@@ -182,47 +199,52 @@ impl TaylorGrid {
             nodes,
             correction: 0.0,
         };
+        // Look for tears and the largest correction.
         let (torn, correction) = grid.survey();
         grid.correction = correction;
-        // A continuous distance is off by at most half a diagonal and what gradients of at most 1 add, half as much again; a
-        // grid that promises less may jump between nodes.
+        // The interpolant of a continuous distance is off by at most half a diagonal, plus the
+        // share of gradients of at most 1, half as much again. A grid with a larger error bound may
+        // jump between nodes.
         grid.frame.torn = torn || error_bound > layout.cell_size + correction;
         Ok(grid)
     }
 
-    /// Where the nodes lie.
+    /// Returns where the nodes lie.
     pub fn layout(&self) -> &GridLayout {
         &self.frame.layout
     }
 
-    /// A box that holds the surface \[m\].
+    /// Returns a box that contains the surface \[m\].
     pub fn solid(&self) -> Aabb {
         self.frame.solid
     }
 
-    /// Whether neighbouring values may differ by more than their distance, as beside a hole.
+    /// Returns whether neighbouring values may differ by more than their distance, as beside a
+    /// hole.
     #[cfg(feature = "bake")]
     pub(crate) fn is_torn(&self) -> bool {
         self.frame.torn
     }
 
-    /// Bytes of everything stored.
+    /// Returns the size of all stored values in bytes.
     pub fn bytes(&self) -> usize {
         let coarse = size_of_val(self.coarse.as_slice()) + size_of_val(self.blocks.as_slice());
         self.nodes.bytes() + coarse
     }
 
-    /// Every fourth node, x fastest: half the gradient, and the distance in cells.
+    /// Returns every fourth node along each axis, x fastest: half the gradient, and the distance in
+    /// cells.
     pub fn coarse(&self) -> &[[f32; 4]] {
         &self.coarse
     }
 
-    /// Bits of half floats, x fastest: what is added to the coarse nodes' mean.
+    /// Iterates over the bits of half floats, x fastest, that are added to the interpolated coarse
+    /// nodes.
     pub fn nodes(&self) -> impl Iterator<Item = [u16; 4]> {
         self.nodes.in_rows(&self.frame.layout)
     }
 
-    /// Distance and gradient stored at a node.
+    /// Returns the distance and gradient stored at a node.
     pub fn node(&self, node: UVec3) -> Sample {
         let expansion = self.expansion(node);
         Sample {
@@ -237,11 +259,11 @@ impl TaylorGrid {
         self.coarse_expansion(node) + Vec4::from(left)
     }
 
-    /// What the coarse nodes say of a node.
+    /// Interpolates the coarse nodes at a node.
     fn coarse_expansion(&self, node: UVec3) -> Expansion {
         let first = node / BLOCK;
         let fraction = (node % BLOCK).as_vec3() / BLOCK as f32;
-        // A node on the last coarse one needs none behind it.
+        // A node at the last coarse node needs none behind it.
         let last = first.saturating_add(UVec3::ONE).min(self.block_count);
         let at = |x: u32, y: u32, z: u32| Vec4::from(self.coarse_node(UVec3::new(x, y, z)));
         let row = |y, z| at(first.x, y, z).lerp(at(last.x, y, z), fraction.x);
@@ -253,7 +275,7 @@ impl TaylorGrid {
         self.coarse[place_index(self.block_count + UVec3::ONE, node)]
     }
 
-    /// Which block a cell is in.
+    /// Returns the index of the block that contains a cell.
     #[inline(always)]
     fn block_index(&self, [x, y, z]: [u32; 3]) -> u64 {
         let [nx, ny, _] = self.block_count.to_array().map(u64::from);
@@ -261,7 +283,8 @@ impl TaylorGrid {
         (z * ny + y) * nx + x
     }
 
-    /// Whether node values are torn anywhere, and the largest correction of any cell \[m\]. Two planes of nodes at a time.
+    /// Returns whether node values are torn anywhere, and the largest correction of any cell \[m\].
+    /// Visits two planes of nodes at a time.
     fn survey(&self) -> (bool, f32) {
         let layout = self.frame.layout;
         let pair = GridLayout {
@@ -273,7 +296,7 @@ impl TaylorGrid {
             let nodes = (0..layout.nodes.y).flat_map(row);
             nodes.map(|node| self.expansion(node))
         };
-        // Two nodes, each off by the rounding of its half float: 2⁻¹¹ of what is left there.
+        // Two nodes, each off by the rounding of its half float: 2⁻¹¹ of the residual there.
         let left = |bits: [u16; 4]| half::f16::from_bits(bits[3]).to_f32().abs();
         let most_left = self.nodes().map(left).fold(0.0, f32::max);
         let slack = 2.0 * layout.cell_size * most_left / 2048.0;
@@ -299,10 +322,11 @@ impl TaylorGrid {
     }
 }
 
-/// The most that the gradients change the trilinear mean in a cell of these corners \[cells\]; bit 0 of the index is x.
+/// Returns the largest change of the trilinear mean by the gradients in a cell with these corners
+/// \[cells\]; bit 0 of the index is x.
 ///
-/// `Σ_c t_c (1 − t_c) |∂_c ā_c|`, where the slope of a mean is at most the largest difference along an edge; and no more than
-/// `Σ wᵢ |aᵢ| |x − xᵢ| ≤ √3/2 · max |a|`, as in docs/METHODS.md.
+/// `Σ_c t_c (1 − t_c) |∂_c ā_c|`, where the slope of a mean is at most the largest difference along
+/// an edge; and no more than `Σ wᵢ |aᵢ| |x − xᵢ| ≤ √3/2 · max |a|`, as in docs/METHODS.md.
 fn cell_correction(corners: [Expansion; 8]) -> f32 {
     let along = |axis: usize| {
         let step = 1 << axis;
@@ -313,12 +337,12 @@ fn cell_correction(corners: [Expansion; 8]) -> f32 {
     };
     let by_edges = along(0) + along(1) + along(2);
     let longest = (corners.iter()).fold(0.0f32, |most, a| most.max(a.truncate().length()));
-    // Rounding of the differences, generously.
+    // A generous margin for the rounding of the differences.
     by_edges.min(0.5 * 3f32.sqrt() * longest) * (1.0 + 16.0 * f32::EPSILON)
         + 4.0 * f32::EPSILON * longest
 }
 
-/// An interpolated number with its slopes.
+/// An interpolated number with its slopes along x, y and z.
 struct Mixed<N> {
     value: N,
     x: N,
@@ -326,21 +350,21 @@ struct Mixed<N> {
     z: N,
 }
 
-/// A number that is interpolated in a square, with its slopes along the two sides.
+/// A number interpolated in a square, with its slopes along the two sides.
 struct Square<N> {
     value: N,
     first: N,
     second: N,
 }
 
-/// Mean and difference.
+/// Interpolates between two ends; returns the value and the difference.
 #[inline(always)]
 fn mix_ends<N: Number>(low: N, high: N, t: N) -> (N, N) {
     let slope = high.sub(low);
     (low.add(slope.mul(t)), slope)
 }
 
-/// Of the corners (0, 0), (1, 0), (0, 1), (1, 1).
+/// Interpolates between the corners (0, 0), (1, 0), (0, 1), (1, 1).
 #[inline(always)]
 fn mix_square<N: Number>([a, b, c, d]: [N; 4], p: N, q: N) -> Square<N> {
     let (low, along_low) = mix_ends(a, b, p);
@@ -354,7 +378,7 @@ fn mix_square<N: Number>([a, b, c, d]: [N; 4], p: N, q: N) -> Square<N> {
     }
 }
 
-/// Of eight corners, those at the lower x and those at the upper.
+/// Interpolates between eight corners: four at the lower x and four at the upper.
 #[inline(always)]
 fn mix_cube<N: Number>(low: [N; 4], high: [N; 4], [u, v, w]: [N; 3]) -> Mixed<N> {
     let (low, high) = (mix_square(low, v, w), mix_square(high, v, w));
@@ -364,23 +388,27 @@ fn mix_cube<N: Number>(low: [N; 4], high: [N; 4], [u, v, w]: [N; 3]) -> Mixed<N>
     Mixed { value, x, y, z }
 }
 
-/// What is known around one point, or around [`LANES`] of them.
+/// The data needed to sample at one point, or at [`LANES`] points.
 struct Around<N> {
-    /// Nodes, row by row: those at (y, z) = (0, 0), (1, 0), (0, 1), (1, 1); in each the four numbers of the one at the lower x, and of the one at the upper.
+    /// Residuals row by row along x, at (y, z) = (0, 0), (1, 0), (0, 1), (1, 1): in each the four
+    /// numbers of the node at the lower x, then those at the upper.
     rows: [[N; 8]; 4],
-    /// See [`Corners`].
+    /// Corner distances and bends of the block, see [`Corners`].
     distances: [N; 8],
     bends: [[N; 8]; 2],
-    /// In the cell, and in the block, from 0 to 1.
+    /// Position in the cell, from 0 to 1.
     fraction: [N; 3],
     in_block: [N; 3],
 }
 
 impl<N: Number> Around<N> {
-    /// Value \[cells\] and exact gradient of the interpolant; the formulas at the top of this file. Of the gradients only `∂_c ā_c` matters: the differences along the edges
-    /// that run along c, interpolated across them.
+    /// Returns value \[cells\] and exact gradient of the interpolant by the formulas at the top of
+    /// this file. Of the gradients only `∂_c ā_c` enters: the differences along the edges that run
+    /// along c, interpolated across them.
     #[inline(always)]
     fn sample(&self) -> (N, [N; 3]) {
+        // φ̄ and its slopes: residuals interpolated in the cell, plus coarse distances in the
+        // block.
         let [r, s, t, u] = &self.rows;
         let fine = mix_cube(
             [r[3], s[3], t[3], u[3]],
@@ -396,6 +424,7 @@ impl<N: Number> Around<N> {
             y: fine.y.add(coarse.y.mul(first)),
             z: fine.z.add(coarse.z.mul(first)),
         };
+        // Differences of the residual gradients along the four edges of each axis.
         let along_x = [
             r[4].sub(r[0]),
             s[4].sub(s[0]),
@@ -414,10 +443,12 @@ impl<N: Number> Around<N> {
             u[2].sub(s[2]),
             u[6].sub(s[6]),
         ];
+        // ∂_c ā_c with its slopes, residuals and coarse nodes together.
         let [xy, z] = &self.bends;
         let ax = self.bend(along_x, [xy[0], xy[1], xy[2], xy[3]], [1, 2]);
         let ay = self.bend(along_y, [xy[4], xy[5], xy[6], xy[7]], [0, 2]);
         let az = self.bend(along_z, [z[0], z[1], z[2], z[3]], [0, 1]);
+        // t_c (1 − t_c) and its slope 1 − 2 t_c, then the two formulas.
         let [t_x, t_y, t_z] = self.fraction;
         let (one, two) = (N::splat(1.0), N::splat(2.0));
         let [bump_x, bump_y, bump_z] = [
@@ -451,10 +482,12 @@ impl<N: Number> Around<N> {
         (value, gradient)
     }
 
-    /// `∂_c ā_c` and its slopes along the two `other` axes, from the differences along the edges of the cell and of the block.
+    /// Computes `∂_c ā_c` and its slopes along the axes p and q, from the differences along the
+    /// edges of the cell and of the block.
     #[inline(always)]
     fn bend(&self, fine: [N; 4], coarse: [N; 4], [p, q]: [usize; 2]) -> Square<N> {
-        /// What a step of a slope is worth per cell where it changes from corner to corner of a block. Powers of two: nothing is rounded.
+        /// Value per cell of one step of a slope's change over a block. Powers of two: nothing is
+        /// rounded.
         const STEP: f32 = 1.0 / (SLOPE_STEPS * BLOCK as f32);
         let (step, smaller) = (N::splat(STEP), N::splat(STEP / BLOCK as f32));
         let fine = mix_square(fine, self.fraction[p], self.fraction[q]);
@@ -467,14 +500,14 @@ impl<N: Number> Around<N> {
     }
 }
 
-/// What is left of a sum after three products, in this order.
+/// Subtracts three products from a number, in this order.
 #[inline(always)]
 fn less<N: Number>(sum: N, [a, b, c]: [(N, N); 3]) -> N {
     sum.sub(a.0.mul(a.1)).sub(b.0.mul(b.1)).sub(c.0.mul(c.1))
 }
 
 impl TaylorGrid {
-    /// A node of [`Bricks::rows`] and the next along x, as numbers.
+    /// Loads a node of [`Bricks::rows`] and the next along x as numbers.
     #[inline(always)]
     fn pair<L: Lanes>(&self, first: u64) -> L {
         let [low, high] = self.nodes.pair(first);
@@ -507,7 +540,7 @@ impl TaylorGrid {
         }
     }
 
-    /// At a point of the grid.
+    /// Samples a point inside the grid.
     fn sample_inside(&self, point: Vec3) -> Sample {
         let place = self.frame.locate(point);
         lanes::run(InterpolateOne { grid: self, place })
@@ -519,7 +552,8 @@ impl TaylorGrid {
         (self.frame).lower_bound_outside(point, |inside| self.sample_inside(inside))
     }
 
-    /// Holds every interpolated value from one node to another: node values, and what the gradients can add.
+    /// Returns an interval that contains every interpolated value from one node to another: the
+    /// node values, widened by what the gradients can add.
     fn range(&self, first: UVec3, last: UVec3) -> Interval {
         let cell_size = self.frame.layout.cell_size;
         let mut range = Interval::new(f32::INFINITY, f32::NEG_INFINITY);
@@ -531,7 +565,7 @@ impl TaylorGrid {
                     let value = self.expansion(node).w * cell_size;
                     range.lower = range.lower.min(value);
                     range.upper = range.upper.max(value);
-                    // A flat box has its nodes in one plane, but lies in cells all the same.
+                    // A flat box has its nodes in one plane, but still lies in cells.
                     let cell = node.min(self.frame.layout.cells() - 1);
                     let corners = std::array::from_fn(|i| self.expansion(corner(cell, i)));
                     correction = correction.max(cell_correction(corners));
@@ -564,6 +598,7 @@ impl Packets for TaylorGrid {
 
     #[inline(always)]
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
+        // Load the residuals at the cells' corners, eight points at a time.
         let cells = places.whole_cells();
         let mut rows = [[L::splat(0.0); LANES]; 4];
         for (row, firsts) in rows.iter_mut().zip(self.nodes.rows_of_eight(&cells)) {
@@ -574,10 +609,11 @@ impl Packets for TaylorGrid {
         let part = L::splat(1.0 / BLOCK as f32);
         let mut in_block = places.fraction;
         for (fraction, &cell) in in_block.iter_mut().zip(&places.cell) {
-            // The cell's place in the block: powers of two, so nothing is rounded.
+            // The cell's position in the block: powers of two, so nothing is rounded.
             let whole = cell.mul(part).truncate().mul(L::splat(BLOCK as f32));
             *fraction = cell.sub(whole).add(*fraction).mul(part);
         }
+        // Load the coarse data of the blocks.
         let mut corners = [[L::splat(0.0); LANES]; 3];
         let mut blocks = [0; LANES];
         for (i, block) in blocks.iter_mut().enumerate() {
@@ -647,8 +683,10 @@ impl Field for TaylorGrid {
         )
     }
 
-    /// The interpolant is a mean of what the nodes say, and half of any slope s cancels in it: `Σ wᵢ ½s·(x − xᵢ) = 0`. So less a plane of slope s through the
-    /// centre c it is the mean of `φᵢ − s·(xᵢ − c) + (aᵢ − ½s)·(x − xᵢ)`, and x is within a cell of `xᵢ` along each axis.
+    /// The interpolant is a mean of the nodes' expansions, and half of any slope s cancels in it:
+    /// `Σ wᵢ ½s·(x − xᵢ) = 0`. Minus a plane of slope s through the centre c it is therefore the
+    /// mean of `φᵢ − s·(xᵢ − c) + (aᵢ − ½s)·(x − xᵢ)`, and x is within a cell of `xᵢ` along each
+    /// axis.
     fn lower_plane(&self, cell: Aabb) -> Option<LowerPlane> {
         let [first, last] = self.frame.nodes_of(cell)?;
         let place = self.frame.locate(cell.center());

@@ -1,8 +1,11 @@
-//! How a Taylor grid lies in memory: nodes in bricks of two a side, and the corners of each block of cells, one line of the cache each.
+//! Memory layout of a Taylor grid: nodes in bricks of two per side, and the corners of each block
+//! of cells, one cache line each.
 //!
-//! Input: places of nodes. Output: what is stored there. Cost: the eight corners of a cell lie in 3.4 lines on average, where rows of nodes
-//! would spread them over 4.5, and all that the coarse nodes say of it is in one more, where they would take five.
-//! Not for: files, in which nodes stand in rows.
+//! Input: places of nodes.
+//! Output: the values stored there.
+//! Cost: the eight corners of a cell lie in 3.4 cache lines on average (4.5 with nodes in rows),
+//! and the coarse data of its block lie in one more (five otherwise).
+//! Not for: files, which store nodes in rows.
 
 use glam::UVec3;
 
@@ -10,43 +13,47 @@ use crate::field::grid::layout::GridLayout;
 use crate::geom::lanes::{LANES, room_for};
 use crate::geom::{corner, place_index, places};
 
-/// Steps of a coarse slope: fine enough that halves lose nothing by it, few enough that their differences are whole numbers of sixteen bits.
+/// Steps per unit of a coarse slope: fine enough that the halves lose no precision, few enough that
+/// differences of slopes fit in 16-bit integers.
 pub(crate) const SLOPE_STEPS: f32 = 128.0;
 
-/// Two nodes along each side: bits of half floats. y is fastest and x slowest, so that a node and the next along x are [`NEXT_X`] apart everywhere.
+/// A cube of two nodes per side, stored as bits of half floats. y is fastest and x slowest, so that
+/// a node and the next along x are [`NEXT_X`] apart everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Brick([[u16; 4]; 8]);
 
-/// What the coarse nodes at the corners of a block hold, as far as samples need it.
+/// The part of the coarse nodes at a block's corners that samples need.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Corners {
-    /// In cells, x fastest.
+    /// Distances at the corners \[cells\], x fastest.
     pub(crate) distances: [f32; 8],
-    /// By how many steps of 1 / [`SLOPE_STEPS`] half the gradient along an axis changes along that same axis, on the four edges that run
-    /// so: (y, z) = (0, 0), (1, 0), (0, 1), (1, 1) for x, then as many (x, z) for y; (x, y) for z, and four that count for nothing.
+    /// Changes of half the gradient's component along an axis over the block's edges along that
+    /// same axis, in steps of 1 / [`SLOPE_STEPS`]. First the four x edges, at (y, z) = (0, 0), (1,
+    /// 0), (0, 1), (1, 1); then the four y edges by (x, z); then the four z edges by (x, y), and
+    /// four unused.
     pub(crate) bends: [[i16; 8]; 2],
 }
 
-/// From a node to the next along x, in a row of bricks.
+/// Offset from a node to the next along x, in a row of bricks.
 const NEXT_X: usize = 4;
 
 /// The nodes of a grid in bricks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bricks {
     bricks: Vec<Brick>,
-    /// Along x, y and z.
+    /// Number of bricks along x, y and z.
     count: UVec3,
 }
 
-/// How many bricks there are along each axis.
+/// Returns the number of bricks along each axis.
 pub(crate) fn brick_count(layout: &GridLayout) -> UVec3 {
     UVec3::from(layout.nodes.to_array().map(|n| n.div_ceil(2)))
 }
 
 impl Brick {
-    /// The node at a place of the grid, of those that share its brick.
+    /// Returns the node of this brick for a place in the grid.
     pub(crate) fn node_mut(&mut self, place: UVec3) -> &mut [u16; 4] {
         &mut self.0[slot_in_brick(place)]
     }
@@ -60,7 +67,7 @@ impl Bricks {
         }
     }
 
-    /// From nodes in rows, x fastest.
+    /// Arranges nodes given in rows, x fastest.
     pub(crate) fn of_rows(layout: &GridLayout, nodes: &[[u16; 4]]) -> Bricks {
         let count = brick_count(layout);
         let all = count.to_array().iter().map(|&n| n as usize).product();
@@ -78,7 +85,7 @@ impl Bricks {
         Bricks { bricks, count }
     }
 
-    /// Nodes in rows, x fastest.
+    /// Iterates over the nodes in rows, x fastest.
     pub(crate) fn in_rows(&self, layout: &GridLayout) -> impl Iterator<Item = [u16; 4]> {
         let nodes = layout.nodes;
         (0..nodes.z).flat_map(move |z| {
@@ -99,7 +106,8 @@ impl Bricks {
         self.bricks[place_index(self.count, place / 2)].0[slot_in_brick(place)]
     }
 
-    /// The nodes of a cell: which is the first of two along x, for each of (y, z) = (0, 0), (1, 0), (0, 1), (1, 1).
+    /// Returns the indices of a cell's nodes with the lower x, for (y, z) = (0, 0), (1, 0), (0, 1),
+    /// (1, 1). [`Self::pair`] reads such a node and the next along x.
     #[inline(always)]
     pub(crate) fn rows(&self, [x, y, z]: [u32; 3]) -> [u64; 4] {
         let row = 2 * NEXT_X as u64 * u64::from(self.count.x);
@@ -112,7 +120,8 @@ impl Bricks {
         [y0 + z0, y1 + z0, y0 + z1, y1 + z1]
     }
 
-    /// [`Self::rows`] of many cells: without branches and calls, so that the compiler counts several at a time.
+    /// Computes [`Self::rows`] of [`LANES`] cells, without branches and calls, so that the compiler
+    /// vectorises it.
     #[inline(always)]
     pub(crate) fn rows_of_eight(&self, [x, y, z]: &[[u32; LANES]; 3]) -> [[u64; LANES]; 4] {
         let mut rows = [[0; LANES]; 4];
@@ -126,7 +135,7 @@ impl Bricks {
         rows
     }
 
-    /// A node of [`Self::rows`] and the next along x.
+    /// Returns a node of [`Self::rows`] and the next along x.
     #[inline(always)]
     pub(crate) fn pair(&self, first: u64) -> [&[u16; 4]; 2] {
         let nodes: &[[u16; 4]] = bytemuck::cast_slice(&self.bricks);
@@ -140,7 +149,8 @@ fn slot_in_brick(node: UVec3) -> usize {
     ((node.y & 1) | (node.z & 1) << 1 | (node.x & 1) << 2) as usize
 }
 
-/// The corners of all blocks from coarse nodes, x fastest: half the gradient in multiples of 1 / [`SLOPE_STEPS`], and the distance in cells.
+/// Computes the corners of all blocks, x fastest, from coarse nodes that hold half the gradient in
+/// multiples of 1 / [`SLOPE_STEPS`] and the distance in cells.
 pub(crate) fn corners_of_blocks(coarse_nodes: UVec3, coarse: &[[f32; 4]]) -> Vec<Corners> {
     let blocks = coarse_nodes - UVec3::ONE;
     let count = blocks.to_array().iter().map(|&n| n as usize).product();
@@ -170,10 +180,10 @@ pub(crate) fn corners_of_blocks(coarse_nodes: UVec3, coarse: &[[f32; 4]]) -> Vec
     all
 }
 
-/// The corners that the edges along each axis begin at, in the order of [`Corners::bends`].
+/// Corners at which the edges along each axis begin, in the order of [`Corners::bends`].
 const EDGES: [[usize; 4]; 3] = [[0, 2, 4, 6], [0, 1, 4, 5], [0, 1, 2, 3]];
 
-/// A slope as it can be stored of a coarse node: the rest is left to the halves.
+/// Rounds a slope to one that a coarse node can store; the halves hold the rest.
 pub(crate) fn stored_slope(slope: f64) -> f32 {
     let steps = f64::from(SLOPE_STEPS);
     ((slope * steps).round().clamp(-127.0, 127.0) / steps) as f32

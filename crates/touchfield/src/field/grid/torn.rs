@@ -1,23 +1,24 @@
-//! Where a grid of distances is torn: neighbouring nodes differ by more than their distance, which no true distance does, so the
-//! sign changes there without a surface.
+//! Detection of torn grids of distances: neighbouring nodes differ by more than their distance. No
+//! true distance does that, so the sign changes there without a surface.
 
 use glam::UVec3;
 
 use crate::field::grid::layout::GridLayout;
 
-/// Whether a grid is torn anywhere.
+/// Returns whether a grid is torn anywhere.
 pub(crate) fn is_torn(layout: &GridLayout, values: &[f32]) -> bool {
     is_torn_beyond(layout, values, 0.0)
 }
 
-/// Whether a grid is torn anywhere, when storing its values may have set neighbours apart by `slack` \[m\].
+/// Returns whether a grid is torn anywhere, allowing for rounding of up to `slack` \[m\] between
+/// neighbours from storing the values.
 pub(crate) fn is_torn_beyond(layout: &GridLayout, values: &[f32], slack: f32) -> bool {
     let mut torn = false;
     for_each_row(layout, values, slack, |_, _, _, _| torn = true);
     torn
 }
 
-/// The cells at torn edges, x fastest, ascending.
+/// Returns the cells at torn edges, x fastest, ascending.
 #[cfg(feature = "bake")]
 pub(crate) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
     let mut torn = Vec::new();
@@ -35,7 +36,8 @@ pub(crate) fn torn_cells(layout: &GridLayout, values: &[f32]) -> Vec<u32> {
     torn
 }
 
-/// Calls `found(first node, axis, row, next)` for every row of nodes that is torn from the row behind it along `axis`, by more than `slack`.
+/// Calls `found(first node, axis, row, next)` for every row of nodes that differs from the next row
+/// along `axis` by more than is allowed plus `slack`.
 fn for_each_row(
     layout: &GridLayout,
     values: &[f32],
@@ -50,7 +52,7 @@ fn for_each_row(
         for y in 0..layout.nodes.y {
             let row = row_of(y, z);
             let mut compare = |axis: usize, row: &[f32], next: &[f32]| {
-                // Almost all rows are well below the limit without slack.
+                // Early-out: almost all rows are well below the limit without slack.
                 if largest_step(row, next) > layout.cell_size
                     && largest_step(row, next) > most_step(layout, row, next) + slack
                 {
@@ -68,13 +70,14 @@ fn for_each_row(
     }
 }
 
-/// How far neighbours in two rows may differ: their distance, and the rounding of both to `f32`.
+/// Returns how far neighbours in two rows may differ: their distance, and the rounding of both to
+/// `f32`.
 fn most_step(layout: &GridLayout, row: &[f32], next: &[f32]) -> f32 {
     let largest = (row.iter().chain(next)).fold(0.0f32, |largest, v| largest.max(v.abs()));
     layout.cell_size + 1e-5 * layout.cell_size + 4.0 * f32::EPSILON * largest
 }
 
-/// Largest |a − b| over neighbours; plain enough for the compiler to take eight at a time.
+/// Returns the largest |a − b| over neighbours, written so that the compiler vectorises it.
 fn largest_step(row: &[f32], next: &[f32]) -> f32 {
     const WIDTH: usize = 8;
     let step = |a: f32, b: f32| (a - b).abs();
@@ -91,7 +94,7 @@ fn largest_step(row: &[f32], next: &[f32]) -> f32 {
     largest.into_iter().fold(tail, f32::max)
 }
 
-/// The up to four cells that share the edge from `node` along `axis`.
+/// Appends the up to four cells that share the edge from `node` along `axis`.
 #[cfg(feature = "bake")]
 fn push_cells_around(layout: &GridLayout, node: UVec3, axis: usize, out: &mut Vec<u32>) {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);

@@ -2,7 +2,8 @@
 
 use crate::geom::lanes::Number;
 
-/// Value at `fraction`, from 0 to 1 along each axis, between the corners; bit 0 of their index is x, bit 1 y, bit 2 z.
+/// Interpolates between the corners at `fraction`, from 0 to 1 along each axis; bit 0 of a corner's
+/// index is x, bit 1 y, bit 2 z.
 #[inline(always)]
 pub(crate) fn value<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> N {
     let low = mix(mix(c[0], c[1], x), mix(c[2], c[3], x), y);
@@ -10,7 +11,7 @@ pub(crate) fn value<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> N {
     mix(low, high, z)
 }
 
-/// [`value`], and its exact slope per cell.
+/// Computes the interpolated [`value`] and its exact slope per cell.
 #[inline(always)]
 pub(crate) fn value_and_slope<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> (N, [N; 3]) {
     let (y0z0, y1z0) = (mix(c[0], c[1], x), mix(c[2], c[3], x));
@@ -26,14 +27,15 @@ pub(crate) fn value_and_slope<N: Number>(c: [N; 8], [x, y, z]: [N; 3]) -> (N, [N
     (mix(z0, z1, z), slope)
 }
 
-/// The values at the corners of a cell whose lowest is at `first`, in rows and planes of these lengths.
+/// Returns the values at the corners of a cell whose lowest corner is at index `first`, for rows
+/// and planes of the given lengths.
 #[inline(always)]
 pub(crate) fn corners<T: Copy>(values: &[T], first: usize, row: usize, plane: usize) -> [T; 8] {
     let [[a, b], [c, d], [e, f], [g, h]] = corner_pairs(values, first, row, plane);
     [a, b, c, d, e, f, g, h]
 }
 
-/// The same, two along x at a time.
+/// Returns the values at the corners of a cell as in [`corners`], in pairs along x.
 #[inline(always)]
 pub(crate) fn corner_pairs<T: Copy>(
     values: &[T],

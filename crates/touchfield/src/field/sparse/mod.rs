@@ -1,4 +1,4 @@
-//! Sparse fields: a coarse grid whose cells hold finer blocks where they are wanted.
+//! Sparse fields: a coarse grid whose cells hold finer blocks where needed.
 
 pub(crate) mod sparse_blocks;
 

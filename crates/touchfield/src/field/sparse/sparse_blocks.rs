@@ -1,12 +1,15 @@
-//! Distances on a coarse grid, with blocks of finer cells where those pay.
+//! Distances on a coarse grid, with blocks of finer cells where they pay off.
 //!
-//! Input: coarse node values, and blocks of 2³, 4³ or 8³ cells that replace a cell; a cell of a block may be replaced again.
-//! Output: value and the analytic gradient of the interpolant, with an error bound for every block; outside, a proven lower bound.
-//! Cost: the coarse lookup, and one more for every level; 1, 2 or 4 bytes a value; no allocation.
+//! Input: coarse node values, and blocks of 2³, 4³ or 8³ cells that replace a cell; a cell of a
+//! block may be replaced in turn.
+//! Output: value and the analytic gradient of the interpolant, with an error bound for every block;
+//! outside, a proven lower bound.
+//! Cost: the coarse lookup, and one more for every level; 1, 2 or 4 bytes per value; no allocation.
 //! Not for: small grids, where a dense one is faster.
 //!
-//! A block keeps its own border, so that a lookup reads one block only. Values are stored as multiples of a step from the lowest
-//! value of the block: what that rounds away is part of the block's error.
+//! A block stores its own border, so that a lookup reads one block only. Values are stored as
+//! multiples of a step from the lowest value of the block; this rounding is part of the block's
+//! error.
 
 use glam::{UVec3, Vec3};
 
@@ -25,22 +28,23 @@ use crate::geom::{Aabb, Interval, place_index};
 /// Marks a cell that no block replaces.
 pub const PLAIN: u32 = u32::MAX;
 
-/// Cells of a block along a side, as powers of two: 2, 4 or 8.
+/// Largest number of cells along a side of a block, as a power of two. Blocks have 2, 4 or 8.
 const MOST_CELLS_LOG2: u8 = 3;
 
-/// Levels of blocks within blocks; eight halvings each are more than `f32` can tell apart.
+/// Maximum levels of nested blocks. At up to three halvings per level this reaches the resolution
+/// of `f32`.
 const MOST_LEVELS: u32 = 8;
 
-/// A coarse grid and its blocks.
+/// A field made of a coarse grid and blocks of finer cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseBlocks {
-    /// Of the coarse grid; the error is the largest of all cells.
+    /// Frame of the coarse grid; its error is the largest of all cells.
     frame: GridFrame,
     parts: SparseParts,
     levels: u32,
 }
 
-/// What a [`SparseBlocks`] is made of.
+/// The data of a [`SparseBlocks`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseParts {
     /// Distances at the coarse nodes, x fastest \[m\].
@@ -49,64 +53,66 @@ pub struct SparseParts {
     pub cells: Vec<u32>,
     /// Largest error in any coarse cell that no block replaces \[m\].
     pub plain_error: f32,
-    /// Every block comes after the one whose cell it replaces.
+    /// The blocks; each comes after the one whose cell it replaces.
     pub blocks: Vec<SparseBlock>,
-    /// Blocks that replace cells of blocks, as many as a block has cells for each [`SparseBlock::children`].
+    /// Blocks that replace cells of blocks; for each [`SparseBlock::children`], one entry per cell
+    /// of that block.
     pub children: Vec<u32>,
-    /// The values of all blocks, one after the other, each x fastest.
+    /// Values of all blocks, one block after the other, each x fastest.
     pub values: SparseValues,
-    /// A box that holds the surface \[m\].
+    /// A box that contains the surface \[m\].
     pub solid: Aabb,
 }
 
 /// A block of finer cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseBlock {
-    /// Cells along a side are two to this power, from 1 to 3.
+    /// Number of cells along a side, as a power of two from 1 to 3.
     pub cells_log2: u8,
-    /// Where its blocks begin in [`SparseParts::children`]; [`PLAIN`] when it has none.
+    /// Index in [`SparseParts::children`] where its child blocks begin; [`PLAIN`] if it has none.
     pub children: u32,
-    /// Where its values begin.
+    /// Index of its first value.
     pub first_value: usize,
-    /// The lowest value \[m\].
+    /// Lowest value \[m\].
     pub lowest: f32,
-    /// What a stored value of 1 is worth \[m\].
+    /// Distance per unit of a stored value \[m\].
     pub step: f32,
-    /// |interpolated − true| at most, in the cells that no block replaces \[m\].
+    /// Bound on |interpolated − true| in the cells that no block replaces \[m\].
     pub error: f32,
 }
 
 impl SparseBlock {
-    /// Cells along a side.
+    /// Returns the number of cells along a side.
     pub fn side(&self) -> u32 {
         1 << self.cells_log2
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn value_count(&self) -> usize {
         (self.side() as usize + 1).pow(3)
     }
 
-    /// What a stored value is worth, except in 32 bits, where values are as they are \[m\]. Never falls where `stored` rises.
+    /// Converts a stored value to a distance \[m\], except in 32 bits, where values are distances
+    /// already. Monotonic: never falls where `stored` rises.
     #[inline(always)]
     pub(crate) fn distance(&self, stored: f32) -> f32 {
         self.lowest + self.step * stored
     }
 }
 
-/// Stored values, as fine as they have to be.
+/// Stored values in 8, 16 or 32 bits, as the required precision demands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SparseValues {
-    /// 255 steps from the lowest value of a block to its highest.
+    /// Up to 255 steps from the lowest value of a block to its highest.
     Bits8(Vec<u8>),
-    /// 65,535 steps.
+    /// Up to 65,535 steps from the lowest value of a block to its highest.
     Bits16(Vec<u16>),
-    /// As they are; the lowest is 0 and the step 1.
+    /// Unquantised distances \[m\]; `lowest` is 0 and `step` is 1.
     Bits32(Vec<f32>),
 }
 
 impl SparseValues {
-    /// Number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             SparseValues::Bits8(values) => values.len(),
@@ -115,12 +121,12 @@ impl SparseValues {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bits of a value.
+    /// Returns the number of bits per value.
     pub fn bits(&self) -> u32 {
         match self {
             SparseValues::Bits8(_) => 8,
@@ -130,63 +136,63 @@ impl SparseValues {
     }
 }
 
-/// Why there is no such field.
+/// Why a sparse field cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SparseError {
-    /// The coarse grid is impossible.
+    /// The coarse grid is invalid.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// Lists that belong together differ in length.
     #[error("{what}: {found} given, {expected} needed")]
     WrongCount {
-        /// Of what.
+        /// Name of the list.
         what: &'static str,
-        /// Given.
+        /// Number of entries given.
         found: usize,
-        /// Needed.
+        /// Number of entries needed.
         expected: u64,
     },
-    /// A block that cannot be.
+    /// A block is invalid.
     #[error("block {block}: {why}")]
     BadBlock {
-        /// Its number.
+        /// Index of the block.
         block: usize,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// Errors hold nowhere, or where there is no grid.
+    /// The box in which the field is to be valid is empty or reaches out of the coarse grid.
     #[error(
         "the field is to be good from {:?} to {:?}, which is nowhere or reaches out of the coarse grid",
         .0.min.to_array(), .0.max.to_array()
     )]
     BadBounds(Aabb),
-    /// A cell names a block that it may not.
+    /// A cell refers to a block that does not exist or is used already.
     #[error(
         "{place} is replaced by block {block}, which is not there, or replaces another cell too"
     )]
     BadReference {
-        /// Which cell.
+        /// The cell.
         place: String,
-        /// The block.
+        /// Index of the block.
         block: u32,
     },
 }
 
-/// A cell to interpolate in, and the place in it.
+/// A cell to interpolate in, and the position in it.
 struct Interpolation {
     corners: [f32; 8],
-    /// Within the cell, from 0 to 1.
+    /// Position in the cell, from 0 to 1.
     fraction: Vec3,
-    /// Sides of the cell \[m\].
+    /// Side of the cell \[m\].
     cell_size: f32,
-    /// Of the block, or the coarse grid \[m\].
+    /// Error of the block or of the coarse grid \[m\].
     error: f32,
 }
 
 impl SparseBlocks {
-    /// From its parts, all of which are checked.
+    /// Builds a field from its parts, all of which are checked.
     pub fn new(layout: GridLayout, parts: SparseParts) -> Result<SparseBlocks, SparseError> {
-        // To a grid an empty box is its own; here it is a fault.
+        // A grid replaces an empty box by its own; here it is an error.
         if parts.solid.is_empty() {
             return Err(GridError::BadSolid(parts.solid).into());
         }
@@ -196,10 +202,10 @@ impl SparseBlocks {
         expect_count("coarse cells", parts.cells.len(), cells)?;
         let most = LARGEST * layout.cell_size.min(1.0);
         check_values(&parts.nodes, most)?;
-        // Room for a step to be added to the lowest value in `f32`.
+        // Leave room for adding a step to the lowest value in `f32`.
         check_blocks(&parts, 1e-3 * most)?;
         let levels = check_references(&parts)?;
-        // Slopes are finite in the smallest cells too.
+        // Slopes must be finite in the smallest cells too.
         check_blocks(&parts, 1e-3 * most * 0.125f32.powi(levels as i32))?;
         frame.error_bound = (parts.blocks.iter())
             .map(|block| block.error)
@@ -211,7 +217,9 @@ impl SparseBlocks {
         })
     }
 
-    /// The same, good within a part of the coarse grid only: cells beyond `bounds` hold any values, and no error is promised for them. Blocks over a grid whose sides are no whole number of them are made so.
+    /// Restricts the field to a part of the coarse grid: cells beyond `bounds` may hold any values,
+    /// and their error is not bounded. Blocks built over a grid whose sides are not a whole number
+    /// of blocks need this.
     pub fn within(mut self, bounds: Aabb) -> Result<SparseBlocks, SparseError> {
         let grid = self.frame.layout.bounds();
         if bounds.is_empty() || !grid.contains(bounds.min) || !grid.contains(bounds.max) {
@@ -221,27 +229,27 @@ impl SparseBlocks {
         Ok(self)
     }
 
-    /// Where the coarse nodes lie.
+    /// Returns where the coarse nodes lie.
     pub fn layout(&self) -> &GridLayout {
         &self.frame.layout
     }
 
-    /// What it is made of.
+    /// Returns the data of the field.
     pub fn parts(&self) -> &SparseParts {
         &self.parts
     }
 
-    /// A box that holds the surface \[m\].
+    /// Returns a box that contains the surface \[m\].
     pub fn solid(&self) -> Aabb {
         self.parts.solid
     }
 
-    /// Levels of blocks within blocks.
+    /// Returns the number of levels of nested blocks.
     pub fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Sides of the smallest cells \[m\].
+    /// Returns the side of the smallest cells \[m\].
     pub fn finest_cell_size(&self) -> f32 {
         let mut finest = self.frame.layout.cell_size;
         let mut sizes = vec![finest; self.parts.blocks.len()];
@@ -261,7 +269,7 @@ impl SparseBlocks {
         finest
     }
 
-    /// Bytes of all values, blocks and references.
+    /// Returns the size of all values, blocks and references in bytes.
     pub fn bytes(&self) -> usize {
         let SparseParts {
             nodes,
@@ -278,7 +286,7 @@ impl SparseBlocks {
             + values.len() * values.bits() as usize / 8
     }
 
-    /// The lowest value of any block \[m\]; infinite when there are none.
+    /// Returns the lowest value of any block \[m\]; infinite when there are no blocks.
     pub fn lowest_in_blocks(&self) -> f32 {
         match &self.parts.values {
             SparseValues::Bits32(values) => values.iter().copied().fold(f32::INFINITY, f32::min),
@@ -288,13 +296,15 @@ impl SparseBlocks {
         }
     }
 
-    /// |returned − true| at most near `point`, which lies within the bounds: that of its block \[m\].
+    /// Returns the bound on |returned − true| near `point`, which must lie within the bounds: the
+    /// error of its block \[m\].
     pub fn error_near(&self, point: Vec3) -> f32 {
         self.locate(point).error
     }
 
-    /// What the finest cell around `middle` gives at the corners of a cube of side `size` \[m\] about it, and the error there \[m\].
-    /// Neighbours may give others at the same corners: each block keeps its own border.
+    /// Returns the values at the corners of a cube of side `size` \[m\] around `middle`,
+    /// interpolated in the finest cell at `middle`, and the error there \[m\]. Neighbouring cells
+    /// may give other values at the same corners, because each block stores its own border.
     #[cfg(feature = "bake")]
     pub(crate) fn seen_from(&self, middle: Vec3, size: f32) -> ([f32; 8], f32) {
         let place = self.locate(middle);
@@ -307,7 +317,7 @@ impl SparseBlocks {
         (std::array::from_fn(at), place.error)
     }
 
-    /// The values of a block \[m\], x fastest.
+    /// Returns the values of a block \[m\], x fastest.
     #[cfg(feature = "bake")]
     pub(crate) fn block_values(&self, block: &SparseBlock) -> Vec<f32> {
         let range = block.first_value..block.first_value + block.value_count();
@@ -324,18 +334,18 @@ impl SparseBlocks {
         }
     }
 
-    /// The coarse cell that samples at a point begin in, and the place in it.
+    /// Returns the coarse cell of a point, where a lookup starts, and the position in it.
     pub(crate) fn place(&self, point: Vec3) -> Place {
         self.frame.locate(point)
     }
 
-    /// The block that replaces a coarse cell; [`PLAIN`] for none.
+    /// Returns the block that replaces a coarse cell; [`PLAIN`] for none.
     #[inline(always)]
     pub(crate) fn block_of(&self, cell: UVec3) -> u32 {
         self.parts.cells[place_index(self.frame.layout.cells(), cell)]
     }
 
-    /// The block that replaces a cell of a block; [`PLAIN`] for none.
+    /// Returns the block that replaces a cell of a block; [`PLAIN`] for none.
     pub(crate) fn block_within(&self, block: u32, cell: UVec3) -> u32 {
         let block = &self.parts.blocks[block as usize];
         let index = place_index(UVec3::splat(block.side()), cell);
@@ -343,12 +353,12 @@ impl SparseBlocks {
         children.get(index).copied().unwrap_or(PLAIN)
     }
 
-    /// The blocks that replace its cells, x fastest; none when it has none.
+    /// Returns the blocks that replace the cells of a block, x fastest; empty if it has none.
     pub(crate) fn children_of(&self, block: &SparseBlock) -> &[u32] {
         children_of(&self.parts, block)
     }
 
-    /// A value of a block \[m\].
+    /// Returns a value of a block \[m\].
     pub(crate) fn block_value(&self, block: &SparseBlock, node: UVec3) -> f32 {
         let index = block.first_value + place_index(UVec3::splat(block.side() + 1), node);
         match &self.parts.values {
@@ -358,7 +368,8 @@ impl SparseBlocks {
         }
     }
 
-    /// The finest cell that holds a point. Points outside are taken at the nearest border; NaN counts as the lower one.
+    /// Finds the finest cell that contains a point. Points outside are moved to the nearest border;
+    /// NaN counts as the lower one.
     #[inline(always)]
     fn locate(&self, point: Vec3) -> Interpolation {
         let layout = &self.frame.layout;
@@ -414,7 +425,8 @@ impl SparseBlocks {
         )
     }
 
-    /// The corners of a cell of a block, the lowest of which is this value.
+    /// Returns the corner values of a cell of a block, given the index of the lowest corner's
+    /// value.
     #[inline(always)]
     fn corners_from(&self, block: &SparseBlock, first: usize) -> [f32; 8] {
         let row = block.side() as usize + 1;
@@ -460,7 +472,7 @@ fn expect_count(what: &'static str, found: usize, expected: u64) -> Result<(), S
     })
 }
 
-/// Refuses NaN, and magnitudes above `most`.
+/// Rejects NaN, and magnitudes above `most`.
 fn check_values(values: &[f32], most: f32) -> Result<(), GridError> {
     let is_usable = |value: &f32| (0.0..=most).contains(&value.abs());
     match values.iter().position(|value| !is_usable(value)) {
@@ -516,11 +528,13 @@ fn check_blocks(parts: &SparseParts, most: f32) -> Result<(), SparseError> {
     Ok(())
 }
 
-/// Every block replaces one cell, of the coarse grid or of a block before it. Returns the levels.
+/// Checks that every block replaces exactly one cell, of the coarse grid or of an earlier block.
+/// Returns the number of levels.
 fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
     const NOWHERE: u32 = 0;
     let mut level = vec![NOWHERE; parts.blocks.len()];
     let mut deepest = 0;
+    // Marks the blocks of a list of references with their level; each may be marked once only.
     let mut refer = |list: &[u32], after: Option<usize>, own: u32, level: &mut Vec<u32>| {
         for (cell, &block) in list
             .iter()
@@ -548,6 +562,7 @@ fn check_references(parts: &SparseParts) -> Result<u32, SparseError> {
         }
         Ok(())
     };
+    // Coarse cells first, then block by block: every block must be marked before it is visited.
     refer(&parts.cells, None, 1, &mut level)?;
     for (index, block) in parts.blocks.iter().enumerate() {
         if level[index] == NOWHERE {
@@ -567,9 +582,11 @@ impl Packets for SparseBlocks {
 
     #[inline(always)]
     fn interpolate_eight<L: Lanes>(&self, places: &Places<L>) -> (L, [L; 3]) {
+        // Load the corners of coarse cells that no block replaces.
         let mut rows = [L::splat(0.0); LANES];
         let mut next = [PLAIN; LANES];
-        // A cell that no block replaces counts as one of a single cell from then on, which changes nothing.
+        // A cell that no block replaces counts as a block of one cell from then on, which changes
+        // nothing.
         let mut sides = Aligned([1.0; LANES]);
         let mut replaced = false;
         for (i, cell) in places.cells().into_iter().enumerate() {
@@ -581,6 +598,7 @@ impl Packets for SparseBlocks {
                 replaced = true;
             }
         }
+        // Descend one level per pass, until no lane is in a block with a replaced cell.
         let mut fraction = places.fraction;
         let mut cell_size = L::splat(self.frame.layout.cell_size);
         while replaced {
@@ -627,10 +645,12 @@ impl Packets for SparseBlocks {
 }
 
 impl SparseBlocks {
-    /// [`Self::block_corners`] in lanes, given which value of the block is the first of them.
+    /// Loads the [`Self::block_corners`] of a cell in lanes, given the index within the block of
+    /// the lowest corner's value.
     #[inline(always)]
     fn load_block_corners<L: Lanes>(&self, block: &SparseBlock, corner: u32) -> L {
-        /// Nearly all blocks have the largest side: where the compiler knows it, one check does for all corners.
+        /// Nearly all blocks have the largest side. A constant lets the compiler use one bounds
+        /// check for all corners.
         const ROW: usize = 9;
         const SPAN: usize = ROW * ROW + ROW + 2;
         let row = block.side() as usize + 1;
@@ -647,7 +667,8 @@ impl SparseBlocks {
     }
 }
 
-/// Which of so many along each axis, x fastest: [`place_index`] lane by lane. Of blocks, whose numbers are small: nothing is rounded.
+/// Computes [`place_index`] lane by lane for `along` places per axis, x fastest. Sizes of blocks
+/// are small, so nothing is rounded.
 #[inline(always)]
 fn index_among<L: Lanes>([x, y, z]: [L; 3], along: L) -> [u32; LANES] {
     z.mul(along).add(y).mul(along).add(x).to_whole()
@@ -692,7 +713,8 @@ impl Field for SparseBlocks {
         packet::sample_many(self, points, out);
     }
 
-    /// The Lipschitz bound about the middle, from what is known there: the error of that block, not of the whole field.
+    /// Returns the Lipschitz bound about the centre of the cell, with the error of the block there,
+    /// not of the whole field.
     fn interval(&self, cell: Aabb) -> Interval {
         let known = |point| {
             let place = self.locate(point);

@@ -1,4 +1,4 @@
-//! All points within a radius of a segment.
+//! The capsule: all points within a radius of a segment.
 
 use glam::Vec3;
 
@@ -9,7 +9,8 @@ use crate::field::field::{Field, LowerPlane, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// All points within a radius of a segment of the z axis. On the segment the gradient is +x.
+/// A capsule: all points within a radius of a segment of the z axis. On the segment the gradient is
+/// +x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     half_length: f32,
@@ -17,7 +18,8 @@ pub struct Capsule {
 }
 
 impl Capsule {
-    /// From half the length of the segment, which runs from `z = −half_length` to `half_length`, and the radius \[m\].
+    /// Builds a capsule from half the length of the segment, which runs from `z = −half_length` to
+    /// `half_length`, and the radius \[m\].
     pub fn new(half_length: f32, radius: f32) -> Result<Capsule, ParameterError> {
         Ok(Capsule {
             half_length: parameter::size("half_length", half_length)?,
@@ -25,17 +27,17 @@ impl Capsule {
         })
     }
 
-    /// Half the length of the segment \[m\].
+    /// Returns half the length of the segment \[m\].
     pub fn half_length(self) -> f32 {
         self.half_length
     }
 
-    /// Radius \[m\].
+    /// Returns the radius \[m\].
     pub fn radius(self) -> f32 {
         self.radius
     }
 
-    /// From the nearest point of the segment to `point`.
+    /// Returns the vector from the nearest point of the segment to `point`.
     fn beyond_segment(self, point: Vec3) -> Vec3 {
         point.with_z(point.z - point.z.clamp(-self.half_length, self.half_length))
     }
@@ -43,7 +45,7 @@ impl Capsule {
 
 impl Field for Capsule {
     fn bounds(&self) -> Aabb {
-        // The sum rounds; a step up holds the tips.
+        // The sum rounds; one step up contains the tips.
         let top = (self.half_length + self.radius).next_up();
         Aabb::from_center(Vec3::ZERO, Vec3::new(self.radius, self.radius, top))
     }

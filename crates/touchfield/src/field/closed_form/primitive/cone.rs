@@ -11,9 +11,11 @@ use crate::field::field::{Field, LowerPlane, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// A cone around the z axis, base below, apex or a smaller (or larger) flat end above, middle height at z = 0.
+/// A cone around the z axis, base below, apex or a smaller (or larger) flat end above, middle
+/// height at z = 0.
 ///
-/// Of side and ends equally near the gradient points to the side; on the axis the side is that of +x.
+/// Where the side and an end are equally near, the gradient points to the side. On the axis the
+/// side is that of +x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cone {
     half_height: f32,
@@ -24,12 +26,12 @@ pub struct Cone {
 }
 
 impl Cone {
-    /// A cone with its apex up, from half its height and the radius of its base \[m\].
+    /// Builds a cone with its apex up, from half its height and the radius of its base \[m\].
     pub fn new(half_height: f32, base_radius: f32) -> Result<Cone, ParameterError> {
         Cone::frustum(half_height, base_radius, 0.0)
     }
 
-    /// A cone cut off flat, from half its height and the radii below and above \[m\].
+    /// Builds a frustum from half its height and its lower and upper radius \[m\].
     pub fn frustum(
         half_height: f32,
         base_radius: f32,
@@ -51,17 +53,17 @@ impl Cone {
         })
     }
 
-    /// Half the height \[m\].
+    /// Returns half the height \[m\].
     pub fn half_height(self) -> f32 {
         self.half_height
     }
 
-    /// Radius at the bottom \[m\].
+    /// Returns the radius at the bottom \[m\].
     pub fn base_radius(self) -> f32 {
         self.base_radius
     }
 
-    /// Radius at the top \[m\]; 0 for an apex.
+    /// Returns the radius at the top \[m\]; 0 for an apex.
     pub fn top_radius(self) -> f32 {
         self.top_radius
     }
@@ -70,7 +72,8 @@ impl Cone {
         self.half_height + self.base_radius.max(self.top_radius)
     }
 
-    /// Signed distance to the line that carries the side \[m\]. From the wider end, where the line's error is least.
+    /// Returns the signed distance to the line that carries the side \[m\], measured from the wider
+    /// end, where the line's error is least.
     fn beyond_side(self, profile: Vec2) -> f32 {
         let wide = if self.base_radius >= self.top_radius {
             Vec2::new(self.base_radius, -self.half_height)
@@ -80,11 +83,13 @@ impl Cone {
         self.side_normal.dot(profile - wide)
     }
 
-    /// Distance from a point of the profile plane to the surface, and the way outward, as (away from the axis, up).
+    /// Returns the distance from a point of the profile plane to the surface, and the outward
+    /// direction, as (away from the axis, up).
     ///
-    /// The profile is convex: inside, the nearest of its lines is the nearest surface. Outside, the plane falls into a
-    /// strip before each side, where the side's line decides, and a wedge at each corner. Lines give the sign and
-    /// the direction without a difference of nearly equal points, so both stay right at the surface and for flat cones.
+    /// The profile is convex: inside, the nearest of its lines is the nearest surface. Outside, the
+    /// plane is divided into a strip before each side, where the side's line is nearest, and a
+    /// wedge at each corner. Lines give the sign and the direction without a difference of nearly
+    /// equal points, so both stay right at the surface and for flat cones.
     fn distance_and_direction(self, profile: Vec2) -> (f32, Vec2) {
         let (end_radius, to_end) = if profile.y < 0.0 {
             (self.base_radius, Vec2::NEG_Y)
@@ -98,7 +103,8 @@ impl Cone {
         } else {
             (end, to_end)
         };
-        // Beyond the wide end's radius a point is outside, even if the cone is so flat that its side's line cannot tell.
+        // Beyond the wide end's radius a point is outside, even if the cone is too flat for the
+        // line of its side to show it.
         let within_radius = profile.x <= self.base_radius.max(self.top_radius);
         if nearest_line.0 <= 0.0 && within_radius {
             return nearest_line;
@@ -106,7 +112,7 @@ impl Cone {
         let base = Vec2::new(self.base_radius, -self.half_height);
         let top = Vec2::new(self.top_radius, self.half_height);
         let slant = rounding::length2(top - base);
-        // NaN for a disc, which has no side to be before.
+        // NaN for a disc, which has no side.
         let along = (profile - base).dot((top - base) / slant) / slant;
         if side > 0.0 && (0.0..=1.0).contains(&along) {
             (side, self.side_normal)
@@ -145,8 +151,9 @@ impl Field for Cone {
         }
     }
 
-    /// Upper end: convex, and growing away from the axis, so it is largest at the farthest radius of the lowest or the
-    /// highest plane of the cell. Lower end: the larger of what the lines and what the centre of the cell promise.
+    /// Returns an interval. Upper end: the distance is convex and grows away from the axis, so it
+    /// is largest at the farthest radius of the lowest or the highest plane of the cell. Lower end:
+    /// the larger of the bounds from the lines and from the centre of the cell.
     fn interval(&self, cell: Aabb) -> Interval {
         let Some(ball) = CellBall::of(cell) else {
             return Interval::EVERYTHING;

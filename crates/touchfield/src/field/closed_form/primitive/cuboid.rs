@@ -9,21 +9,21 @@ use crate::field::field::{Field, LowerPlane, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// A box around the origin. Inside, the gradient points to the nearest face: of equals, x before y before z, and
-/// the positive side on a middle plane.
+/// A box around the origin. Inside, the gradient points to the nearest face: of equally near ones,
+/// x before y before z, and the positive side on a middle plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     half_extents: Vec3,
 }
 
 impl Cuboid {
-    /// From half its sides \[m\].
+    /// Builds a box from half its sides \[m\].
     pub fn new(half_extents: Vec3) -> Result<Cuboid, ParameterError> {
         let half_extents = parameter::half_extents(half_extents)?;
         Ok(Cuboid { half_extents })
     }
 
-    /// Half the sides \[m\].
+    /// Returns half the sides \[m\].
     pub fn half_extents(self) -> Vec3 {
         self.half_extents
     }
@@ -76,11 +76,13 @@ impl Field for Cuboid {
     }
 }
 
-/// A box whose edges and corners are rounded by a ball. Gradient as [`Cuboid`].
+/// A box whose edges and corners are rounded by a ball. Its gradient follows the rules of
+/// [`Cuboid`].
 ///
-/// It is a smaller box grown by the radius. Both are convex, and for a convex body growing takes the radius from the
-/// signed distance inside as well as outside: `max over unit n of (n·x − h(n))` with the support function `h`
-/// becomes `h + radius`. So it stays a true distance.
+/// It is a smaller box grown by the radius. Both are convex, and growing a convex body subtracts
+/// the radius from the signed distance inside as well as outside: in
+/// `max over unit n of (n·x − h(n))` the support function `h` becomes `h + radius`. So it stays a
+/// true distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundedCuboid {
     core: Cuboid,
@@ -89,7 +91,8 @@ pub struct RoundedCuboid {
 }
 
 impl RoundedCuboid {
-    /// From half its outer sides and the radius of its edges \[m\], at most the smallest of them.
+    /// Builds a box from half its outer sides and the radius of its edges \[m\], at most the
+    /// smallest half side.
     pub fn new(half_extents: Vec3, radius: f32) -> Result<RoundedCuboid, ParameterError> {
         Cuboid::new(half_extents)?;
         parameter::size("radius", radius)?;
@@ -108,12 +111,12 @@ impl RoundedCuboid {
         })
     }
 
-    /// Half the outer sides \[m\].
+    /// Returns half the outer sides \[m\].
     pub fn half_extents(self) -> Vec3 {
         self.half_extents
     }
 
-    /// Radius of edges and corners \[m\].
+    /// Returns the radius of edges and corners \[m\].
     pub fn radius(self) -> f32 {
         self.radius
     }

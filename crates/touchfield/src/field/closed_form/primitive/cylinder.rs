@@ -10,8 +10,8 @@ use crate::field::field::{Field, LowerPlane, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// A cylinder around the z axis, closed by flat ends. Of an end and the side equally near the gradient points to
-/// the side; on the axis the side is +x, on the middle plane the end is +z.
+/// A cylinder around the z axis, closed by flat ends. Where an end and the side are equally near,
+/// the gradient points to the side. On the axis the side is +x, on the middle plane the end is +z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     half_height: f32,
@@ -19,7 +19,7 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
-    /// From half the height and the radius \[m\].
+    /// Builds a cylinder from half its height and its radius \[m\].
     pub fn new(half_height: f32, radius: f32) -> Result<Cylinder, ParameterError> {
         Ok(Cylinder {
             half_height: parameter::size("half_height", half_height)?,
@@ -27,17 +27,18 @@ impl Cylinder {
         })
     }
 
-    /// Half the height \[m\].
+    /// Returns half the height \[m\].
     pub fn half_height(self) -> f32 {
         self.half_height
     }
 
-    /// Radius \[m\].
+    /// Returns the radius \[m\].
     pub fn radius(self) -> f32 {
         self.radius
     }
 
-    /// How far beyond the side, and beyond the nearer end; negative inside.
+    /// Returns how far a point lies beyond the side, and beyond the nearer end; negative inside
+    /// \[m\].
     fn beyond(self, point: Vec3) -> Vec2 {
         profile(point).abs() - Vec2::new(self.radius, self.half_height)
     }

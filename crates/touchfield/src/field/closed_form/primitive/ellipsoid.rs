@@ -11,45 +11,49 @@ use crate::geom::{Aabb, Interval};
 
 /// An ellipsoid around the origin, its axes along x, y and z.
 ///
-/// Where several surface points are equally near (inside, on the middle plane across a shortest axis) the gradient points
-/// along the first of the shortest axes, to its positive side.
+/// Where several surface points are equally near (inside, on the middle plane across a shortest
+/// axis) the gradient points along the first of the shortest axes, to its positive side.
 ///
-/// A surface point is nearest to `p` where its normal points to `p`: `n_i ∝ p_i / (t + e_i²)`, with the one root
-/// `t ≥ −min e²` of `Σ (e_i p_i / (t + e_i²))² = 1` \[Eberly2013\]. We differ in three ways. The unknown is `τ = t + min e²`, so
-/// that nothing cancels where the root is near its pole. Newton's steps go along `1 / √Σ`, which is nearly a line \[More1983\]:
-/// from the left they never pass the root. And the distance is `n·p − |e ∘ n|`, how far `p` is beyond the plane that touches
-/// at `n`: the true distance is its largest value over all `n`, so an error of `n` counts only squared.
+/// A surface point is nearest to `p` where its normal points to `p`: `n_i ∝ p_i / (t + e_i²)`, with
+/// the one root `t ≥ −min e²` of `Σ (e_i p_i / (t + e_i²))² = 1` \[Eberly2013\]. We differ in three
+/// ways. The unknown is `τ = t + min e²`, so that nothing cancels where the root is near its pole.
+/// Newton's steps are taken on `1 / √Σ`, which is nearly linear \[More1983\]: from the left they
+/// never pass the root. And the distance is `n·p − |e ∘ n|`, how far `p` is beyond the plane that
+/// touches at `n`: the true distance is its largest value over all `n`, so an error of `n` enters
+/// only squared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     half_extents: Vec3,
 }
 
-/// Steps at most. Some eight are usual; halfway to the rim of the middle plane a step grows `τ` by half at least, and the error of
-/// `n` is below the rounding of `f64` when `τ` has grown 10⁸ times, which takes 46.
+/// Maximum Newton steps. About eight are usual. Halfway to the rim of the middle plane a step grows
+/// `τ` by at least half, and the error of `n` is below the rounding of `f64` once `τ` has grown
+/// 10⁸-fold, which takes 46.
 const STEPS: usize = 64;
-/// A step that changes `τ` by less than this share of it is the last: steps converge quadratically.
+/// Relative change of `τ` below which a step is the last: steps converge quadratically.
 const LAST_STEP: f64 = 1e-9;
 
 impl Ellipsoid {
-    /// From half its axes \[m\].
+    /// Builds an ellipsoid from its semi-axes \[m\].
     pub fn new(half_extents: Vec3) -> Result<Ellipsoid, ParameterError> {
         let half_extents = parameter::half_extents(half_extents)?;
         Ok(Ellipsoid { half_extents })
     }
 
-    /// Half the axes \[m\].
+    /// Returns the semi-axes \[m\].
     pub fn half_extents(self) -> Vec3 {
         self.half_extents
     }
 
-    /// The outward unit normal where the surface is nearest to `point`.
+    /// Returns the outward unit normal at the surface point nearest to `point`.
     fn normal(self, point: DVec3) -> DVec3 {
         let extents = self.half_extents.as_dvec3();
         let least = extents.min_element();
-        // e² − min e², without the squares' rounding.
+        // e² − min e², without the rounding of the squares.
         let beyond_least = (extents - least) * (extents + least);
         let numerator = extents * point.abs();
-        // Where numerator and denominator are both 0, on a middle plane or for an axis of no length, the share is 0.
+        // Where numerator and denominator are both 0, on a middle plane or for an axis of length 0,
+        // the share is 0.
         let share = |numerator: f64, denominator: f64| {
             if numerator == 0.0 {
                 0.0
@@ -68,10 +72,11 @@ impl Ellipsoid {
         if at_pole <= 1.0 {
             return self.normal_at_pole(point, beyond_least, (1.0 - at_pole).sqrt());
         }
-        // Any share alone reaches 1 no later than all of them.
+        // Start left of the root: where one share alone reaches 1, the sum of squares is 1 or more.
         let mut tau = (numerator - beyond_least).max_element().max(0.0);
         if tau == 0.0 {
-            // At the pole itself there is no slope; the tiniest share of the largest length is left of the root or next to it.
+            // At the pole itself there is no slope; a tiny fraction of the largest length is left
+            // of the root or next to it.
             tau = f64::EPSILON * f64::EPSILON * numerator.max_element();
         }
         for _ in 0..STEPS {
@@ -79,7 +84,8 @@ impl Ellipsoid {
             let sum = q.length_squared();
             let slope = (q * q / (beyond_least + tau)).element_sum();
             let step = (sum.sqrt() - 1.0) * sum / slope;
-            // Not positive: rounding has passed the root. NaN: sum and slope are both 0, far beyond it.
+            // Not positive: rounding has passed the root. NaN: sum and slope are both 0, far beyond
+            // it.
             if step.is_nan() || step <= 0.0 {
                 break;
             }
@@ -91,8 +97,9 @@ impl Ellipsoid {
         (point / (beyond_least + tau)).normalize_or(DVec3::X)
     }
 
-    /// The normal where the root is its pole: the nearest points lie off the middle plane across the shortest axes, by `height`
-    /// of their length. Also for flat bodies, whose points without thickness are all such.
+    /// Returns the normal where the root is its pole: the nearest points lie off the middle plane
+    /// across the shortest axes, by `height` of their length. For flat bodies this is the case of
+    /// all their points.
     fn normal_at_pole(self, point: DVec3, beyond_least: DVec3, height: f64) -> DVec3 {
         let shortest = beyond_least.cmpeq(DVec3::ZERO);
         let first = if shortest.test(0) {

@@ -1,4 +1,4 @@
-//! Everything below a plane.
+//! The half-space: everything below a plane.
 
 use glam::{DVec3, Vec3};
 
@@ -9,10 +9,11 @@ use crate::field::field::{Field, LowerPlane, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// Everything on the inner side of a plane: `normal · x ≤ offset`.
+/// A half-space: everything on the inner side of a plane, `normal · x ≤ offset`.
 ///
-/// The normal is kept, and the product taken, in `f64`, so a value errs by no more than its own rounding, however far
-/// along the plane the point lies. Bounds end where the solid does: at the plane if it faces along an axis, else nowhere.
+/// The normal is stored, and the product computed, in `f64`, so a value errs by no more than its
+/// own rounding, however far along the plane the point lies. The bounds end at the plane if it
+/// faces along an axis; otherwise they are infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
     normal: DVec3,
@@ -20,12 +21,13 @@ pub struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// Values up to this \[m\] have the stated [`Field::error_bound`]; beyond, they round by their own last place as
-    /// every `f32` does. Far enough for what touches the plane; a larger one would only spoil the promise of
-    /// every solid that a plane was cut from.
+    /// Largest value with the stated [`Field::error_bound`] \[m\]; beyond, values round by their
+    /// own last place as every `f32` does. This is far enough for bodies that touch the plane. A
+    /// larger one would only weaken the error bound of every solid that is cut by a plane.
     pub const REACH: f32 = 10.0;
 
-    /// From the outward normal, of any length but zero, and the distance of the plane from the origin along it \[m\].
+    /// Builds a half-space from its outward normal, of any length but zero, and the distance of the
+    /// plane from the origin along it \[m\].
     pub fn new(normal: Vec3, offset: f32) -> Result<HalfSpace, ParameterError> {
         parameter::coordinate("offset", offset)?;
         let Some(unit) = normal
@@ -45,7 +47,8 @@ impl HalfSpace {
         })
     }
 
-    /// From a normal that was normalised once: to do it again could change its last bits.
+    /// Builds a half-space from a normal that was normalised before: normalising it again could
+    /// change its last bits.
     pub(in crate::field) fn again(normal: DVec3, offset: f64) -> Result<HalfSpace, ParameterError> {
         parameter::coordinate("offset", offset as f32)?;
         parameter::require(
@@ -57,12 +60,12 @@ impl HalfSpace {
         Ok(HalfSpace { normal, offset })
     }
 
-    /// Outward unit normal of the plane.
+    /// Returns the outward unit normal of the plane.
     pub fn normal(self) -> Vec3 {
         self.normal.as_vec3()
     }
 
-    /// Distance of the plane from the origin, along the normal \[m\].
+    /// Returns the distance of the plane from the origin, along the normal \[m\].
     pub fn offset(self) -> f32 {
         self.offset as f32
     }
@@ -82,7 +85,8 @@ impl Field for HalfSpace {
     }
 
     fn error_bound(&self) -> f32 {
-        // One rounding to `f32`; what `f64` loses of coordinates as large as the offset is 2⁻⁵⁰ of them.
+        // One rounding to `f32`; the rounding of `f64` is 2⁻⁵⁰ of coordinates as large as the
+        // offset.
         f32::EPSILON * HalfSpace::REACH + (self.offset.abs() * f64::EPSILON * 4.0) as f32
     }
 
@@ -98,7 +102,8 @@ impl Field for HalfSpace {
         }
     }
 
-    /// Exact but for rounding: the value is linear, so its ends lie at corners of the cell.
+    /// Returns an interval that is exact but for rounding: the value is linear, so its ends lie at
+    /// corners of the cell.
     fn interval(&self, cell: Aabb) -> Interval {
         let cell = cell.as_daabb();
         if !cell.is_finite() {
@@ -108,7 +113,8 @@ impl Field for HalfSpace {
         let value = |corner: DVec3| self.normal.dot(corner) - self.offset;
         let lower = value(DVec3::select(positive, cell.min, cell.max)) as f32;
         let upper = value(DVec3::select(positive, cell.max, cell.min)) as f32;
-        // Rounding to `f32` is the last place of the ends; that of `f64` is 2⁻⁵⁰ of the coordinates.
+        // Rounding to `f32` is the last place of the ends; that of `f64` is 2⁻⁵⁰ of the
+        // coordinates.
         let magnitude = cell.min.abs().max(cell.max.abs()).max_element() + self.offset.abs();
         let slack = |end: f32| f32::EPSILON * end.abs() + (magnitude * f64::EPSILON * 8.0) as f32;
         Interval::new(

@@ -16,13 +16,13 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// From the radius \[m\].
+    /// Builds a ball from its radius \[m\].
     pub fn new(radius: f32) -> Result<Sphere, ParameterError> {
         let radius = parameter::size("radius", radius)?;
         Ok(Sphere { radius })
     }
 
-    /// Radius \[m\].
+    /// Returns the radius \[m\].
     pub fn radius(self) -> f32 {
         self.radius
     }

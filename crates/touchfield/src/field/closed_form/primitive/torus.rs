@@ -1,4 +1,4 @@
-//! The ring.
+//! The torus.
 
 use glam::{Vec2, Vec3};
 
@@ -10,8 +10,9 @@ use crate::field::field::{Field, Sample};
 use crate::field::recipe::Recipe;
 use crate::geom::{Aabb, Interval};
 
-/// All points within a minor radius of a circle in the plane z = 0. On that circle the gradient points away from the
-/// axis; on the axis, where a whole circle is equally near, it takes the side of −x.
+/// A torus around the z axis: all points within a minor radius of a circle in the plane z = 0. On
+/// that circle the gradient points away from the axis. On the axis, where a whole circle is equally
+/// near, it points to the side of −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     major_radius: f32,
@@ -19,8 +20,8 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// From the radius of the circle and that of the tube \[m\]; the tube does not reach beyond the axis, where it
-    /// would overlap itself and the formula would only be a bound.
+    /// Builds a torus from the radius of the circle and that of the tube \[m\]. The tube may not
+    /// reach beyond the axis, where it would overlap itself and the formula would only be a bound.
     pub fn new(major_radius: f32, minor_radius: f32) -> Result<Torus, ParameterError> {
         parameter::size("major_radius", major_radius)?;
         parameter::size("minor_radius", minor_radius)?;
@@ -36,12 +37,12 @@ impl Torus {
         })
     }
 
-    /// Radius of the circle \[m\].
+    /// Returns the radius of the circle \[m\].
     pub fn major_radius(self) -> f32 {
         self.major_radius
     }
 
-    /// Radius of the tube \[m\].
+    /// Returns the radius of the tube \[m\].
     pub fn minor_radius(self) -> f32 {
         self.minor_radius
     }
@@ -53,7 +54,7 @@ impl Torus {
 
 impl Field for Torus {
     fn bounds(&self) -> Aabb {
-        // The sum rounds; a step up holds the rim.
+        // The sum rounds; one step up contains the rim.
         let rim = (self.major_radius + self.minor_radius).next_up();
         Aabb::from_center(Vec3::ZERO, Vec3::new(rim, rim, self.minor_radius))
     }
@@ -77,8 +78,9 @@ impl Field for Torus {
         }
     }
 
-    /// Exact but for rounding: distance from the axis and height each sweep a range of their own over the cell, and
-    /// the distance grows with how far either is from the circle.
+    /// Returns an interval that is exact but for rounding. Distance from the axis and height each
+    /// sweep a range of their own over the cell, and the distance grows with how far either is from
+    /// the circle.
     fn interval(&self, cell: Aabb) -> Interval {
         let farthest = cell.min.abs().max(cell.max.abs());
         if !farthest.is_finite() {
