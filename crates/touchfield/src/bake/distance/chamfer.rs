@@ -1,20 +1,23 @@
-//! Chamfer distance transform: distances added up along steps of a 5 × 5 × 5 neighbourhood.
+//! Chamfer distance transform: sums of steps within a 5 × 5 × 5 neighbourhood.
 //!
-//! Input: exact magnitudes in the band, infinite beyond it.
-//! Output: values beyond the band within a proven share of the distance, either way.
-//! Cost: two passes, 62 additions a node each, on one core; no search. One more `f32` a node.
-//! Not for: accuracy far from the surface, where the error grows with the distance.
+//! Input: exact magnitudes in the band, infinite beyond it. Output: values beyond the band within a
+//! proven share of the distance, either way. Cost: two passes, each with 62 additions per node, on
+//! one core; no search. One more `f32` per node. Not for: accuracy far from the surface, where the
+//! error grows with the distance.
 //!
-//! After [Borgefors1986]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0), (1,1,1), (2,1,0), (2,1,1) or (2,2,1) with
-//! signs and order as they come. Ways along such steps are never shorter than the straight one, and longer by [`MOST`](crate::bake::distance::band::MOST)
-//! at most. We store the middle of what that leaves possible ([`Band`]), which halves the error.
+//! After \[Borgefors1986\]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0),
+//! (1,1,1), (2,1,0), (2,1,1) or (2,2,1) in any order and with any signs. Paths along such steps are
+//! never shorter than the straight distance, and longer by a factor of at most
+//! [`MOST`](crate::bake::distance::band::MOST). We store the middle of the possible interval
+//! ([`Band`]), which halves the error.
 
 use crate::bake::blocks::two_passes;
 use crate::bake::distance::band::Band;
 use crate::bake::progress::Progress;
 use crate::field::GridLayout;
 
-/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when cancelled.
+/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when
+/// cancelled.
 pub(crate) fn fill(
     layout: &GridLayout,
     band: &Band,
@@ -33,10 +36,11 @@ pub(crate) fn fill(
     Some(worst)
 }
 
-/// Lowers every value to the least of another node's value and the chamfer distance to it. `None` when cancelled.
+/// Lowers every value to the minimum of another node's value plus the chamfer distance to it.
+/// Returns `None` when cancelled.
 ///
-/// Two passes find it exactly: the steps of a shortest way all point into one octant, so those of the first pass can be taken first without
-/// leaving the box of its ends.
+/// Two passes suffice: the steps of a shortest path all point into one octant, so those of the
+/// first pass can be taken first without leaving the box of the path's ends.
 pub(crate) fn transform(
     layout: &GridLayout,
     values: &mut [f32],
@@ -61,7 +65,7 @@ impl Lengths {
         for (x, y, z) in (0..27).map(|i| (i % 3, i / 3 % 3, i / 9)) {
             let mut sorted = [x, y, z];
             sorted.sort_unstable();
-            // The others are multiples of a step, or two steps together are no longer.
+            // All others are multiples of a step, or no shorter than two steps together.
             if matches!(
                 sorted,
                 [0, 0, 1] | [0, 1, 1] | [1, 1, 1] | [0, 1, 2] | [1, 1, 2] | [1, 2, 2]
@@ -131,7 +135,8 @@ fn lower_row(
     }
 }
 
-/// Plain enough for the compiler to take eight at a time.
+/// Lowers a row by another row at a step of this length. Simple enough for the compiler to
+/// vectorise.
 #[inline]
 fn lower_by(row: &mut [f32], other: &[f32], length: f32) {
     if length.is_finite() {
@@ -185,7 +190,8 @@ mod tests {
         assert!(worst > 1.0 + 0.99 * (MOST - 1.0), "{worst}");
     }
 
-    /// Two passes reach every node by a shortest way, in every direction and in the thinnest grids.
+    /// Two passes reach every node by a shortest path, in every direction and in the thinnest
+    /// grids.
     #[test]
     fn two_passes_find_what_any_number_would() {
         for (nodes, seed) in [
