@@ -1,9 +1,11 @@
 //! Bakes a mesh into a dense grid, and reports how.
 //!
-//! Input: any mesh whose faces refer to finite vertices; closed or not, clean or not. Output: a
-//! dense grid with a proven error bound, a measured error, the sign method and the defects of the
-//! mesh. Cost: see the file of each method. Memory is estimated before the work starts, and refused
-//! above a limit. Not for: run time; load the result with `field::file`.
+//! Input: any mesh whose faces refer to finite vertices; closed or not, clean or not.
+//! Output: a dense grid with a proven error bound, a measured error, the sign method and the
+//! defects of the mesh.
+//! Cost: see the file of each method. Memory is estimated before the work starts, and refused above
+//! a limit.
+//! Not for: run time; load the result with `field::file`.
 
 use crate::bake::baked::Baked;
 use crate::bake::baked::Outcome;

@@ -1,9 +1,10 @@
 //! Prepares a mesh for a bake: moves it near the origin of its frame, and drops repeated faces.
 //!
-//! Input: a mesh of valid faces, and the length that `f32` has to resolve. Output: the mesh, moved
-//! and thinned where that is needed, and notes of both for the [`Provenance`]. Cost: one pass over
-//! the faces; a copy of the mesh only where it is changed. Not for: repair. The surface stays what
-//! it is; only the frame of its coordinates changes.
+//! Input: a mesh of valid faces, and the length that `f32` has to resolve.
+//! Output: the mesh, moved and thinned where that is needed, and notes of both for the
+//! [`Provenance`].
+//! Cost: one pass over the faces; a copy of the mesh only where it is changed.
+//! Not for: repair. The surface stays what it is; only the frame of its coordinates changes.
 //!
 //! Fields are `f32`, and far from the origin `f32` is coarse: at 10⁵ m it has steps of 8 mm. A mesh
 //! that is too far out for its cells is therefore baked in a frame of its own. That is the frame of

@@ -1,8 +1,9 @@
 //! One entry point to all bakes: bakes a mesh into any kind of field, as a stored field.
 //!
-//! Input: a mesh, settings, a [`FieldKind`]. Output: a [`StoredField`] with its provenance and
-//! report. Cost: that of the bake of that kind. Not for: code with a fixed kind, which calls the
-//! bake of that kind.
+//! Input: a mesh, settings, a [`FieldKind`].
+//! Output: a [`StoredField`] with its provenance and report.
+//! Cost: that of the bake of that kind.
+//! Not for: code with a fixed kind, which calls the bake of that kind.
 
 use crate::bake::baked::Baked;
 use crate::bake::dense::bake_with;

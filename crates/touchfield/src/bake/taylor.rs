@@ -1,9 +1,10 @@
 //! Bakes a mesh into a Taylor grid: distance and gradient per node, from its exact nearest point.
 //!
-//! Input: a mesh and settings, as for [`crate::bake::dense`]. Output: a [`TaylorGrid`] with a
-//! proven error bound, and the same report as for a dense grid. Cost: a dense bake, then one search
-//! per node for its gradient; 28 bytes per node at its peak, 9¼ kept. Not for: dense grids that are
-//! there already; see [`TaylorGrid::from_dense`].
+//! Input: a mesh and settings, as for [`crate::bake::dense`].
+//! Output: a [`TaylorGrid`] with a proven error bound, and the same report as for a dense grid.
+//! Cost: a dense bake, then one search per node for its gradient; 28 bytes per node at its peak, 9¼
+//! kept.
+//! Not for: dense grids that are there already; see [`TaylorGrid::from_dense`].
 //!
 //! After \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md): the gradient is the direction from the
 //! nearest point, negated inside; at a node on the surface it is the surface normal. We differ at

@@ -3,8 +3,8 @@
 //!
 //! Input: a grid, the AABB of the mesh; node values that are exact in the band and NaN beyond it.
 //! Output: bounds of the true distance beyond the band, the signs there, and both parts joined.
-//! Cost: two passes over the nodes. Not for: signs of open surfaces, which do not follow from
-//! neighbours.
+//! Cost: two passes over the nodes.
+//! Not for: signs of open surfaces, which do not follow from neighbours.
 //!
 //! Let w be the width of the band, x a node beyond it, p its nearest point on the surface, and q
 //! the point of the segment from p to x that is w/2 from p. Some node y lies within r of q, r being

@@ -1,10 +1,11 @@
 //! Exact distances by lower and upper bounds: a tree of boxes of nodes against a tree of clusters
 //! of triangles.
 //!
-//! Input: the triangles in an order that keeps neighbours together, the grid. Output: exactly the
-//! distances of brute force, with the same sign as every exact method. Cost: two and four times
-//! that of `exact_bvh` in the two measured cases; about 70 bytes per triangle. All cores. Not for:
-//! speed. It is the plain form of the idea, in `f64` throughout, and shares no bound with
+//! Input: the triangles in an order that keeps neighbours together, the grid.
+//! Output: exactly the distances of brute force, with the same sign as every exact method.
+//! Cost: two and four times that of `exact_bvh` in the two measured cases; about 70 bytes per
+//! triangle. All cores.
+//! Not for: speed. It is the plain form of the idea, in `f64` throughout, and shares no bound with
 //! `exact_bvh`.
 //!
 //! After the lower-upper bound tree of \[Johnson1998\], here for all nodes of a box at once. Let c

@@ -1,9 +1,10 @@
 //! Chamfer distance transform: sums of steps within a 5 × 5 × 5 neighbourhood.
 //!
-//! Input: exact magnitudes in the band, infinite beyond it. Output: values beyond the band within a
-//! proven share of the distance, either way. Cost: two passes, each with 62 additions per node, on
-//! one core; no search. One more `f32` per node. Not for: accuracy far from the surface, where the
-//! error grows with the distance.
+//! Input: exact magnitudes in the band, infinite beyond it.
+//! Output: values beyond the band within a proven share of the distance, either way.
+//! Cost: two passes, each with 62 additions per node, on one core; no search. One more `f32` per
+//! node.
+//! Not for: accuracy far from the surface, where the error grows with the distance.
 //!
 //! After \[Borgefors1986\]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0),
 //! (1,1,1), (2,1,0), (2,1,1) or (2,2,1) in any order and with any signs. Paths along such steps are

@@ -3,10 +3,10 @@
 //!
 //! Input: a [`Bvh`], the grid, and the nodes to write ([`Wanted`]): all, or those near the surface.
 //! Output: node values in `f64`, rounded once to `f32`. They equal those of brute force; beyond
-//! [`Wanted::exact_within`] they are within the rounding of `f32` of it. Cost: about a microsecond
-//! per node and core; no memory beside the output and the hierarchy. Not for: approximate fields.
-//! This method has no faster mode that trades accuracy; the approximate methods start from its
-//! band.
+//! [`Wanted::exact_within`] they are within the rounding of `f32` of it.
+//! Cost: about a microsecond per node and core; no memory beside the output and the hierarchy.
+//! Not for: approximate fields. This method has no faster mode that trades accuracy; the
+//! approximate methods start from its band.
 
 use glam::DVec3;
 

@@ -1,10 +1,12 @@
 //! Fast marching: the eikonal equation |∇u| = 1 solved outward from the band, nearest node first.
 //!
-//! Input: exact magnitudes in the band, infinite beyond it. Output: beyond the band, the
-//! first-order upwind solution, clamped to the bounds of chamfer distances. Cost: a heap of the
-//! front, one quadratic equation per neighbour, one core; a chamfer transform for the proof; 9
-//! bytes per node and the heap. Not for: an a-priori error bound. The error is bounded afterwards,
-//! node by node, and mostly far smaller.
+//! Input: exact magnitudes in the band, infinite beyond it.
+//! Output: beyond the band, the first-order upwind solution, clamped to the bounds of chamfer
+//! distances.
+//! Cost: a heap of the front, one quadratic equation per neighbour, one core; a chamfer transform
+//! for the proof; 9 bytes per node and the heap.
+//! Not for: an a-priori error bound. The error is bounded afterwards, node by node, and mostly far
+//! smaller.
 //!
 //! After \[Sethian1996\]. First order, and both sides at once: the band keeps them apart.
 

@@ -1,11 +1,12 @@
 //! Scan conversion of characteristics: for every face, edge and vertex, computes distances at the
 //! nodes that it can be nearest to, and at no others.
 //!
-//! Input: the triangles of any mesh, the grid, and the width of the band ([`Wanted`]). Output:
-//! exact distances of the nodes in that band; the rest is left open, for the vector distance
-//! transform. Cost: the rows of nodes through each polyhedron; grows with the triangles and the
-//! band, not with the grid. All cores. Not for: nodes far away, where the polyhedra of all features
-//! overlap.
+//! Input: the triangles of any mesh, the grid, and the width of the band ([`Wanted`]).
+//! Output: exact distances of the nodes in that band; the rest is left open, for the vector
+//! distance transform.
+//! Cost: the rows of nodes through each polyhedron; grows with the triangles and the band, not with
+//! the grid. All cores.
+//! Not for: nodes far away, where the polyhedra of all features overlap.
 //!
 //! After \[Mauch2000\]. The points nearest to a feature lie in a convex polyhedron, its
 //! characteristic:

@@ -2,9 +2,11 @@
 //! winding number.
 //!
 //! Input: a box of nodes with exact distances, the nodes without a sign, and a function that
-//! returns the sign at a node. Output: the signs. Cost: six neighbours per node, and near the
-//! surface the faces between; one call of the function per pocket of nodes, which costs a hundred
-//! times as much. Not for: open surfaces, where signs change anywhere.
+//! returns the sign at a node.
+//! Output: the signs.
+//! Cost: six neighbours per node, and near the surface the faces between; one call of the function
+//! per pocket of nodes, which costs a hundred times as much.
+//! Not for: open surfaces, where signs change anywhere.
 //!
 //! Off a closed surface the sign does not change. Two nodes have the same sign if they are nearer
 //! to each other than one of them is to the surface, because then no face lies between them. Nearer

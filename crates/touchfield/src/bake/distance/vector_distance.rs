@@ -1,11 +1,13 @@
 //! Vector distance transform: every node beyond the band takes over the surface point of a
 //! neighbour.
 //!
-//! Input: the seeds of the band, each with its nearest point; the magnitudes there. Output: beyond
-//! the band, the distance to a point that lies on the surface: never too small, rarely too large.
+//! Input: the seeds of the band, each with its nearest point; the magnitudes there.
+//! Output: beyond the band, the distance to a point that lies on the surface: never too small,
+//! rarely too large.
 //! Cost: four passes, each with 13 neighbours per node, on one core, and a chamfer transform for
-//! the proof; 12 bytes per node, 16 per seed. Not for: a tight proof. The error is mostly far below
-//! the bound, which is that of chamfer distances.
+//! the proof; 12 bytes per node, 16 per seed.
+//! Not for: a tight proof. The error is mostly far below the bound, which is that of chamfer
+//! distances.
 //!
 //! After \[Danielsson1980\], in three dimensions as \[Satherley2001\], whose vectors also start at
 //! the true surface. We propagate the point instead of the vector, so no error adds up along the

@@ -1,10 +1,10 @@
 //! Mends a copy of the mesh for sign queries: shared vertices, one orientation, no face counted
 //! twice.
 //!
-//! Input: a mesh of valid faces and the result of [`examine`]. Output: a mended copy with its
-//! topology, and a note for each change. Cost: none for a mesh without these defects; else that of
-//! the repairs. Not for: distances; those are measured to the mesh as it was given, and no vertex
-//! moves.
+//! Input: a mesh of valid faces and the result of [`examine`].
+//! Output: a mended copy with its topology, and a note for each change.
+//! Cost: none for a mesh without these defects; else that of the repairs.
+//! Not for: distances; those are measured to the mesh as it was given, and no vertex moves.
 //!
 //! [`examine`]: crate::mesh::examine
 

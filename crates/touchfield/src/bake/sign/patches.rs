@@ -2,10 +2,11 @@
 //! itself.
 //!
 //! Input: a mesh whose edges all balance (as many faces run along an edge one way as the other),
-//! and its crossing faces. Output: the sign at a point from its nearest point alone, or `None` near
-//! a defect, where the caller computes the winding number. Cost: a few winding numbers per patch,
-//! once; then one dot product per point. Not for: surfaces with holes, whose winding number changes
-//! without crossing a face.
+//! and its crossing faces.
+//! Output: the sign at a point from its nearest point alone, or `None` near a defect, where the
+//! caller computes the winding number.
+//! Cost: a few winding numbers per patch, once; then one dot product per point.
+//! Not for: surfaces with holes, whose winding number changes without crossing a face.
 //!
 //! A closed surface changes the winding number only where it is crossed, by one. So along a patch
 //! of faces that nothing crosses, the number just outside is one integer; and the segment from a

@@ -1,9 +1,10 @@
 //! Chooses a sign method from the defects of the mesh, and computes signs by it.
 //!
-//! Input: a mesh of valid faces. Output: a [`SignPlan`] that returns the sign at any point, with
-//! the reasons for the choice in words. Cost: validation of the mesh (about as long as building its
-//! hierarchy), then see each method. Not for: distances; they come from all faces, also those left
-//! out here.
+//! Input: a mesh of valid faces.
+//! Output: a [`SignPlan`] that returns the sign at any point, with the reasons for the choice in
+//! words.
+//! Cost: validation of the mesh (about as long as building its hierarchy), then see each method.
+//! Not for: distances; they come from all faces, also those left out here.
 
 use crate::bake::settings::SignChoice;
 use std::sync::{Arc, OnceLock};

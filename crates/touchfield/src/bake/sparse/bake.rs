@@ -1,11 +1,12 @@
 //! Sparse bake of a mesh: a band of fine blocks around the surface, or blocks wherever a tolerance
 //! needs them.
 //!
-//! Input: a closed mesh; how fine, or how exact. Output: a [`SparseBlocks`] whose error is proven
-//! for every block; no dense grid is ever made. Cost: a few microseconds per stored value; the time
-//! and memory of a band grow with the square of the resolution. Not for: surfaces with holes,
-//! beside which the field is not a distance, unless an offset closes them; that bakes a dense grid
-//! on the way.
+//! Input: a closed mesh; how fine, or how exact.
+//! Output: a [`SparseBlocks`] whose error is proven for every block; no dense grid is ever made.
+//! Cost: a few microseconds per stored value; the time and memory of a band grow with the square of
+//! the resolution.
+//! Not for: surfaces with holes, beside which the field is not a distance, unless an offset closes
+//! them; that bakes a dense grid on the way.
 
 use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;

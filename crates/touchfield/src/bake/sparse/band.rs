@@ -1,9 +1,11 @@
 //! Sparse bake of a band: blocks of eight cells per side wherever the surface is near.
 //!
-//! Input: the coarse grid, the width of the band. Output: a block for every coarse cell that the
-//! band reaches. Its nodes are exact within the band; beyond, they are off by the rounding of
-//! `f32`, which is part of their error. Cost: a part of a microsecond per node; beside the field,
-//! memory for the nodes of two layers of blocks. Not for: a prescribed error; see `tolerance.rs`.
+//! Input: the coarse grid, the width of the band.
+//! Output: a block for every coarse cell that the band reaches. Its nodes are exact within the
+//! band; beyond, they are off by the rounding of `f32`, which is part of their error.
+//! Cost: a part of a microsecond per node; beside the field, memory for the nodes of two layers of
+//! blocks.
+//! Not for: a prescribed error; see `tolerance.rs`.
 //!
 //! Blocks share their borders, and nearly every node is searched once: a block owns all nodes but
 //! the last of each row, which is the first of the next block and is copied from there. Where there

@@ -1,9 +1,9 @@
 //! Shared parts of the sparse bakes: the coarse grid, values of nodes, and the memory limit.
 //!
-//! Input: a closed mesh with its exact distances, and the coarse grid. Output: values and nearest
-//! faces at nodes, from which `band.rs` and `tolerance.rs` build blocks. Cost: a few microseconds
-//! per stored value. No dense grid is ever made. Not for: surfaces with holes, beside which the
-//! field is not a distance; see `bake.rs`.
+//! Input: a closed mesh with its exact distances, and the coarse grid.
+//! Output: values and nearest faces at nodes, from which `band.rs` and `tolerance.rs` build blocks.
+//! Cost: a few microseconds per stored value. No dense grid is ever made.
+//! Not for: surfaces with holes, beside which the field is not a distance; see `bake.rs`.
 
 use crate::bake::packing::Bits;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,10 +2,12 @@
 //! is smooth.
 //!
 //! Input: a closed surface, a cell, the exact distances of its corners and the faces nearest to
-//! them. Output: a bound of |interpolated − true| over the whole cell \[m\]. Cost: from a few dozen
-//! products to one search of the faces near the cell and an examination of parts of it. Not for:
-//! surfaces with holes, beside which the field is not a distance; and rounding, which the caller
-//! adds.
+//! them.
+//! Output: a bound of |interpolated − true| over the whole cell \[m\].
+//! Cost: from a few dozen products to one search of the faces near the cell and an examination of
+//! parts of it.
+//! Not for: surfaces with holes, beside which the field is not a distance; and rounding, which the
+//! caller adds.
 //!
 //! With h the side of the cell, xᵢ its corners, dᵢ the distances there, wᵢ the weights of the
 //! interpolation and I = Σ wᵢ dᵢ:
@@ -13,10 +15,10 @@
 //! 1. *Lipschitz.* Always: half a diagonal, √3/2 h (see `check.rs`).
 //! 2. *Far.* Let no corner be nearer than m > √3/2 h, so that the cell is all on one side. The
 //!    squared distance to any set less |x|² is concave, so d² ≥ Σ wᵢ dᵢ² − Σ wᵢ |x − xᵢ|² ≥ I² − ¾
-//!    h²; hence I − d ≤ m − √(m² − ¾ h²). And the distance to a point y or a face is convex: d ≤ |x
-//!    − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best. With two of
-//!    them, y and z, the smaller is at most any mean: d − I ≤ maxᵢ (λ |xᵢ − y| + (1 − λ) |xᵢ − z| −
-//!    dᵢ). That halves the error of a cell between two walls.
+//!    h²; hence I − d ≤ m − √(m² − ¾ h²). And the distance to a point y or a face is convex:
+//!    d ≤ |x − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best. With
+//!    two of them, y and z, the smaller is at most any mean: d − I ≤ maxᵢ (λ |xᵢ − y| + (1 − λ)
+//!    |xᵢ − z| − dᵢ). That halves the error of a cell between two walls.
 //! 3. *By parts.* The faces that can be nearest somewhere in the cell are few, and fewer in a part
 //!    of it. I is trilinear in a part too, and so differs from anything linear most at the corners
 //!    xₖ of the part. Let d_T be the distance to the face T, which is convex. The cases are listed
@@ -28,13 +30,13 @@
 //!   middle of the part: hence I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And
 //!   d is at most d_T, or any mean of several: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest
 //!   face or, between walls, for a mean of two or three.
-//! - On the surface let y, on T, be nearest to x. Let the normals of all faces around y be within α
-//!   < 45° of that of T, so that the segment to x runs in front of all of them or behind. Then x −
-//!   y makes an angle of at most α with that normal: otherwise one of those faces would be nearer.
-//!   So the height of x over the plane of T, which is linear, differs from the signed distance by
-//!   at most (1 − cos α) d; and I differs from that height most at a corner. The points of T
-//!   nearest to two points are no farther apart than these two, so only those edges of T count that
-//!   are near the point nearest to the middle.
+//! - On the surface let y, on T, be nearest to x. Let the normals of all faces around y be within
+//!   α < 45° of that of T, so that the segment to x runs in front of all of them or behind. Then
+//!   x − y makes an angle of at most α with that normal: otherwise one of those faces would be
+//!   nearer. So the height of x over the plane of T, which is linear, differs from the signed
+//!   distance by at most (1 − cos α) d; and I differs from that height most at a corner. The points
+//!   of T nearest to two points are no farther apart than these two, so only those edges of T count
+//!   that are near the point nearest to the middle.
 //! - Where faces cross or lie upon each other, none of them determines the side. The same bound
 //!   then holds without signs: |height| differs from the distance by no more than that. Orient all
 //!   planes alike. The points above all planes form one convex piece of the part, so they have one

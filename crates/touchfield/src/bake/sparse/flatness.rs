@@ -1,8 +1,11 @@
 //! Flatness of faces: how far the normals of a surface turn near a point of a face.
 //!
-//! Input: triangles and their outward normals. Output: per face and point, a bend: `1 − cos` of the
-//! largest angle to the faces around that point. Cost: a sort of all corners and edges. Not for:
-//! faces whose neighbours are not at the very same corners; nothing is found around their edges.
+//! Input: triangles and their outward normals.
+//! Output: per face and point, a bend: `1 − cos` of the largest angle to the faces around that
+//! point.
+//! Cost: a sort of all corners and edges.
+//! Not for: faces whose neighbours are not at the very same corners; nothing is found around their
+//! edges.
 
 use glam::DVec3;
 

@@ -1,7 +1,8 @@
 //! Sparse bake to a tolerance: blocks wherever the tolerance needs them, nested where one level is
 //! not enough.
 //!
-//! Input: the coarse grid, an error. Output: blocks whose interpolation is proven to be within it.
+//! Input: the coarse grid, an error.
+//! Output: blocks whose interpolation is proven to be within it.
 //! Cost: every block is searched and proven cell by cell; some ten microseconds per stored value.
 //! Not for: a band of a given width, which `band.rs` builds faster.
 //!
