@@ -57,12 +57,15 @@ impl Certainty {
 /// Returns a proven bound of |interpolated − true| inside the grid \[m\].
 ///
 /// The interpolant is a mean of the corner values with weights wᵢ. A true distance changes by at
-/// most
-/// |x − xᵢ| on the way to corner i, so the error is at most
-/// Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2, half a cell's diagonal. Where the
-/// sign can change without a surface, beside a hole, the field is not a distance; there the error
-/// is at most
-/// |interpolated| + |true|. Node values that are off by up to `node_error` add as much.
+/// most |x − xᵢ| on the way to corner i, so the error is at most half a cell's diagonal:
+///
+/// ```text
+/// Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2
+/// ```
+///
+/// Where the sign can change without a surface, beside a hole, the field is not a distance; there
+/// the error is at most |interpolated| + |true|. Node values that are off by up to `node_error` add
+/// as much.
 pub(crate) fn error_bound(
     layout: &GridLayout,
     values: &[f32],

@@ -67,7 +67,7 @@ fn bytes_per_node(method: Method) -> u64 {
 /// Returns the memory of the search structures over `faces` faces \[bytes\].
 fn mesh_memory(faces: usize) -> u64 {
     /// A rough figure for hierarchy, pseudonormals, a welded copy and the topology for validation;
-    /// the bunny takes 932 at its peak (bench/results).
+    /// the bunny takes 932 bytes per face at its peak (bench/results).
     const BYTES_PER_FACE: u64 = 600;
     faces as u64 * BYTES_PER_FACE
 }

@@ -111,7 +111,8 @@ pub enum OffsetWidth {
 }
 
 impl Default for OffsetWidth {
-    /// One cell: closes gaps that the grid can hardly represent, and fills no groove that it could.
+    /// Returns one cell, which closes gaps that the grid can hardly represent, and fills no groove
+    /// that it could.
     fn default() -> OffsetWidth {
         OffsetWidth::Cells(1.0)
     }

@@ -101,6 +101,7 @@ fn bake_near(
         }),
         error => error,
     })?;
+    // Gradients of the nodes, encoded brick by brick.
     let exact = ExactDistance::new(mesh, settings.sign)?;
     let layout = *dense.field.layout();
     let nodes = with_gradients(&layout, dense.field.values(), &exact);

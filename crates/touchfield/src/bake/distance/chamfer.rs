@@ -88,6 +88,7 @@ fn lower_row(
     lengths: &Lengths,
 ) {
     let start = (z * ny + y) * nx;
+    // The row, and the values that come before it in this pass.
     let (row, others, first) = if forward {
         let (before, from) = values.split_at_mut(start);
         (&mut from[..nx], &*before, 0)
@@ -95,6 +96,7 @@ fn lower_row(
         let (up_to, after) = values.split_at_mut(start + nx);
         (&mut up_to[start..], &*after, start + nx)
     };
+    // Steps from other rows: all that lie behind in a forward pass; mirrored in a backward pass.
     for (dy, dz) in [
         (-2, 0),
         (-1, 0),
@@ -124,6 +126,7 @@ fn lower_row(
             lower_by(&mut row[..nx - shift], &other[shift..], along[shift]);
         }
     }
+    // Steps along the row itself.
     let step = lengths.0[0][0][1];
     if forward {
         for x in 1..nx {

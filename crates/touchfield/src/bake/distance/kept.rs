@@ -66,7 +66,7 @@ impl<'a> SignsBefore<'a> {
 }
 
 /// Returns whether everything within `distance` of a point is nearer than the change, and so is
-/// unchanged. Distances below the smallest `f32` count as touching.
+/// unchanged. A change nearer than the smallest normal `f32` counts as touching.
 pub(crate) fn is_apart(changed: DAabb, point: DVec3, distance: f64) -> bool {
     /// Larger than the relative rounding of a distance to `f32`.
     const MARGIN: f64 = 1.0 + 1e-6;

@@ -78,6 +78,7 @@ fn sign_by_neighbours(
         unsigned.set(piece.slot(node));
         open.set(piece.slot(node));
     }
+    // Grow a pocket of alike nodes from each open one; the first neighbour with a sign gives it.
     let mut pockets = Vec::new();
     for &node in nodes {
         if !open.clear(piece.slot(node)) {

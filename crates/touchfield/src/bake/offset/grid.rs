@@ -246,6 +246,7 @@ impl Ball<'_> {
             cells * (1.0 - 2.0 * f64::from(f32::EPSILON)) - self.node_error
         };
         let mut marks = Marks::new(values.len());
+        // Start from nodes outside the AABB, or on the border of the grid.
         let mut queue: Vec<u32> = Vec::new();
         for node in places(UVec3::ZERO, nodes - UVec3::ONE) {
             let index = self.layout.node_index(node);
@@ -257,6 +258,7 @@ impl Ball<'_> {
                 queue.push(index as u32);
             }
         }
+        // Breadth-first flood along the edges that the ball passes.
         let [nx, ny, nz] = nodes.to_array().map(|n| n as usize);
         let mut asked = 0;
         while !queue.is_empty() {

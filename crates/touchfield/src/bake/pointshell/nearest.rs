@@ -142,6 +142,7 @@ impl PointTree {
         } else {
             (high, low)
         };
+        // The near side first; the far side only if it is within the bound.
         self.visit_range(near, place, away, bound, skip, each);
         let mut beyond = away;
         beyond[axis] = offset;

@@ -50,7 +50,7 @@ pub(super) fn spacing(mesh: &TriangleMesh, density: ShellDensity) -> f64 {
     }
 }
 
-/// Samples a mesh, without filling gaps. `origin` is the lowest corner of its AABB.
+/// Samples a mesh, without filling gaps.
 pub(super) fn sample(
     mesh: &TriangleMesh,
     sampling: ShellSampling,

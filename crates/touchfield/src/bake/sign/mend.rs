@@ -42,6 +42,7 @@ pub(crate) fn mend(
         vertices: mesh.vertices.clone(),
         faces,
     };
+    // Remove faces that repeat or cancel others.
     let mut cancelled = 0;
     let mut changed = false;
     if validation.count("duplicate") > 0 {
@@ -53,6 +54,7 @@ pub(crate) fn mend(
             report.copies.len(),
         ));
     }
+    // Orient all faces consistently, outward.
     if validation.count("inconsistent_orientation") + validation.count("inside_out") > 0 {
         let report = orient(&mut mended);
         if !report.flipped_faces.is_empty() {
@@ -65,6 +67,7 @@ pub(crate) fn mend(
             ));
         }
     }
+    // The topology is computed again only if the mesh changed.
     let mended = if changed {
         let topology = Topology::new(mended.vertices.len(), &mended.faces);
         Mended {

@@ -36,7 +36,7 @@ use std::time::Instant;
 /// Settings of a sparse bake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseSettings {
-    /// Where blocks are placed.
+    /// Goal that decides where blocks are placed.
     pub goal: SparseGoal,
     /// Storage size of a value.
     pub bits: Bits,
@@ -46,7 +46,7 @@ pub struct SparseSettings {
     pub conservative: bool,
 }
 
-/// Goal that decides where blocks are placed.
+/// Width or tolerance that decides where blocks are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SparseGoal {
     /// A band around the surface of this width \[cells\], with cells of the size given by

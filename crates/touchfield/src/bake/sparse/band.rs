@@ -37,7 +37,7 @@ const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
 /// Number of blocks that one thread assembles at a time.
 const TOGETHER: usize = 16;
 
-/// Decides per block whether it is kept, and whether its nodes are searched.
+/// Decisions per block: whether it is kept, and whether its nodes are searched.
 struct Fates<'a> {
     /// The old block, where it is kept.
     kept: Vec<Option<&'a SparseBlock>>,

@@ -107,7 +107,7 @@ impl Cell {
         std::array::from_fn(|i| self.corner(i))
     }
 
-    /// Returns the interpolant at a place from 0 to 1 along each side \[m\].
+    /// Returns the interpolant at local coordinates from 0 to 1 along each side \[m\].
     pub(crate) fn interpolated(&self, place: DVec3) -> f64 {
         let along = |a: f64, b: f64, t: f64| a + t * (b - a);
         let v = &self.values;
@@ -384,6 +384,7 @@ impl<'a> CellProver<'a> {
                 (0..8).map(|i| unsigned[i] - near.tangent(seen.corners[i] - seen.center))
             })
             .fold(0.0, f64::max);
+        // Lower the other bound by means with the faces that look nearest at its worst corner.
         let mut doubt = None;
         for _ in 0..OTHERS {
             let worst = highest(&above);
@@ -550,7 +551,7 @@ impl Part {
         self.first + self.share * corner(UVec3::ZERO, i).as_dvec3()
     }
 
-    /// Returns the point at a place from 0 to 1 along each side of the part.
+    /// Returns the point at local coordinates from 0 to 1 along each side of the part.
     fn point(&self, cell: &Cell, place: DVec3) -> DVec3 {
         cell.low + cell.size * (self.first + self.share * place)
     }
@@ -825,7 +826,7 @@ mod tests {
     }
 
     /// Compares with the exact distance at points of the cell: every returned bound must hold
-    /// there, whatever was enough.
+    /// there, for every value of `enough`.
     #[test]
     fn no_cell_is_off_by_more_than_is_proven() {
         let ball_of = |radius, level| generate::icosphere(Icosphere { radius, level }).unwrap();

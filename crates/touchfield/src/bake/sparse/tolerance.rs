@@ -251,6 +251,7 @@ impl Builder<'_> {
             }
             result.map(|()| built)
         });
+        // Join the rows in order, or report the first failure.
         let mut in_order: Vec<(u32, Result<Built, SparseBakeError>)> =
             order.into_iter().zip(parts).collect();
         in_order.sort_unstable_by_key(|&(row, _)| row);
