@@ -1,4 +1,4 @@
-//! What every bake gives: a field, where it comes from, and what was found on the way.
+//! The result of every bake: a field, its provenance, and a report of the bake.
 
 use crate::bake::check;
 use crate::bake::error::BakeError;
@@ -7,29 +7,29 @@ use crate::mesh::TriangleMesh;
 use glam::{DVec3, UVec3};
 use std::time::{Duration, Instant};
 
-/// A field and where it comes from.
+/// A baked field, its provenance and the report of its bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baked<F = DenseGrid> {
     /// The field.
     pub field: F,
-    /// What is stored with it.
+    /// Sign method, errors, origin and notes, which are stored with the field.
     pub provenance: Provenance,
-    /// What is known only now.
+    /// Time and cross-checks of this bake, which are not stored.
     pub report: BakeReport,
 }
 
-/// What a bake took.
+/// Time and cross-checks of a bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeReport {
-    /// From the call to the result.
+    /// Time from the call to the result.
     pub time: Duration,
-    /// Nodes whose sign a second method was asked about.
+    /// Number of nodes whose sign was cross-checked by a second method.
     pub cross_checked: usize,
-    /// Nodes where the second method disagreed.
+    /// Number of nodes where the second method disagreed.
     pub disagreements: usize,
 }
 
-/// Signed distances of all nodes, and what is known of them.
+/// Signed distances of all nodes, their error bound, and doubts about them.
 pub(crate) struct Outcome {
     pub(crate) values: Vec<f32>,
     pub(crate) error_bound: f32,
@@ -41,7 +41,8 @@ pub(crate) struct Outcome {
     pub(crate) disagreements: usize,
 }
 
-/// The grid, its error measured against `exact`, which answers for many points, and its account.
+/// Assembles the baked grid, with its error measured against `exact`, which returns the exact
+/// signed distances at many points.
 pub(crate) fn assemble(
     mesh: &TriangleMesh,
     layout: GridLayout,

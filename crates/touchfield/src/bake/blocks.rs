@@ -1,6 +1,8 @@
-//! Walks the nodes of a grid block by block, all cores, each thread writing only its own layers.
+//! Block-by-block traversal of the nodes of a grid, on all cores; each thread writes only its own
+//! layers.
 //!
-//! Neighbouring nodes have nearly the same nearest triangle; a block shares one search among all of them.
+//! Neighbouring nodes have nearly the same nearest triangle, so all nodes of a block share one
+//! search.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,17 +15,17 @@ use crate::geom::lanes::LANES;
 use crate::geom::{place_index, places};
 use crate::threads;
 
-/// Nodes along a side of a block. Of 2, 4 and 8 the fastest on the bunny at 128³ when nodes were searched one by one: 2 spends its
-/// time gathering, 8 on candidates that only the far corner needs.
+/// Nodes along a side of a block. The fastest of 2, 4 and 8 on the bunny at 128³ with one search
+/// per node: 2 spends its time gathering, 8 on candidates that only the far corner needs.
 pub(crate) const SIDE: u32 = 4;
 
-/// A block of nodes, from `first` to `last`, both included.
+/// A box of nodes from `first` to `last`, both inclusive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) first: UVec3,
     pub(crate) last: UVec3,
     pub(crate) center: DVec3,
-    /// From the centre to a corner node \[m\].
+    /// Distance from the centre to a corner node \[m\].
     pub(crate) radius: f64,
 }
 
@@ -39,13 +41,17 @@ impl Block {
         }
     }
 
-    /// All nodes, x fastest.
+    /// Returns all nodes, x fastest.
     pub(crate) fn nodes(self) -> impl Iterator<Item = UVec3> {
         places(self.first, self.last)
     }
 
-    /// All nodes, eight at a time and close together: two along each axis, or more along others where a block is flat. What is odd is
-    /// flat too; where a packet is longer than what is left some nodes are repeated. The 27 nodes of a cell's halves come row by row: four packets instead of eight.
+    /// Returns all nodes in packets of eight that lie close together: two along each axis, or more
+    /// along the others where a block is flat.
+    ///
+    /// An axis with an odd number of nodes is split, so its last layer forms flat packets of its
+    /// own. A packet that is longer than the nodes left repeats some of them. The 27 nodes of a
+    /// block of 3 × 3 × 3 come row by row: four packets instead of eight.
     pub(crate) fn eights(self) -> impl Iterator<Item = [UVec3; LANES]> {
         let is_small = self.last - self.first == UVec3::splat(2);
         let [parts, rows] = if is_small { [0, 4] } else { [8, 0] };
@@ -55,7 +61,8 @@ impl Block {
         by_parts.chain((0..rows).map(move |packet| self.eight_of_27(packet)))
     }
 
-    /// Those of one packet of four, in the order of their places; the last is repeated.
+    /// Returns packet `packet` of the four that hold the 27 nodes of a block of 3 × 3 × 3, x
+    /// fastest. The last node is repeated.
     fn eight_of_27(self, packet: usize) -> [UVec3; LANES] {
         std::array::from_fn(|i| {
             let place = (packet * LANES + i).min(26) as u32;
@@ -63,8 +70,10 @@ impl Block {
         })
     }
 
-    /// Where it has an odd number of nodes, more than one, along an axis: those but for the last of each row or, if the bit of the axis is
-    /// set, the last. First and last node; `None` when there are none.
+    /// Returns the first and last node of one of eight parts of the block.
+    ///
+    /// Bit `axis` of `part` selects, on an axis with an odd number of nodes (more than one), the
+    /// last layer if it is set, else all layers but the last. Returns `None` if the part is empty.
     fn part(self, part: usize) -> Option<[UVec3; 2]> {
         let [mut first, mut last] = [self.first, self.last];
         for axis in 0..3 {
@@ -80,7 +89,7 @@ impl Block {
     }
 }
 
-/// The nodes from `first` to `last` in packets.
+/// Returns the nodes from `first` to `last` in packets.
 fn packets([first, last]: [UVec3; 2]) -> impl Iterator<Item = [UVec3; LANES]> {
     let [x, y, z] = packet_shape(last - first + UVec3::ONE);
     let (ly, lz) = (x.trailing_zeros(), (x * y).trailing_zeros());
@@ -104,7 +113,7 @@ fn packets([first, last]: [UVec3; 2]) -> impl Iterator<Item = [UVec3; LANES]> {
         })
 }
 
-/// Nodes along x, y and z that are handled together, in a block of this size.
+/// Returns the nodes along x, y and z of one packet, for a block of this size.
 #[inline(always)]
 fn packet_shape(size: UVec3) -> [u32; 3] {
     match size.to_array().map(|n| n > 1) {
@@ -118,20 +127,20 @@ fn packet_shape(size: UVec3) -> [u32; 3] {
     }
 }
 
-/// Number of the block that holds a node, x fastest.
+/// Returns the index of the block that holds a node, x fastest.
 pub(crate) fn block_index(layout: &GridLayout, node: UVec3) -> usize {
     let blocks = UVec3::from(layout.nodes.to_array().map(|n| n.div_ceil(SIDE)));
     place_index(blocks, node / SIDE)
 }
 
-/// A node's bit among the nodes of its block.
+/// Returns the bit of a node in a mask over the nodes of its block.
 pub(crate) fn node_bit(node: UVec3) -> u64 {
     const { assert!(SIDE * SIDE * SIDE == u64::BITS) };
     let place = node % SIDE;
     1 << ((place.z * SIDE + place.y) * SIDE + place.x)
 }
 
-/// From low to high on even turns, back on odd ones.
+/// Counts from low to high on even turns, and back on odd ones.
 fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
     (low..=high).map(move |i| {
         if turn.is_multiple_of(2) {
@@ -142,11 +151,11 @@ fn snake(low: u32, high: u32, turn: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// A box of nodes and room for their values, x fastest.
+/// A box of nodes and the storage of their values, x fastest.
 pub(crate) struct Piece<'a> {
     pub(crate) layout: &'a GridLayout,
     pub(crate) first: UVec3,
-    /// Nodes along x, y and z.
+    /// Number of nodes along x, y and z.
     pub(crate) size: UVec3,
     /// Nodes along a side of its blocks.
     pub(crate) side: u32,
@@ -154,7 +163,7 @@ pub(crate) struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// The same, to be lent to others.
+    /// Returns a shorter borrow of this piece.
     pub(crate) fn reborrow(&mut self) -> Piece<'_> {
         Piece {
             values: &mut *self.values,
@@ -162,7 +171,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Takes over the values of a part of it.
+    /// Copies the values of `part`, which lies within this piece.
     pub(crate) fn copy_from(&mut self, part: &Piece<'_>) {
         let row = part.size.x as usize;
         for (index, values) in part.values.chunks_exact(row).enumerate() {
@@ -172,7 +181,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Its blocks.
+    /// Returns the blocks of this piece; every other row of them runs backwards along x.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let (layout, first, size, side) = (*self.layout, self.first, self.size, self.side);
         let step = side as usize;
@@ -187,14 +196,15 @@ impl Piece<'_> {
         })
     }
 
-    /// Index of a node in `values`.
+    /// Returns the index of a node in `values`.
     #[inline]
     pub(crate) fn slot(&self, node: UVec3) -> usize {
         place_index(self.size, node - self.first)
     }
 }
 
-/// Runs `work` on every layer of blocks, in parallel, and returns its results in order; `None` when cancelled.
+/// Runs `work` on every layer of blocks, in parallel, and returns its results in order; `None` when
+/// cancelled.
 pub(crate) fn for_each_layer<R: Send>(
     layout: &GridLayout,
     values: &mut [f32],
@@ -230,7 +240,8 @@ pub(crate) fn for_each_layer<R: Send>(
     complete.then(|| results.into_iter().flatten().collect())
 }
 
-/// Runs `work(true, z)` on all planes upwards, then `work(false, z)` downwards, one after the other; `None` when cancelled.
+/// Runs `work(true, z)` on all planes upwards, then `work(false, z)` downwards, one after the
+/// other; returns `None` when cancelled.
 pub(crate) fn two_passes(
     planes: usize,
     progress: Progress<'_>,

@@ -1,4 +1,4 @@
-//! What can be proven and what was measured about a baked grid.
+//! Proven error bounds and measured errors of a baked grid.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -7,7 +7,7 @@ use crate::field::{Field, GridLayout};
 use crate::geom::{DAabb, Random, corner, place_at};
 use crate::mesh::TriangleMesh;
 
-/// All cells that a node is a corner of.
+/// Returns the indices of all cells that a node is a corner of.
 pub(crate) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<Item = u32> + '_ {
     (0..8).filter_map(move |index| {
         let back = corner(UVec3::ZERO, index);
@@ -18,30 +18,30 @@ pub(crate) fn cells_of_node(layout: &GridLayout, node: UVec3) -> impl Iterator<I
     })
 }
 
-/// A cell by its number.
+/// Returns the position of a cell from its index.
 fn cell_place(layout: &GridLayout, cell: u32) -> UVec3 {
     place_at(layout.cells(), cell as usize)
 }
 
-/// Whether corners of a cell differ in sign.
+/// Returns whether corners of a cell differ in sign.
 pub(crate) fn has_both_signs(layout: &GridLayout, values: &[f32], cell: u32) -> bool {
     let first = cell_place(layout, cell);
     let inside = (0..8).filter(|&index| values[layout.node_index(corner(first, index))] < 0.0);
     (1..8).contains(&inside.count())
 }
 
-/// Where the sign is known to follow the surface, and only it.
+/// Region in which the sign is proven to change at the surface only.
 pub(crate) enum Certainty {
     /// Everywhere: the surface is closed.
     Everywhere,
-    /// In the cells at these nodes: a bit for each node of a block, the blocks x fastest.
+    /// In the cells at these nodes: one mask per block, with one bit per node; blocks x fastest.
     AtNodes(Vec<u64>),
     /// Nowhere.
     Nowhere,
 }
 
 impl Certainty {
-    /// Whether the sign changes in a cell only across the surface.
+    /// Returns whether the sign is proven to change in a cell only across the surface.
     fn holds_in(&self, layout: &GridLayout, cell: UVec3) -> bool {
         match self {
             Certainty::Everywhere => true,
@@ -54,12 +54,18 @@ impl Certainty {
     }
 }
 
-/// Proven: |interpolated − true| inside the grid never exceeds this \[m\].
+/// Returns a proven bound of |interpolated − true| inside the grid \[m\].
 ///
-/// The interpolant is a mean of the corner values with weights wᵢ, and a true distance changes by at most |x − xᵢ| on the way to
-/// corner i, so the error is at most Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2, half a cell's diagonal.
-/// Where the sign can change without a surface, beside a hole, the field is no distance: there the error is at most
-/// |interpolated| + |true|. Nodes that are off by up to `node_error` add as much.
+/// The interpolant is a mean of the corner values with weights wᵢ. A true distance changes by at
+/// most |x − xᵢ| on the way to corner i, so the error is at most half a cell's diagonal:
+///
+/// ```text
+/// Σ wᵢ |x − xᵢ| ≤ √(Σ wᵢ |x − xᵢ|²) = h √(Σ t(1−t)) ≤ h √3/2
+/// ```
+///
+/// Where the sign can change without a surface, beside a hole, the field is not a distance; there
+/// the error is at most |interpolated| + |true|. Node values that are off by up to `node_error` add
+/// as much.
 pub(crate) fn error_bound(
     layout: &GridLayout,
     values: &[f32],
@@ -87,19 +93,20 @@ pub(crate) fn error_bound(
     ((bound + node_error + rounding(layout, largest_of(values))) as f32).next_up()
 }
 
-/// From the middle of a cell to a corner \[m\]: how far interpolation between exact distances can be off.
+/// Returns the distance from the middle of a cell to a corner \[m\], which bounds the error of
+/// interpolating exact distances.
 pub(crate) fn half_diagonal(layout: &GridLayout) -> f64 {
     0.5 * 3f64.sqrt() * f64::from(layout.cell_size)
 }
 
-/// The largest magnitude of a value \[m\].
+/// Returns the largest magnitude of a value \[m\].
 pub(crate) fn largest_of(values: &[f32]) -> f64 {
     let largest = values.iter().fold(0.0f32, |most, v| most.max(v.abs()));
     largest.into()
 }
 
-/// What `f32` costs: node values up to `largest` and their interpolation are rounded to it, and so is a point's place among the
-/// nodes \[m\].
+/// Returns the rounding error of `f32` \[m\]: node values up to `largest` and their interpolation
+/// are rounded to it, and so is the position of a point in the grid.
 pub(crate) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
     let bounds = layout.bounds();
     let extent = bounds.as_daabb().diagonal();
@@ -107,14 +114,15 @@ pub(crate) fn rounding(layout: &GridLayout, largest: f64) -> f64 {
     f64::from(f32::EPSILON) * (16.0 * (largest + extent) + 2.0 * f64::from(far))
 }
 
-/// Largest |interpolated − exact| over random points of the grid, half of them near the surface \[m\]. `exact` answers for many points.
+/// Returns the largest |interpolated − exact| over random points of the grid, half of them near the
+/// surface \[m\]. `exact` returns the exact distances at many points.
 pub(crate) fn measured_error(
     field: &impl Field,
     cell_size: f32,
     exact: impl Fn(&[DVec3]) -> Vec<f64>,
     mesh: &TriangleMesh,
 ) -> f32 {
-    /// Of each half. Few enough to cost little beside a bake.
+    /// Number of points in each half. Few enough to cost little beside a bake.
     const SAMPLES: usize = 2048;
     let bounds = field.bounds();
     let mut random = Random::new(0x7075_6d70_6b69_6e21);
@@ -137,7 +145,7 @@ pub(crate) fn measured_error(
     (worst as f32).next_up()
 }
 
-/// Largest |a − b| over random points where both are good \[m\].
+/// Returns the largest |a − b| over random points that are within the bounds of both fields \[m\].
 pub(crate) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
     const SAMPLES: usize = 4096;
     let (bounds, other) = (a.bounds(), b.bounds());
@@ -149,7 +157,7 @@ pub(crate) fn largest_difference(a: &impl Field, b: &impl Field) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// The box that holds the surface, rounded outward.
+/// Returns the box that holds the surface, rounded outward.
 pub(crate) fn solid(bounds: DAabb) -> crate::geom::Aabb {
     let low = bounds.min.to_array().map(|v| (v as f32).next_down());
     let high = bounds.max.to_array().map(|v| (v as f32).next_up());

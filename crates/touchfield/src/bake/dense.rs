@@ -1,8 +1,10 @@
-//! The entry: a mesh and settings in, a field and a report out.
+//! Bakes a mesh into a dense grid, and reports how.
 //!
-//! Input: any mesh whose faces name finite vertices; closed or not, clean or not.
-//! Output: a dense grid with a proven error bound, a measured error, the sign method and what was wrong with the mesh.
-//! Cost: see the file of each method; the memory is known before the work starts and refused above a limit.
+//! Input: any mesh whose faces refer to finite vertices; closed or not, clean or not.
+//! Output: a dense grid with a proven error bound, a measured error, the sign method and the
+//! defects of the mesh.
+//! Cost: see the file of each method. Memory is estimated before the work starts, and refused above
+//! a limit.
 //! Not for: run time; load the result with `field::file`.
 
 use crate::bake::baked::Baked;
@@ -36,7 +38,7 @@ use crate::field::{GridLayout, SignMethod, torn_cells};
 use crate::geom::{DAabb, place_at};
 use crate::mesh::TriangleMesh;
 
-/// Bytes that baking a mesh of so many faces on this grid takes at its peak.
+/// Returns the peak memory of baking a mesh of `faces` faces on this grid \[bytes\].
 pub(crate) fn estimated_memory(layout: &GridLayout, faces: usize, settings: &BakeSettings) -> u64 {
     let for_distance = bytes_per_node(settings.method);
     let for_sign = match settings.sign.offset() {
@@ -49,7 +51,7 @@ pub(crate) fn estimated_memory(layout: &GridLayout, faces: usize, settings: &Bak
         .saturating_add(mesh_memory(faces))
 }
 
-/// The value of a node, and what a method keeps beside it.
+/// Returns the peak memory per node: its value, and what the method stores beside it \[bytes\].
 fn bytes_per_node(method: Method) -> u64 {
     const VALUE: u64 = size_of::<f32>() as u64;
     match method {
@@ -62,23 +64,24 @@ fn bytes_per_node(method: Method) -> u64 {
     }
 }
 
-/// Bytes of the search structures over so many faces.
+/// Returns the memory of the search structures over `faces` faces \[bytes\].
 fn mesh_memory(faces: usize) -> u64 {
-    /// A rough figure for hierarchy, pseudonormals, a welded copy and the topology for validation; at its peak the bunny takes
-    /// 932 (bench/results).
+    /// A rough figure for hierarchy, pseudonormals, a welded copy and the topology for validation;
+    /// the bunny takes 932 bytes per face at its peak (bench/results).
     const BYTES_PER_FACE: u64 = 600;
     faces as u64 * BYTES_PER_FACE
 }
 
 /// Bakes a mesh into a dense grid.
 ///
-/// A mesh that is too far from the origin for `f32` is moved, and the field is in a frame of its own:
-/// see [`Provenance::origin`](crate::field::Provenance::origin).
+/// A mesh that is too far from the origin for `f32` is moved, and the field is in a frame of its
+/// own: see [`Provenance::origin`](crate::field::Provenance::origin).
 pub fn bake(mesh: &TriangleMesh, settings: &BakeSettings) -> Result<Baked, BakeError> {
     bake_with(mesh, settings, &|_step| ControlFlow::Continue(()))
 }
 
-/// [`bake`] with a callback that is told how far it is, from any thread, and may cancel.
+/// Bakes a mesh into a dense grid, like [`bake`]. `progress` is called from any thread and may
+/// cancel.
 pub fn bake_with(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -92,8 +95,8 @@ pub fn bake_with(
     Ok(baked)
 }
 
-/// [`bake_with`] on a grid that is given instead of following from [`BakeSettings::resolution`] and [`BakeSettings::padding`]. The mesh must lie
-/// within it.
+/// Bakes a mesh on a given grid, which replaces [`BakeSettings::resolution`] and
+/// [`BakeSettings::padding`]; otherwise like [`bake_with`]. The mesh must lie within the grid.
 pub fn bake_on(
     mesh: &TriangleMesh,
     layout: GridLayout,
@@ -109,7 +112,8 @@ pub fn bake_on(
     }
 }
 
-/// Refuses meshes without a distance, grids that do not hold them, and what is too large, before memory is taken.
+/// Refuses meshes without a distance, grids that do not hold them, and bakes that are too large,
+/// before memory is allocated.
 fn check_grid(
     layout: &GridLayout,
     mesh: &TriangleMesh,
@@ -122,7 +126,8 @@ fn check_grid(
     check_cells(layout, settings.method)
 }
 
-/// [`bake_on`], with the distances that are known from before, if any. Returns also how many were computed.
+/// Bakes a mesh on a given grid, like [`bake_on`], reusing the distances of an earlier bake, if
+/// any. Also returns the number of distances that were computed.
 pub(crate) fn bake_keeping(
     mesh: &TriangleMesh,
     layout: GridLayout,
@@ -134,6 +139,7 @@ pub(crate) fn bake_keeping(
     check_grid(&layout, mesh, settings)?;
     let begin = |stage| tell(progress, stage, 0, 1);
     begin(Stage::Preparing)?;
+    // Choose the sign method and build the search structures.
     let around = layout.bounds().as_daabb();
     let exact = ExactDistance::within(mesh, sign_choice(settings)?, around)?;
     let plan = exact.plan();
@@ -141,6 +147,7 @@ pub(crate) fn bake_keeping(
     let mut doubts = Doubts::default();
     let mut recomputed = values.len();
     begin(Stage::Distances)?;
+    // Distances, with their signs where the nearest feature determines them.
     let node_error = if settings.method == Method::BruteForce {
         brute_force::fill(mesh, plan, &layout, &mut values, progress)
             .ok_or(BakeError::Cancelled)?;
@@ -157,6 +164,7 @@ pub(crate) fn bake_keeping(
         let settle = |values: &mut [f32], unclear: &[UVec3]| {
             settle(plan, &layout, values, unclear, error, &mut doubts);
         };
+        // Only the exact method reuses distances of an earlier bake.
         let kept = kept
             .filter(|_| settings.method == Method::Exact)
             .and_then(|kept| Some((kept, kept.reuse(plan, distances.far_error())?)));
@@ -172,11 +180,12 @@ pub(crate) fn bake_keeping(
     };
     begin(Stage::Checking)?;
     let sign_method = exact.sign_method();
+    // Cross-check the signs, find torn cells, and bound the error.
     if settings.method != Method::BruteForce && sign_method == SignMethod::Pseudonormal {
         cross_check(&exact, &layout, &values, &mut doubts);
     }
     let mut torn = torn_cells(&layout, &values);
-    // Magnitudes that are not exact may differ by more than they should; what tears a field is a sign.
+    // Inexact magnitudes may differ by more than they should; only a wrong sign tears a field.
     torn.retain(|&cell| check::has_both_signs(&layout, &values, cell));
     let certainty = if exact.is_closed() {
         Certainty::Everywhere
@@ -204,7 +213,8 @@ pub(crate) fn bake_keeping(
     Ok((baked, recomputed))
 }
 
-/// Refuses a mesh that reaches out of the grid. A grid that was made for it may miss a rounding of `f32` of it.
+/// Refuses a mesh that reaches beyond the grid. A grid that was made for a mesh may miss it by a
+/// rounding of `f32`.
 pub(crate) fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeError> {
     let grid = layout.bounds().as_daabb();
     let far = grid.min.abs().max(grid.max.abs()).max_element();
@@ -216,7 +226,8 @@ pub(crate) fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeE
     Err(LayoutError::BeyondGrid { mesh, grid }.into())
 }
 
-/// Brute force is an oracle of its own, and signs by the winding number alone.
+/// Returns the sign choice for the method. Brute force is a reference of its own, and supports
+/// signs by the winding number only.
 fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
     match (settings.method, settings.sign) {
         (Method::BruteForce, SignChoice::Auto | SignChoice::Always(SignMethod::Winding)) => {
@@ -232,7 +243,8 @@ fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
     }
 }
 
-/// Doubtful cells are numbered by 32 bits, here and in the file; so are the nodes of methods that keep lists of them.
+/// Refuses grids with more cells than 32 bits can number, because doubtful cells are numbered by 32
+/// bits, here and in the file. The same holds for the nodes of methods that keep lists of them.
 fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
     let [x, y, z] = layout.cells().to_array().map(u64::from);
     let cells = x.saturating_mul(y).saturating_mul(z);
@@ -268,17 +280,18 @@ fn check_memory(
     .into())
 }
 
-/// Nodes whose sign is not to be trusted, and how the second opinion went.
+/// Nodes whose sign is doubtful, and the result of the cross-check.
 #[derive(Default)]
 struct Doubts {
     nodes: Vec<UVec3>,
-    /// Where the sign is known to follow the surface; `None` when the method does not say.
+    /// Region where the sign is proven to follow the surface; `None` when the method does not
+    /// report it.
     certainty: Option<Certainty>,
     cross_checked: usize,
     disagreements: usize,
 }
 
-/// Gives distances to a surface that may be open their signs.
+/// Sets the signs of distances to a surface that may be open.
 fn fill_open_signs(
     plan: &SignPlan,
     layout: &GridLayout,
@@ -297,12 +310,12 @@ fn fill_open_signs(
         Signs::Parity(parity) => {
             let node = |point| (plan.by_parity(parity, point), false);
             fill_signs(layout, values, progress, |_, _| None, node, doubts)?;
-            // Votes prove nothing about the points between.
+            // Votes prove nothing about the points between nodes.
             doubts.certainty = None;
         }
         Signs::Unknown => {
             let around = plan.bounds.grown(f64::from(layout.cell_size));
-            // Every cell has one corner at three odd places.
+            // Every cell has exactly one corner with three odd indices.
             let odd = |node: &UVec3| node.to_array().iter().all(|place| place % 2 == 1);
             let all = (0..layout.node_count() as usize).map(|index| place_at(layout.nodes, index));
             let within = |node: &UVec3| around.contains(layout.node_position(*node));
@@ -312,8 +325,9 @@ fn fill_open_signs(
     Ok(())
 }
 
-/// Gives every distance its sign: a whole block at once where `block_sign` is sure of it, with the cells around it, else node by node,
-/// where `node_sign` also says whether it holds in the cells around.
+/// Sets the sign of every distance: for a whole block at once where `block_sign` is sure of it,
+/// including the cells around it; else node by node, where `node_sign` also returns whether the
+/// sign holds in the cells around.
 fn fill_signs(
     layout: &GridLayout,
     values: &mut [f32],
@@ -340,7 +354,7 @@ fn fill_signs(
                 if sign.inside {
                     *value = -*value;
                 }
-                // On the surface itself every sign is right.
+                // On the surface itself, either sign is right.
                 if sign.doubtful && value.abs() > layout.cell_size {
                     doubtful.push(node);
                 }
@@ -362,7 +376,8 @@ fn fill_signs(
     Ok(())
 }
 
-/// Signs of nodes whose nearest feature does not tell. `error` is that of their distances \[m\].
+/// Settles the signs of nodes whose nearest feature does not determine them. `error` is the error
+/// of their distances \[m\].
 fn settle(
     plan: &SignPlan,
     layout: &GridLayout,
@@ -389,7 +404,8 @@ fn settle(
 
 /// Compares the signs of nodes near the surface with winding numbers.
 fn cross_check(exact: &ExactDistance, layout: &GridLayout, values: &[f32], doubts: &mut Doubts) {
-    /// Spread evenly over all that are near: a fault that concerns a thousandth of the surface is hit twice.
+    /// Number of nodes, spread evenly over all near nodes: a fault in a thousandth of the surface
+    /// is hit twice.
     const NODES: usize = 2048;
     let near = |&index: &usize| {
         let distance = values[index].abs();

@@ -1,4 +1,4 @@
-//! Why there is no field: one small error for each thing that can be wrong, and one for a bake that joins them.
+//! Reasons for a failed bake: one small error type per cause, and [`BakeError`] to join them.
 
 use glam::{DVec3, UVec3};
 
@@ -9,7 +9,7 @@ use crate::geom::DAabb;
 /// Why a mesh cannot be baked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BakeError {
-    /// The mesh has nothing to measure to.
+    /// The mesh has no surface to compute distances to.
     #[error(transparent)]
     Mesh(#[from] MeshError),
     /// No grid fits the mesh and the settings.
@@ -26,22 +26,22 @@ pub enum BakeError {
     Cancelled,
 }
 
-/// What of a mesh cannot be measured to.
+/// Why no distances to a mesh can be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
-    /// Nothing to measure to.
+    /// The mesh has no faces.
     #[error("the mesh has no faces; a field needs a surface")]
     NoFaces,
-    /// A face names a vertex that does not exist.
+    /// A face refers to a vertex that does not exist.
     #[error(
         "face {face} uses vertex {vertex}, but there are only {vertices}; repair the mesh first"
     )]
     MissingVertex {
-        /// The face.
+        /// Index of the face.
         face: usize,
-        /// The index it names.
+        /// Vertex index in that face.
         vertex: u32,
-        /// How many there are.
+        /// Number of vertices.
         vertices: usize,
     },
     /// A vertex is NaN or infinite.
@@ -49,17 +49,17 @@ pub enum MeshError {
         "face {face} uses vertex {vertex} at {position}; repair the mesh first (it drops such faces)"
     )]
     NonFiniteVertex {
-        /// The face.
+        /// Index of the face.
         face: usize,
-        /// Its vertex.
+        /// Index of the vertex.
         vertex: u32,
-        /// Where that is.
+        /// Position of the vertex \[m\].
         position: DVec3,
     },
-    /// The mesh is a single point, or larger than numbers go.
+    /// The mesh is a single point, or larger than the number range.
     #[error("the mesh measures {extents} m; a grid needs a finite, positive size")]
     NoExtent {
-        /// Sides of its box.
+        /// Sides of the AABB of the mesh \[m\].
         extents: DVec3,
     },
 }
@@ -73,86 +73,86 @@ pub enum LayoutError {
          use at least {least}", least = 2 * u64::from(*padding) + 2
     )]
     TooCoarse {
-        /// Asked for.
+        /// Requested nodes along the longest side.
         nodes: u32,
-        /// Asked for.
+        /// Requested padding \[cells\].
         padding: u32,
     },
-    /// Not a length.
+    /// The cell size is not positive and finite.
     #[error("a cell size of {cell_size:?} m is not usable; it must be positive and finite")]
     BadCellSize {
-        /// Asked for \[m\].
+        /// Requested cell size \[m\].
         cell_size: f64,
     },
-    /// A side would need more nodes than can be counted.
+    /// One side would need more nodes than can be counted.
     #[error("{cells:.3e} cells along one side are too many to count; use a larger cell size")]
     TooManyNodes {
-        /// Along the longest side.
+        /// Cells along the longest side.
         cells: f64,
     },
-    /// The grid is impossible.
+    /// The grid is not valid.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// Nodes that a method numbers by 32 bits.
+    /// The method numbers nodes by 32 bits, and there are more.
     #[error(
         "{nodes} nodes are more than the 4294967295 that this method can number; lower the resolution, or use the exact method"
     )]
     TooManyToNumber {
-        /// In all.
+        /// Number of nodes.
         nodes: u64,
     },
-    /// More cells than doubtful ones could be numbered.
+    /// There are more cells than 32 bits can number, so doubtful ones could not be listed.
     #[error(
         "{cells} cells are more than the 4294967295 that can be numbered; lower the resolution"
     )]
     TooManyCells {
-        /// In all.
+        /// Number of cells.
         cells: u64,
     },
-    /// No ball.
+    /// The offset width is not a usable radius of a ball.
     #[error("an offset width of {width} is not usable; it must be positive and finite")]
     BadOffsetWidth {
-        /// Asked for.
+        /// Requested width.
         width: OffsetWidth,
     },
-    /// A ball that cannot roll around the mesh within the grid.
+    /// The ball of the offset cannot roll around the mesh within the grid.
     #[error(
         "with an offset width of {width} on all sides, {nodes} nodes along the longest side leave no cell for the mesh; use a smaller width \
          or more nodes"
     )]
     OffsetTooWide {
-        /// Asked for.
+        /// Requested width.
         width: OffsetWidth,
-        /// Asked for.
+        /// Requested nodes along the longest side.
         nodes: u32,
     },
-    /// A grid was given that does not hold the mesh.
+    /// The given grid does not hold the mesh.
     #[error(
         "the mesh reaches from {:?} to {:?} m, beyond the grid from {:?} to {:?} m; bake it anew",
         mesh.min.to_array(), mesh.max.to_array(), grid.min.to_array(), grid.max.to_array()
     )]
     BeyondGrid {
-        /// Box of the mesh.
+        /// AABB of the mesh \[m\].
         mesh: DAabb,
-        /// Box of the grid.
+        /// AABB of the grid \[m\].
         grid: DAabb,
     },
 }
 
-/// Memory that a bake may not take, or cannot have.
+/// Why a bake cannot have the memory that it needs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MemoryError {
-    /// More memory than allowed.
+    /// The bake would take more memory than the limit allows.
     #[error(
         "a grid of {nodes} nodes takes {needed} bytes with the mesh, more than the {allowed} allowed; \
          {way_out}", way_out = memory_way_out(*fitting)
     )]
     TooMuchMemory {
-        /// Nodes along x, y and z.
+        /// Number of nodes along x, y and z.
         nodes: UVec3,
-        /// What it would take.
+        /// Memory the bake would take \[bytes\].
         needed: u64,
-        /// The limit.
+        /// The limit \[bytes\].
         allowed: u64,
         /// Nodes along the longest side that fit.
         fitting: u32,
@@ -162,7 +162,7 @@ pub enum MemoryError {
         "no {bytes} bytes are to be had for the grid; lower the resolution, and the memory limit to what this machine has"
     )]
     OutOfMemory {
-        /// Asked for.
+        /// Requested memory \[bytes\].
         bytes: u64,
     },
 }
@@ -170,29 +170,29 @@ pub enum MemoryError {
 /// Why a sign method cannot be used on a mesh.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SignError {
-    /// Pseudonormals were asked for.
+    /// Pseudonormals were chosen, but the surface has open edges.
     #[error("{open_edges} open edges; pseudonormal signs need a closed surface (try `winding`)")]
     OpenSurface {
-        /// Edges with one face only.
+        /// Number of edges with one face only.
         open_edges: usize,
     },
-    /// Pseudonormals were asked for.
+    /// Pseudonormals were chosen, but faces lie back to back.
     #[error(
         "{faces} faces lie back to back on another; pseudonormal signs need a surface with two sides (try `winding`)"
     )]
     OppositePairs {
-        /// Faces that have an opposite twin.
+        /// Number of faces with an opposite twin.
         faces: usize,
     },
-    /// Signs were to be taken as given.
+    /// Given signs were chosen, but a mesh has none.
     #[error("a mesh gives no signs of its own; choose how to tell them (try `auto`)")]
     GivenSigns,
-    /// The oracle knows one way only.
+    /// Brute force supports one sign method only: the winding number.
     #[error(
         "brute force tells inside by the winding number; it cannot use `{0}` (leave the choice open, or use the exact method)"
     )]
     BruteForceSign(&'static str),
-    /// Signs by an offset were asked for where there is no grid to tell them.
+    /// Signs by an offset surface were chosen where there is no dense grid to compute them on.
     #[error(
         "signs by an offset surface are told on a dense grid; they are not to be had for single points, Taylor \
          grids or voxmaps (bake a dense grid, or choose another sign)"

@@ -1,4 +1,5 @@
-//! Exact signed distance to a mesh at any point: what fields are baked from and measured against.
+//! Exact signed distance to a mesh at any point: the reference that fields are baked from and
+//! measured against.
 
 use glam::DVec3;
 
@@ -31,14 +32,15 @@ pub struct ExactDistance {
 }
 
 impl ExactDistance {
-    /// Builds the search structures and chooses how to tell inside from outside.
+    /// Builds the search structures and chooses a sign method.
     pub fn new(mesh: &TriangleMesh, sign: SignChoice) -> Result<ExactDistance, BakeError> {
         check_faces(mesh)?;
         let intake = Intake::of(mesh, None);
         ExactDistance::within(&intake.mesh, sign, intake.mesh.bounds())
     }
 
-    /// [`Self::new`] for a mesh of valid faces within a box; see [`Bvh::build_in`](crate::mesh::Bvh).
+    /// Builds the distance for a mesh of valid faces within a box; see [`Self::new`] and
+    /// [`Bvh::build_in`](crate::mesh::Bvh).
     pub(crate) fn within(
         mesh: &TriangleMesh,
         sign: SignChoice,
@@ -51,12 +53,13 @@ impl ExactDistance {
         Ok(ExactDistance { plan })
     }
 
-    /// Signed distance at `point` \[m\], negative inside.
+    /// Returns the signed distance at `point` \[m\], negative inside.
     pub fn distance(&self, point: DVec3) -> f64 {
         self.distance_near(point, 0).0
     }
 
-    /// Signed distances at many points, in order; all cores. Faster than one by one: points near each other share their search.
+    /// Computes the signed distances at many points, in their order, on all cores. Faster than one
+    /// call per point, because points near each other share their search.
     pub fn distance_many(&self, points: &[DVec3]) -> Vec<f64> {
         let mut order: Vec<(u64, u32)> = {
             let bounds = crate::geom::DAabb::of_points(points.iter().copied());
@@ -74,7 +77,8 @@ impl ExactDistance {
             }
             results
         };
-        /// Long enough to share, short enough to spread over all cores where a point takes long.
+        /// Long enough to share hints, short enough to spread over all cores where a point takes
+        /// long.
         const CHUNK: usize = 256;
         let parts = threads::map_pieces(&mut order, CHUNK, |_, chunk| run(chunk));
         let mut distances = vec![0.0; points.len()];
@@ -84,17 +88,17 @@ impl ExactDistance {
         distances
     }
 
-    /// How inside is told from outside.
+    /// Returns the sign method.
     pub fn sign_method(&self) -> SignMethod {
         self.plan.signs.method()
     }
 
-    /// Whether the sign changes only across the surface.
+    /// Returns whether the sign changes only across the surface.
     pub(crate) fn is_closed(&self) -> bool {
         self.plan.closed
     }
 
-    /// What is wrong with the mesh and what was done about it, a sentence each.
+    /// Returns the defects of the mesh and how they were handled, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.plan.notes
     }
@@ -103,7 +107,7 @@ impl ExactDistance {
         &self.plan
     }
 
-    /// Nearest point on the mesh; `hint` is any face, best one that is near.
+    /// Returns the nearest point on the mesh. `hint` is any face, ideally one that is near.
     pub(crate) fn nearest(&self, point: DVec3, hint: u32) -> Nearest {
         self.plan
             .bvh
@@ -119,7 +123,8 @@ impl ExactDistance {
     }
 }
 
-/// Refuses meshes that have no distance.
+/// Refuses meshes that have no distance: no faces, missing vertices, or vertices that are not
+/// finite.
 pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
     if mesh.faces.is_empty() {
         return Err(MeshError::NoFaces.into());
@@ -147,12 +152,13 @@ pub(crate) fn check_faces(mesh: &TriangleMesh) -> Result<(), BakeError> {
     Err(error.into())
 }
 
-/// Place along a curve that fills space, so that points near each other come near each other: 21 bits an axis, interleaved.
+/// Returns the Morton code of a point, which is similar for points near each other: 21 bits per
+/// axis, interleaved.
 fn morton_key(point: DVec3, bounds: crate::geom::DAabb) -> u64 {
     let extent = bounds.extents().max_element();
     let scaled = (point - bounds.min) / extent * f64::from((1 << 21) - 1);
     let spread = |coordinate: f64| {
-        // A cast takes NaN to 0 and clamps.
+        // The cast turns NaN into 0 and clamps.
         let mut v = coordinate as u64 & 0x1f_ffff;
         v = (v | v << 32) & 0x001f_0000_0000_ffff;
         v = (v | v << 16) & 0x001f_0000_ff00_00ff;

@@ -1,13 +1,14 @@
-//! The mesh as a bake takes it: near the origin of its frame, and no face there many times over.
+//! Prepares a mesh for a bake: moves it near the origin of its frame, and drops repeated faces.
 //!
-//! Input: a mesh of valid faces, and the length that `f32` has to resolve. Output: the mesh, moved
-//! and thinned where that is needed, and what was done, for the [`Provenance`].
+//! Input: a mesh of valid faces, and the length that `f32` has to resolve.
+//! Output: the mesh, moved and thinned where that is needed, and notes of both for the
+//! [`Provenance`].
 //! Cost: one pass over the faces; a copy of the mesh only where it is changed.
-//! Not for: repair. The surface stays what it is, only where its numbers are written changes.
+//! Not for: repair. The surface stays what it is; only the frame of its coordinates changes.
 //!
-//! Fields are `f32`, and far from the origin `f32` is coarse: at 10⁵ m it has steps of 8 mm. So a
-//! mesh that is too far out for its cells is baked in a frame of its own. That is the frame of the
-//! mesh moved by [`Provenance::origin`]: a point of the mesh at x is at x − origin there.
+//! Fields are `f32`, and far from the origin `f32` is coarse: at 10⁵ m it has steps of 8 mm. A mesh
+//! that is too far out for its cells is therefore baked in a frame of its own. That is the frame of
+//! the mesh moved by [`Provenance::origin`]: a point of the mesh at x is at x − origin there.
 
 use std::borrow::Cow;
 
@@ -17,12 +18,12 @@ use crate::field::Provenance;
 use crate::geom::DAabb;
 use crate::mesh::{TriangleMesh, without_copies};
 
-/// Cells that one step of `f32` may be, where the mesh lies. Chosen: at a sixteenth the nodes are
-/// still where they should be to 6 % of a cell; more, and a field far out is visibly worse than the
-/// same field at the origin. Less would move meshes that bake well where they are.
+/// Largest step of `f32` where the mesh lies \[cells\]. Chosen: at a sixteenth, nodes are displaced
+/// by at most 6 % of a cell. With more, a field far out is visibly worse than the same field at the
+/// origin. With less, meshes would be moved that bake well where they are.
 const STEP_IN_CELLS: f64 = 1.0 / 16.0;
 
-/// A mesh to be baked.
+/// A mesh prepared for a bake.
 pub(crate) struct Intake<'a> {
     pub(crate) mesh: Cow<'a, TriangleMesh>,
     origin: DVec3,
@@ -30,8 +31,8 @@ pub(crate) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Of a mesh of valid faces. `cell_size` is the length \[m\] that `f32` is to resolve; `None`
-    /// leaves the mesh where it is.
+    /// Prepares a mesh of valid faces. `cell_size` is the length \[m\] that `f32` has to resolve;
+    /// `None` leaves the mesh where it is.
     pub(crate) fn of(mesh: &'a TriangleMesh, cell_size: Option<f64>) -> Intake<'a> {
         let mut intake = Intake {
             mesh: Cow::Borrowed(mesh),
@@ -57,21 +58,21 @@ impl<'a> Intake<'a> {
         intake
     }
 
-    /// Adds what was done to what is known of the field.
+    /// Adds the origin and the notes to the provenance of the field.
     pub(crate) fn note(self, provenance: &mut Provenance) {
         provenance.origin += self.origin;
         provenance.notes.splice(0..0, self.notes);
     }
 }
 
-/// Origin of the frame that a mesh with these bounds is baked in, for cells of this size \[m\]: zero where `f32` is fine enough for
-/// them. See [`Provenance::origin`].
+/// Returns the origin of the frame that a mesh with these bounds is baked in, for cells of this
+/// size \[m\]. Zero where `f32` is fine enough for them. See [`Provenance::origin`].
 pub fn frame_origin(bounds: DAabb, cell_size: f64) -> DVec3 {
     needed_origin(bounds, cell_size).unwrap_or(DVec3::ZERO)
 }
 
-/// Where a mesh with these bounds is best written, if one step of `f32` out there is too much of a
-/// cell of this size \[m\].
+/// Returns the origin of a better frame for a mesh with these bounds, if one step of `f32` at its
+/// distance from the origin is too large a part of a cell of this size \[m\].
 fn needed_origin(bounds: DAabb, cell_size: f64) -> Option<DVec3> {
     let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
     let step = f64::from(f32::EPSILON) * farthest;
@@ -79,12 +80,12 @@ fn needed_origin(bounds: DAabb, cell_size: f64) -> Option<DVec3> {
         return None;
     }
     let origin = near_origin(bounds)?;
-    // A grid that is too fine for `f32` wherever it lies is refused by who makes it.
+    // A grid that is too fine for `f32` wherever it lies is refused by the code that makes it.
     (origin != DVec3::ZERO).then_some(origin)
 }
 
-/// A round point near the middle of a box: a multiple of the power of two that is at most its
-/// diagonal, so that subtracting it from the coordinates of the mesh loses nothing of them.
+/// Returns a round point near the middle of a box: a multiple of the largest power of two that is
+/// at most its diagonal, so that subtracting it from the coordinates of the mesh is exact.
 fn near_origin(bounds: DAabb) -> Option<DVec3> {
     let diagonal = bounds.diagonal();
     let center = bounds.center();
@@ -96,7 +97,7 @@ fn near_origin(bounds: DAabb) -> Option<DVec3> {
     origin.is_finite().then_some(origin)
 }
 
-/// The mesh in the frame whose origin is at `origin`.
+/// Returns the mesh in the frame whose origin is at `origin`.
 pub(crate) fn moved_mesh(mesh: &TriangleMesh, origin: DVec3) -> TriangleMesh {
     let mut moved = mesh.clone();
     moved.move_to_frame_at(origin);

@@ -1,7 +1,9 @@
-//! One door to all bakes: a mesh and the kind of field wanted, a stored field back.
+//! One entry point to all bakes: bakes a mesh into any kind of field, as a stored field.
 //!
-//! Input: a mesh, settings, a [`FieldKind`]. Output: a [`StoredField`] with its provenance and report.
-//! Cost: that of the bake of the kind. Not for: callers that know the kind; they call its bake.
+//! Input: a mesh, settings, a [`FieldKind`].
+//! Output: a [`StoredField`] with its provenance and report.
+//! Cost: that of the bake of that kind.
+//! Not for: code with a fixed kind, which calls the bake of that kind.
 
 use crate::bake::baked::Baked;
 use crate::bake::dense::bake_with;
@@ -15,34 +17,34 @@ use crate::bake::voxel::voxmap::{VoxmapBakeError, VoxmapSettings, bake_voxmap};
 use crate::field::{StoredField, TaylorError};
 use crate::mesh::TriangleMesh;
 
-/// How a field is stored.
+/// Storage of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum FieldKind {
     /// A value at every node of a grid.
     #[default]
     Dense,
-    /// A value and a gradient at every node, in half floats \[Krayer\].
+    /// A value and a gradient at every node, in half floats \[Krayer2020\].
     Taylor,
-    /// Fine blocks in a coarse grid.
+    /// A coarse grid with fine blocks.
     Sparse(SparseSettings),
-    /// Layers of voxels around the surface \[Sagardia2014\]. Takes resolution, padding, signs and
-    /// memory from here, not from [`BakeSettings`].
+    /// Layers of voxels around the surface \[Sagardia2014\]. Resolution, padding, signs and memory
+    /// limit are taken from these settings, not from [`BakeSettings`].
     Voxmap(VoxmapSettings),
 }
 
 /// Why a mesh cannot be baked into a field of some kind.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FieldBakeError {
-    /// The mesh, the grid, its memory or its signs.
+    /// The mesh, the grid, its memory or its signs are the cause.
     #[error(transparent)]
     Bake(#[from] BakeError),
     /// The nodes do not fit a Taylor grid.
     #[error(transparent)]
     Taylor(#[from] TaylorError),
-    /// The sparse field.
+    /// The sparse field cannot be built.
     #[error(transparent)]
     Sparse(SparseBakeError),
-    /// The voxmap.
+    /// The voxmap cannot be built.
     #[error(transparent)]
     Voxmap(VoxmapBakeError),
 }
@@ -86,7 +88,8 @@ impl From<VoxmapBakeError> for FieldBakeError {
     }
 }
 
-/// Bakes a mesh into a field of the given kind. `progress` is called from any thread and may cancel.
+/// Bakes a mesh into a field of the given kind. `progress` is called from any thread and may
+/// cancel.
 pub fn bake_field(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -102,7 +105,7 @@ pub fn bake_field(
 }
 
 impl<F: Into<StoredField>> Baked<F> {
-    /// The same, whatever the kind of its field.
+    /// Converts the field to a [`StoredField`].
     pub fn stored(self) -> Baked<StoredField> {
         let Baked {
             field,

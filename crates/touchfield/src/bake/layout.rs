@@ -1,4 +1,4 @@
-//! The grid that follows from a mesh and the settings of its bake.
+//! The grid that follows from a mesh and its bake settings.
 
 use glam::{DVec3, UVec3};
 
@@ -8,7 +8,7 @@ use crate::field::GridLayout;
 use crate::geom::DAabb;
 
 impl OffsetWidth {
-    /// Itself, if a ball can be that wide.
+    /// Returns this width if it is usable as the radius of a ball: positive and finite.
     pub(crate) fn checked(self) -> Result<OffsetWidth, LayoutError> {
         let (OffsetWidth::Cells(width) | OffsetWidth::Length(width)) = self;
         if width > 0.0 && width.is_finite() {
@@ -20,7 +20,8 @@ impl OffsetWidth {
 }
 
 impl BakeSettings {
-    /// Cells between a mesh whose longest side has this length \[m\] and the border: those asked for, and as many as an offset needs.
+    /// Returns the padding cells around a mesh whose longest side has this length \[m\]: those of
+    /// the settings, or more where an offset needs them.
     fn padding_around(&self, longest: f64) -> Result<u32, BakeError> {
         let Some(width) = self.sign.offset() else {
             return Ok(self.padding);
@@ -29,19 +30,19 @@ impl BakeSettings {
         if cells >= f64::from(u32::MAX) {
             return Err(LayoutError::TooManyNodes { cells }.into());
         }
-        // A cast takes NaN, of a cell size that will be refused, to 0.
+        // The cast turns NaN, which comes from a cell size that is refused below, into 0.
         Ok(self.padding.max(cells as u32))
     }
 
-    /// Returns the cell size of the grid for a mesh of these bounds, wherever they lie \[m\]; `None` where
-    /// there is no grid.
+    /// Returns the cell size of the grid for a mesh with these bounds, wherever they lie \[m\];
+    /// `None` if there is no grid.
     pub(crate) fn cell_size(&self, bounds: DAabb) -> Option<f64> {
         let around_origin = DAabb::new(-bounds.half_extents(), bounds.half_extents());
         let layout = self.layout(around_origin).ok()?;
         Some(layout.cell_size.into())
     }
 
-    /// The grid for a mesh of these bounds: cubic cells, the mesh in the middle.
+    /// Returns the grid for a mesh with these bounds: cubic cells, the mesh in the middle.
     pub fn layout(&self, bounds: DAabb) -> Result<GridLayout, BakeError> {
         let extents = bounds.extents();
         let longest = extents.max_element();
@@ -69,13 +70,13 @@ impl BakeSettings {
             return Err(LayoutError::BadCellSize { cell_size }.into());
         }
         let cell_size = match self.resolution {
-            // Rounded up, so that the nodes asked for still span the mesh.
+            // Rounded up, so that the requested nodes still span the mesh.
             Resolution::Nodes(_) => (cell_size as f32).next_up(),
             Resolution::CellSize(_) => cell_size as f32,
         };
         let step = f64::from(cell_size);
         let cells = (extents / step).ceil() + 2.0 * f64::from(padding);
-        // One cell at least, for flat meshes without padding.
+        // At least one cell, for flat meshes without padding.
         let cells = cells.max(DVec3::ONE);
         if cells.max_element() >= f64::from(u32::MAX) {
             return Err(LayoutError::TooManyNodes {

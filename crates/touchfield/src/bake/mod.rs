@@ -1,4 +1,5 @@
-//! Baking: from a triangle mesh to a distance field whose error is known. Offline; the run time never imports it.
+//! Baking: builds a distance field with a known error from a triangle mesh. Offline; the run time
+//! never imports it.
 
 pub(crate) mod baked;
 pub(crate) mod blocks;

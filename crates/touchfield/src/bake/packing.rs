@@ -1,9 +1,9 @@
-//! How the values of blocks are stored: bits, steps, roundings, and lowering by their errors.
+//! Storage of block values: bits, steps, rounding, and lowering values by their errors.
 
 use crate::field::{PLAIN, SparseBlock, SparseParts, SparseValues};
 use std::ops::Range;
 
-/// Bits of a stored value.
+/// Storage size of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bits {
     /// One byte.
@@ -32,18 +32,20 @@ impl Bits {
     }
 }
 
-/// A value less what it can be too high. Twice over in `f32`: the sum is rounded, and so is every sample.
+/// Returns a value minus the error by which it may be too high. Rounds down twice, because in `f32`
+/// the sum is rounded, and so is every sample.
 pub(crate) fn lowered(value: f32, error: f32) -> f32 {
     (value - error.next_up()).next_down()
 }
 
-/// Moves every value down by what it can be too high, and says how far it can be off then.
+/// Lowers every value by its error, so that none is too high, and doubles the stored errors to
+/// match.
 pub(crate) fn lower_by_errors(parts: &mut SparseParts) {
     lower_nodes(parts);
     lower_blocks(&mut parts.blocks, &mut parts.values);
 }
 
-/// The same for coarse nodes alone.
+/// Lowers the values of the coarse nodes by their error; see [`lower_by_errors`].
 pub(crate) fn lower_nodes(parts: &mut SparseParts) {
     for value in &mut parts.nodes {
         *value = lowered(*value, parts.plain_error);
@@ -51,7 +53,7 @@ pub(crate) fn lower_nodes(parts: &mut SparseParts) {
     parts.plain_error = (2.0 * parts.plain_error).next_up();
 }
 
-/// The same for blocks alone.
+/// Lowers the values of blocks by their errors; see [`lower_by_errors`].
 pub(crate) fn lower_blocks(blocks: &mut [SparseBlock], values: &mut SparseValues) {
     for block in blocks {
         if let SparseValues::Bits32(values) = values {
@@ -66,14 +68,14 @@ pub(crate) fn lower_blocks(blocks: &mut [SparseBlock], values: &mut SparseValues
     }
 }
 
-/// Blocks as they grow.
+/// Blocks under construction.
 pub(crate) struct Built {
     pub(crate) cells: Vec<u32>,
     pub(crate) plain_error: f64,
     pub(crate) blocks: Vec<SparseBlock>,
     pub(crate) children: Vec<u32>,
     pub(crate) values: SparseValues,
-    /// Blocks that were taken over from before.
+    /// Number of blocks that were copied from an earlier field.
     pub(crate) kept: usize,
 }
 
@@ -93,7 +95,7 @@ impl Built {
         }
     }
 
-    /// Adds another's blocks behind its own.
+    /// Appends the blocks of `other`, with their indices shifted.
     pub(crate) fn append(&mut self, other: Built) {
         let moved = |list: Vec<u32>, by: usize| {
             list.into_iter().map(move |index| {
@@ -121,7 +123,7 @@ impl Built {
         self.kept += other.kept;
     }
 
-    /// Adds a block without children as it stands among other values.
+    /// Copies a block without children, with its stored values, from `values`.
     pub(crate) fn copy(&mut self, block: &SparseBlock, values: &SparseValues) {
         self.blocks.push(SparseBlock {
             first_value: self.values.len(),
@@ -146,7 +148,8 @@ impl Built {
         }
     }
 
-    /// Stores a block of values; `error` is that of interpolating them as they are. Returns its number.
+    /// Stores a block of values and returns its index. `error` is the error of interpolating the
+    /// unrounded values \[m\]; `rounding` is added to it.
     pub(crate) fn push(
         &mut self,
         cells_log2: u8,
@@ -163,9 +166,9 @@ impl Built {
             SparseValues::Bits32(_) => 0.0,
             _ => (high - low) / ((1u32 << steps) - 1) as f32,
         };
-        // A step too small to count with is none.
+        // A step that is too small to divide by counts as zero.
         let step = if step.is_normal() { step } else { 0.0 };
-        // To the nearest step: the conversion to an integer cuts, and saturates.
+        // Rounds to the nearest step: the conversion to an integer truncates, and saturates.
         let stored = |value: f32| match step {
             0.0 => 0.0,
             step => (value - low) / step + 0.5,
@@ -177,11 +180,11 @@ impl Built {
         }
         let (lowest, lost) = match self.values {
             SparseValues::Bits32(_) => (0.0, 0.0),
-            // Without steps every value is the lowest.
+            // Without steps, every value is stored as the lowest.
             _ if step == 0.0 => (low, high - low),
             _ => (low, 0.5 * step),
         };
-        // Decoding multiplies and adds in f32.
+        // Decoding multiplies and adds in `f32`.
         let rounding = rounding + rounding_of(largest);
         self.blocks.push(SparseBlock {
             cells_log2,
@@ -195,11 +198,13 @@ impl Built {
     }
 }
 
-/// What interpolating values up to this, decoded in `f32`, rounds \[m\].
+/// Returns the rounding error of interpolating values of at most this magnitude, decoded in `f32`
+/// \[m\].
 pub(crate) fn rounding_of(largest: f64) -> f64 {
     16.0 * f64::from(f32::EPSILON) * largest
 }
 
-/// Cells of a block along a side, and the power of two that is.
+/// Number of cells along a side of a block.
 pub(crate) const CELLS: u32 = 1 << CELLS_LOG2;
+/// Base-2 logarithm of [`CELLS`].
 pub(crate) const CELLS_LOG2: u8 = 3;

@@ -1,17 +1,17 @@
-//! How far a bake is, and how it is cancelled.
+//! Progress reports and cancellation of a bake.
 
 use std::ops::ControlFlow;
 
 use crate::bake::error::BakeError;
 
-/// What a bake is doing.
+/// Stage of a bake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Looking for defects and building the search structures.
+    /// Search for defects and construction of the search structures.
     Preparing,
     /// Distances of all nodes.
     Distances,
-    /// Inside or outside, where distances do not tell.
+    /// Signs of nodes, where the nearest feature does not determine them.
     Signs,
     /// Cross-checks and sampled error.
     Checking,
@@ -20,18 +20,18 @@ pub enum Stage {
 /// Progress of a bake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is being done.
+    /// Current stage.
     pub stage: Stage,
-    /// Parts of the stage that are done.
+    /// Number of finished parts of the stage.
     pub done: u64,
-    /// Parts of the stage in all.
+    /// Number of parts of the stage.
     pub total: u64,
 }
 
-/// Called from any thread; [`ControlFlow::Break`] cancels.
+/// Progress callback, called from any thread; [`ControlFlow::Break`] cancels the bake.
 pub type Progress<'a> = &'a (dyn Fn(Step) -> ControlFlow<()> + Sync);
 
-/// Tells how far a stage is, and stops if that is asked for.
+/// Reports the progress of a stage. Returns [`BakeError::Cancelled`] if the callback cancels.
 pub(crate) fn tell(
     progress: Progress<'_>,
     stage: Stage,

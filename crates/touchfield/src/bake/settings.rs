@@ -1,21 +1,22 @@
-//! What a bake is asked for.
+//! Settings of a bake.
 
 use std::fmt;
 
 use crate::field::{GridLayout, SignMethod};
 
-/// How to bake. `BakeSettings { resolution: …, ..Default::default() }`.
+/// Settings of a bake. Written as `BakeSettings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BakeSettings {
-    /// How fine.
+    /// Resolution of the grid.
     pub resolution: Resolution,
-    /// Empty cells between the mesh and the border of the grid; more of them if [`SignChoice::Offset`] needs more.
+    /// Empty cells between the mesh and the border of the grid; more if [`SignChoice::Offset`]
+    /// needs more.
     pub padding: u32,
-    /// How to tell inside from outside.
+    /// Choice of the sign method.
     pub sign: SignChoice,
-    /// How to find distances.
+    /// Distance method.
     pub method: Method,
-    /// A bake that would take more than this is refused before it starts \[bytes\].
+    /// Memory limit \[bytes\]. A bake that would take more is refused before it starts.
     pub max_memory: u64,
 }
 
@@ -31,7 +32,7 @@ impl Default for BakeSettings {
     }
 }
 
-/// How fine a grid is.
+/// Resolution of a grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
     /// Nodes along the longest side, padding included.
@@ -40,28 +41,31 @@ pub enum Resolution {
     CellSize(f64),
 }
 
-/// How distances are found. Three give the same values; the others are exact within three cells of the surface and within a proven
-/// bound beyond, which [`error_bound`](crate::field::Field::error_bound) includes.
+/// Distance method. The three exact ones give the same values. The others are exact within three
+/// cells of the surface, and within a proven bound beyond, which
+/// [`error_bound`](crate::field::Field::error_bound) includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Hierarchy and block coherence; exact to `f64` rounding.
+    /// BVH search shared by blocks of nodes; exact to `f64` rounding.
     Exact,
-    /// Every triangle for every node in `f64`, signs by the exact winding number: the oracle. Hours on large models.
+    /// Every triangle for every node in `f64`, with signs by the exact winding number. The
+    /// reference for the other methods; takes hours on large models.
     BruteForce,
-    /// Boxes of nodes against clusters of triangles, pruned by lower and upper bounds; exact to `f64` rounding. After
-    /// \[Johnson1998\].
+    /// Boxes of nodes against clusters of triangles, pruned by lower and upper bounds; exact to
+    /// `f64` rounding. After \[Johnson1998\].
     BoundTree,
-    /// Characteristics of faces, edges and vertices, scan-converted; exact near the surface, then as
-    /// [`Method::VectorDistance`]. After \[Mauch2000\].
+    /// Characteristics of faces, edges and vertices, scan-converted; exact near the surface, and as
+    /// [`Method::VectorDistance`] beyond. After \[Mauch2000\].
     ScanConversion,
-    /// Steps of a 5 × 5 × 5 neighbourhood added up; off by a proven 2.5 % of the distance and a quarter of a cell. After
-    /// \[Borgefors1986\].
+    /// Chamfer distances: sums of steps within a 5 × 5 × 5 neighbourhood. Off by at most a proven
+    /// 2.5 % of the distance plus a quarter of a cell. After \[Borgefors1986\].
     Chamfer,
-    /// The nearest surface point handed from node to node; never too small; proven to twice the chamfer bound, mostly far better. After
+    /// Vector distance transform: the nearest surface point is propagated from node to node. Never
+    /// too small; the error is proven to twice the chamfer bound, and mostly far smaller. After
     /// \[Danielsson1980\].
     VectorDistance,
-    /// The eikonal equation, upwind and of first order; proven afterwards, node by node, by chamfer distances. After
-    /// \[Sethian1996\].
+    /// Upwind, first-order solution of the eikonal equation, then bounded node by node by chamfer
+    /// distances. After \[Sethian1996\].
     FastMarching,
 }
 
@@ -77,12 +81,12 @@ impl Method {
         Method::FastMarching,
     ];
 
-    /// Whether node values are exact everywhere, rather than near the surface only.
+    /// Returns whether node values are exact everywhere, rather than near the surface only.
     pub fn is_exact(self) -> bool {
         matches!(self, Method::Exact | Method::BruteForce | Method::BoundTree)
     }
 
-    /// As the command line calls it.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Exact => "exact",
@@ -96,24 +100,27 @@ impl Method {
     }
 }
 
-/// Radius of the ball: gaps up to twice as wide are closed.
+/// Radius of the ball that [`SignChoice::Offset`] rolls around the mesh; gaps up to twice as wide
+/// are closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OffsetWidth {
-    /// So many cells.
+    /// Radius \[cells\].
     Cells(f64),
-    /// This length \[m\].
+    /// Radius \[m\].
     Length(f64),
 }
 
 impl Default for OffsetWidth {
-    /// One cell: closes what the grid can hardly show, and fills no groove that it could.
+    /// Returns one cell, which closes gaps that the grid can hardly represent, and fills no groove
+    /// that it could.
     fn default() -> OffsetWidth {
         OffsetWidth::Cells(1.0)
     }
 }
 
 impl OffsetWidth {
-    /// Cells of padding that the ball needs to roll all around a mesh whose longest side has this length \[m\]: σ, and one more.
+    /// Returns the padding \[cells\] that the ball needs to roll all around a mesh whose longest
+    /// side has this length \[m\]: σ plus one cell.
     pub(crate) fn padding(self, resolution: Resolution, longest: f64) -> f64 {
         match (self, resolution) {
             (OffsetWidth::Cells(cells), _) => cells + 1.0,
@@ -127,7 +134,7 @@ impl OffsetWidth {
         .ceil()
     }
 
-    /// σ \[cells\].
+    /// Returns σ \[cells\].
     pub(crate) fn in_cells(self, layout: &GridLayout) -> f64 {
         match self {
             OffsetWidth::Cells(cells) => cells,
@@ -137,7 +144,7 @@ impl OffsetWidth {
 }
 
 impl fmt::Display for OffsetWidth {
-    /// The number and its unit.
+    /// Writes the number and its unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OffsetWidth::Cells(cells) => write!(f, "{cells:?} cells"),
@@ -146,19 +153,22 @@ impl fmt::Display for OffsetWidth {
     }
 }
 
-/// How to tell inside from outside.
+/// Choice of the sign method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SignChoice {
-    /// By the defects of the mesh: pseudonormals for clean ones, else winding numbers, else parity; cross-checked.
+    /// Chosen from the defects of the mesh: pseudonormals for clean ones, else winding numbers,
+    /// else parity; cross-checked.
     Auto,
-    /// This one, or an error when the mesh does not allow it. [`SignMethod::Offset`] means [`OffsetWidth::default`].
+    /// Always this method; an error if the mesh does not allow it. [`SignMethod::Offset`] means
+    /// [`OffsetWidth::default`].
     Always(SignMethod),
-    /// By what a ball from outside can reach, of this radius: [`SignMethod::Offset`]. Dense grids only.
+    /// Signs by the region that a ball of this radius can reach from outside:
+    /// [`SignMethod::Offset`]. Dense grids only.
     Offset(OffsetWidth),
 }
 
 impl SignChoice {
-    /// The width of the offset, if signs are told by one.
+    /// Returns the width of the offset, if this choice is [`SignMethod::Offset`].
     pub(crate) fn offset(self) -> Option<OffsetWidth> {
         match self {
             SignChoice::Offset(width) => Some(width),

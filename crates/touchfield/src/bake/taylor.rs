@@ -1,13 +1,15 @@
-//! From a mesh to a Taylor grid: distance and gradient of every node from its exact nearest point.
+//! Bakes a mesh into a Taylor grid: distance and gradient per node, from its exact nearest point.
 //!
 //! Input: a mesh and settings, as for [`crate::bake::dense`].
-//! Output: a [`TaylorGrid`] with a proven error bound, and the same account as for a dense grid.
-//! Cost: a dense bake, then one search a node for its gradient; 28 bytes a node at its peak, 9¼ kept.
+//! Output: a [`TaylorGrid`] with a proven error bound, and the same report as for a dense grid.
+//! Cost: a dense bake, then one search per node for its gradient; 28 bytes per node at its peak, 9¼
+//! kept.
 //! Not for: dense grids that are there already; see [`TaylorGrid::from_dense`].
 //!
-//! After document 000, §4.3 (docs/BIBLIOGRAPHY.md): the gradient is the direction from the nearest point, turned around inside, and at a
-//! node on the surface its normal. We differ at edges and corners, where the normal is the pseudonormal: the mean of the faces
-//! that meet there, instead of that of any one of them.
+//! After \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md): the gradient is the direction from the
+//! nearest point, negated inside; at a node on the surface it is the surface normal. We differ at
+//! edges and corners, where the normal is the pseudonormal, the weighted mean of the faces that
+//! meet there, instead of the normal of any one of them.
 
 use crate::field::TaylorError;
 use std::time::Instant;
@@ -48,11 +50,12 @@ impl TaylorBakeError {
     }
 }
 
-/// Bytes of a node while baking: its distance, both once more, and the halves.
+/// Peak bytes per node while baking: the dense value, the [`Sample`], and the half floats.
 const NODE_BYTES: usize = size_of::<f32>() + size_of::<Sample>() + size_of::<[u16; 4]>();
 
-/// Share of the largest coordinate within which a node lies on the surface: 2⁻⁴⁴, some hundred roundings of `f64`. The direction to a
-/// nearest point farther than that is right to a percent.
+/// Largest distance at which a node counts as on the surface, as a share of the largest coordinate:
+/// 2⁻⁴⁴, about a hundred roundings of `f64`. The direction to a nearest point farther away than
+/// that is right to a percent.
 const ON_SURFACE: f64 = 1.0 / (1u64 << 44) as f64;
 
 /// Bakes a mesh into a Taylor grid. `progress` is called from any thread and may cancel.
@@ -68,7 +71,7 @@ pub fn bake_taylor(
     Ok(baked)
 }
 
-/// [`bake_taylor`] of a mesh that stays where it is.
+/// Bakes a mesh in the frame it is given in; see [`bake_taylor`].
 fn bake_near(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -78,7 +81,7 @@ fn bake_near(
     if settings.sign.offset().is_some() {
         return Err(BakeError::from(SignError::OffsetNeedsDense).into());
     }
-    // A dense grid takes four bytes of each node.
+    // A dense grid takes four bytes per node, so its limit is that share of the whole.
     let share = (NODE_BYTES / size_of::<f32>()) as u64;
     let dense_settings = BakeSettings {
         max_memory: settings.max_memory / share,
@@ -98,6 +101,7 @@ fn bake_near(
         }),
         error => error,
     })?;
+    // Gradients of the nodes, encoded brick by brick.
     let exact = ExactDistance::new(mesh, settings.sign)?;
     let layout = *dense.field.layout();
     let nodes = with_gradients(&layout, dense.field.values(), &exact);
@@ -135,7 +139,7 @@ fn bake_near(
     })
 }
 
-/// Every node with its gradient.
+/// Returns the distance and gradient of every node.
 fn with_gradients(layout: &GridLayout, values: &[f32], exact: &ExactDistance) -> Vec<Sample> {
     let bounds = layout.bounds().as_daabb();
     let on_surface = ON_SURFACE * bounds.min.abs().max(bounds.max.abs()).max_element();

@@ -1,11 +1,15 @@
-//! The convex hull of a mesh, for the run time.
+//! Computes the convex hull of a mesh for the run time.
 //!
-//! Input: a mesh, whatever its faces. Output: a [`ConvexHull`] of their corners in `f32`. Cost: O(n log n). Not for: concave bodies, whose hollows it fills.
+//! Input: a mesh, whatever its faces.
+//! Output: a [`ConvexHull`] of their corners in `f32`.
+//! Cost: O(n log n).
+//! Not for: concave bodies, whose hollows it fills.
 
 use crate::mesh::TriangleMesh;
 use crate::shape::convex::{ConvexHull, HullError};
 
-/// The convex hull of the faces of a mesh; vertices of no face are no part of it, as they are none of what [`bake`](crate::bake::dense) makes.
+/// Computes the convex hull of the faces of a mesh. Vertices without a face are ignored, as in
+/// [`bake`](crate::bake::dense).
 ///
 /// Corners are rounded to `f32`: they are off by at most 6·10⁻⁸ of their coordinates.
 pub fn hull_of_mesh(mesh: &TriangleMesh) -> Result<ConvexHull, HullError> {

@@ -1,12 +1,15 @@
-//! Distances that somebody else computed, made into a field: any grid can be a solid to collide with.
+//! Makes a field of distances computed elsewhere, so that any grid can be a solid to collide with.
 //!
 //! Input: values at the nodes of a grid, and a [`Promise`] of how exact they are.
-//! Output: a [`DenseGrid`] whose error bound follows from the promise, and its [`Provenance`]; or where the values break it.
-//! Cost: two passes over the values. Not for: proving the promise; only what contradicts it is found.
+//! Output: a [`DenseGrid`] whose error bound follows from the promise, and its [`Provenance`]; or
+//! the places where the values break the promise.
+//! Cost: two passes over the values.
+//! Not for: proving the promise; only contradictions to it are found.
 //!
-//! A distance changes by at most the way that is gone. So neighbours that differ by more than their distance h and what both can be off,
-//! |φ − φ′| > h + 2 e, are no distances that exact, and are refused. A node on the border that is inside is refused as well: beyond the
-//! border nothing is known of the solid, and a field promises that there is none.
+//! A distance changes by at most the length of a step. So neighbours whose values differ by more
+//! than their distance h and both errors, |φ − φ′| > h + 2 e, are not distances of that exactness,
+//! and are refused. A node on the border that is inside is refused as well: nothing is known of the
+//! solid beyond the border, and a field promises that there is none.
 
 use glam::UVec3;
 
@@ -14,79 +17,80 @@ use crate::bake::check;
 use crate::field::{DenseGrid, GridError, GridLayout, Provenance, SignMethod};
 use crate::geom::{Aabb, DAabb, places};
 
-/// How exact given distances are.
+/// Promised exactness of given distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Promise {
-    /// What is interpolated between nodes in `f32` is off by at most this \[m\].
+    /// Largest error of the values interpolated between nodes in `f32` \[m\].
     ErrorBound(f64),
-    /// The nodes are off by at most this \[m\]. Between them half the diagonal of a cell is added, and rounding.
+    /// Largest error at the nodes \[m\]. Between them, half the diagonal of a cell and rounding are
+    /// added.
     NodeError(f64),
 }
 
-/// Distances that somebody else computed.
+/// Distances computed elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// Where the nodes lie.
+    /// Grid of the nodes.
     pub layout: GridLayout,
     /// Signed distances, x fastest, negative inside \[m\].
     pub values: Vec<f32>,
-    /// A box that holds the surface \[m\]; found from the values if `None`.
+    /// AABB that holds the surface \[m\]; found from the values if `None`.
     pub solid: Option<Aabb>,
-    /// How exact they are.
+    /// Promised exactness of the values.
     pub promise: Promise,
-    /// By how much rounding nodes and values to `f32` has moved them, which is added to the error \[m\].
+    /// Error from rounding nodes and values to `f32`, which is added to the promised error \[m\].
     pub rounded: f64,
 }
 
-/// Why given distances make no field.
+/// Why given distances cannot be made into a field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GivenError {
-    /// Layout or values make no grid.
+    /// Layout and values do not form a grid.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// No error.
+    /// The promised error is negative or not finite.
     #[error("an error of {0} m promises nothing; it must be finite and not negative")]
     BadPromise(f64),
-    /// Neighbours that no distance could have.
+    /// Neighbours differ by more than distances can.
     #[error(
         "{count} pairs of neighbouring nodes differ by more than the {most:e} m that distances of this exactness can; the first: {low:e} m at node \
          {} and {high:e} m at node {}. Are the values distances in the unit of the cell size? If they are only that rough, promise less", at(*node), at(*next)
     )]
     TooSteep {
-        /// How many.
+        /// Number of such pairs.
         count: u64,
-        /// The first.
+        /// First node of the first pair.
         node: UVec3,
         /// Its neighbour.
         next: UVec3,
-        /// Value there \[m\].
+        /// Value at the node \[m\].
         low: f32,
         /// Value at the neighbour \[m\].
         high: f32,
-        /// What they may differ by \[m\].
+        /// Largest allowed difference \[m\].
         most: f32,
     },
-    /// The solid goes on beyond the border.
+    /// The solid reaches beyond the border.
     #[error(
         "{count} nodes of the border are inside the solid or, by the error that is promised, may be, the deepest with {value:e} m at node {}; beyond the \
          border nothing would be known of it. Give a grid that holds all of the solid, with a cell or two to spare, or a box that holds it (`solid`)", at(*node)
     )]
     LeavesGrid {
-        /// How many.
+        /// Number of such nodes.
         count: u64,
-        /// The deepest.
+        /// Deepest such node.
         node: UVec3,
-        /// Its distance \[m\].
+        /// Distance at that node \[m\].
         value: f32,
     },
-    /// A box around the surface that does not hold it.
+    /// The given box does not hold the surface.
     #[error(
         "node {} is inside ({value:e} m), but lies outside the box that should hold the surface; leave the box out, or give the right one", at(*node)
     )]
     BadSolid {
-        /// The first such node.
+        /// First node inside the solid but outside the box.
         node: UVec3,
-        /// Its value \[m\].
+        /// Value at that node \[m\].
         value: f32,
     },
 }
@@ -95,7 +99,7 @@ fn at(node: UVec3) -> String {
     format!("({}, {}, {})", node.x, node.y, node.z)
 }
 
-/// A field of given distances.
+/// Makes a field of given distances.
 pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
     let Given {
         layout,
@@ -120,14 +124,15 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
             node_error + half_diagonal + check::rounding(&layout, largest.into())
         }
     };
-    // What is exact in `f32` stays as it is.
+    // A bound that is exact in `f32` stays as it is.
     let error_bound = match error_bound as f32 {
         bound if f64::from(bound) < error_bound => bound.next_up(),
         bound => bound,
     };
+    // Check the values against the promise, the border and the box.
     let slack = (2.0 * node_error) as f32;
     let torn = check_steps(&layout, values, largest, slack)?;
-    // Without a box around the surface, nothing but the values can tell that it stays within the grid.
+    // Without a box around the surface, only the values can show that it stays within the grid.
     let border = solid.map_or(error_bound, |_| 0.0);
     check_border(&layout, values, border)?;
     let solid = match solid {
@@ -157,14 +162,15 @@ pub fn given_grid(given: Given) -> Result<(DenseGrid, Provenance), GivenError> {
     ))
 }
 
-/// Refuses neighbours that differ by more than their distance and `slack`; counts those that differ by more than their distance.
+/// Refuses neighbours that differ by more than their distance and `slack`. Returns the number of
+/// pairs that differ by more than their distance.
 fn check_steps(
     layout: &GridLayout,
     values: &[f32],
     largest: f32,
     slack: f32,
 ) -> Result<u64, GivenError> {
-    // Rounding of the values and of their difference.
+    // Includes the rounding of the values and of their difference.
     let own = layout.cell_size + 1e-5 * layout.cell_size + 4.0 * f32::EPSILON * largest;
     let most = own + slack * (1.0 + 1e-6);
     let (mut torn, mut broken) = (0, 0);
@@ -198,7 +204,7 @@ fn check_steps(
     }
 }
 
-/// Refuses values at the border that are `least` or less, and inside ones.
+/// Refuses negative values at the border, and values of at most `least` if that is positive.
 fn check_border(layout: &GridLayout, values: &[f32], least: f32) -> Result<(), GivenError> {
     let last = layout.cells();
     let is_border = |node: &UVec3| node.cmpeq(UVec3::ZERO).any() || node.cmpeq(last).any();
@@ -238,7 +244,8 @@ fn check_solid(
     }
 }
 
-/// A box around all cells that the surface can pass: where it does, the interpolated value is at most the error, so that a corner is.
+/// Returns a box around all cells that the surface can pass. In such a cell the interpolated value
+/// is at most the error somewhere, and so is that of a corner.
 fn surface_box(layout: &GridLayout, values: &[f32], error_bound: f32) -> Aabb {
     let near = |node: &UVec3| values[layout.node_index(*node)] <= error_bound;
     let (first, last) = places(UVec3::ZERO, layout.cells())

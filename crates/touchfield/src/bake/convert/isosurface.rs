@@ -1,16 +1,21 @@
-//! Isosurface: the surface where a field has a given value, as a closed mesh.
+//! Isosurface extraction: the surface where a field has a given value, as a closed mesh.
 //!
-//! Input: any field, a level, and how many cells to lay along the longest side of its box.
-//! Output: a mesh that is watertight, manifold, free of crossings and turned outward, whatever the field says.
-//! Cost: one value a node of the blocks that the surface may cut, and a few a vertex; all cores. Memory goes with the surface.
-//! Not for: solids thinner than a cell, which go unseen between two nodes; few or well-shaped triangles.
+//! Input: any field, a level, and the number of cells along the longest side of its AABB.
+//! Output: a mesh that is watertight, manifold, free of crossings and turned outward, whatever the
+//! values of the field.
+//! Cost: one value per node of the blocks that the surface may cut, and a few per vertex; all
+//! cores. Memory grows with the surface.
+//! Not for: solids thinner than a cell, which may be missed between two nodes; few or well-shaped
+//! triangles.
 //!
-//! Marching tetrahedra \[Doi1991\] over the six of each cell \[Kuhn1960\] (docs/BIBLIOGRAPHY.md). Chosen for what holds by
-//! construction: a tetrahedron has no ambiguous case; its piece of surface lies inside it; two neighbours cut their common side
-//! along the same segment. So every edge has two faces and every vertex one fan, and nothing crosses. A dual method would give
-//! rounder triangles, and no such proof. We differ in where the vertices lie: not where the linear interpolant
-//! crosses the level but where the field itself does, found along the edge by regula falsi \[Dowell1971\]; and never within
-//! [`NEAR`] of a node, so that a level that is met at a node leaves small faces rather than flat ones.
+//! Marching tetrahedra \[Doi1991\] over the six of each cell \[Kuhn1960\] (docs/BIBLIOGRAPHY.md).
+//! Chosen for what holds by construction: a tetrahedron has no ambiguous case; its piece of surface
+//! lies inside it; two neighbours cut their common side along the same segment. So every edge has
+//! two faces and every vertex one fan, and nothing crosses. A dual method would give rounder
+//! triangles, and no such proof. We differ in where the vertices lie: not where the linear
+//! interpolant crosses the level but where the field itself does, found along the edge by regula
+//! falsi \[Dowell1971\]; and never within [`NEAR`] of a node, so that a level that is met at a node
+//! leaves small faces rather than flat ones.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,22 +29,24 @@ use crate::geom::{Aabb, corner};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
-/// Vertices keep this share of their edge away from its ends. Also how near to the level the field must be at a vertex, in lengths of
-/// the edge. Far above rounding, so that small faces have an area; far below what cells resolve.
+/// Minimum distance of vertices from the ends of their edge, as a share of the edge. Also the
+/// tolerance of the field at a vertex, in lengths of the edge. Far above rounding, so that small
+/// faces have an area; far below the resolution of the cells.
 const NEAR: f64 = 1.0 / 1024.0;
 
-/// Cells between the field's box and the border. Not a whole number: a solid that fills its box would end at nodes.
+/// Padding between the field's AABB and the border \[cells\]. Not a whole number, because a solid
+/// that fills its AABB would then end at nodes.
 const PADDING: f64 = 1.25;
 
-/// How to extract an isosurface. `IsosurfaceSettings { cells: …, ..Default::default() }`.
+/// Settings of an isosurface. Written as `IsosurfaceSettings { cells: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IsosurfaceSettings {
-    /// Cells along the longest side.
+    /// Number of cells along the longest side.
     pub cells: u32,
-    /// Where to look; all beyond counts as outside, and the mesh is closed there. `None`: around the field's own box, with
-    /// room for the level.
+    /// Box to march over; everything beyond counts as outside, and the mesh is closed at its
+    /// border. `None`: the field's own AABB, grown by the level.
     pub bounds: Option<Aabb>,
-    /// A mesh that would take more than this while it is made is given up \[bytes\].
+    /// Memory limit \[bytes\]. A mesh that takes more during the extraction is given up.
     pub max_memory: u64,
 }
 
@@ -61,28 +68,28 @@ pub enum IsosurfaceError {
         "no point of the lattice is below the level {level} m; choose a larger level, or more cells if the solid is thin"
     )]
     Empty {
-        /// Asked for \[m\].
+        /// Requested level \[m\].
         level: f32,
     },
-    /// A level that is NaN or infinite.
+    /// The level is NaN or infinite.
     #[error("a level of {level} m is not usable; it must be finite")]
     BadLevel {
-        /// Asked for \[m\].
+        /// Requested level \[m\].
         level: f32,
     },
-    /// Too few cells for a border around the solid, or too many to count.
+    /// There are too few cells for a border around the solid, or too many to count.
     #[error("{cells} cells along the longest side; take from 4 to 4096")]
     BadCells {
-        /// Asked for.
+        /// Requested number of cells.
         cells: u32,
     },
-    /// A box without end or extent.
+    /// The box is infinite or has no extent.
     #[error(
         "the box to look in goes from {:?} to {:?}; it must be finite and have an extent (set `bounds`)",
         .0.min.to_array(), .0.max.to_array()
     )]
     BadBounds(Aabb),
-    /// Cells that `f32` does not tell apart.
+    /// The cells are too small for `f32` to resolve.
     #[error(
         "cells of {cell_size:e} m in a box from {:?} to {:?} are too small for f32; use fewer, or move the field towards the origin",
         .bounds.min.to_array(), .bounds.max.to_array()
@@ -90,29 +97,29 @@ pub enum IsosurfaceError {
     TooFine {
         /// Size of a cell \[m\].
         cell_size: f64,
-        /// The box to look in.
+        /// Box to march over \[m\].
         bounds: Aabb,
     },
-    /// A field that is no number somewhere.
+    /// The field is NaN or infinite at a point.
     #[error("the field is {value} at {:?}; its distances must be finite", .point.to_array())]
     NotFinite {
-        /// Where \[m\].
+        /// Position \[m\].
         point: Vec3,
-        /// What it says there.
+        /// Value of the field there.
         value: f32,
     },
-    /// More memory than allowed.
+    /// The mesh takes more memory than the limit allows.
     #[error(
         "the isosurface takes more than the {allowed} bytes allowed; use fewer cells or raise the limit"
     )]
     TooMuchMemory {
-        /// The limit.
+        /// The limit \[bytes\].
         allowed: u64,
     },
 }
 
 impl IsosurfaceError {
-    /// Whether a limit was hit, rather than the input being bad.
+    /// Returns whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
         matches!(self, IsosurfaceError::TooMuchMemory { .. })
     }
@@ -124,10 +131,12 @@ impl From<NotFinite> for IsosurfaceError {
     }
 }
 
-/// The surface around all points where the field is at most `level` \[m\], closed off at the border.
+/// Extracts the surface around all points where the field is at most `level` \[m\], closed at the
+/// border.
 ///
-/// At every vertex the field is within two thousandths of a cell's diagonal (and twice its own error) of the level, unless it jumps
-/// or the border cuts it off. Between vertices the mesh is off by the square of the cell size where the surface is smooth.
+/// At every vertex the field is within two thousandths of a cell's diagonal (and twice its own
+/// error) of the level, unless it jumps or the border cuts it off. Between vertices the mesh is off
+/// by the square of the cell size where the surface is smooth.
 ///
 /// ```
 /// use touchfield::bake::{IsosurfaceSettings, isosurface};
@@ -150,10 +159,11 @@ pub fn isosurface(
     let lattice = lattice(field, level, settings)?;
     let allowed = settings.max_memory;
     let [x, y, z] = lattice.blocks().to_array().map(u64::from);
-    // Sides are kept twice while they are settled.
+    // Sides are stored twice while they are settled.
     if 2 * x * y * z > allowed {
         return Err(IsosurfaceError::TooMuchMemory { allowed });
     }
+    // Classify the blocks, then march over those that the surface may cut.
     let sides = settle(&lattice, lattice.sides(|cell| side_of(field, level, cell)));
     let cut: Vec<usize> = (0..sides.len())
         .filter(|&block| sides[block] == Side::Cut)
@@ -176,6 +186,7 @@ pub fn isosurface(
     if taken.into_inner() > allowed {
         return Err(IsosurfaceError::TooMuchMemory { allowed });
     }
+    // Join the pieces of all blocks.
     let pieces = pieces.into_iter().collect::<Result<Vec<Piece>, _>>()?;
     let mesh = join(&lattice, &cut, pieces).ok_or(IsosurfaceError::TooMuchMemory { allowed })?;
     if mesh.faces.is_empty() {
@@ -184,7 +195,7 @@ pub fn isosurface(
     Ok(mesh)
 }
 
-/// The lattice to march over.
+/// Returns the lattice to march over.
 fn lattice(
     field: &(impl Field + ?Sized),
     level: f32,
@@ -210,7 +221,8 @@ fn lattice(
         return Err(IsosurfaceError::BadBounds(bounds));
     }
     let cell_size = longest / (f64::from(cells) - 2.0 * padding);
-    // A hair less, so that a side that is a whole number of cells does not get one more by rounding.
+    // Slightly less, so that a side that is a whole number of cells does not get one more by
+    // rounding.
     let counts = (extents / cell_size + 2.0 * padding - 1e-6).ceil();
     let counts = counts.clamp(DVec3::ONE, DVec3::splat(cells.into()));
     let (center, half) = (0.5 * (min + max), 0.5 * cell_size * counts);
@@ -220,7 +232,8 @@ fn lattice(
     };
     let thinnest = (padded.extents().as_dvec3() / counts).min_element();
     let largest = padded.min.abs().max(padded.max.abs()).max_element();
-    // Eight steps of f32 a cell: nodes that are rounded to one keep their order and their distance.
+    // At least eight steps of `f32` per cell: nodes rounded to `f32` keep their order and their
+    // distance.
     if thinnest.is_nan() || thinnest < 8.0 * f64::from(f32::EPSILON) * f64::from(largest) {
         return Err(IsosurfaceError::TooFine {
             cell_size: thinnest,
@@ -230,15 +243,16 @@ fn lattice(
     Ok(Lattice::new(padded, counts.as_uvec3()))
 }
 
-/// The side on which all values of a box are.
+/// Returns the side of the level on which all values in a box are.
 fn side_of(field: &(impl Field + ?Sized), level: f32, cell: Aabb) -> Side {
     let error = field.error_bound();
     let (lower, upper) = if field.meaning() == Meaning::Distance || level == 0.0 {
-        // Holds the truth, from which values are off by the error.
+        // The interval holds the true distance, from which values are off by the error.
         let truth = field.interval(cell);
         (truth.lower - error, truth.upper + error)
     } else {
-        // Of a mere bound only the values are known: Lipschitz, up to twice the error.
+        // If the field is only a bound, only its values are known: Lipschitz, up to twice the
+        // error.
         let value = field.distance(cell.center());
         let slack = 1e-5 * (cell.diagonal() + value.abs() + cell.center().abs().max_element());
         let reach = 0.5 * cell.diagonal() + 2.0 * error + slack;
@@ -253,7 +267,7 @@ fn side_of(field: &(impl Field + ?Sized), level: f32, cell: Aabb) -> Side {
     }
 }
 
-/// Blocks around a place, itself among them, that exist.
+/// Returns the existing blocks around a block, itself among them.
 fn neighbours(lattice: &Lattice, block: UVec3) -> impl Iterator<Item = usize> + '_ {
     let first = block.saturating_sub(UVec3::ONE);
     let last = (block + UVec3::ONE).min(lattice.blocks() - UVec3::ONE);
@@ -262,8 +276,9 @@ fn neighbours(lattice: &Lattice, block: UVec3) -> impl Iterator<Item = usize> + 
         .map(|block| lattice.block_index(block))
 }
 
-/// Marks as cut what cannot stay as it is: blocks inside at the border, which must be closed there, and blocks inside beside blocks
-/// outside, which a field that keeps its promises does not have. No node is then said to be both.
+/// Marks as cut the blocks whose side cannot stay: blocks inside at the border, which must be
+/// closed there, and blocks inside beside blocks outside, which a field within its error bound does
+/// not have. Then no node is on both sides.
 fn settle(lattice: &Lattice, sides: Vec<Side>) -> Vec<Side> {
     let last = lattice.blocks() - UVec3::ONE;
     (0..sides.len())
@@ -286,22 +301,23 @@ fn settle(lattice: &Lattice, sides: Vec<Side>) -> Vec<Side> {
         .collect()
 }
 
-/// An edge of the lattice that the surface crosses: its lower node and which of the seven ways it goes. Ordered as the nodes are.
+/// An edge of the lattice that the surface crosses: its lower node and which of the seven
+/// directions it has. Ordered like the nodes.
 type EdgeKey = u64;
 
-/// What one block adds to the mesh.
+/// The part of the mesh that one block adds.
 #[derive(Default)]
 struct Piece {
-    /// Of the edges that begin in this block, in order.
+    /// Edges that begin in this block and are crossed, in order.
     keys: Vec<EdgeKey>,
-    /// One for each key.
+    /// Vertex of each key \[m\].
     vertices: Vec<DVec3>,
-    /// Of the cells of this block; the edges may begin in a neighbour.
+    /// Faces in the cells of this block; their edges may begin in a neighbour.
     faces: Vec<[EdgeKey; 3]>,
 }
 
 impl Piece {
-    /// In this piece and in the mesh.
+    /// Returns the memory of this piece, here and in the mesh \[bytes\].
     fn bytes(&self) -> u64 {
         let vertex = size_of::<EdgeKey>() + 2 * size_of::<DVec3>();
         let face = size_of::<[EdgeKey; 3]>() + 2 * size_of::<[u32; 3]>();
@@ -309,7 +325,7 @@ impl Piece {
     }
 }
 
-/// Nodes of a block with what is known of each, in the order of the range.
+/// Nodes of a block with their values and sides, in the order of the range.
 struct Nodes {
     range: NodeRange,
     values: Vec<f32>,
@@ -344,8 +360,8 @@ impl<F: Field + ?Sized> March<'_, F> {
         Ok(piece)
     }
 
-    /// Whether a node counts as inside: not at the border; as the decided blocks around it are; else by its value.
-    /// Every block that holds the node finds the same.
+    /// Returns whether a node counts as inside: not at the border; the same as the decided blocks
+    /// around it; else by its value. Every block that holds the node finds the same.
     fn is_inside(&self, node: UVec3, value: f32) -> bool {
         let last = self.lattice.all().last;
         if node.cmpeq(UVec3::ZERO).any() || node.cmpeq(last).any() {
@@ -368,14 +384,15 @@ impl<F: Field + ?Sized> March<'_, F> {
     }
 
     fn key(&self, [a, b]: [UVec3; 2]) -> EdgeKey {
-        // One of the two is the lower along every axis: so Kuhn's edges go.
+        // One of the two nodes is the lower one along every axis, by the construction of Kuhn's
+        // edges.
         let low = a.min(b);
         let way = a.max(b) - low;
         let slot = self.lattice.all().slot(low) as EdgeKey;
         8 * slot + EdgeKey::from(way.x + 2 * way.y + 4 * way.z)
     }
 
-    /// The vertices on the seven edges that begin at a node.
+    /// Adds the vertices on the seven edges that begin at a node.
     fn vertices_of_node(
         &self,
         nodes: &Nodes,
@@ -402,20 +419,21 @@ impl<F: Field + ?Sized> March<'_, F> {
         Ok(())
     }
 
-    /// Where the field crosses the level between a node inside and one outside.
+    /// Returns the point where the field crosses the level between a node inside and one outside.
     fn crossing(&self, ends: [DVec3; 2], values: [f32; 2]) -> Result<DVec3, IsosurfaceError> {
         let [inner, outer] = ends;
         let at = |share: f64| inner + share * (outer - inner);
         let above = |value: f32| f64::from(value) - f64::from(self.level);
         let [mut f_low, mut f_high] = values.map(above);
-        // A node at the border or beside a decided block counts as something else than its value says: close to it, then.
+        // A node at the border or beside a decided block may count as another side than that of its
+        // value; the vertex is then close to it.
         if f_low > 0.0 {
             return Ok(at(NEAR));
         }
         if f_high <= 0.0 {
             return Ok(at(1.0 - NEAR));
         }
-        // Every third step halves what is left: ten times in all, down to `NEAR`.
+        // Every third step halves the interval: ten times in all, down to `NEAR`.
         const STEPS: usize = 30;
         let close = NEAR * inner.distance(outer);
         let (mut low, mut high) = (0.0, 1.0);
@@ -437,7 +455,8 @@ impl<F: Field + ?Sized> March<'_, F> {
             if f.abs() <= close || high - low < NEAR {
                 break;
             }
-            // An end that stays twice counts half: the next step goes beyond the crossing [Dowell1971].
+            // An end that stays twice counts half, so the next step goes beyond the crossing
+            // [Dowell1971].
             if f <= 0.0 {
                 (low, f_low) = (share, f);
                 f_high *= if last_moved == -1 { 0.5 } else { 1.0 };
@@ -451,7 +470,7 @@ impl<F: Field + ?Sized> March<'_, F> {
         Ok(at(share.clamp(NEAR, 1.0 - NEAR)))
     }
 
-    /// The surface in the six tetrahedra of a cell, outward.
+    /// Adds the faces in the six tetrahedra of a cell, turned outward.
     fn faces_of_cell(&self, nodes: &Nodes, cell: UVec3, piece: &mut Piece) {
         let corners: [UVec3; 8] = std::array::from_fn(|index| corner(cell, index));
         let inside = corners.map(|node| nodes.inside[nodes.range.slot(node)]);
@@ -475,7 +494,8 @@ impl<F: Field + ?Sized> March<'_, F> {
     }
 }
 
-/// One mesh of all pieces, in the order of their blocks; `None` if its vertices cannot be numbered.
+/// Joins all pieces into one mesh, in the order of their blocks; `None` if its vertices cannot be
+/// numbered.
 fn join(lattice: &Lattice, cut: &[usize], pieces: Vec<Piece>) -> Option<TriangleMesh> {
     let mut offsets = Vec::with_capacity(pieces.len());
     let mut count = 0u32;

@@ -1,4 +1,5 @@
-//! Conversions: fields into other kinds of fields, fields into meshes, meshes into hulls and surfaces.
+//! Conversions: fields into other kinds of fields, fields into meshes, meshes into hulls and
+//! surfaces.
 
 pub(crate) mod convex_hull;
 pub(crate) mod given;

@@ -1,4 +1,4 @@
-//! How a field is to be stored another way, and why it cannot be.
+//! Settings and errors of conversions.
 
 use crate::bake::packing::Bits;
 use crate::bake::progress::{Progress, Stage, Step};
@@ -8,16 +8,18 @@ use crate::field::{
 use glam::UVec3;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How to convert. `ConvertSettings { target: …, ..Default::default() }`.
+/// Settings of a conversion. Written as `ConvertSettings { target: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvertSettings {
-    /// How the field is to be stored.
+    /// Kind of storage to convert to.
     pub target: Target,
-    /// Distance between nodes \[m\]; that of the finest cells of the field given if `None`.
+    /// Distance between nodes \[m\]; `None` keeps that of the finest cells of the source field.
     pub cell_size: Option<f64>,
-    /// Lowers every value by its error, so that the solid encloses the surface: for fields whose [`Provenance::conservative`] is to stay true.
+    /// Whether every value is lowered by its error, so that the solid encloses the surface: keeps
+    /// [`Provenance::conservative`] true.
     pub conservative: bool,
-    /// A conversion that would take more than this, the field given included, is refused before it starts \[bytes\].
+    /// Memory limit \[bytes\]. A conversion that would take more, the source field included, is
+    /// refused before it starts.
     pub max_memory: u64,
 }
 
@@ -32,7 +34,7 @@ impl Default for ConvertSettings {
     }
 }
 
-/// How a field is to be stored.
+/// Kind of storage that a field is converted to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// A value at every node.
@@ -41,22 +43,22 @@ pub enum Target {
     Taylor,
     /// A coarse grid, and blocks of fine cells.
     Sparse {
-        /// Which blocks.
+        /// Blocks to keep.
         keep: Keep,
-        /// Of a stored value.
+        /// Storage size of a value.
         bits: Bits,
     },
-    /// A number for every voxel.
+    /// A value for every voxel.
     Voxmap {
-        /// How it is stored.
+        /// Encoding of the stored values.
         encoding: Encoding,
-        /// How values between voxels are found.
+        /// Sampling between voxels.
         sampling: Sampling,
     },
 }
 
 impl Target {
-    /// The word used on the command line and in JSON.
+    /// Returns the word used on the command line and in JSON.
     pub fn kind(self) -> &'static str {
         match self {
             Target::Dense => "dense",
@@ -67,46 +69,46 @@ impl Target {
     }
 }
 
-/// The blocks that a sparse field keeps.
+/// Blocks that a sparse field keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Keep {
-    /// All; those of a sparse field as they are.
+    /// All blocks; those of a sparse field are kept as they are.
     All,
-    /// Those within so many cells of the surface.
+    /// Blocks within this many cells of the surface.
     Band(f64),
-    /// Those that the coarse grid does not reproduce within this \[m\].
+    /// Blocks that the coarse grid does not reproduce within this \[m\].
     Tolerance(f64),
 }
 
-/// Why a field cannot be stored that way.
+/// Why a field cannot be converted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConvertError {
-    /// More memory than allowed.
+    /// The conversion would take more memory than the limit allows.
     #[error(
         "stored {kind} it has {} × {} × {} nodes and takes {needed} bytes on the way, more than the {allowed} allowed; use cells of {fitting:e} m \
          or larger, or raise the limit", .nodes.x, .nodes.y, .nodes.z
     )]
     TooMuchMemory {
-        /// What was asked for.
+        /// Requested kind.
         kind: &'static str,
-        /// Nodes of the dense grid on the way.
+        /// Number of nodes of the intermediate dense grid along x, y and z.
         nodes: UVec3,
-        /// What it would take, the field given included.
+        /// Memory the conversion would take, the source field included \[bytes\].
         needed: u64,
-        /// The limit.
+        /// The limit \[bytes\].
         allowed: u64,
-        /// Cells that fit \[m\].
+        /// Cell size that fits \[m\].
         fitting: f64,
     },
-    /// More blocks than the memory holds.
+    /// The blocks take more memory than the limit allows.
     #[error(
         "the blocks take {needed} bytes so far, more than the {allowed} allowed; keep fewer, use fewer bits or larger cells, or \
          raise the limit"
     )]
     TooManyBlocks {
-        /// Taken so far.
+        /// Memory taken so far \[bytes\].
         needed: u64,
-        /// The limit.
+        /// The limit \[bytes\].
         allowed: u64,
     },
     /// The machine has less memory than the limit allows.
@@ -114,62 +116,62 @@ pub enum ConvertError {
         "no {bytes} bytes are to be had; use larger cells, or lower the limit to what this machine has"
     )]
     OutOfMemory {
-        /// Asked for.
+        /// Requested memory \[bytes\].
         bytes: u64,
     },
-    /// The sign changes where there is no surface.
+    /// The sign may change where there is no surface.
     #[error(
         "the sign may change without a surface, as beside a hole: neighbouring values jump, or the error of {error_bound} m exceeds a cell \
          of {cell_size} m; stored {kind} that would be lost (use dense or taylor, or bake a closed mesh)"
     )]
     Torn {
-        /// What was asked for.
+        /// Requested kind.
         kind: &'static str,
-        /// Of the field given \[m\].
+        /// Error bound of the source field \[m\].
         error_bound: f32,
-        /// Of the field given \[m\].
+        /// Finest cell size of the source field \[m\].
         cell_size: f32,
     },
-    /// A solid that encloses the surface was asked for.
+    /// A solid that encloses the surface was requested, which a voxmap cannot store.
     #[error(
         "the numbers of a voxmap cannot be lowered by their error, so that its solid would not enclose the surface any more, as that of a \
          conservative field does; store it dense, taylor or sparse"
     )]
     ConservativeVoxmap,
-    /// Not a length.
+    /// The cell size \[m\] is not positive and finite.
     #[error("a cell size of {0} m is not usable; it must be positive and finite")]
     BadCellSize(f64),
-    /// A side would need more nodes than can be counted.
+    /// One side would need more nodes than can be counted.
     #[error("{cells:.3e} cells along one side are too many to count; use a larger cell size")]
     TooManyNodes {
-        /// Along the longest side.
+        /// Cells along the longest side.
         cells: f64,
     },
-    /// A band of no width.
+    /// The width of the band \[cells\] is not positive and finite.
     #[error("a band of {0} cells is not usable; it must be positive and finite")]
     BadBand(f64),
-    /// Not a length.
+    /// The tolerance \[m\] is negative or not finite.
     #[error("a tolerance of {0} m is not usable; it must not be negative")]
     BadTolerance(f64),
-    /// The grid is impossible.
+    /// The grid is not valid.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// The nodes do not fit a Taylor grid.
     #[error(transparent)]
     Taylor(#[from] TaylorError),
-    /// The numbers do not fit a voxmap.
+    /// The values do not fit a voxmap.
     #[error(transparent)]
     Voxmap(#[from] VoxmapError),
     /// The blocks do not fit a sparse field.
     #[error(transparent)]
     Sparse(#[from] SparseError),
-    /// The progress callback said stop.
+    /// The progress callback returned `Break`.
     #[error("the conversion was cancelled")]
     Cancelled,
 }
 
 impl ConvertError {
-    /// Whether a limit was hit, rather than the input being bad.
+    /// Returns whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
         matches!(
             self,
@@ -181,15 +183,15 @@ impl ConvertError {
     }
 }
 
-/// How the note of a conversion begins.
+/// Beginning of the note that a conversion leaves.
 pub(crate) const CONVERTED: &str = "converted from";
 
-/// Memory, counted before it is taken.
+/// Memory of a conversion, counted before it is allocated.
 pub(crate) struct Budget {
-    /// By all but blocks.
+    /// Memory of all but blocks \[bytes\].
     pub(crate) fixed: u64,
     pub(crate) allowed: u64,
-    /// By blocks so far.
+    /// Memory of blocks so far \[bytes\].
     pub(crate) blocks: AtomicU64,
 }
 
@@ -203,9 +205,9 @@ impl Budget {
         let a_node = match settings.target {
             Target::Dense => 4,
             Target::Taylor => 4 + 9,
-            // Coarse nodes and cells, with room to spare.
+            // Coarse nodes and cells, with a margin.
             Target::Sparse { .. } => 4 + 1,
-            // Distances in `f64`, and what is stored of them.
+            // Distances in `f64`, and the stored values.
             Target::Voxmap { encoding, .. } => 4 + 8 + encoding.bytes(),
         };
         let given = field.bytes() as u64;
@@ -219,7 +221,7 @@ impl Budget {
                 nodes: layout.nodes,
                 needed,
                 allowed,
-                // Two digits, and a little to spare for whole cells.
+                // Two digits, with a margin for whole cells.
                 fitting: rounded_up(1.05 * larger * f64::from(layout.cell_size)),
             });
         }
@@ -230,6 +232,7 @@ impl Budget {
         })
     }
 
+    /// Counts memory for blocks; fails beyond the limit.
     pub(crate) fn take(&self, bytes: u64) -> Result<(), ConvertError> {
         let blocks = bytes + self.blocks.fetch_add(bytes, Ordering::Relaxed);
         let needed = self.fixed.saturating_add(blocks);
@@ -243,7 +246,7 @@ impl Budget {
     }
 }
 
-/// One of `total` parts is begun; an error if the callback has said stop.
+/// Reports that one of `total` parts is begun; fails if the callback cancels.
 pub(crate) fn step(
     progress: Progress<'_>,
     done: &AtomicU64,
@@ -254,7 +257,7 @@ pub(crate) fn step(
         done: done.fetch_add(1, Ordering::Relaxed).min(total),
         total,
     };
-    // More are counted than there are once somebody was told to stop.
+    // After a cancellation, the count is set to `total`, so that all later calls fail too.
     if step.done >= total || progress(step).is_break() {
         done.store(total, Ordering::Relaxed);
         return Err(ConvertError::Cancelled);
@@ -262,7 +265,7 @@ pub(crate) fn step(
     Ok(())
 }
 
-/// With two digits.
+/// Rounds up to two digits.
 fn rounded_up(length: f64) -> f64 {
     let unit = 10f64.powf(length.log10().floor() - 1.0);
     (length / unit).ceil() * unit

@@ -1,22 +1,28 @@
-//! A stored field stored another way, with what that adds to its error.
+//! Converts a stored field to another kind of storage, with a bound of the added error.
 //!
-//! Input: a [`StoredField`], the kind wanted, and perhaps another cell size.
-//! Output: the same solid stored that way, with an error bound that still holds; and its [`Provenance`].
-//! Cost: a few lookups for every node of a dense grid, which all ways lead through (only blocks that stay as they are do not), and its
-//! memory, which is counted before it is taken.
-//! Not for: meshes, which are better baked to the kind that is wanted; making a field more exact than it was.
+//! Input: a [`StoredField`], the target kind, and optionally another cell size.
+//! Output: the same solid stored that way, with an error bound that still holds; and its
+//! [`Provenance`].
+//! Cost: a few lookups per node of a dense grid, which every conversion goes through (except blocks
+//! that stay as they are); and its memory, which is counted before it is allocated.
+//! Not for: meshes, which are better baked to the target kind; making a field more exact than it
+//! was.
 //!
-//! With E the error of the field given, h the side of a cell and half its diagonal √3/2 h (see `check.rs`):
+//! With E the error of the source field, h the side of a cell and half its diagonal √3/2 h (see
+//! `check.rs`):
 //!
-//! - *Sparse to dense.* The nodes are those of the finest cells, so that what a sparse field interpolates in a dense cell is
-//!   trilinear there too. The two differ only where a neighbour of the cell gave the value of a common node; by no more than at the
-//!   corners, where the difference is measured.
-//! - *Any to dense with other cells.* Nodes are off by E; between them half a diagonal is added. A node beyond the field's box takes the value
-//!   at the border, and adds the way to it.
-//! - *Dense to sparse.* Where a block is dropped, its coarse cell and the fine ones it stood for are trilinear in each fine cell: they differ by
-//!   no more than at the nodes, where that is measured. Blocks of eight cells reach beyond the border of a grid; the sparse field is
-//!   good [within](crate::field::SparseBlocks::within) the grid only, as that was.
-//! - *Dense to Taylor, and to and from voxmaps:* see [`TaylorGrid::from_dense`] and [`LayeredVoxmap::from_dense`].
+//! - *Sparse to dense.* The nodes are those of the finest cells, so that the interpolant of the
+//!   sparse field is trilinear in each dense cell too. The two differ only where a neighbour of the
+//!   cell gave the value of a common node; by no more than at the corners, where the difference is
+//!   measured.
+//! - *Any to dense with other cells.* Nodes are off by E; between them half a diagonal is added. A
+//!   node beyond the field's AABB takes the value at the border, and adds the distance to it.
+//! - *Dense to sparse.* Where a block is dropped, its coarse cell and the fine ones that it
+//!   replaces are trilinear in each fine cell: they differ by no more than at the nodes, where the
+//!   difference is measured. Blocks of eight cells reach beyond the border of a grid; the sparse
+//!   field is valid [within](crate::field::SparseBlocks::within) the grid only, as that was.
+//! - *Dense to Taylor, and to and from voxmaps:* see [`TaylorGrid::from_dense`] and
+//!   [`LayeredVoxmap::from_dense`].
 
 use crate::bake::convert::settings::Budget;
 use crate::bake::convert::settings::CONVERTED;
@@ -38,9 +44,11 @@ use crate::field::{
 };
 use crate::geom::{place_at, places};
 
-/// Stores a field another way. `progress` is called from any thread and may cancel.
+/// Converts a field to another kind of storage. `progress` is called from any thread and may
+/// cancel.
 ///
-/// What is lost on the way is in the error bound of the result. A field that says all it can stays as it is.
+/// The error bound of the result includes what the conversion adds. A field that is stored that way
+/// already is returned as it is.
 pub fn convert(
     field: &StoredField,
     settings: &ConvertSettings,
@@ -64,7 +72,7 @@ pub fn convert(
     }
 }
 
-/// Lowers every value by its error.
+/// Lowers every value of a field by its error.
 fn enclosing(field: StoredField) -> Result<StoredField, ConvertError> {
     let (solid, error) = (field.solid(), field.error_bound());
     let doubled = (2.0 * error).next_up().next_up();
@@ -77,7 +85,7 @@ fn enclosing(field: StoredField) -> Result<StoredField, ConvertError> {
         }
         StoredField::Taylor(grid) => {
             let layout = *grid.layout();
-            // Fine nodes are told from coarse ones, so that they sink with them.
+            // Fine nodes are stored relative to coarse ones, so lowering these lowers both.
             let in_cells = (error / layout.cell_size).next_up();
             let mut coarse = grid.coarse().to_vec();
             for [.., value] in &mut coarse {
@@ -115,6 +123,7 @@ fn converted(
     {
         return Ok(convert_to_sparse::with_bits(blocks, bits, settings.max_memory)?.into());
     }
+    // Check memory and signs before the work starts.
     let layout = dense_layout(field, cell_size)?;
     let budget = Budget::new(field, &layout, settings)?;
     if matches!(target, Target::Sparse { .. } | Target::Voxmap { .. }) && is_torn(field) {
@@ -124,6 +133,7 @@ fn converted(
             cell_size: field.finest_cell_size(),
         });
     }
+    // Convert to dense, and from there to the target.
     let dense = to_dense(field, layout, cell_size.is_some(), progress)?;
     Ok(match target {
         Target::Dense => dense.into_owned().into(),
@@ -137,7 +147,8 @@ fn converted(
     })
 }
 
-/// What is known of a field converted with these settings: the same doubts, found in its own cells, and how far it was seen to differ.
+/// Returns the provenance of a field converted with these settings: the same doubts, mapped to its
+/// own cells, and the measured difference.
 pub fn converted_provenance(
     field: &StoredField,
     provenance: &Provenance,
@@ -199,7 +210,7 @@ fn check_settings(settings: &ConvertSettings) -> Result<(), ConvertError> {
     }
 }
 
-/// Whether nothing is to be done.
+/// Returns whether the field is stored that way already.
 fn is_stored_so(field: &StoredField, target: Target) -> bool {
     match (field, target) {
         (StoredField::Dense(_), Target::Dense) | (StoredField::Taylor(_), Target::Taylor) => true,
@@ -217,7 +228,8 @@ fn is_stored_so(field: &StoredField, target: Target) -> bool {
     }
 }
 
-/// Whether the sign may change without a surface. Sparse fields and voxmaps are made of closed surfaces only.
+/// Returns whether the sign may change without a surface. Sparse fields and voxmaps are made of
+/// closed surfaces only.
 fn is_torn(field: &StoredField) -> bool {
     match field {
         StoredField::Dense(grid) => grid.is_torn(),
@@ -226,14 +238,15 @@ fn is_torn(field: &StoredField) -> bool {
     }
 }
 
-/// The dense grid on the way: nodes of the finest cells, or cells of this size over the same box.
+/// Returns the layout of the intermediate dense grid: nodes of the finest cells, or cells of this
+/// size over the same box.
 fn dense_layout(field: &StoredField, cell_size: Option<f64>) -> Result<GridLayout, ConvertError> {
     let own = *field.layout();
     let layout = match cell_size {
         None => {
             // Blocks halve cells, so the ratio is a whole number.
             let finer = f64::from((own.cell_size / field.finest_cell_size()).round());
-            // Whole cells too, but for rounding.
+            // These are whole cells too, apart from rounding.
             let [low, high] = field.good_cells().map(|place| (finer * place).round());
             let cells = (high - low).max(DVec3::ONE);
             check_count(cells)?;
@@ -249,7 +262,7 @@ fn dense_layout(field: &StoredField, cell_size: Option<f64>) -> Result<GridLayou
             let step = f64::from(size);
             let [low, high] = field.good_cells();
             let extents = (high - low) * f64::from(own.cell_size);
-            // A whole number of cells, but for rounding, is that number.
+            // Rounding must not turn a whole number of cells into one more.
             let cells = (extents / step * (1.0 - 1e-12)).ceil().max(DVec3::ONE);
             check_count(cells)?;
             let middle = own.origin.as_dvec3() + f64::from(own.cell_size) * low + 0.5 * extents;
@@ -272,7 +285,7 @@ fn check_count(cells: DVec3) -> Result<(), ConvertError> {
     Err(ConvertError::TooManyNodes { cells })
 }
 
-/// The dense grid on the way.
+/// Returns the intermediate dense grid.
 fn to_dense<'a>(
     field: &'a StoredField,
     layout: GridLayout,
@@ -294,7 +307,8 @@ fn to_dense<'a>(
     })
 }
 
-/// The cells of another grid that overlap some of these, ascending; `None` if there are too many to number.
+/// Returns the cells of grid `to` that overlap any of these cells of grid `from`, ascending; `None`
+/// if there are too many to number.
 fn moved_cells(cells: &[u32], from: &GridLayout, to: &GridLayout) -> Option<Vec<u32>> {
     if from == to || cells.is_empty() {
         return Some(cells.to_vec());

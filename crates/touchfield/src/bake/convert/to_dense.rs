@@ -1,8 +1,9 @@
-//! Stored fields of any kind as dense grids: the half of `convert.rs` that unfolds.
+//! Converts stored fields of any kind to dense grids; used by `stored.rs`.
 //!
-//! Input: a field and the nodes wanted. Output: a [`DenseGrid`] with an error bound that `convert.rs` proves.
-//! Cost: one lookup a node, and one more a cell of a sparse field; all cores.
-//! Not for: Taylor grids and voxmaps at their own nodes, which know a better way.
+//! Input: a field and the layout of the nodes.
+//! Output: a [`DenseGrid`] with an error bound, proven in `stored.rs`.
+//! Cost: one lookup per node, and one more per cell of a sparse field; all cores.
+//! Not for: Taylor grids and voxmaps at their own nodes, which have a more exact conversion.
 
 use std::sync::atomic::AtomicU64;
 
@@ -27,7 +28,7 @@ fn allocate(layout: &GridLayout) -> Result<Vec<f32>, ConvertError> {
     Ok(values)
 }
 
-/// Any field at the nodes of a grid that lies within half a cell of its box.
+/// Samples any field at the nodes of a grid that lies within half a cell of its AABB.
 pub(crate) fn sample(
     field: &StoredField,
     layout: GridLayout,
@@ -55,7 +56,7 @@ pub(crate) fn sample(
     )?)
 }
 
-/// A sparse field at the nodes of its finest cells.
+/// Converts a sparse field to a dense grid at the nodes of its finest cells.
 pub(crate) fn unfold(
     blocks: &SparseBlocks,
     layout: GridLayout,
@@ -64,12 +65,15 @@ pub(crate) fn unfold(
     let mut values = allocate(&layout)?;
     let bounds = blocks.bounds();
     let position = |node: UVec3| bounds.closest_point(layout.node_position(node).as_vec3());
+    // Sample the nodes.
     rows(&layout, &mut values, progress, |y, z, values| {
         for (x, value) in (0u32..).zip(values) {
             *value = blocks.distance(position(UVec3::new(x, y, z)));
         }
         0.0
     })?;
+    // Measure, per cell, how far the dense values differ from those of the block that holds the
+    // cell.
     let cells = layout.cells();
     let row_count = cells.y as usize * cells.z as usize;
     let middle = |cell: UVec3| {
@@ -89,7 +93,7 @@ pub(crate) fn unfold(
         worst
     });
     let worst = errors.into_iter().fold(0.0, f32::max);
-    // Where the grid begins within the blocks, `f32` may have moved it.
+    // If the grid begins within the blocks, rounding to `f32` may have moved it.
     let from_blocks = layout.origin.as_dvec3() - blocks.layout().origin.as_dvec3();
     let size = f64::from(layout.cell_size);
     let moved = from_blocks.distance((from_blocks / size).round() * size);
@@ -103,7 +107,7 @@ pub(crate) fn unfold(
     )?)
 }
 
-/// `work` on every row of nodes of a grid, told as it goes on.
+/// Runs `work` on every row of nodes of a grid, and reports progress. Returns the largest result.
 fn rows<T: Send>(
     layout: &GridLayout,
     values: &mut [T],

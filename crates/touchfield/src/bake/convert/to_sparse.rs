@@ -1,8 +1,9 @@
-//! Dense grids as sparse fields, and sparse fields in other bits: the half of `convert.rs` that folds.
+//! Converts dense grids to sparse fields, and sparse fields to other bits; used by `stored.rs`.
 //!
-//! Input: a [`DenseGrid`] whose sign changes at the surface only, or blocks. Output: [`SparseBlocks`] with errors that `convert.rs` proves.
+//! Input: a [`DenseGrid`] whose sign changes at the surface only, or blocks.
+//! Output: [`SparseBlocks`] with errors proven in `stored.rs`.
 //! Cost: two passes over the values; all cores. Memory of blocks is counted as they are kept.
-//! Not for: finding where fine cells would pay beyond what the grid has; that is `sparse.rs`.
+//! Not for: refining beyond the cells of the grid; that is `bake/sparse`.
 
 use std::sync::atomic::AtomicU64;
 
@@ -17,7 +18,7 @@ use crate::field::{DenseGrid, Field, GridLayout, PLAIN, SparseBlock, SparseBlock
 use crate::geom::places;
 use crate::threads;
 
-/// The same blocks, their values in other bits.
+/// Stores the same blocks with values of other bits.
 pub(crate) fn with_bits(
     blocks: &SparseBlocks,
     bits: Bits,
@@ -51,14 +52,14 @@ pub(crate) fn with_bits(
     Ok(SparseBlocks::new(*blocks.layout(), parts)?.within(blocks.bounds())?)
 }
 
-/// A dense grid as blocks sees it: as many whole blocks as cover it, and what is known at nodes beyond its border.
+/// A dense grid covered by whole blocks, with values at nodes beyond its border.
 struct Covered<'a> {
     dense: &'a DenseGrid,
-    /// Cells of the first block that lie before the first of the grid.
+    /// Number of cells of the first block that lie before the first cell of the grid.
     before: IVec3,
-    /// The grid whose cells blocks replace.
+    /// Coarse grid, whose cells are replaced by blocks.
     coarse: GridLayout,
-    /// How far rounding moved its origin \[m\].
+    /// Distance by which rounding moved its origin \[m\].
     moved: f64,
 }
 
@@ -66,7 +67,7 @@ impl Covered<'_> {
     fn of(dense: &DenseGrid) -> Result<Covered<'_>, ConvertError> {
         let layout = dense.layout();
         let cells = UVec3::from(layout.cells().to_array().map(|n| n.div_ceil(CELLS)));
-        // On both sides, so that nothing is farther from the grid than it must be.
+        // Padded on both sides, so that no node is farther from the grid than it must be.
         let before = ((cells * CELLS - layout.cells()) / 2).as_ivec3();
         let exact = layout.origin.as_dvec3() - f64::from(layout.cell_size) * before.as_dvec3();
         let coarse = GridLayout {
@@ -83,8 +84,10 @@ impl Covered<'_> {
         })
     }
 
-    /// Value of a fine node, counted from the first of the first block \[m\]. Beyond the grid nothing is promised; the middle of what the distance
-    /// can be there lets coarse cells at the border fit best.
+    /// Returns the value of a fine node, counted from the first node of the first block \[m\].
+    ///
+    /// Beyond the grid there is no error bound. There it returns the middle of the interval that
+    /// holds the distance, which makes coarse cells at the border fit best.
     fn node(&self, node: UVec3) -> f32 {
         let layout = self.dense.layout();
         let place = node.as_ivec3() - self.before;
@@ -101,14 +104,15 @@ impl Covered<'_> {
         (0.5 * (lower + upper)) as f32
     }
 
-    /// Values of the nodes of a block.
+    /// Writes the values of the nodes of a block.
     fn block(&self, cell: UVec3, values: &mut Vec<f32>) {
         values.clear();
         let first = cell * CELLS;
         values.extend(places(first, first + CELLS).map(|node| self.node(node)));
     }
 
-    /// First and last node of a block that are nodes of the grid, counted from its first. Every block has some.
+    /// Returns the first and last node of a block that are nodes of the grid, counted from its
+    /// first. Every block has some.
     fn shared(&self, cell: UVec3) -> [UVec3; 2] {
         let first = (cell * CELLS).as_ivec3() - self.before;
         let grid = self.dense.layout().cells().as_ivec3();
@@ -120,7 +124,7 @@ impl Covered<'_> {
     }
 }
 
-/// Blocks of eight cells over a dense grid whose sign changes at the surface only.
+/// Converts a dense grid whose sign changes at the surface only to blocks of eight cells per side.
 pub(crate) fn fold(
     dense: &DenseGrid,
     keep: Keep,
@@ -134,6 +138,7 @@ pub(crate) fn fold(
     let rounding = check::rounding(&coarse, 0.0);
     let error = f64::from(dense.error_bound()) + covered.moved;
     let row_count = cells.y as usize * cells.z as usize;
+    // Build the blocks row by row.
     let done = AtomicU64::new(0);
     let built = threads::map(row_count, |row| -> Result<Built, ConvertError> {
         step(progress, &done, row_count as u64)?;
@@ -157,6 +162,7 @@ pub(crate) fn fold(
         }
         Ok(built)
     });
+    // Join the rows, and add the coarse nodes.
     let mut all = Built::new(bits);
     for row in built {
         all.append(row?);
@@ -181,14 +187,15 @@ fn is_kept(keep: Keep, layout: &GridLayout, values: &[f32], difference: f64) -> 
             let nearest = values
                 .iter()
                 .fold(f32::INFINITY, |most, v| most.min(v.abs()));
-            // Between nodes the surface may be half a diagonal nearer.
+            // Between nodes, the surface may be half a diagonal nearer.
             f64::from(nearest) <= width * f64::from(layout.cell_size) + check::half_diagonal(layout)
         }
         Keep::Tolerance(tolerance) => difference > tolerance,
     }
 }
 
-/// How far interpolating the corners of a block is from its values, at most, from one node to another \[m\].
+/// Returns the largest difference between interpolating the corners of a block and its values, from
+/// node `first` to `last` \[m\].
 fn coarse_difference(values: &[f32], [first, last]: [UVec3; 2]) -> f64 {
     let side = CELLS as usize + 1;
     let at = |x: usize, y: usize, z: usize| f64::from(values[(z * side + y) * side + x]);

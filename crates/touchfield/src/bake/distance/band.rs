@@ -1,53 +1,57 @@
-//! The band of nodes near the surface whose distance is exact, and what it proves about all others.
+//! The band of nodes near the surface whose distance is exact, and the bounds that it proves for
+//! all other nodes.
 //!
-//! Input: a grid, the box of the mesh; node values that are exact in the band and NaN beyond it.
-//! Output: bounds of the true distance beyond the band, the signs there, and the two parts put together.
+//! Input: a grid, the AABB of the mesh; node values that are exact in the band and NaN beyond it.
+//! Output: bounds of the true distance beyond the band, the signs there, and both parts joined.
 //! Cost: two passes over the nodes.
-//! Not for: open surfaces' signs, which do not follow from neighbours.
+//! Not for: signs of open surfaces, which do not follow from neighbours.
 //!
-//! Let w be the width of the band, x a node beyond it, p its nearest point on the surface, and q the point of the segment from
-//! p to x that is w/2 from p. A node y lies within r of q, r being half a cell's diagonal. Its distance is at most w/2 + r ≤ w,
-//! so y is in the band. Of all y within r of q and all x at least w/2 beyond it, the way round by y is longest when y is
-//! beside q and x as near as can be:
+//! Let w be the width of the band, x a node beyond it, p its nearest point on the surface, and q
+//! the point of the segment from p to x that is w/2 from p. Some node y lies within r of q, r being
+//! half a cell's diagonal. Its distance is at most w/2 + r ≤ w, so y is in the band. Over all y
+//! within r of q and all x at least w/2 beyond q, the detour by y is longest when y is beside q and
+//! x as near as possible:
 //!
 //! ```text
 //! |x − y| + d(y) ≤ |x − y| + |y − p| ≤ d(x) + δ      δ = √(w² + 4r²) − w
 //! d(x) ≤ |x − y| + d(y)                              for every y
 //! ```
 //!
-//! Hence the least of |x − y| + d(y) over the band is d(x) to within δ. A chamfer distance C overestimates |x − y| by a factor of
-//! at most κ, and so C/κ − δ ≤ d(x) ≤ C.
+//! Hence the minimum of |x − y| + d(y) over the band is d(x) to within δ. A chamfer distance C
+//! overestimates |x − y| by a factor of at most κ, and so C/κ − δ ≤ d(x) ≤ C.
 
 use glam::DVec3;
 
 use crate::field::GridLayout;
 use crate::geom::DAabb;
 
-/// Width of the band in cells. Tuned: 2 makes δ 0.65 of a cell instead of 0.46, 5 makes it 0.29 for twice the band.
+/// Width of the band \[cells\]. Tuned: 2 makes δ 0.65 of a cell instead of 0.46, 5 makes it 0.29
+/// for twice the band.
 const WIDTH: f64 = 3.0;
 
 /// The band of one grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Band {
-    /// Nodes this near are in it \[m\].
+    /// Width of the band: nodes within this distance are in it \[m\].
     pub(crate) width: f64,
     /// δ \[m\].
     detour: f64,
-    /// Of a sum of steps in `f32`, relative.
+    /// Relative rounding error of a sum of steps in `f32`.
     rounding: f64,
 }
 
 impl Band {
-    /// The band of a grid around a mesh of these bounds.
+    /// Returns the band of a grid around a mesh with these bounds.
     pub(crate) fn of(layout: &GridLayout, mesh: DAabb) -> Band {
         let cell_size = f64::from(layout.cell_size);
-        // Nodes rounded to f32 may leave a little of the surface outside the grid, and q with it.
+        // Nodes rounded to `f32` may leave a little of the surface outside the grid, and q with it.
         let last = layout.node_position(layout.nodes - glam::UVec3::ONE);
         let below = layout.node_position(glam::UVec3::ZERO) - mesh.min;
         let gap = below.max(mesh.max - last).max(DVec3::ZERO).length();
         let r = 0.5 * 3f64.sqrt() * cell_size + gap;
         let width = f64::max(WIDTH * cell_size, 2.0 * r);
-        // No way has more steps than there are nodes along the sides; each rounds its weight and the sum.
+        // No path has more steps than there are nodes along the sides; each rounds its weight and
+        // the sum.
         let steps = layout.nodes.as_dvec3().element_sum() + 8.0;
         Band {
             width,
@@ -56,14 +60,15 @@ impl Band {
         }
     }
 
-    /// Whether a node of this magnitude may lie beyond the band.
+    /// Returns whether a node of this magnitude may lie beyond the band.
     pub(crate) fn is_beyond(&self, magnitude: f32) -> bool {
         f64::from(magnitude) > (1.0 - self.rounding) * self.width
     }
 
-    /// The largest error that magnitudes beyond the band can have, by the chamfer distances of their nodes \[m\].
+    /// Returns the largest error that magnitudes beyond the band can have, given the chamfer
+    /// distances of their nodes \[m\].
     ///
-    /// Magnitudes out of bounds are moved to the bound: they cannot be right.
+    /// Magnitudes out of bounds are clamped to the bound, because they cannot be right.
     pub(crate) fn certify(&self, magnitudes: &mut [f32], chamfer: &[f32]) -> f64 {
         let mut worst = 0.0f64;
         for (magnitude, &chamfer) in magnitudes.iter_mut().zip(chamfer) {
@@ -77,7 +82,8 @@ impl Band {
         worst
     }
 
-    /// Between what the true distance of a node beyond the band lies, by its chamfer distance \[m\].
+    /// Returns the bounds of the true distance of a node beyond the band, given its chamfer
+    /// distance \[m\].
     pub(crate) fn bounds(&self, chamfer: f32) -> [f64; 2] {
         let chamfer = f64::from(chamfer);
         let lower = chamfer * (1.0 - self.rounding) / MOST - self.detour;
@@ -87,10 +93,12 @@ impl Band {
     }
 }
 
-/// Gives every open node the sign of a neighbour: `values` are signed in the band and NaN beyond it, and become ±∞ there.
+/// Gives every open node the sign of a neighbour. `values` are signed in the band and NaN beyond
+/// it, and become ±∞ there.
 ///
-/// Beyond the band the surface is farther than a cell, so neighbours lie on the same side. Up along the axes first and down then, a
-/// node is reached from every node of the band without leaving the box of the two.
+/// Beyond the band the surface is farther than a cell, so neighbours lie on the same side. One pass
+/// up along the axes and one down reach every node from every node of the band, without leaving the
+/// box of the two.
 pub(crate) fn flood_signs(layout: &GridLayout, values: &mut [f32]) {
     let row = layout.nodes.x as usize;
     let plane = row * layout.nodes.y as usize;
@@ -129,7 +137,7 @@ pub(crate) fn flood_signs(layout: &GridLayout, values: &mut [f32]) {
     }
 }
 
-/// The magnitudes of the band, infinite beyond it.
+/// Writes the magnitudes of the band; infinite beyond it.
 pub(crate) fn write_magnitudes(values: &[f32], magnitudes: &mut [f32]) {
     for (magnitude, value) in magnitudes.iter_mut().zip(values) {
         *magnitude = if value.is_finite() {
@@ -140,7 +148,7 @@ pub(crate) fn write_magnitudes(values: &[f32], magnitudes: &mut [f32]) {
     }
 }
 
-/// Puts the magnitudes beyond the band into `values`, with the sign that stands there.
+/// Writes the magnitudes beyond the band into `values`, with the signs stored there.
 pub(crate) fn join(values: &mut [f32], magnitudes: &[f32]) {
     for (value, &magnitude) in values.iter_mut().zip(magnitudes) {
         if value.is_nan() {
@@ -151,10 +159,12 @@ pub(crate) fn join(values: &mut [f32], magnitudes: &[f32]) {
     }
 }
 
-/// κ: how many times longer than the straight way a way along steps is, at most.
+/// κ: largest ratio of the length of a path along steps to the straight distance.
 ///
-/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so that every node of a cone is reached by
-/// whole steps of that cone. Its length is g·v, with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0), (2,1,1): g = (1, √5 − 2, √6 − √5).
+/// The steps cut the directions x ≥ y ≥ z ≥ 0 into four cones of three steps with determinant 1, so
+/// that every node of a cone is reached by whole steps of that cone. The length of the path is g·v,
+/// with g·v = |v| for the three; and g·v ≤ |g||v|. The largest |g| belongs to (1,0,0), (2,1,0),
+/// (2,1,1): g = (1, √5 − 2, √6 − √5).
 pub(crate) const MOST: f64 = 1.049_418;
 
 #[cfg(test)]
@@ -198,7 +208,8 @@ mod tests {
         }
     }
 
-    /// The claim about δ, tried with points of the surface anywhere and no help from the band's own formulas.
+    /// Tests the claim about δ with points of the surface anywhere, independently of the band's own
+    /// formulas.
     #[test]
     fn some_way_round_by_the_band_is_short_enough() {
         let layout = layout(UVec3::splat(24));

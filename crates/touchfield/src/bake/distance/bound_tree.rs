@@ -1,14 +1,19 @@
-//! Exact distances by lower and upper bounds: a tree of boxes of nodes against a tree of clusters of triangles.
+//! Exact distances by lower and upper bounds: a tree of boxes of nodes against a tree of clusters
+//! of triangles.
 //!
 //! Input: the triangles in an order that keeps neighbours together, the grid.
-//! Output: exactly what brute force finds, with the same sign as every exact method.
-//! Cost: two and four times that of `exact_bvh` where it was measured; about 70 bytes a triangle. All cores.
-//! Not for: speed. It is the plain form of the idea, in `f64` throughout, and shares no bound with `exact_bvh`.
+//! Output: exactly the distances of brute force, with the same sign as every exact method.
+//! Cost: two and four times that of `exact_bvh` in the two measured cases; about 70 bytes per
+//! triangle. All cores.
+//! Not for: speed. It is the plain form of the idea, in `f64` throughout, and shares no bound with
+//! `exact_bvh`.
 //!
-//! After the lower-upper bound tree of [Johnson1998], here for all nodes of a box at once. Let c be the centre of a box of nodes and r
-//! its radius. A cluster K has a lower bound for every node of the box, d(c, K) − r, and one of its corners k gives an upper
-//! bound, |c − k| + r. Clusters whose lower bound is above the least upper bound are dropped, for this box and all boxes within it.
-//! Boxes are halved down to a block of nodes, clusters down to the size of the box. Each layer of blocks starts anew, for a thread of its own.
+//! After the lower-upper bound tree of \[Johnson1998\], here for all nodes of a box at once. Let c
+//! be the centre of a box of nodes and r its radius. A cluster K has a lower bound for every node
+//! of the box, d(c, K) − r, and one of its corners k gives an upper bound, |c − k| + r. Clusters
+//! whose lower bound is above the least upper bound are dropped, for this box and all boxes within
+//! it. Boxes are halved down to a block of nodes, clusters down to the size of the box. Each layer
+//! of blocks starts at the root, on a thread of its own.
 
 use glam::{DVec3, UVec3};
 
@@ -19,10 +24,10 @@ use crate::field::GridLayout;
 use crate::geom::{DAabb, Triangle, places};
 use crate::mesh::{Bvh, Nearest};
 
-/// Triangles of a cluster that is not split any more.
+/// Largest number of triangles in a leaf cluster.
 const LEAF: usize = 4;
 
-/// Writes the distance of every node. `None` when cancelled.
+/// Writes the distance of every node; returns `None` when cancelled.
 pub(crate) fn fill(
     bvh: &Bvh,
     wanted: Wanted<'_>,
@@ -52,7 +57,7 @@ fn fill_layer(clusters: &Clusters<'_>, wanted: Wanted<'_>, layer: Piece<'_>) -> 
     descent.writer.finish()
 }
 
-/// Nodes from `first` to `last`, both included.
+/// A box of nodes from `first` to `last`, both inclusive.
 #[derive(Clone, Copy)]
 struct NodeBox {
     first: UVec3,
@@ -68,7 +73,8 @@ impl NodeBox {
         (0.5 * (low + high), 0.5 * low.distance(high))
     }
 
-    /// Two halves along the longest side, at the border of a block; `None` for a single block.
+    /// Returns two halves along the longest side, split at the border of a block; `None` for a
+    /// single block.
     fn halves(self) -> Option<[NodeBox; 2]> {
         let blocks = self.last / SIDE - self.first / SIDE;
         let axis = (0..3)
@@ -86,25 +92,25 @@ impl NodeBox {
     }
 }
 
-/// Triangles that lie together.
+/// A group of neighbouring triangles.
 struct Cluster {
     bounds: DAabb,
-    /// Of a triangle in it: any point will do.
+    /// Any corner of a triangle in the cluster.
     corner: DVec3,
     /// Half the diagonal of its box \[m\].
     radius: f64,
-    /// Its faces, as a range of [`Clusters::order`].
+    /// Range of its faces in [`Clusters::order`].
     faces: [usize; 2],
-    /// Its halves; 0, which is nobody's half, for a leaf.
+    /// Indices of its halves; 0, which is never a half, for a leaf.
     halves: [u32; 2],
 }
 
-/// All clusters of a mesh; the first holds it all.
+/// All clusters of a mesh; the first holds the whole mesh.
 struct Clusters<'a> {
     triangles: &'a [Triangle],
     order: Vec<u32>,
     clusters: Vec<Cluster>,
-    /// What `f64` may round in a bound \[m\].
+    /// Largest rounding error of `f64` in a bound \[m\].
     rounding: f64,
 }
 
@@ -127,7 +133,7 @@ impl<'a> Clusters<'a> {
         all
     }
 
-    /// Adds the cluster of a range of faces and all within it; returns its number.
+    /// Adds the cluster of a range of faces with its subclusters, and returns its index.
     fn add(&mut self, start: usize, end: usize) -> u32 {
         let corners =
             (self.order[start..end].iter()).flat_map(|&f| self.triangles[f as usize].corners());
@@ -149,14 +155,14 @@ impl<'a> Clusters<'a> {
         number as u32
     }
 
-    /// The faces of a leaf.
+    /// Returns the faces of a leaf.
     fn faces(&self, cluster: u32) -> &[u32] {
         let [start, end] = self.clusters[cluster as usize].faces;
         &self.order[start..end]
     }
 }
 
-/// The way down the tree of boxes.
+/// State of the descent through the tree of boxes.
 struct Descent<'a> {
     clusters: &'a Clusters<'a>,
     layout: &'a GridLayout,
@@ -164,7 +170,8 @@ struct Descent<'a> {
 }
 
 impl Descent<'_> {
-    /// Finds what can be nearest in a box among what can be in the box around it, and goes on with its halves.
+    /// Finds the clusters that can be nearest in a box, among those for the box around it, and
+    /// continues with its halves.
     fn visit(&mut self, nodes: NodeBox, candidates: &[u32]) {
         let (center, radius) = nodes.ball(self.layout);
         match nodes.halves() {
@@ -183,8 +190,8 @@ impl Descent<'_> {
         }
     }
 
-    /// The clusters that can be nearest within `radius` of `center`, split until they are no larger than `size`, each with its
-    /// distance from the centre.
+    /// Returns the clusters that can be nearest within `radius` of `center`, split until they are
+    /// no larger than `size`, each with its distance from the centre.
     fn keep(&self, center: DVec3, radius: f64, candidates: &[u32], size: f64) -> Vec<(f64, u32)> {
         let Clusters { clusters, .. } = self.clusters;
         let mut least_upper = f64::INFINITY;
@@ -200,7 +207,8 @@ impl Descent<'_> {
             if cluster.halves[0] == 0 || cluster.radius <= size {
                 kept.push((distance, number));
             } else {
-                // The half that looks nearer is on top: what it gives may beat the other.
+                // The half that looks nearer goes on top of the stack: its bound may rule out the
+                // other.
                 let [a, b] = cluster.halves;
                 let near = |half: u32| clusters[half as usize].corner.distance_squared(center);
                 stack.extend(if near(a) < near(b) { [b, a] } else { [a, b] });
@@ -210,12 +218,14 @@ impl Descent<'_> {
         kept
     }
 
-    /// Whether something so far from a centre is nowhere within `radius` of it as near as `upper`.
+    /// Returns whether something at this distance from a centre is farther than `upper` everywhere
+    /// within `radius` of the centre.
     fn is_beaten(&self, distance: f64, radius: f64, upper: f64) -> bool {
         distance - radius > upper + self.clusters.rounding
     }
 
-    /// Measures the nodes of a block in `f64`. `leaves` ascend by their distance from the centre.
+    /// Computes the distances of the nodes of a block in `f64`. `leaves` are in ascending order of
+    /// distance from the centre.
     fn measure(&mut self, nodes: NodeBox, center: DVec3, leaves: &[(f64, u32)]) {
         let Clusters {
             triangles,
@@ -250,14 +260,14 @@ impl Descent<'_> {
             }
             match best {
                 Some(nearest) => self.writer.put(node, point, &nearest),
-                // Only where numbers end; the grid will be refused.
+                // Only where coordinates overflow; the grid will be refused.
                 None => self.writer.leave(node),
             }
         }
     }
 }
 
-/// Nearer, or as near and of a smaller index.
+/// Returns whether `a` is nearer than `b`, or as near with a smaller index.
 fn is_before(a: &Nearest, b: &Nearest) -> bool {
     (a.distance_squared, a.face) < (b.distance_squared, b.face)
 }

@@ -1,6 +1,8 @@
-//! The oracle: every triangle for every node, in `f64`, with nothing shared with the fast path but the triangle itself.
+//! Brute-force reference: every triangle for every node, in `f64`. Shares nothing with the fast
+//! path but the triangle itself.
 //!
-//! Cost: nodes × triangles, some tens of nanoseconds each. For tests, and for those who trust nothing else.
+//! Cost: nodes × triangles, some tens of nanoseconds each. For tests, and for checking other
+//! methods.
 
 use crate::bake::blocks::for_each_layer;
 use crate::bake::progress::{Progress, Stage};
@@ -8,8 +10,8 @@ use crate::bake::sign::plan::SignPlan;
 use crate::field::GridLayout;
 use crate::mesh::{TriangleMesh, winding_number_brute_force};
 
-/// Distances of all nodes to `mesh`, negative where the exact winding number over the faces that count for the sign exceeds one half;
-/// `None` when cancelled.
+/// Computes the distances of all nodes to `mesh`, negative where the exact winding number over the
+/// faces that count for the sign exceeds one half. Returns `None` when cancelled.
 pub(crate) fn fill(
     mesh: &TriangleMesh,
     plan: &SignPlan,
@@ -29,7 +31,7 @@ pub(crate) fn fill(
                 let sign_faces = plan.sign_faces.bvh.triangles().iter().copied();
                 let inside = plan.bounds.contains(point)
                     && winding_number_brute_force(sign_faces, point) > 0.5;
-                // None on the surface itself: there are two zeros.
+                // Zero stays positive on the surface itself: there are two zeros.
                 let sign = if inside && distance > 0.0 { -1.0 } else { 1.0 };
                 layer.values[layer.slot(node)] = (sign * distance) as f32;
             }

@@ -1,20 +1,24 @@
-//! Chamfer distance transform: distances added up along steps of a 5 × 5 × 5 neighbourhood.
+//! Chamfer distance transform: sums of steps within a 5 × 5 × 5 neighbourhood.
 //!
 //! Input: exact magnitudes in the band, infinite beyond it.
 //! Output: values beyond the band within a proven share of the distance, either way.
-//! Cost: two passes, 62 additions a node each, on one core; no search. One more `f32` a node.
+//! Cost: two passes, each with 62 additions per node, on one core; no search. One more `f32` per
+//! node.
 //! Not for: accuracy far from the surface, where the error grows with the distance.
 //!
-//! After [Borgefors1986]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0), (1,1,1), (2,1,0), (2,1,1) or (2,2,1) with
-//! signs and order as they come. Ways along such steps are never shorter than the straight one, and longer by [`MOST`](crate::bake::distance::band::MOST)
-//! at most. We store the middle of what that leaves possible ([`Band`]), which halves the error.
+//! After \[Borgefors1986\]. A step has the Euclidean length of its vector: (1,0,0), (1,1,0),
+//! (1,1,1), (2,1,0), (2,1,1) or (2,2,1) in any order and with any signs. Paths along such steps are
+//! never shorter than the straight distance, and longer by a factor of at most
+//! [`MOST`](crate::bake::distance::band::MOST). We store the middle of the possible interval
+//! ([`Band`]), which halves the error.
 
 use crate::bake::blocks::two_passes;
 use crate::bake::distance::band::Band;
 use crate::bake::progress::Progress;
 use crate::field::GridLayout;
 
-/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when cancelled.
+/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when
+/// cancelled.
 pub(crate) fn fill(
     layout: &GridLayout,
     band: &Band,
@@ -33,10 +37,11 @@ pub(crate) fn fill(
     Some(worst)
 }
 
-/// Lowers every value to the least of another node's value and the chamfer distance to it. `None` when cancelled.
+/// Lowers every value to the minimum of another node's value plus the chamfer distance to it.
+/// Returns `None` when cancelled.
 ///
-/// Two passes find it exactly: the steps of a shortest way all point into one octant, so those of the first pass can be taken first without
-/// leaving the box of its ends.
+/// Two passes suffice: the steps of a shortest path all point into one octant, so those of the
+/// first pass can be taken first without leaving the box of the path's ends.
 pub(crate) fn transform(
     layout: &GridLayout,
     values: &mut [f32],
@@ -61,7 +66,7 @@ impl Lengths {
         for (x, y, z) in (0..27).map(|i| (i % 3, i / 3 % 3, i / 9)) {
             let mut sorted = [x, y, z];
             sorted.sort_unstable();
-            // The others are multiples of a step, or two steps together are no longer.
+            // All others are multiples of a step, or no shorter than two steps together.
             if matches!(
                 sorted,
                 [0, 0, 1] | [0, 1, 1] | [1, 1, 1] | [0, 1, 2] | [1, 1, 2] | [1, 2, 2]
@@ -83,6 +88,7 @@ fn lower_row(
     lengths: &Lengths,
 ) {
     let start = (z * ny + y) * nx;
+    // The row, and the values that come before it in this pass.
     let (row, others, first) = if forward {
         let (before, from) = values.split_at_mut(start);
         (&mut from[..nx], &*before, 0)
@@ -90,6 +96,7 @@ fn lower_row(
         let (up_to, after) = values.split_at_mut(start + nx);
         (&mut up_to[start..], &*after, start + nx)
     };
+    // Steps from other rows: all that lie behind in a forward pass; mirrored in a backward pass.
     for (dy, dz) in [
         (-2, 0),
         (-1, 0),
@@ -119,6 +126,7 @@ fn lower_row(
             lower_by(&mut row[..nx - shift], &other[shift..], along[shift]);
         }
     }
+    // Steps along the row itself.
     let step = lengths.0[0][0][1];
     if forward {
         for x in 1..nx {
@@ -131,7 +139,8 @@ fn lower_row(
     }
 }
 
-/// Plain enough for the compiler to take eight at a time.
+/// Lowers a row by another row at a step of this length. Simple enough for the compiler to
+/// vectorise.
 #[inline]
 fn lower_by(row: &mut [f32], other: &[f32], length: f32) {
     if length.is_finite() {
@@ -185,7 +194,8 @@ mod tests {
         assert!(worst > 1.0 + 0.99 * (MOST - 1.0), "{worst}");
     }
 
-    /// Two passes reach every node by a shortest way, in every direction and in the thinnest grids.
+    /// Two passes reach every node by a shortest path, in every direction and in the thinnest
+    /// grids.
     #[test]
     fn two_passes_find_what_any_number_would() {
         for (nodes, seed) in [

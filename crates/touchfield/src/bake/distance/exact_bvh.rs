@@ -1,9 +1,12 @@
-//! Exact distances of all grid nodes: a hierarchy over the triangles, searched once for each block of nodes.
+//! Exact distances of all grid nodes: a hierarchy over the triangles, searched once per block of
+//! nodes.
 //!
-//! Input: a [`Bvh`], the grid, and how much of it is [`Wanted`]: all nodes, or those near the surface.
-//! Output: node values in `f64`, rounded once to `f32`; exactly what brute force finds, or within what `f32` rounds of it beyond the distance that is [`Wanted`] exactly.
-//! Cost: about a microsecond a node and core; no memory beside the output and the hierarchy.
-//! Not for: approximate fields; there is nothing faster here to trade accuracy for. Those only start from here.
+//! Input: a [`Bvh`], the grid, and the nodes to write ([`Wanted`]): all, or those near the surface.
+//! Output: node values in `f64`, rounded once to `f32`. They equal those of brute force; beyond
+//! [`Wanted::exact_within`] they are within the rounding of `f32` of it.
+//! Cost: about a microsecond per node and core; no memory beside the output and the hierarchy.
+//! Not for: approximate fields. This method has no faster mode that trades accuracy; the
+//! approximate methods start from its band.
 
 use glam::DVec3;
 
@@ -15,7 +18,7 @@ use crate::geom::lanes;
 use crate::geom::lanes::{LANES, Lanes, Work};
 use crate::mesh::{Among, Bvh, Candidates};
 
-/// Writes the distance of every node that is wanted. `None` when cancelled.
+/// Writes the distance of every wanted node; returns `None` when cancelled.
 pub(crate) fn fill(
     bvh: &Bvh,
     wanted: Wanted<'_>,
@@ -29,7 +32,8 @@ pub(crate) fn fill(
     Some(Found::join(found))
 }
 
-/// [`fill`] for a box of nodes, on this thread. Writes the nearest face of every node beside its value, if there is room for it.
+/// Writes a box of nodes on the calling thread, like [`fill`]. Writes the nearest face of every
+/// node into `faces`, unless it is empty.
 pub(crate) fn fill_piece(
     bvh: &Bvh,
     wanted: Wanted<'_>,
@@ -62,6 +66,7 @@ impl Work for PieceWork<'_> {
         let mut candidates = Candidates::default();
         let mut hint = 0;
         for block in writer.blocks() {
+            // One search for the centre of the block, and its candidates for all nodes.
             let together = bvh.is_within_reach(block.center, block.radius);
             let nearest = if together {
                 bvh.nearest_here::<L>(block.center, hint)
@@ -76,6 +81,8 @@ impl Work for PieceWork<'_> {
             if together {
                 bvh.gather::<L>(block.center, block.radius, &nearest, &mut candidates);
             }
+            // The side and the need for exactness of the whole block, then its nodes eight at a
+            // time.
             let side = writer.side_of(&block, &nearest);
             let (far, inside) = writer.far_from(&block, &nearest, side);
             for nodes in block.eights() {
@@ -86,7 +93,7 @@ impl Work for PieceWork<'_> {
                 let among = if together {
                     bvh.nearest_among::<L>(&mut candidates, &points, hint, far)
                 } else {
-                    // Cells a million times the size of the mesh: no bound means anything there.
+                    // Cells are a million times the size of the mesh: no bound is useful there.
                     Among::Near(points.map(|point| bvh.nearest_of_all(point)))
                 };
                 let nearest = match among {

@@ -1,11 +1,14 @@
 //! Fast marching: the eikonal equation |∇u| = 1 solved outward from the band, nearest node first.
 //!
 //! Input: exact magnitudes in the band, infinite beyond it.
-//! Output: beyond the band the first-order upwind solution, held within what chamfer distances prove.
-//! Cost: a heap of the front, one quadratic equation a neighbour, one core; a chamfer transform for the proof; 9 bytes a node and the heap.
-//! Not for: a formula of its error. It is proven afterwards, node by node, and mostly far smaller.
+//! Output: beyond the band, the first-order upwind solution, clamped to the bounds of chamfer
+//! distances.
+//! Cost: a heap of the front, one quadratic equation per neighbour, one core; a chamfer transform
+//! for the proof; 9 bytes per node and the heap.
+//! Not for: an a-priori error bound. The error is bounded afterwards, node by node, and mostly far
+//! smaller.
 //!
-//! After [Sethian1996]. First order, and both sides at once: the band keeps them apart.
+//! After \[Sethian1996\]. First order, and both sides at once: the band keeps them apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,21 +19,23 @@ use crate::bake::distance::chamfer;
 use crate::bake::progress::{Progress, Stage, Step};
 use crate::field::GridLayout;
 
-/// Nodes between two looks at the progress: some milliseconds.
+/// Nodes between two progress reports: some milliseconds.
 const STRIDE: u64 = 1 << 15;
 
-/// What a node takes besides its value: a chamfer distance, whether it is done, and at worst a place on the heap, which may grow by copying \[bytes\].
+/// Memory per node besides its value: a chamfer distance, whether it is done, and at worst an entry
+/// of the heap, which may grow by copying \[bytes\].
 pub(crate) const BYTES_PER_NODE: u64 = 4 + 1 + 2 * 8;
 
-/// Memory for each node; the caller asks for it.
+/// Scratch buffers with one entry per node, allocated by the caller.
 pub(crate) struct Scratch {
-    /// Nodes whose value is final.
+    /// Whether the value of a node is final.
     pub(crate) done: Vec<bool>,
-    /// For the proof.
+    /// Chamfer distances for the proof \[m\].
     pub(crate) chamfer: Vec<f32>,
 }
 
-/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when cancelled.
+/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when
+/// cancelled.
 pub(crate) fn fill(
     layout: &GridLayout,
     band: &Band,
@@ -48,7 +53,7 @@ pub(crate) fn fill(
     Some(band.certify(magnitudes, chamfer))
 }
 
-/// Makes the nearest node of the front final, again and again.
+/// Makes the nearest node of the front final, until the front is empty.
 fn march(
     layout: &GridLayout,
     values: &mut [f32],
@@ -56,7 +61,8 @@ fn march(
     progress: Progress<'_>,
 ) -> Option<()> {
     let stencil = Stencil::of(layout);
-    // Magnitudes are positive, so their bits sort like themselves; then by index, so that ties are always cut alike.
+    // Magnitudes are positive, so their bits sort like the values; ties are broken by index, for
+    // determinism.
     let mut front: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     for index in (0..values.len()).filter(|&index| !done[index]) {
         if stencil.neighbours(index).any(|next| done[next]) {
@@ -112,7 +118,7 @@ impl Stencil {
         }
     }
 
-    /// The neighbours along one axis that are in the grid.
+    /// Returns the neighbours along one axis that are in the grid.
     fn along(&self, index: usize, axis: usize) -> impl Iterator<Item = usize> + use<> {
         let (stride, count) = (self.strides[axis], self.counts[axis]);
         let place = index / stride % count;
@@ -125,7 +131,8 @@ impl Stencil {
         (0..3).flat_map(move |axis| self.along(index, axis))
     }
 
-    /// `Σ max(u − uₐ, 0)² = h²` over the axes, uₐ the smaller of the final neighbours along axis a.
+    /// Solves `Σ max(u − uₐ, 0)² = h²` over the axes for u, with uₐ the smaller of the final
+    /// neighbours along axis a.
     fn solve(&self, index: usize, values: &[f32], done: &[bool]) -> f32 {
         let mut upwind = [0, 1, 2].map(|axis| {
             let final_ones = self.along(index, axis).filter(|&next| done[next]);
@@ -140,7 +147,8 @@ impl Stencil {
     }
 }
 
-/// The root u of `Σ max(u − a, 0)² = h²` for ascending a, of which the first is finite: by one term, then two, then three, until u stays below the next.
+/// Returns the root u of `Σ max(u − a, 0)² = h²` for ascending a, of which the first is finite:
+/// with one term, then two, then three, until u stays below the next.
 fn solve_upwind([a, b, c]: [f64; 3], h: f64) -> f64 {
     let one = a + h;
     if one <= b {

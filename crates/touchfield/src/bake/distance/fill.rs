@@ -17,7 +17,7 @@ use crate::geom::lanes::room_for;
 use crate::mesh::Bvh;
 use glam::UVec3;
 
-/// Room for something at all nodes; the limit may allow more than the machine has.
+/// Allocates one value per node. Fails if the machine has less memory than the limit allows.
 pub(crate) fn allocate<T: Clone>(count: usize, value: T) -> Result<Vec<T>, BakeError> {
     let mut values = room_for(count).map_err(|_| MemoryError::OutOfMemory {
         bytes: (size_of::<T>() as u64).saturating_mul(count as u64),
@@ -26,20 +26,20 @@ pub(crate) fn allocate<T: Clone>(count: usize, value: T) -> Result<Vec<T>, BakeE
     Ok(values)
 }
 
-/// How to find the distances of all nodes.
+/// Input of the computation of the distances of all nodes.
 pub(crate) struct Distances<'a> {
     pub(crate) bvh: &'a Bvh,
-    /// Tell the sign; without them all values are positive.
+    /// Source of the signs; without it all values are positive.
     pub(crate) patches: Option<&'a Patches>,
     pub(crate) layout: &'a GridLayout,
-    /// Of the mesh.
+    /// AABB of the mesh.
     pub(crate) bounds: DAabb,
     pub(crate) progress: Progress<'a>,
 }
 
 impl Distances<'_> {
-    /// Writes the distances of all nodes and returns the largest error of one \[m\]. `settle` gives nodes their sign whose nearest feature
-    /// does not tell it.
+    /// Writes the distances of all nodes and returns the largest error \[m\]. `settle` sets the
+    /// signs of nodes whose nearest feature does not determine them.
     pub(crate) fn fill(
         &self,
         method: Method,
@@ -65,9 +65,11 @@ impl Distances<'_> {
         Ok(error)
     }
 
-    /// What the exact method writes: to the bit what brute force finds near the surface, and within [`Self::far_error`] of it beyond.
+    /// Returns what the exact method writes: bit-identical to brute force near the surface, and
+    /// within [`Self::far_error`] of it beyond.
     pub(crate) fn wanted(&self) -> Wanted<'_> {
-        /// Cells beyond which `f32` decides. Deciding in `f64` among faces that tie takes a fifth of the time, everywhere.
+        /// Distance beyond which `f32` chooses the nearest face \[cells\]. Choosing in `f64` among
+        /// tied faces takes a fifth of the time, everywhere.
         const EXACT_CELLS: f64 = 2.0;
         let exact_cells = match self.patches {
             Some(_) => EXACT_CELLS,
@@ -80,7 +82,8 @@ impl Distances<'_> {
         }
     }
 
-    /// How far nodes are off that `f32` decides: none, where no patches tell which side they are on \[m\].
+    /// Returns the error of nodes whose nearest face is chosen in `f32` \[m\]. Zero without
+    /// patches, because then every node is exact.
     pub(crate) fn far_error(&self) -> f64 {
         if self.patches.is_none() {
             return 0.0;
@@ -89,7 +92,7 @@ impl Distances<'_> {
         self.bvh.far_error(radius)
     }
 
-    /// Exact distances in a band, and by `method` beyond it.
+    /// Computes exact distances in a band, and those beyond it by `method`.
     fn fill_from_band(
         &self,
         method: Method,
@@ -128,7 +131,7 @@ impl Distances<'_> {
     }
 }
 
-/// Magnitudes beyond the band, and their largest error \[m\].
+/// Computes the magnitudes beyond the band, and returns their largest error \[m\].
 pub(crate) fn fill_beyond(
     method: Method,
     layout: &GridLayout,

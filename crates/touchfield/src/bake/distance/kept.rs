@@ -1,4 +1,4 @@
-//! Distances of a dense grid that a local change of the mesh does not concern.
+//! Reuse of distances of a dense grid that a local change of the mesh does not affect.
 
 use crate::bake::blocks::{Block, Piece, SIDE, for_each_layer};
 use crate::bake::check;
@@ -15,7 +15,7 @@ use crate::geom::DAabb;
 use crate::mesh::TriangleMesh;
 use glam::{DVec3, UVec3};
 
-/// What is known from before.
+/// Data of an earlier bake.
 pub(crate) struct Kept<'a> {
     pub(crate) grid: &'a DenseGrid,
     pub(crate) signs: SignsBefore<'a>,
@@ -23,7 +23,7 @@ pub(crate) struct Kept<'a> {
     pub(crate) changed: DAabb,
 }
 
-/// How signs were told before, and how they are to be told now.
+/// Sign method and mesh of the earlier bake, and the sign choice of the new one.
 pub(crate) struct SignsBefore<'a> {
     pub(crate) method: SignMethod,
     pub(crate) choice: SignChoice,
@@ -43,8 +43,12 @@ impl<'a> SignsBefore<'a> {
         }
     }
 
-    /// Whether they are the same outside a convex box that holds the change: if the surface is closed and clean before and after, for then they are the parity of crossings, or if
-    /// they are winding numbers of faces that close up before and after, none of them turned around or left out, for reasons that may lie anywhere.
+    /// Returns whether signs are unchanged outside a convex box that holds the change.
+    ///
+    /// They are if the surface is closed and clean before and after, because then signs are the
+    /// parity of crossings. They also are if signs are winding numbers of faces that are closed
+    /// before and after, with none flipped or removed; the reason for a flip may lie anywhere in
+    /// the mesh.
     pub(crate) fn stay(&self, plan: &SignPlan) -> bool {
         let was_clean = self.method == SignMethod::Pseudonormal;
         let closed_before = || self.mesh.is_some_and(closes_as_given);
@@ -61,24 +65,25 @@ impl<'a> SignsBefore<'a> {
     }
 }
 
-/// Whether what is no farther than this from a point is surely nearer than the change, and so is as it was. Below the least `f32` everything counts as touching.
+/// Returns whether everything within `distance` of a point is nearer than the change, and so is
+/// unchanged. A change nearer than the smallest normal `f32` counts as touching.
 pub(crate) fn is_apart(changed: DAabb, point: DVec3, distance: f64) -> bool {
-    /// More than rounding to `f32` takes from a distance.
+    /// Larger than the relative rounding of a distance to `f32`.
     const MARGIN: f64 = 1.0 + 1e-6;
     MARGIN * distance + f64::from(f32::MIN_POSITIVE) < changed.distance(point)
 }
 
-/// What of a node can be kept.
+/// Part of a node's value that can be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
     /// Distance and sign.
     Signed,
-    /// The distance; all signs are told anew.
+    /// The distance only; all signs are computed again.
     Magnitude,
 }
 
 impl Kept<'_> {
-    /// What can be kept of nodes that the change does not concern, if anything.
+    /// Returns what can be reused of nodes that the change does not affect, if anything.
     pub(crate) fn reuse(&self, plan: &SignPlan, far_error: f64) -> Option<Reuse> {
         if !self.is_exact(far_error) {
             return None;
@@ -91,8 +96,9 @@ impl Kept<'_> {
         }
     }
 
-    /// Whether its bound shows that all its values were found by the exact method: those of other methods, of soups and of conversions promise
-    /// more or less, and so do those beside holes, of which that cannot be told.
+    /// Returns whether the error bound shows that all values come from the exact method. Other
+    /// methods, soups and conversions have other bounds. So do values beside holes, where the bound
+    /// does not show the method.
     fn is_exact(&self, far_error: f64) -> bool {
         let told = !matches!(self.signs.method, SignMethod::Offset | SignMethod::Given);
         let layout = self.grid.layout();
@@ -101,7 +107,8 @@ impl Kept<'_> {
         told && self.grid.error_bound() == (bound as f32).next_up()
     }
 
-    /// Writes the distances of all nodes, most of them as they were, and returns how many were computed.
+    /// Writes the distances of all nodes, most of them reused, and returns the number that was
+    /// computed.
     pub(crate) fn fill(
         &self,
         distances: &Distances<'_>,
@@ -109,6 +116,7 @@ impl Kept<'_> {
         values: &mut [f32],
         settle: impl FnOnce(&mut [f32], &[UVec3]),
     ) -> Result<usize, BakeError> {
+        // Start from the old values.
         for (value, &old) in values.iter_mut().zip(self.grid.values()) {
             *value = match reuse {
                 Reuse::Signed => old,
@@ -118,8 +126,10 @@ impl Kept<'_> {
         let wanted = distances.wanted();
         let far_error = distances.far_error();
         let progress = distances.progress;
-        // Whether `f32` decides a node hangs on the middle of its block and on seven others there, too; with blocks and a reach of exact nodes as small as they are, that of
-        // a node in a block that is not concerned does not change. Larger ones would have to look at more, as bands do.
+        // Whether `f32` chooses the face of a node depends on the middle of its block and on the
+        // seven other nodes of its packet. Blocks and the reach of exact nodes are small enough
+        // that this choice does not change for a node in an unaffected block. Larger ones would
+        // have to check more nodes, as bands do.
         let fill_layer = |mut layer: Piece<'_>| {
             let mut concerned: Vec<Block> = layer
                 .blocks()
@@ -160,7 +170,8 @@ impl Kept<'_> {
         Ok(counts.into_iter().sum())
     }
 
-    /// Whether the change can concern a node of a block; `layer` holds the distances before, off by up to `far_error`, as are those of the faces that changed.
+    /// Returns whether the change can affect a node of a block. `layer` holds the old distances,
+    /// which are off by up to `far_error`, as are those to the changed faces.
     fn concerns(&self, layer: &Piece<'_>, block: &Block, far_error: f64) -> bool {
         if self.changed.is_empty() {
             return block.nodes().any(|node| self.is_doubtful(layer, node));

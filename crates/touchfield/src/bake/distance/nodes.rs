@@ -1,4 +1,5 @@
-//! Writes what a search found into a box of nodes: the distance, with its sign where the nearest feature tells it.
+//! Writes search results into a box of nodes: the distance, with its sign where the nearest feature
+//! determines it.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -6,23 +7,23 @@ use crate::bake::blocks::{Block, Piece};
 use crate::bake::sign::patches::Patches;
 use crate::mesh::Nearest;
 
-/// What to write.
+/// Selects what a search writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Tell the sign; without them all values are positive.
+    /// Source of the signs; without it all values are positive.
     pub(crate) patches: Option<&'a Patches>,
-    /// Nodes farther than this are left open, as NaN \[m\].
+    /// Nodes farther than this from the surface are left open, as NaN \[m\].
     pub(crate) within: f64,
     /// Nodes farther than this may be off by [`Bvh::far_error`](crate::mesh::Bvh::far_error) \[m\].
     pub(crate) exact_within: f64,
-    /// That error \[m\].
+    /// Error of nodes beyond `exact_within` \[m\].
     pub(crate) far_error: f64,
-    /// Whether nearest points are kept.
+    /// Whether nearest points are stored.
     pub(crate) seeds: bool,
 }
 
 impl<'a> Wanted<'a> {
-    /// All nodes, with the sign that patches tell.
+    /// Selects all nodes, with signs from `patches`.
     pub(crate) fn all(patches: Option<&'a Patches>) -> Wanted<'a> {
         Wanted {
             patches,
@@ -39,21 +40,21 @@ impl<'a> Wanted<'a> {
 pub(crate) struct Seed {
     /// Index of the node, x fastest.
     pub(crate) node: u32,
-    /// Rounded, as it is kept for many nodes \[m\].
+    /// Nearest point, rounded because it is stored for many nodes \[m\].
     pub(crate) point: Vec3,
 }
 
-/// What a search leaves to others.
+/// Results of a search besides the node values.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Nodes whose sign the nearest feature does not tell.
+    /// Nodes whose sign the nearest feature does not determine.
     pub(crate) unclear: Vec<UVec3>,
-    /// Of all nodes that were written, if wanted.
+    /// Nearest points of all written nodes, if [`Wanted::seeds`] is set.
     pub(crate) seeds: Vec<Seed>,
 }
 
 impl Found {
-    /// The findings of all layers, in order.
+    /// Joins the results of all layers, in order.
     pub(crate) fn join(layers: Vec<Found>) -> Found {
         let mut all = Found {
             unclear: Vec::new(),
@@ -67,7 +68,8 @@ impl Found {
     }
 }
 
-/// A distance with its sign. None on the surface itself: which side that is hangs on rounding, and there are two zeros.
+/// Returns a distance with its sign. Zero stays positive: on the surface itself the side depends on
+/// rounding, and there are two zeros.
 pub(crate) fn signed(distance: f32, inside: bool) -> f32 {
     if inside && distance > 0.0 {
         -distance
@@ -76,14 +78,14 @@ pub(crate) fn signed(distance: f32, inside: bool) -> f32 {
     }
 }
 
-/// More than `f64` rounds.
+/// Relative margin, larger than the rounding of `f64`.
 const MARGIN: f64 = 1.0 + 1e-9;
 
-/// A box of nodes, while they are written.
+/// Writer for a box of nodes.
 pub(crate) struct NodeWriter<'a> {
     wanted: Wanted<'a>,
     piece: Piece<'a>,
-    /// The nearest face of every node, beside its value; may be empty.
+    /// Nearest face of every node, in the order of the values; may be empty.
     faces: &'a mut [u32],
     found: Found,
 }
@@ -98,7 +100,7 @@ impl<'a> NodeWriter<'a> {
         }
     }
 
-    /// Also writes nearest faces, if there is room for them.
+    /// Also writes nearest faces into `faces`, unless it is empty.
     pub(crate) fn with_faces(self, faces: &'a mut [u32]) -> NodeWriter<'a> {
         NodeWriter { faces, ..self }
     }
@@ -107,7 +109,8 @@ impl<'a> NodeWriter<'a> {
         self.piece.blocks()
     }
 
-    /// Whether no node within `radius` of a place so far from the surface is wanted.
+    /// Returns whether every node within `radius` of a point at this distance from the surface is
+    /// farther than [`Wanted::within`].
     #[inline(always)]
     pub(crate) fn is_beyond(&self, distance: f64, radius: f64) -> bool {
         distance > MARGIN * (self.wanted.within + radius)
@@ -119,7 +122,7 @@ impl<'a> NodeWriter<'a> {
         self.put_on(None, node, point, nearest);
     }
 
-    /// [`Self::put`] of a node whose [`Self::side_of`] may be known.
+    /// Writes one node whose [`Self::side_of`] may be known; see [`Self::put`].
     #[inline(always)]
     pub(crate) fn put_on(
         &mut self,
@@ -160,7 +163,8 @@ impl<'a> NodeWriter<'a> {
         self.piece.values[slot] = signed(distance as f32, inside);
     }
 
-    /// Whether a block is inside, if all of it is on one side: nothing comes between its centre and a node if the nearest point is farther.
+    /// Returns whether a block is inside, if all of it is on one side: no surface lies between its
+    /// centre and a node if the nearest point is farther than the nodes.
     #[inline(always)]
     pub(crate) fn side_of(&self, block: &Block, nearest: &Nearest) -> Option<bool> {
         let patches = self.wanted.patches?;
@@ -171,8 +175,11 @@ impl<'a> NodeWriter<'a> {
         patches.inside(block.center, nearest)
     }
 
-    /// The distance beyond which nodes of a block need not be exact, and their side, if it is known; the nearest point of its centre tells, unless the
-    /// [`Self::side_of`] all of it is known. The distance hangs on where faces are, not on what they tell.
+    /// Returns the distance beyond which nodes of a block need not be exact, and the side of such
+    /// nodes, if it is known.
+    ///
+    /// The side is that of the nearest point of the block's centre, unless [`Self::side_of`] gave
+    /// one for the whole block. The distance depends on where faces are, not on their signs.
     #[inline(always)]
     pub(crate) fn far_from(
         &self,
@@ -191,14 +198,15 @@ impl<'a> NodeWriter<'a> {
         let same_side = if patches.change_at_surface() && distance > MARGIN * block.radius {
             0.0
         } else {
-            // No surface is crossed between two points that together are farther from it than from each other.
+            // A surface does not come between two points whose distances to it add up to more than
+            // their distance from each other.
             MARGIN * (block.radius - distance)
         };
         let far = exact_within.max(same_side + self.wanted.far_error);
         (far, side.or_else(|| patches.inside(block.center, nearest)))
     }
 
-    /// Writes a node so far away that nothing is known of it but its distance and, maybe, its side.
+    /// Writes a node so far away that only its distance and possibly its side are known.
     #[inline(always)]
     pub(crate) fn put_far(&mut self, node: UVec3, distance: f64, inside: Option<bool>) {
         if inside.is_none() {

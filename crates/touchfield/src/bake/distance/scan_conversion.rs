@@ -1,21 +1,27 @@
-//! Scan conversion of characteristics: every face, edge and vertex measures the nodes it can be nearest to, and no others.
+//! Scan conversion of characteristics: for every face, edge and vertex, computes distances at the
+//! nodes that it can be nearest to, and at no others.
 //!
-//! Input: the triangles of any mesh, the grid, and how far from the surface nodes are [`Wanted`].
-//! Output: exact distances of the nodes in that band; the rest is left open, for the vector distance transform.
-//! Cost: the rows of nodes through each polyhedron; grows with the triangles and the band, not with the grid. All cores.
+//! Input: the triangles of any mesh, the grid, and the width of the band ([`Wanted`]).
+//! Output: exact distances of the nodes in that band; the rest is left open, for the vector
+//! distance transform.
+//! Cost: the rows of nodes through each polyhedron; grows with the triangles and the band, not with
+//! the grid. All cores.
 //! Not for: nodes far away, where the polyhedra of all features overlap.
 //!
-//! After [Mauch2000]. The points nearest to a feature lie in a convex polyhedron, its characteristic:
+//! After \[Mauch2000\]. The points nearest to a feature lie in a convex polyhedron, its
+//! characteristic:
 //!
 //! ```text
-//! face     the prism over it:          beyond no side            (x − a)·m ≤ 0        m outward in the plane, for each side
-//! edge     the wedge between faces:    beyond each face          (x − a)·m ≥ 0        and between the ends
-//! vertex   the cone between edges:     behind each edge          (x − v)·e ≤ 0        e along the edge
+//! face     the prism over it:        beyond no side      (x − a)·m ≤ 0    m outward in the plane,
+//!                                                                         for each side
+//! edge     the wedge between faces:  beyond each face    (x − a)·m ≥ 0    and between the ends
+//! vertex   the cone between edges:   behind each edge    (x − v)·e ≤ 0    e along the edge
 //! ```
 //!
-//! all cut off where the band ends. We keep a polyhedron as its half-spaces, a little too wide: each cuts a row of nodes to an interval, so
-//! corners and slices are never computed. Edges and vertices of any number of faces are treated alike, also one at a border. The
-//! nodes within are measured to the triangle in `f64`, so a node too many does no harm.
+//! all cut off where the band ends. We store a polyhedron as its half-spaces, slightly too wide:
+//! each cuts a row of nodes to an interval, so corners and slices are never computed. Edges and
+//! vertices of any number of faces are treated alike, also at a border. For the nodes within, the
+//! distance to the triangle is computed in `f64`, so that extra nodes do no harm.
 
 use glam::{DVec3, UVec3};
 
@@ -26,10 +32,12 @@ use crate::field::GridLayout;
 use crate::geom::{DAabb, Triangle};
 use crate::mesh::{Bvh, FacesAroundVertices, Nearest, Topology, first_at_same_position};
 
-/// Triangles flatter than this, twice the area over the square of the longest side, have no normal worth using.
+/// Flatness limit: triangles below it, as twice the area over the square of the longest side, have
+/// no usable normal.
 const FLAT: f64 = 1e-6;
 
-/// Writes the distance of every node within `wanted.within` of the surface. `None` when cancelled.
+/// Writes the distance of every node within `wanted.within` of the surface; returns `None` when
+/// cancelled.
 pub(crate) fn fill(
     bvh: &Bvh,
     wanted: Wanted<'_>,
@@ -58,26 +66,27 @@ pub(crate) fn fill(
     Some(Found::join(found))
 }
 
-/// What a point can be nearest to.
+/// Feature of a mesh that a point can be nearest to.
 #[derive(Clone, Copy)]
 enum FeatureOf {
+    /// Index of the face.
     Face(u32),
-    /// Number of the edge.
+    /// Index of the edge.
     Edge(u32),
-    /// A corner at its first place, numbered `3 · face + corner`.
+    /// First corner at this position, numbered `3 · face + corner`.
     Vertex(u32),
 }
 
-/// All faces, edges and vertices of the triangles, vertices at one place being one.
+/// All faces, edges and vertices of the triangles; vertices at one position count as one.
 struct Features<'a> {
     triangles: &'a [Triangle],
     topology: Topology,
     around: FacesAroundVertices,
-    /// Unit normals; `None` of triangles that are too flat.
+    /// Unit normals; `None` for triangles that are too flat.
     normals: Vec<Option<DVec3>>,
 }
 
-/// `normal · x ≤ offset`.
+/// Half-space `normal · x ≤ offset`.
 #[derive(Clone, Copy)]
 struct HalfSpace {
     normal: DVec3,
@@ -85,7 +94,7 @@ struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// Of points at most `beyond` past `point` along `normal`.
+    /// Returns the half-space of points at most `beyond` past `point` along `normal`.
     fn up_to(normal: DVec3, point: DVec3, beyond: f64) -> HalfSpace {
         HalfSpace {
             normal,
@@ -123,7 +132,7 @@ impl<'a> Features<'a> {
         self.triangles[vertex as usize / 3].corners()[vertex as usize % 3]
     }
 
-    /// A box around the characteristic.
+    /// Returns a box around the characteristic.
     fn reach(&self, feature: FeatureOf, within: f64) -> DAabb {
         let bounds = match feature {
             FeatureOf::Face(face) => DAabb::of_points(self.triangles[face as usize].corners()),
@@ -136,12 +145,12 @@ impl<'a> Features<'a> {
         bounds.grown(within + widening(within, bounds.diagonal()))
     }
 
-    /// Writes the half-spaces of the characteristic and returns a face that has the feature.
+    /// Writes the half-spaces of the characteristic, and returns a face that has the feature.
     fn characteristic(&self, feature: FeatureOf, within: f64, out: &mut Vec<HalfSpace>) -> u32 {
         out.clear();
         match feature {
             FeatureOf::Face(face) => {
-                // One without a normal measures all that is near: its box is all there is.
+                // A face without a normal covers all nodes in its box: no half-spaces.
                 if let Some(normal) = self.normals[face as usize] {
                     prism(self.triangles[face as usize], normal, within, out);
                 }
@@ -176,7 +185,7 @@ impl<'a> Features<'a> {
                 continue;
             };
             let along_face = if side.forward { along } else { -along };
-            // Sides run counter-clockwise: this points into the face.
+            // The sides of a face run counter-clockwise, so this vector points into the face.
             out.push(HalfSpace::up_to(normal.cross(along_face), start, wide));
         }
     }
@@ -215,8 +224,9 @@ fn prism(triangle: Triangle, normal: DVec3, within: f64, out: &mut Vec<HalfSpace
     out.push(HalfSpace::up_to(-normal, a, within + wide));
 }
 
-/// How much wider polyhedra are than they need be \[m\]: more than the directions of a triangle that is not [`FLAT`] are off over its
-/// length and the band, 1e-10, and far less than a cell.
+/// Returns the margin by which polyhedra are too wide \[m\]: more than the error of the directions
+/// of a triangle that is not [`FLAT`] over its length and the band, 1e-10, and far less than a
+/// cell.
 fn widening(within: f64, length: f64) -> f64 {
     1e-6 * within + 1e-9 * length
 }
@@ -228,7 +238,8 @@ struct Rows {
     nodes: UVec3,
 }
 
-/// Planes of nodes that a polyhedron reaches, from the first to the last; none if the last is below the first.
+/// Planes of nodes that a polyhedron reaches, from `first` to `last`; empty if `last` is below
+/// `first`.
 struct Span {
     first: u32,
     last: u32,
@@ -243,14 +254,15 @@ impl Rows {
         }
     }
 
-    /// The nodes from `low` to `high` along an axis, with a little room for rounding, as a range; empty beyond the grid.
+    /// Returns the nodes from `low` to `high` along an axis, with a small margin for rounding, as a
+    /// range; empty beyond the grid.
     fn range(&self, axis: usize, low: f64, high: f64) -> std::ops::Range<u32> {
-        /// In cells.
+        /// Margin \[cells\].
         const ROOM: f64 = 1e-6;
         let count = self.nodes[axis];
         let first = ((low - self.origin[axis]) / self.cell_size - ROOM).ceil();
         let past = ((high - self.origin[axis]) / self.cell_size + ROOM).floor() + 1.0;
-        // Casts take what is below 0 to 0, and NaN too.
+        // The casts turn values below 0, and NaN, into 0.
         (first as u32).min(count)..(past as u32).min(count)
     }
 
@@ -270,13 +282,13 @@ impl Rows {
     }
 }
 
-/// The nearest faces of the nodes of one layer, as far as they are known.
+/// Nearest faces found so far for the nodes of one layer.
 struct LayerNearest {
     first: u32,
     last: u32,
-    /// Nodes of a row, and of a plane.
+    /// Number of nodes in a row, and in a plane.
     strides: [usize; 2],
-    /// Square of the distance and face; infinite where nothing was near.
+    /// Squared distance \[m²\] and face; infinite where nothing was near.
     best: Vec<(f64, u32)>,
 }
 
@@ -303,7 +315,7 @@ impl LayerNearest {
             + node.x as usize
     }
 
-    /// Measures the nodes in a polyhedron to a face.
+    /// Computes the distances from the nodes in a polyhedron to a face.
     fn convert(
         &mut self,
         grid: &Rows,
@@ -335,7 +347,7 @@ impl LayerNearest {
         }
     }
 
-    /// Writes what was found, with its feature and sign.
+    /// Writes the nearest points that were found, with their feature and sign.
     fn write(self, wanted: Wanted<'_>, layer: Piece<'_>, triangles: &[Triangle]) -> Found {
         let layout = layer.layout;
         let mut writer = NodeWriter::new(wanted, layer);
@@ -359,7 +371,8 @@ impl LayerNearest {
     }
 }
 
-/// The part of the row through `row` along x that lies in all half-spaces and between `low` and `high`.
+/// Returns the part of the row through `row` along x that lies in all half-spaces and between `low`
+/// and `high`.
 fn cut(half_spaces: &[HalfSpace], row: DVec3, [mut low, mut high]: [f64; 2]) -> Option<[f64; 2]> {
     for half_space in half_spaces {
         let slope = half_space.normal.x;

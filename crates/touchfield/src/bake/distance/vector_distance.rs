@@ -1,12 +1,17 @@
-//! Vector distance transform: every node beyond the band takes over the surface point of a neighbour.
+//! Vector distance transform: every node beyond the band takes over the surface point of a
+//! neighbour.
 //!
 //! Input: the seeds of the band, each with its nearest point; the magnitudes there.
-//! Output: beyond the band the distance to a point that lies on the surface: never too near, rarely too far.
-//! Cost: four passes, 13 neighbours a node each, on one core, and a chamfer transform for the proof; 12 bytes a node, 16 a seed.
-//! Not for: a tight proof. The error is mostly far below the bound, which is that of chamfer distances.
+//! Output: beyond the band, the distance to a point that lies on the surface: never too small,
+//! rarely too large.
+//! Cost: four passes, each with 13 neighbours per node, on one core, and a chamfer transform for
+//! the proof; 12 bytes per node, 16 per seed.
+//! Not for: a tight proof. The error is mostly far below the bound, which is that of chamfer
+//! distances.
 //!
-//! After [Danielsson1980], in three dimensions as [Satherley2001], whose vectors also start at the true surface. We pass the
-//! point on instead of the vector, so nothing adds up along the way.
+//! After \[Danielsson1980\], in three dimensions as \[Satherley2001\], whose vectors also start at
+//! the true surface. We propagate the point instead of the vector, so no error adds up along the
+//! way.
 
 use glam::{DVec3, UVec3};
 
@@ -17,24 +22,27 @@ use crate::bake::distance::nodes::Seed;
 use crate::bake::progress::Progress;
 use crate::field::GridLayout;
 
-/// Of a node without a point.
+/// Label of a node without a point.
 const NONE: u32 = u32::MAX;
 
-/// Passes forward and back. Tuned: after one, a torus knot of 45 nodes had an error of 0.50 cells; see docs/BENCHMARKS.md for two.
+/// Number of rounds of a forward and a backward pass. Tuned: after one, a torus knot of 45 nodes
+/// had an error of 0.50 cells; see docs/BENCHMARKS.md for two.
 const ROUNDS: usize = 2;
 
-/// What a node takes besides its value: a label and a chamfer distance, and at worst a seed in a list that may grow by copying \[bytes\].
+/// Memory per node besides its value: a label and a chamfer distance, and at worst a seed in a list
+/// that may grow by copying \[bytes\].
 pub(crate) const BYTES_PER_NODE: u64 = 4 + 4 + 2 * size_of::<Seed>() as u64;
 
-/// Memory for each node; the caller asks for it.
+/// Scratch buffers with one entry per node, allocated by the caller.
 pub(crate) struct Scratch {
-    /// Number of the seed whose point is nearest so far.
+    /// Index of the seed whose point is nearest so far.
     pub(crate) labels: Vec<u32>,
-    /// For the proof.
+    /// Chamfer distances for the proof \[m\].
     pub(crate) chamfer: Vec<f32>,
 }
 
-/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when cancelled.
+/// Writes the distances beyond the band and returns their largest error \[m\]; `None` when
+/// cancelled.
 pub(crate) fn fill(
     layout: &GridLayout,
     band: &Band,
@@ -53,12 +61,13 @@ pub(crate) fn fill(
     for _ in 0..ROUNDS {
         spread(layout, seeds, labels, magnitudes, progress)?;
     }
-    // Points are rounded to f32; that is less than a hundredth of what the chamfer distance leaves open, but it is not nothing.
+    // Points are rounded to `f32`. That is less than a hundredth of the uncertainty of the chamfer
+    // distance, but not zero.
     let rounding = 2.0 * f64::from(f32::EPSILON) * farthest(seeds);
     Some(band.certify(magnitudes, chamfer) + rounding)
 }
 
-/// Hands points on from neighbour to neighbour, forward and back.
+/// Propagates points from neighbour to neighbour, forward and back.
 fn spread(
     layout: &GridLayout,
     seeds: &[Seed],
@@ -101,7 +110,7 @@ fn spread(
     })
 }
 
-/// Whether a node has the point that it brought along.
+/// Returns whether a node still has the point that it started with.
 fn is_seed(seeds: &[Seed], label: u32, index: usize) -> bool {
     (seeds.get(label as usize)).is_some_and(|seed| seed.node as usize == index)
 }
@@ -110,13 +119,13 @@ fn distance_to(seeds: &[Seed], label: u32, point: DVec3) -> f32 {
     seeds[label as usize].point.as_dvec3().distance(point) as f32
 }
 
-/// Largest coordinate of a point \[m\].
+/// Returns the largest coordinate of a point \[m\].
 fn farthest(seeds: &[Seed]) -> f64 {
     let largest = |seed: &Seed| f64::from(seed.point.abs().max_element());
     seeds.iter().map(largest).fold(0.0, f64::max)
 }
 
-/// The half of the 26 neighbours that comes first, x fastest.
+/// Returns the half of the 26 neighbours that comes first, x fastest.
 fn neighbours_behind() -> [[i64; 3]; 13] {
     let mut behind = [[0; 3]; 13];
     for (i, offset) in behind.iter_mut().enumerate() {

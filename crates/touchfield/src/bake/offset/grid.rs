@@ -1,15 +1,20 @@
-//! Signs for any soup of triangles: inside is what a ball that comes from outside cannot reach.
+//! Signs for any soup of triangles: inside is the region that a ball coming from outside cannot
+//! reach.
 //!
 //! Input: unsigned distances at all nodes of a grid; the radius σ of the ball.
-//! Output: φ(x) = max over the nodes n outside of d(n) − |x − n|, at all nodes: positive where a ball reaches, negative within.
-//! Cost: some microseconds for each node that is not outside; ten bytes a node beside the values.
-//! Not for: walls of cavities and solids within solids, which are inside here; grooves narrower than 2σ, which are filled.
+//! Output: φ(x) = max over the nodes n outside of d(n) − |x − n|, at all nodes: positive where a
+//! ball reaches, negative within.
+//! Cost: some microseconds per node that is not outside; ten bytes per node beside the values.
+//! Not for: walls of cavities and solids within solids, which are inside here; grooves narrower
+//! than 2σ, which are filled.
 //!
-//! After \[Xu2014\]: unsigned field, σ-isosurface, inner shells dropped, signed distance to what is left, σ taken off again. We differ in
-//! making no mesh of the isosurface. Outside are the nodes that can be reached from the border of the grid at a distance of more than
-//! σ, so inner shells never come up. The signed distance to the offset surface, less σ, is the largest d − |x − ·| over all that is outside,
-//! and we take it over the nodes there. What that is worth is proven in docs/METHODS.md: the solid encloses the mesh, φ is the distance to the mesh itself
-//! at every node outside, and it is 1-Lipschitz whatever the mesh, so that no hole tears it.
+//! After \[Xu2014\]: unsigned field, σ-isosurface, inner shells dropped, signed distance to the
+//! rest, σ subtracted again. We differ in making no mesh of the isosurface. Outside are the nodes
+//! that can be reached from the border of the grid at a distance of more than σ, so inner shells
+//! never come up. The signed distance to the offset surface, less σ, is the maximum of d − |x − ·|
+//! over the whole outside, and we take it over the nodes there. The consequences are proven in
+//! docs/METHODS.md: the solid encloses the mesh, φ is the distance to the mesh itself at every node
+//! outside, and it is 1-Lipschitz whatever the mesh, so that no hole tears it.
 
 use crate::bake::settings::OffsetWidth;
 use std::time::Instant;
@@ -34,17 +39,20 @@ use crate::geom::{DAabb, places};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
-/// Bytes of a node beside its value: the radius of its ball, its place in the queue of the flood, and two marks.
+/// Memory per node beside its value \[bytes\]: the radius of its ball, its entry in the queue of
+/// the flood, and two marks.
 pub(crate) const BYTES_PER_NODE: u64 = 10;
 
-/// How far the search for the best ball may stop short of it \[cells\]. Small beside half a diagonal, the error of interpolation, and large beside
-/// rounding, so that balls that tie are not all looked at. Eight times as much saves nothing on the armadillo at 128 nodes.
+/// Distance from the maximum at which the search for the best ball may stop \[cells\]. Small beside
+/// half a diagonal, the error of interpolation, and large beside rounding, so that not all tied
+/// balls are examined. Eight times as much saves nothing on the armadillo at 128 nodes.
 const SLACK: f64 = 1.0 / 256.0;
 
-/// Of the radius up to which a gap is surely closed, and that from which on a ball surely passes: ½ + (√3 + √2)/2 \[cells\].
+/// Difference between the radius up to which a gap is surely closed and that from which on a ball
+/// surely passes: ½ + (√3 + √2)/2 \[cells\].
 const UNSURE: f64 = 2.0732;
 
-/// Bakes a mesh whose faces tell no sign.
+/// Bakes a mesh whose faces do not determine signs.
 pub(crate) fn bake(
     mesh: &TriangleMesh,
     layout: GridLayout,
@@ -53,6 +61,7 @@ pub(crate) fn bake(
     progress: Progress<'_>,
 ) -> Result<Baked, BakeError> {
     let start = Instant::now();
+    // Refuse what cannot be baked.
     if settings.method == Method::BruteForce {
         return Err(SignError::BruteForceSign(SignMethod::Offset.name()).into());
     }
@@ -61,6 +70,7 @@ pub(crate) fn bake(
         return Err(LayoutError::TooManyToNumber { nodes }.into());
     }
     let width = width.checked()?.in_cells(&layout);
+    // Unsigned distances of all nodes.
     tell(progress, Stage::Preparing, 0, 1)?;
     let (bvh, mut notes) = sign::without_plan(mesh, layout.bounds().as_daabb());
     let mut values = allocate(layout.node_count() as usize, 0.0)?;
@@ -74,6 +84,7 @@ pub(crate) fn bake(
     };
     let node_error = distances.fill(settings.method, &mut values, |_, _| ())?;
     tell(progress, Stage::Signs, 0, 1)?;
+    // Signs by the ball.
     let ball = Ball {
         layout: &layout,
         bounds: mesh.bounds(),
@@ -112,21 +123,21 @@ pub(crate) fn bake(
     assemble(mesh, layout, outcome, exact, start)
 }
 
-/// A ball that rolls about in a grid of distances.
+/// A ball that rolls through a grid of distances.
 struct Ball<'a> {
     layout: &'a GridLayout,
-    /// Of the mesh.
+    /// AABB of the mesh \[m\].
     bounds: DAabb,
     /// σ \[cells\].
     width: f64,
-    /// How far the distances may be off \[cells\].
+    /// Largest error of the distances \[cells\].
     node_error: f64,
 }
 
-/// What is left after signs were told.
+/// Data left after signs are computed.
 struct Signed {
     sites: Sites,
-    /// How far values may be below φ \[m\].
+    /// Largest amount by which values may be below φ \[m\].
     node_error: f64,
     /// Nodes that a ball of half the radius reaches.
     doubtful: Vec<UVec3>,
@@ -150,6 +161,7 @@ impl Ball<'_> {
 
     /// Turns unsigned distances into φ.
     fn sign(&self, values: &mut [f32], progress: Progress<'_>) -> Result<Signed, BakeError> {
+        // The nodes that the ball reaches, and those that one of half its radius reaches.
         let outside = self.flood(values, self.width, progress)?;
         let narrower = self.flood(values, 0.5 * self.width, progress)?;
         let mut radii = allocate(self.layout.node_count() as usize, f32::NEG_INFINITY)?;
@@ -160,6 +172,7 @@ impl Ball<'_> {
         }
         let largest = radii.iter().copied().fold(0.0, f32::max);
         let sites = Sites::new(self.layout, radii);
+        // φ at all other nodes.
         for_each_layer(self.layout, values, Stage::Signs, progress, |layer| {
             let mut hint = None;
             let mut stack = Vec::new();
@@ -190,7 +203,8 @@ impl Ball<'_> {
         })
     }
 
-    /// What is known of φ before any search: the half-spaces beside the box of the mesh are outside, and perhaps a node that is best nearby.
+    /// Returns a lower bound of φ to start a search: the half-spaces beside the AABB of the mesh
+    /// are outside; and `hint` may be a good node nearby.
     fn start(&self, point: DVec3, hint: Option<UVec3>, sites: &Sites) -> Best {
         let position = self.layout.origin.as_dvec3() + self.cell_size() * point;
         let beside = (self.bounds.min - position).max(position - self.bounds.max);
@@ -204,7 +218,7 @@ impl Ball<'_> {
         }
     }
 
-    /// φ at many points, exactly \[m\].
+    /// Computes φ at many points, exactly \[m\].
     fn distance_many(&self, sites: &Sites, points: &[DVec3]) -> Vec<f64> {
         threads::map(points.len(), |index| {
             let place = (points[index] - self.layout.origin.as_dvec3()) / self.cell_size();
@@ -213,16 +227,18 @@ impl Ball<'_> {
         })
     }
 
-    /// Marks the nodes that a ball of this radius \[cells\] can be moved to from outside, along edges of the grid.
+    /// Marks the nodes that a ball of this radius \[cells\] can be moved to from outside, along
+    /// edges of the grid.
     ///
-    /// Along an edge between nodes a and b the distance is nowhere below (d(a) + d(b) − 1)/2: if that exceeds the radius, the ball passes.
+    /// Along an edge between nodes a and b the distance is nowhere below (d(a) + d(b) − 1)/2. If
+    /// that exceeds the radius, the ball passes.
     fn flood(
         &self,
         values: &[f32],
         width: f64,
         progress: Progress<'_>,
     ) -> Result<Marks, BakeError> {
-        /// Nodes after which it is asked whether to go on.
+        /// Number of nodes between two progress reports.
         const BREATH: usize = 1 << 20;
         let nodes = self.layout.nodes;
         let sure = |value: f32| {
@@ -230,17 +246,19 @@ impl Ball<'_> {
             cells * (1.0 - 2.0 * f64::from(f32::EPSILON)) - self.node_error
         };
         let mut marks = Marks::new(values.len());
+        // Start from nodes outside the AABB, or on the border of the grid.
         let mut queue: Vec<u32> = Vec::new();
         for node in places(UVec3::ZERO, nodes - UVec3::ONE) {
             let index = self.layout.node_index(node);
             let last = nodes - UVec3::ONE;
             let at_border = node.cmpeq(UVec3::ZERO).any() || node.cmpeq(last).any();
             let is_beside = at_border || !self.bounds.contains(self.layout.node_position(node));
-            // Straight away from the box of the mesh the distance only grows.
+            // Straight away from the AABB of the mesh, the distance only grows.
             if is_beside && sure(values[index]) > width && marks.set(index) {
                 queue.push(index as u32);
             }
         }
+        // Breadth-first flood along the edges that the ball passes.
         let [nx, ny, nz] = nodes.to_array().map(|n| n as usize);
         let mut asked = 0;
         while !queue.is_empty() {
@@ -275,8 +293,9 @@ impl Ball<'_> {
     }
 }
 
-/// Raises values of nodes that are not outside to what their neighbours allow: φ falls by at most a cell from one to the next, and the slack of a search
-/// must not tear that. Two passes, because the shortest way along edges can be put in order.
+/// Raises values of nodes that are not outside to what their neighbours allow: φ falls by at most
+/// one cell from one to the next, and the slack of a search must not tear that. Two passes suffice,
+/// because the steps of a shortest path along edges can be put in order.
 fn lift(layout: &GridLayout, sites: &Sites, values: &mut [f32]) {
     let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
     let strides = [1, nx, nx * ny];

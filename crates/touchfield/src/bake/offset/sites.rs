@@ -1,21 +1,23 @@
-//! The largest d(n) − |x − n| over the nodes n outside: how deep x lies below all empty balls about them.
+//! Computes the maximum of d(n) − |x − n| over the nodes n outside: the depth of x below all empty
+//! balls around them.
 //!
 //! Input: nodes of a grid that are outside, with their distances d(n) to the mesh; any point x.
-//! Output: the largest value to within a slack that the caller chooses, and the node that gives it.
-//! Cost: microseconds a point; a float a node, and a tenth as much for the hierarchy.
-//! Not for: telling which nodes are outside; see [`crate::bake::offset::grid`].
+//! Output: the maximum to within a slack that the caller chooses, and the node that attains it.
+//! Cost: microseconds per point; one float per node, and a tenth as much for the hierarchy.
+//! Not for: finding which nodes are outside; see [`crate::bake::offset::grid`].
 //!
-//! Lengths are in cells and places in nodes from here on, whatever the size of the mesh.
+//! Lengths are in cells and positions in nodes from here on, whatever the size of the mesh.
 //!
-//! Along the way to the surface all balls touch it at nearly the same place, so many nodes nearly tie. What tells them apart is a bound of
-//! second order. Over a block with middle c, d(n) ≤ α + g·(n − c) for a slope g, with the least α that makes it true; and |x − n| ≥ |x − c| + u·(n − c)
-//! with u the direction from x to c, because a norm is convex. Together
+//! Along the way to the surface all balls touch it at nearly the same place, so many nodes nearly
+//! tie. A second-order bound separates them. Over a block with middle c, d(n) ≤ α + g·(n − c) for a
+//! slope g, with the least α that makes it true; and |x − n| ≥ |x − c| + u·(n − c) with u the
+//! direction from x to c, because a norm is convex. Together
 //!
 //! ```text
 //! d(n) − |x − n| ≤ α − |x − c| + (g − u)·(n − c)
 //! ```
 //!
-//! and where the block lies straight away from the surface, g − u is nearly nothing.
+//! and where the block lies straight away from the surface, g − u is nearly zero.
 
 use glam::{DVec3, UVec3, Vec3};
 
@@ -26,29 +28,30 @@ use crate::threads;
 /// Nodes along a side of the smallest blocks.
 const SIDE: u32 = 4;
 
-/// The nodes outside, under a hierarchy of blocks.
+/// The nodes outside, with a hierarchy of blocks over them.
 pub(crate) struct Sites {
     nodes: UVec3,
     /// Distance of each node to the mesh \[cells\]; −∞ for those that are not outside.
     radii: Vec<f32>,
-    /// From blocks of [`SIDE`] nodes to one block, each twice as wide as the one before.
+    /// Levels from blocks of [`SIDE`] nodes to one block, each twice as wide as the one before.
     levels: Vec<Level>,
 }
 
+/// One level of the hierarchy.
 struct Level {
-    /// Nodes along a side.
+    /// Nodes along a side of a block.
     side: u32,
-    /// Blocks along x, y and z.
+    /// Number of blocks along x, y and z.
     count: UVec3,
     blocks: Vec<Block>,
 }
 
-/// What is known of all d(n) in a block: d(n) ≤ `height` + `slope` · (n − middle).
+/// Bound of all d(n) in a block: d(n) ≤ `height` + `slope` · (n − middle).
 #[derive(Clone, Copy)]
 struct Block {
-    /// α \[cells\]; −∞ if no node of it is outside.
+    /// α \[cells\]; −∞ if no node of the block is outside.
     height: f64,
-    /// g, of any length: it need not be right, only good.
+    /// g, of any length. Any value is valid; a good one makes the bound tight.
     slope: Vec3,
 }
 
@@ -59,10 +62,10 @@ impl Block {
     };
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Best {
-    /// d(n) − |x − n|, or what the search began with \[cells\].
+    /// d(n) − |x − n|, or the start value of the search \[cells\].
     pub(crate) value: f64,
     /// The node n.
     pub(crate) node: Option<UVec3>,
@@ -73,7 +76,7 @@ impl Level {
         place_index(self.count, block)
     }
 
-    /// Half the side of the box around the nodes of a block.
+    /// Returns half the side of the box around the nodes of a block \[cells\].
     fn half(&self) -> f64 {
         0.5 * f64::from(self.side - 1)
     }
@@ -82,13 +85,13 @@ impl Level {
         (block * self.side).as_dvec3() + self.half()
     }
 
-    /// No node of the block gives more.
+    /// Returns an upper bound of d(n) − |x − n| over the nodes of a block \[cells\].
     #[inline]
     fn bound(&self, block: UVec3, point: DVec3) -> f64 {
         let Block { height, slope } = self.blocks[self.index(block)];
         let away = self.middle(block) - point;
         let distance = away.length();
-        // In the very middle any u up to length 1 will do.
+        // At the exact middle, any u up to length 1 is valid.
         let direction = away.try_normalize().unwrap_or(DVec3::ZERO);
         let differ = (slope.as_dvec3() - direction).abs().element_sum();
         height - distance + self.half() * differ
@@ -96,7 +99,8 @@ impl Level {
 }
 
 impl Sites {
-    /// Of a grid whose nodes hold `radii` \[cells\], −∞ where they are not outside.
+    /// Builds the hierarchy for a grid whose nodes hold `radii` \[cells\], −∞ where they are not
+    /// outside.
     pub(crate) fn new(layout: &GridLayout, radii: Vec<f32>) -> Sites {
         let mut sites = Sites {
             nodes: layout.nodes,
@@ -138,12 +142,12 @@ impl Sites {
         place_index(self.nodes, node)
     }
 
-    /// Whether a node is outside.
+    /// Returns whether a node is outside.
     pub(crate) fn has(&self, node: UVec3) -> bool {
         self.radii[self.index(node)] > f32::NEG_INFINITY
     }
 
-    /// What the ball about one node that is outside gives.
+    /// Returns the value given by the ball around one node that is outside.
     pub(crate) fn about(&self, node: UVec3, point: DVec3) -> Best {
         Best {
             value: f64::from(self.radii[self.index(node)]) - node.as_dvec3().distance(point),
@@ -174,8 +178,8 @@ impl Sites {
         Block { height, slope }
     }
 
-    /// The largest d(n) − |x − n|, or `start` if none is larger by `slack`: what is returned is never too large, and too small by at
-    /// most `slack`.
+    /// Returns the maximum of d(n) − |x − n|, or `start` if none exceeds it by `slack`. The result
+    /// is never too large, and too small by at most `slack`.
     pub(crate) fn best(
         &self,
         point: DVec3,
@@ -209,13 +213,13 @@ impl Sites {
                     }
                 }
             }
-            // The most promising one is taken next.
+            // The most promising child goes on top of the stack.
             stack[begin..].sort_by(|a, b| a.0.total_cmp(&b.0));
         }
         best
     }
 
-    /// Every node of a smallest block.
+    /// Searches every node of a smallest block.
     fn search_nodes(&self, block: UVec3, point: DVec3, best: &mut Best) {
         let first = block * SIDE;
         let last = (first + SIDE).min(self.nodes) - UVec3::ONE;
@@ -241,7 +245,7 @@ impl Sites {
     }
 }
 
-/// The block over up to eight of the level below.
+/// Returns the block over up to eight blocks of the level below.
 fn join(below: &Level, block: UVec3) -> Block {
     let children = || {
         let inside = |child: &UVec3| child.cmplt(below.count).all();

@@ -1,12 +1,16 @@
-//! Clusters from the leaves up: a chain of nearest neighbours, cut into clusters; what lies too far out is given to another.
+//! Clusters from the leaves up: a chain of nearest neighbours, cut into clusters; outliers are
+//! moved to another.
 //!
-//! Input: points, the size of a cluster. Output: levels of clusters. Cost: the nearest few of the points left, for each cluster; one core.
-//! Not for: clusters of equal size; most have the size asked for, some have fewer or more.
+//! Input: points, the size of a cluster.
+//! Output: levels of clusters.
+//! Cost: per cluster, a search for the nearest few of the remaining points; one core.
+//! Not for: clusters of equal size; most have the requested size, some have fewer or more.
 //!
-//! After \[Sagardia2014\] §2.1.2: a cluster is a point and its nearest neighbours among those not yet taken, the next one after these
-//! begins the next cluster, and the member nearest to the mean stands for all in the level above. The chain leaves gaps behind it,
-//! and clusters that jump over them hold points far apart: those are taken out and given to the nearest cluster, or stay alone.
-//! The paper does not say how far is too far; see `clusters`.
+//! After \[Sagardia2014\] §2.1.2: a cluster is a point and its nearest neighbours among those not
+//! yet taken, the next point after these begins the next cluster, and the member nearest to the
+//! mean represents all in the level above. The chain leaves gaps behind it, and clusters that jump
+//! over them hold points far apart: these points are removed and added to the nearest cluster, or
+//! stay alone. The paper does not define how far is too far; see `clusters`.
 
 use glam::{DVec3, Vec3};
 
@@ -14,7 +18,7 @@ use crate::bake::pointshell::clusters::{Members, Outliers};
 use crate::bake::pointshell::nearest::{Found, PointTree};
 use crate::bake::pointshell::tree::Level;
 
-/// Levels, the leaves first, up to one cluster.
+/// Returns the levels of clusters, from the leaves up to a single cluster.
 pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     let size = cluster_size as usize;
     let mut levels: Vec<Level> = Vec::new();
@@ -22,7 +26,8 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
         let members = Members::above(points, levels.last());
         let clusters = members.clusters(chain(&members.places(), size));
         let regrouped = members.regrouped(clusters.clone(), Outliers::Alone);
-        // Members that are all far from each other stay alone; so would those above them, for ever.
+        // Members that are all far from each other stay alone; so would those above them, without
+        // end.
         let level = if 4 * regrouped.len() <= 3 * members.len() {
             members.level(&regrouped)
         } else {
@@ -36,11 +41,11 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     }
 }
 
-/// Points cut into clusters along a chain of nearest neighbours.
+/// Cuts points into clusters along a chain of nearest neighbours.
 fn chain(points: &[Vec3], size: usize) -> Vec<Vec<u32>> {
     let mut left = Left::new(points);
     let mut clusters = Vec::with_capacity(points.len().div_ceil(size));
-    // The nearest of those left to where the chain is.
+    // The remaining point nearest to the end of the chain.
     let mut seed = left.tree.slots().next().map(|slot| slot as u32);
     let mut near = Vec::with_capacity(size + 1);
     while let Some(first) = seed {
@@ -58,11 +63,11 @@ fn chain(points: &[Vec3], size: usize) -> Vec<Vec<u32>> {
     clusters
 }
 
-/// Points of which some are taken.
+/// Points with a mark on those already taken.
 struct Left {
     tree: PointTree,
     is_taken: Vec<bool>,
-    /// How many are left in each range of the tree, by its middle.
+    /// Number of remaining points in each range of the tree, by the median of the range.
     counts: Vec<u32>,
 }
 
@@ -85,7 +90,7 @@ impl Left {
         }
     }
 
-    /// Up to `count` of those left, the nearest first.
+    /// Finds up to `count` of the remaining points, the nearest first.
     fn nearest(&self, place: DVec3, count: usize, near: &mut Vec<Found>) {
         near.clear();
         let skip = |middle: usize| self.counts[middle] == 0;

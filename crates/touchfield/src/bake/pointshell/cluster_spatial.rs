@@ -1,9 +1,13 @@
-//! Clusters from the root down: points are halved along the direction in which they spread most, by number.
+//! Clusters from the root down: points are split into halves of equal number along the direction of
+//! largest spread.
 //!
-//! Input: points, the size of a cluster. Output: levels of clusters, all leaves equally deep and most of them nearly full.
-//! Cost: a pass and a median for each halving, all cores. Not for: the paper's tree; see `cluster_chain`.
+//! Input: points, the size of a cluster.
+//! Output: levels of clusters, all leaves equally deep and most of them nearly full.
+//! Cost: a pass and a median per split, all cores.
+//! Not for: the tree of \[Sagardia2014\]; see `cluster_chain`.
 //!
-//! Equal numbers may put points of two parts into one cluster; those are moved to the nearest, as in the chain.
+//! Equal numbers may put points of two parts into one cluster; outliers are moved to the nearest
+//! one, as in the chain.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -11,10 +15,10 @@ use crate::bake::pointshell::clusters::{Members, Outliers};
 use crate::bake::pointshell::tree::Level;
 use crate::threads;
 
-/// Below so many points a thread of its own costs more than it saves.
+/// Number of points below which a thread of its own costs more than it saves.
 const MANY: usize = 4096;
 
-/// A point, its number, and how far along it is.
+/// A point, its index, and its coordinate along the current direction.
 #[derive(Clone, Copy)]
 struct Item {
     point: Vec3,
@@ -22,7 +26,7 @@ struct Item {
     along: f64,
 }
 
-/// Levels of clusters, the leaves first.
+/// Returns the levels of clusters, the leaves first.
 pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     let size = cluster_size as usize;
     let mut height = 0;
@@ -39,7 +43,7 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
         })
         .collect();
     arrange(&mut items, height, size);
-    // From the root down, each level a list of how many points its clusters have.
+    // From the root down: per level, the number of points in each of its clusters.
     let mut counts = vec![vec![points.len()]];
     for height in (1..=height).rev() {
         let above = &counts[counts.len() - 1];
@@ -47,11 +51,12 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
         counts.push(below.collect());
     }
     counts.reverse();
+    // From the leaves up: group the members of each level, and move outliers.
     let mut levels: Vec<Level> = Vec::new();
     for (height, counts_here) in counts.iter().enumerate() {
         let members = Members::above(points, levels.last());
         let mut first = 0;
-        // Points as they were given, clusters as they lie.
+        // Points by their given indices, clusters in the order of the level below.
         let group = |&count: &usize| -> Vec<u32> {
             let number = match height {
                 0 => count,
@@ -71,7 +76,8 @@ pub(super) fn clusters(points: &[Vec3], cluster_size: u32) -> Vec<Level> {
     levels
 }
 
-/// How many points the parts of a cluster have: as few parts as leaves room, and of equal size.
+/// Returns the numbers of points in the parts of a cluster: as few parts as hold all, and of equal
+/// size.
 fn parts(count: usize, height: u32, size: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(size.saturating_pow(height)).max(1);
     (0..number).map(move |part| (part + 1) * count / number - part * count / number)
@@ -85,7 +91,7 @@ fn arrange(items: &mut [Item], height: u32, size: usize) {
     }
 }
 
-/// Cuts points into parts of the given numbers, by halves, and arranges each.
+/// Cuts points into parts of the given numbers, by halves, and arranges each part.
 fn divide(items: &mut [Item], counts: &[usize], height: u32, size: usize) {
     if counts.len() <= 1 {
         return arrange(items, height, size);
@@ -116,8 +122,8 @@ fn mean(items: &[Item]) -> DVec3 {
     sum / items.len() as f64
 }
 
-/// About the direction of largest variance: some steps of the power method from the axis of largest variance. Any direction is right,
-/// this one is good.
+/// Returns about the direction of largest variance: some steps of the power method from the axis of
+/// largest variance. Any direction is valid; this one gives compact clusters.
 fn widest_direction(items: &[Item]) -> DVec3 {
     let mean = mean(items);
     let mut spread = DMat3::ZERO;
@@ -133,11 +139,11 @@ fn widest_direction(items: &[Item]) -> DVec3 {
             best
         }
     });
-    // Off the axis, so that it is no other eigenvector.
+    // Off the axis, so that it is not another eigenvector.
     let mut direction = DVec3::AXES[axis] + DVec3::new(0.01, 0.02, 0.03);
     for _ in 0..16 {
         let Some(next) = (spread * direction).try_normalize() else {
-            // All points at one place.
+            // All points are at one position.
             return DVec3::AXES[axis];
         };
         direction = next;

@@ -1,42 +1,46 @@
-//! One level of clusters: which member stands for the others, and members that lie too far from it.
+//! Forms one level of clusters: chooses representatives, and moves outliers.
 //!
-//! Input: members, each with the point that stands for it, and how they are grouped. Output: a [`Level`], those too far out moved to the cluster
-//! nearest to them. Cost: a nearest point for each that is moved. Not for: the first grouping; see `cluster_chain`, `cluster_spatial`.
+//! Input: members, each with its representative point, and their grouping.
+//! Output: a [`Level`], with outliers moved to the cluster nearest to them.
+//! Cost: a nearest-point search per outlier.
+//! Not for: the first grouping; see `cluster_chain`, `cluster_spatial`.
 
 use glam::{DVec3, Vec3};
 
 use crate::bake::pointshell::nearest::PointTree;
 use crate::bake::pointshell::tree::Level;
 
-/// Members farther than this from the one that stands for them, in medians of that distance over the level, are outliers. In an even cluster
-/// the farthest member is less than two medians away; a jump over a gap is several.
+/// Distance from the representative beyond which a member is an outlier, in medians of that
+/// distance over the level. In an even cluster the farthest member is less than two medians away; a
+/// jump over a gap is several.
 const OUTLIER: f64 = 2.5;
 
-/// What to do with an outlier that is far from every cluster.
+/// Treatment of an outlier that is far from every cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outliers {
-    /// It is a cluster of its own, as in \[Sagardia2014\].
+    /// It forms a cluster of its own, as in \[Sagardia2014\].
     Alone,
-    /// It goes to the nearest all the same: the number of clusters stays.
+    /// It joins the nearest cluster all the same: the number of clusters stays.
     Nearest,
 }
 
-/// Members, and the one of them that stands for all.
+/// Members of a cluster, and the one that represents them.
 #[derive(Clone)]
 pub(super) struct Cluster {
     members: Vec<u32>,
     parent: u32,
 }
 
-/// What is grouped: the points, or the clusters of the level below.
+/// Members of a level: the points, or the clusters of the level below.
 pub(super) struct Members<'a> {
     points: &'a [Vec3],
-    /// For each the point that stands for it.
+    /// Representative point of each member.
     standing: Vec<u32>,
 }
 
 impl<'a> Members<'a> {
-    /// Those of the level above the one given; the points themselves if there is none yet.
+    /// Returns the members of the level above the given one; the points themselves if there is none
+    /// yet.
     pub(super) fn above(points: &'a [Vec3], below: Option<&Level>) -> Members<'a> {
         let standing = match below {
             Some(level) => level.representatives.clone(),
@@ -61,7 +65,8 @@ impl<'a> Members<'a> {
         self.place(a).as_dvec3().distance(self.place(b).as_dvec3())
     }
 
-    /// Groups, none of them empty, each with the member nearest to its mean.
+    /// Builds clusters from groups, none of them empty, each represented by the member nearest to
+    /// its mean.
     pub(super) fn clusters(&self, groups: Vec<Vec<u32>>) -> Vec<Cluster> {
         let cluster = |members: Vec<u32>| Cluster {
             parent: self.nearest_to_mean(&members),
@@ -78,7 +83,7 @@ impl<'a> Members<'a> {
         level
     }
 
-    /// The first of equals.
+    /// Returns the member nearest to the mean; the first one of equals.
     fn nearest_to_mean(&self, members: &[u32]) -> u32 {
         let place = |member: u32| self.place(member).as_dvec3();
         let sum: DVec3 = members.iter().map(|&member| place(member)).sum();
@@ -93,7 +98,8 @@ impl<'a> Members<'a> {
         best
     }
 
-    /// Median of the distance of members, those that stand for others left out, to the one that stands for them \[m\].
+    /// Returns the median distance of members to their representative, without the representatives
+    /// themselves \[m\].
     fn median_distance(&self, clusters: &[Cluster]) -> f64 {
         let mut distances = Vec::with_capacity(self.len());
         for cluster in clusters {
@@ -107,8 +113,8 @@ impl<'a> Members<'a> {
         *distances.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
-    /// Takes members that lie too far from the one that stands for them out of their clusters, one by one, as the mean of the
-    /// others moves; and gives each to the cluster that is nearest.
+    /// Removes outliers from their clusters, one by one, as the mean of the others moves; then adds
+    /// each to the nearest cluster.
     pub(super) fn regrouped(&self, mut clusters: Vec<Cluster>, outliers: Outliers) -> Vec<Cluster> {
         let far = OUTLIER * self.median_distance(&clusters);
         let mut taken_out = Vec::new();

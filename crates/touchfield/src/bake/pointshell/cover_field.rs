@@ -1,10 +1,15 @@
-//! Points on the surface of a field: projected onto it, added where some are missing, and how far the surface is from them at most.
+//! Points on the surface of a field: projects them, fills gaps, and bounds the distance of the
+//! surface from them.
 //!
-//! Input: any field of bounded extent, points. Output: points on its surface; a radius within which every place of the true surface has one.
-//! Cost: an interval for each cell near the surface, down to a fraction of the spacing; the proof on all cores. Not for: meshes; see `cover`.
+//! Input: any field of bounded extent, points.
+//! Output: points on its surface; a radius within which every point of the true surface has one.
+//! Cost: an interval per cell near the surface, down to a fraction of the spacing; the proof on all
+//! cores.
+//! Not for: meshes; see `cover`.
 //!
-//! No mesh of the surface is trusted: cells of space are halved along each axis until their interval shows that the surface does not pass
-//! through them, or until one point lies within reach of all their corners. Intervals hold the true distance, the field's error included,
+//! The proof does not rely on a mesh of the surface. Cells of space are halved along each axis
+//! until their interval shows that the surface does not pass through them, or until one point lies
+//! within reach of all their corners. Intervals hold the true distance, the field's error included,
 //! so the radius does too, and parts that the isosurface missed are found.
 
 use glam::Vec3;
@@ -17,15 +22,18 @@ use crate::field::Field;
 use crate::geom::Aabb;
 use crate::threads;
 
-/// Steps of a projection. A true distance needs one or two; a bound of one, as CSG leaves it, some more.
+/// Largest number of steps of a projection. A true distance needs one or two; a bound of one, as
+/// CSG gives, some more.
 const STEPS: usize = 12;
 
-/// Cells whose work begins with the bound that those before them found. Fixed, so that the answer does not depend on threads.
+/// Number of cells that start with the bound found by all blocks before. Fixed, so that the result
+/// does not depend on the number of threads.
 const BLOCK: usize = 256;
-/// So many cells keep all cores busy.
+/// Number of cells that keeps all cores busy.
 const MANY: usize = 1024;
 
-/// The place of the surface to which the gradient leads from a point, if the field is within `tolerance` \[m\] of zero there.
+/// Returns the point of the surface that the gradient leads to, if the field is within `tolerance`
+/// \[m\] of zero there.
 pub(super) fn project(field: &dyn Field, point: Vec3, tolerance: f32) -> Option<Vec3> {
     let mut at = point;
     let mut best = (f32::INFINITY, point);
@@ -35,7 +43,7 @@ pub(super) fn project(field: &dyn Field, point: Vec3, tolerance: f32) -> Option<
         if off < best.0 {
             best = (off, at);
         }
-        // What rounding leaves of a coordinate.
+        // The rounding of a coordinate.
         if off <= f32::EPSILON * at.abs().max_element() {
             break;
         }
@@ -51,28 +59,28 @@ pub(super) fn project(field: &dyn Field, point: Vec3, tolerance: f32) -> Option<
     (best.0 <= tolerance).then_some(best.1)
 }
 
-/// Whether the surface may pass through a cell.
+/// Returns whether the surface may pass through a cell.
 fn may_cross(field: &dyn Field, cell: Aabb) -> bool {
     let truth = field.interval(cell);
-    // Also where the interval is not a number: nothing is known then.
+    // Also `true` where the interval is NaN, because nothing is known then.
     !(truth.lower > 0.0 || truth.upper < 0.0)
 }
 
-/// The eight parts of a cell.
+/// Returns the eight parts of a cell.
 fn octants(cell: Aabb) -> [Aabb; 8] {
     let center = cell.center();
     cell.corners()
         .map(|corner| Aabb::new(corner.min(center), corner.max(center)))
 }
 
-/// Adds points where a place of the surface is farther than the reach from all others.
+/// Adds points where a point of the surface is farther than the reach from all others.
 pub(super) fn fill(
     field: &dyn Field,
     bounds: Aabb,
     spread: &mut Spread,
 ) -> Result<(), ShellBakeError> {
     let reach = spread.reach() as f32;
-    // Small enough for few places to be missed, large enough to be few: the proof says what is left.
+    // Small enough to miss few points, large enough for few cells: the proof includes what is left.
     let smallest = 0.25 * reach;
     let mut cells = vec![bounds];
     while let Some(cell) = cells.pop() {
@@ -80,7 +88,8 @@ pub(super) fn fill(
             continue;
         }
         let (diagonal, center) = (cell.diagonal(), cell.center());
-        // Points go where the field is zero, not wherever its error lets the surface be; that would fill space.
+        // Points go where the field is zero, not wherever its error allows the surface; that would
+        // fill space.
         if field.distance(center).abs() > diagonal {
             continue;
         }
@@ -106,14 +115,16 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// How far from zero a field may be where a point counts as on its surface, by the length that matters \[m\].
+/// Returns the largest distance from zero at which a point counts as on the surface of a field, for
+/// the relevant length \[m\].
 pub(super) fn tolerance(field: &dyn Field, length: f32) -> f32 {
-    // A hundredth: what a covering radius is not worse for. The stored surface is off the true one by the error anyway.
+    // A hundredth does not make a covering radius noticeably worse. The stored surface is off the
+    // true one by the error anyway.
     f32::max(0.01 * length, field.error_bound())
 }
 
-/// A radius within which every place of the true surface has one of the points \[m\]; `None` without points. `fineness` is a length below
-/// which a radius is as good as any \[m\].
+/// Returns a radius within which every point of the true surface has one of the points \[m\];
+/// `None` without points. Radii below `fineness` are not distinguished \[m\].
 pub(super) fn covering_radius(
     field: &dyn Field,
     bounds: Aabb,
@@ -124,16 +135,17 @@ pub(super) fn covering_radius(
     let search = Search {
         field,
         tree,
-        // The band in which an error leaves the surface unknown is no thinner: smaller cells do not see more. Nor do they matter
-        // beside the radius itself.
+        // An error leaves the surface unknown in a band of that width, so smaller cells resolve no
+        // more. Nor do they matter beside the radius itself.
         smallest: f64::max(0.25 * f64::from(field.error_bound()), 0.05 * fineness),
     };
+    // Split the bounds into enough cells for all cores.
     let mut cells = vec![bounds];
     while cells.len() < MANY {
         let parts: Vec<Aabb> = (cells.iter().flat_map(|&cell| octants(cell)))
             .filter(|&cell| may_cross(field, cell))
             .collect();
-        // All gone, or too small to be halved.
+        // No cell is left, or cells are too small to be halved.
         if parts.is_empty() || cells[0].diagonal() <= f32::MIN_POSITIVE {
             break;
         }
@@ -143,6 +155,7 @@ pub(super) fn covering_radius(
         }
         cells = parts;
     }
+    // Search the cells, block by block.
     let (mut lower, mut proven) = (fineness, fineness);
     for block in cells.chunks(BLOCK) {
         let found = threads::map(block.len(), |index| {
@@ -157,6 +170,7 @@ pub(super) fn covering_radius(
     Some(proven.max((1.0 + SLACK) * lower) + 16.0 * f64::EPSILON * f64::from(largest))
 }
 
+/// Search for the point of the surface that is farthest from the points.
 struct Search<'a> {
     field: &'a dyn Field,
     tree: &'a PointTree,
@@ -165,8 +179,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// How far the surface in a cell reaches from the points, found and proven \[m\], if it is more than what was found and proven of others.
-    /// What is proven counts only where it is more than `lower` with its slack.
+    /// Returns the largest distance of the surface in a cell from the points, both found (a lower
+    /// bound) and proven (an upper bound) \[m\].
+    ///
+    /// `lower` and `proven` are those of other cells, and the results are at least these. The
+    /// proven distance counts only where it exceeds `lower` with its slack.
     fn within(&self, cell: Aabb, mut lower: f64, mut proven: f64) -> (f64, f64) {
         let mut cells = vec![(cell, 0)];
         while let Some((cell, guess)) = cells.pop() {
@@ -186,7 +203,7 @@ impl Search<'_> {
             let diagonal = f64::from(cell.diagonal());
             let distance = near.distance_squared.sqrt();
             let is_fine = diagonal <= 2.0 * SLACK * distance || diagonal <= self.smallest;
-            // Halves of neighbouring numbers are no smaller.
+            // Halving the interval between adjacent `f32` values makes it no smaller.
             let extents = cell.extents().max_element();
             let is_last = extents <= 4.0 * f32::EPSILON * center.abs().max_element();
             if is_fine || is_last {

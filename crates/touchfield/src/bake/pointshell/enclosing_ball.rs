@@ -1,12 +1,15 @@
-//! The smallest ball that holds a set of points.
+//! Computes the smallest ball that encloses a set of points.
 //!
-//! Input: points in `f32`. Output: the ball in `f64`; every point lies within its radius as `f64` measures it.
-//! Cost: a pass over the points for each pivot, some ten in all. Not for: balls of balls.
+//! Input: points in `f32`.
+//! Output: the ball in `f64`; every point lies within its radius, computed in `f64`.
+//! Cost: a pass over the points per pivot, some ten in all.
+//! Not for: balls of balls.
 //!
-//! Pivoting after \[Gaertner1999\]: the point farthest outside joins the few that carry the ball, and those that no longer
-//! carry it leave. We differ in how the few are found: of at most five points all sets of at most four are tried, and each is
-//! judged by how far it must reach to hold the five. So a degenerate set costs nothing and decides nothing, and no tolerance tells
-//! inside from outside.
+//! Pivoting after \[Gaertner1999\]: the point farthest outside joins the support set, and points
+//! that no longer support the ball leave it. We differ in how the support set is found: among at
+//! most five points, all sets of at most four are tried, and each is judged by the radius that it
+//! needs to hold the five. So a degenerate set costs nothing and decides nothing, and no tolerance
+//! separates inside from outside.
 
 use glam::{DVec3, Vec3};
 
@@ -14,17 +17,20 @@ use glam::{DVec3, Vec3};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ball {
     pub(super) center: DVec3,
-    /// \[m\]
+    /// Radius \[m\].
     pub(super) radius: f64,
 }
 
-/// A ball may be larger than the smallest by this share: some roundings of `f64`, and far below one of `f32`.
+/// Share by which a ball may be larger than the smallest: some roundings of `f64`, and far below
+/// one of `f32`.
 const EXACT: f64 = 1e-12;
 
-/// The radius grows with every pivot, so that none comes twice; this many are never needed, and end what rounding may start.
+/// Largest number of pivots. The radius grows with every pivot, so that none comes twice. This many
+/// are never needed; the limit ends cycles that rounding could cause.
 const MOST_PIVOTS: usize = 1000;
 
-/// The smallest ball around the points; of radius 0 about the origin for none.
+/// Returns the smallest ball around the points; a ball of radius 0 around the origin if there are
+/// none.
 pub(super) fn enclosing_ball(points: &[Vec3]) -> Ball {
     let Some(first) = points.first() else {
         return Ball {
@@ -32,7 +38,7 @@ pub(super) fn enclosing_ball(points: &[Vec3]) -> Ball {
             radius: 0.0,
         };
     };
-    // Near the origin differences keep their digits.
+    // Differences are taken from the first point, so that they keep their digits.
     let origin = first.as_dvec3();
     let mut carriers = Carriers::default();
     carriers.push(DVec3::ZERO);
@@ -66,7 +72,7 @@ pub(super) fn enclosing_ball(points: &[Vec3]) -> Ball {
     }
 }
 
-/// The point farthest from `center`, about `origin`, and how far.
+/// Returns the point farthest from `center`, relative to `origin`, and its distance.
 fn farthest(points: &[Vec3], origin: DVec3, center: DVec3) -> (DVec3, f64) {
     let from = origin + center;
     let (mut index, mut most) = (0, -1.0);
@@ -79,7 +85,7 @@ fn farthest(points: &[Vec3], origin: DVec3, center: DVec3) -> (DVec3, f64) {
     (points[index].as_dvec3() - origin, most.max(0.0).sqrt())
 }
 
-/// Up to five points.
+/// Support set of up to five points.
 #[derive(Clone, Copy, Default)]
 struct Carriers {
     points: [DVec3; 5],
@@ -97,12 +103,13 @@ impl Carriers {
     }
 }
 
-/// The smallest ball around at most four points and a fifth that lies on it; with those that carry it.
+/// Returns the smallest ball around at most four points and a fifth that lies on it, with its
+/// support set.
 fn with_pivot(carriers: &Carriers, pivot: DVec3) -> (Carriers, Ball) {
     let mut all = *carriers;
     all.push(pivot);
     let mut best = (Carriers::default(), f64::INFINITY, DVec3::ZERO);
-    // Bits choose among the old ones; all four and the pivot are one too many.
+    // The bits choose among the old points; all four and the pivot are one too many.
     for choice in 0..1usize << carriers.count {
         if choice.count_ones() > 3 {
             continue;
@@ -118,7 +125,7 @@ fn with_pivot(carriers: &Carriers, pivot: DVec3) -> (Carriers, Ball) {
             continue;
         };
         let reach = (all.all().iter()).fold(0.0, |reach: f64, p| reach.max(p.distance(center)));
-        // Ties go to the smaller set: a point that carries nothing would be in the way later.
+        // Ties go to the smaller set: a point that supports nothing would be in the way later.
         let fewer = reach == best.1 && chosen.count < best.0.count;
         if reach < best.1 || fewer {
             best = (chosen, reach, center);
@@ -128,7 +135,8 @@ fn with_pivot(carriers: &Carriers, pivot: DVec3) -> (Carriers, Ball) {
     (carriers, Ball { center, radius })
 }
 
-/// The point of the points' own line, plane or space that is equally far from all; `None` where there is no one such.
+/// Returns the point in the line, plane or space spanned by the points that is equally far from
+/// all; `None` where it is not unique.
 fn circumcenter(points: &[DVec3]) -> Option<DVec3> {
     let from = points[0];
     let offset = match *points {
@@ -157,8 +165,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The smallest circumscribed ball of any up to four points that holds all, found by trying every set. Solves by Cramer's rule in the
-    /// span of the differences: other formulas than the ones above.
+    /// Returns the radius of the smallest circumscribed ball of any up to four points that holds
+    /// all, found by trying every set. Solves by Cramer's rule in the span of the differences,
+    /// independently of the formulas above.
     fn by_all_sets(points: &[Vec3]) -> f64 {
         let p: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
         let mut best = f64::INFINITY;
@@ -185,7 +194,8 @@ mod tests {
         best
     }
 
-    /// `Σ xᵢ (pᵢ − p₀)` with `Σⱼ 2 (pᵢ−p₀)·(pⱼ−p₀) xⱼ = |pᵢ−p₀|²`, by elimination with pivots.
+    /// Solves for `Σ xᵢ (pᵢ − p₀)` with `Σⱼ 2 (pᵢ−p₀)·(pⱼ−p₀) xⱼ = |pᵢ−p₀|²`, by elimination with
+    /// pivots.
     fn center_by_gram(points: Vec<DVec3>) -> Option<DVec3> {
         let edges: Vec<DVec3> = points[1..].iter().map(|&q| q - points[0]).collect();
         let n = edges.len();

@@ -1,20 +1,22 @@
-//! The outermost points of a body, told by its field: its corners and rims, which touch first.
+//! Finds the outermost points of a body from its field: its corners and rims, which touch first.
 //!
-//! Input: a field and points on its surface. Output: points that lie farthest along many directions, no two alike.
-//! Cost: some dozens of samples a direction, once. Not for: corners in hollows, which no direction finds.
+//! Input: a field and points on its surface.
+//! Output: points that lie farthest along many directions, no two alike.
+//! Cost: some dozens of samples per direction, once.
+//! Not for: corners in hollows, which are not extreme along any direction.
 
 use crate::field::{Field, Sample};
 use crate::geom::fibonacci_directions;
 use crate::pointshell::PointShell;
 use glam::Vec3;
 
-/// Directions that are asked. A box has eight corners; a rim is round enough with some dozens.
+/// Number of directions. A box has eight corners; some dozens of points are enough for a rim.
 const DIRECTIONS: usize = 256;
 
-/// Steps uphill; the last are a millionth of the first.
+/// Number of steps uphill; the last are a millionth of the first.
 const STEPS: u32 = 64;
 
-/// Share of the size within which two points are one.
+/// Distance within which two points count as one, as a share of the size.
 const ALIKE: f32 = 1e-3;
 
 /// Returns points of the surface that are farthest along some direction, with outward normals: its
@@ -36,7 +38,7 @@ pub fn extreme_points(field: &dyn Field, shell: &PointShell) -> (Vec<Vec3>, Vec<
     (points, normals)
 }
 
-/// Up the surface along a direction, by steps that halve where they no longer lead higher.
+/// Climbs the surface along a direction, by steps that shrink where they no longer lead higher.
 fn climb(field: &dyn Field, from: Vec3, direction: Vec3, reach: f32) -> Vec3 {
     let mut at = from;
     let mut step = reach;
@@ -53,7 +55,7 @@ fn climb(field: &dyn Field, from: Vec3, direction: Vec3, reach: f32) -> Vec3 {
     at
 }
 
-/// Back onto the surface; twice, for edges.
+/// Projects a point back onto the surface; twice, for edges.
 fn onto(field: &dyn Field, mut point: Vec3) -> Vec3 {
     for _ in 0..2 {
         let Sample { distance, gradient } = field.sample(point);

@@ -1,10 +1,14 @@
-//! Pointshells: points on a surface, how far the surface is from them, and a tree of spheres over them.
+//! Bakes pointshells: points on a surface, a proven covering radius, and a tree of spheres over the
+//! points.
 //!
-//! Input: a mesh and the field of the same solid, or a field alone. Output: a [`PointShell`] whose covering radius is proven.
-//! Cost: 35,000 points of 70,000 triangles take less than a second of CPU; under 180 bytes a point while it is made, 37 kept.
-//! Not for: surfaces without end.
+//! Input: a mesh and the field of the same solid, or a field alone.
+//! Output: a [`PointShell`] whose covering radius is proven.
+//! Cost: 35,000 points of 70,000 triangles take less than a second of CPU; under 180 bytes per
+//! point during the bake, 37 kept.
+//! Not for: unbounded surfaces.
 //!
-//! After \[Sagardia2014\] §2.1.2 (docs/BIBLIOGRAPHY.md). We differ in what is promised: the covering radius, which the paper does not have.
+//! After \[Sagardia2014\] §2.1.2 (docs/BIBLIOGRAPHY.md). We add the covering radius, which the
+//! paper does not have.
 
 mod cluster_chain;
 mod cluster_spatial;
@@ -34,13 +38,15 @@ use nearest::PointTree;
 use spread::{Spread, SurfacePoint};
 use tree::rounded_up;
 
-/// Points whose normals one thread asks for at a time.
+/// Number of points whose normals one thread computes at a time.
 const RUN: usize = 1024;
 
-/// Points on the faces of a mesh, with outward normals from the gradient of a field of the same solid.
+/// Bakes a shell of points on the faces of a mesh, with outward normals from the gradient of a
+/// field of the same solid.
 ///
-/// Every place of every face lies within the shell's covering radius of one of its points, which are themselves on faces up to the
-/// rounding of `f32`. Where the field has no gradient, the normal is that of the face.
+/// Every point of every face lies within the shell's covering radius of one of its points, which
+/// are themselves on faces up to the rounding of `f32`. Where the field has no gradient, the normal
+/// is that of the face.
 ///
 /// ```
 /// use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
@@ -66,6 +72,7 @@ pub fn shell_of_mesh(
     }
     let few = without_copies(mesh);
     let mesh = few.as_ref().map_or(mesh, |(few, _)| few);
+    // Sample the faces, and fill the gaps.
     let spacing = usable_spacing(mesh, settings)?;
     let max_points = settings.max_points as usize;
     let mut spread = sample::sample(mesh, settings.sampling, spacing, max_points)?;
@@ -74,15 +81,17 @@ pub fn shell_of_mesh(
     }
     let points = spread.into_points();
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
-    // No points only if no face passes through a voxel, which cannot be.
+    // There are no points only if no face passes through a voxel, which cannot happen.
     let radius = cover::covering_radius(mesh, &PointTree::new(&places)).unwrap_or(f64::INFINITY);
     shell(&points, field, radius, settings)
 }
 
-/// Points on the surface of a field without a mesh: from its isosurface at cells of this size \[m\], moved onto the field itself.
+/// Bakes a shell of points on the surface of a field without a mesh: from its isosurface at cells
+/// of this size \[m\], moved onto the field itself.
 ///
-/// Every place of the *true* surface lies within the shell's covering radius of one of its points, whatever the isosurface missed and however far off
-/// the field is. A field with a large error has a large radius.
+/// Every point of the *true* surface lies within the shell's covering radius of one of its points,
+/// whatever the isosurface missed and however large the error of the field. A field with a large
+/// error has a large radius.
 ///
 /// ```
 /// use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
@@ -102,18 +111,19 @@ pub fn shell_of_field(
         return Err(ShellBakeError::BadCellSize(cell_size));
     }
     let bounds = field.bounds();
-    // An empty box has no surface, which the isosurface says.
+    // An empty AABB has no surface, which the isosurface reports.
     let is_bounded = bounds.is_finite();
     if !is_bounded && !bounds.is_empty() {
         return Err(ShellBakeError::Unbounded(bounds));
     }
-    // With room for the cells that the isosurface lays around the box.
+    // Includes the cells that the isosurface adds around the AABB.
     let cells = (f64::from(bounds.extents().max_element()) / f64::from(cell_size)).ceil() + 3.0;
     let isosurface_settings = IsosurfaceSettings {
         cells: (cells as u32).max(4),
         ..Default::default()
     };
     let mesh = isosurface(field, 0.0, &isosurface_settings)?;
+    // Sample the isosurface.
     let spacing = usable_spacing(&mesh, settings)?;
     let max_points = settings.max_points as usize;
     let mut spread = sample::sample(&mesh, settings.sampling, spacing, max_points)?;
@@ -121,6 +131,7 @@ pub fn shell_of_field(
         sample::fill(&mesh, &mut spread)?;
     }
     let points = spread.into_points();
+    // Move the points onto the field, and fill the gaps.
     let tolerance = cover_field::tolerance(field, cell_size.min(spacing as f32));
     let moved = threads::map(points.len(), |index| {
         let at = cover_field::project(field, points[index].at, tolerance)?;
@@ -136,20 +147,21 @@ pub fn shell_of_field(
     }
     let points = spread.into_points();
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
-    // Points that keep a spacing, with their gaps filled, are about a spacing from the surface; to prove that it is somewhat less takes
-    // most of the time.
+    // Points that keep a spacing, with their gaps filled, are about a spacing from the surface; to
+    // prove that it is somewhat less takes most of the time.
     let fineness = match settings.sampling {
         ShellSampling::PoissonDisk => spacing,
         ShellSampling::Voxels { .. } if settings.fill_gaps => spacing,
         _ => 0.25 * spacing.min(cell_size.into()),
     };
     let radius = cover_field::covering_radius(field, bounds, &PointTree::new(&places), fineness);
-    // Without points `shell` says so.
+    // Without points, `shell` returns the error.
     shell(&points, field, radius.unwrap_or(0.0), settings)
 }
 
-/// A shell of points and outward unit normals of your own. `covering_radius` is your promise that every place of the surface lies within it of
-/// one of them \[m\]; the points change their order.
+/// Builds a shell from given points and outward unit normals. The caller promises that every point
+/// of the surface lies within `covering_radius` of one of them \[m\]. The order of the points
+/// changes.
 pub fn shell_of_points(
     points: &[Vec3],
     normals: &[Vec3],
@@ -181,7 +193,7 @@ pub fn shell_of_points(
     )?)
 }
 
-/// Clusters over clusters, as the settings say.
+/// Builds the levels of clusters by the method of the settings, and the tree over them.
 fn build_tree(places: &[Vec3], settings: &ShellSettings) -> tree::Built {
     let levels = match settings.tree {
         TreeBuilder::Chain => cluster_chain::clusters(places, settings.cluster_size),
@@ -190,16 +202,16 @@ fn build_tree(places: &[Vec3], settings: &ShellSettings) -> tree::Built {
     tree::assemble(places, &levels)
 }
 
-/// The spacing, if `f32` tells such points apart and holds them at all.
+/// Returns the spacing, if `f32` can resolve and represent such points.
 fn usable_spacing(mesh: &TriangleMesh, settings: &ShellSettings) -> Result<f64, ShellBakeError> {
-    /// Differences and squares of such lengths stay finite in `f32` \[m\].
+    /// Largest coordinate whose differences and squares stay finite in `f32` \[m\].
     const LARGEST: f64 = 1e18;
     let largest = largest_coordinate(mesh);
     if largest > LARGEST {
         return Err(ShellBakeError::TooLarge { largest });
     }
     let spacing = sample::spacing(mesh, settings.density);
-    // Eight steps of f32: points that are rounded keep about their distance.
+    // Eight steps of `f32`: rounded points nearly keep their distance.
     let least = 8.0 * f64::from(f32::EPSILON) * largest;
     if spacing < least {
         return Err(ShellBakeError::TooFine {
@@ -211,7 +223,7 @@ fn usable_spacing(mesh: &TriangleMesh, settings: &ShellSettings) -> Result<f64, 
     Ok(spacing)
 }
 
-/// The shell of points whose covering radius is known.
+/// Builds the shell of points whose covering radius is known.
 fn shell(
     points: &[SurfacePoint],
     field: &dyn Field,
@@ -232,7 +244,7 @@ fn shell(
     Ok(shell)
 }
 
-/// Outward unit normals, from the gradient; from the face where there is none.
+/// Returns outward unit normals: from the gradient, or from the face where there is none.
 fn normals(points: &[SurfacePoint], field: &dyn Field) -> Vec<Vec3> {
     let runs = threads::map(points.len().div_ceil(RUN), |run| {
         let points = &points[run * RUN..((run + 1) * RUN).min(points.len())];
@@ -282,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Points that are all at one place, on a line, or two far apart: no tree may loop or lose one.
+    /// Points all at one place, on a line, or two far apart: no tree may loop or lose one.
     #[test]
     fn trees_over_degenerate_points() {
         let on = |count: usize, at: &dyn Fn(usize) -> Vec3| -> Vec<SurfacePoint> {

@@ -1,10 +1,12 @@
-//! The nearest of many points.
+//! Nearest-point search in a kd-tree.
 //!
-//! Input: points in `f32`. Output: the nearest to a place, or those within reach, by `f64` distances.
-//! Cost: 17 bytes a point; a median a level to build, on all cores. Not for: points that move or are added.
+//! Input: points in `f32`.
+//! Output: the nearest to a position, or those within reach, by `f64` distances.
+//! Cost: 17 bytes per point; one median per level to build, on all cores.
+//! Not for: points that move or are added.
 //!
-//! A tree of halves \[Bentley1975\]: every range of points is split at its middle point along the longest side of its box. The tree is the
-//! order of the points; only the axis of each split is kept.
+//! A kd-tree \[Bentley1975\]: every range of points is split at its median along the longest side
+//! of its AABB. The tree is the order of the points; only the axis of each split is stored.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -14,24 +16,24 @@ use glam::{DVec3, Vec3};
 use crate::geom::Aabb;
 use crate::threads;
 
-/// Ranges of so many points are looked at one by one.
+/// Largest range whose points are searched one by one.
 const FEW: usize = 8;
-/// Below so many a thread of its own costs more than it saves.
+/// Number of points below which a thread of its own costs more than it saves.
 const MANY: usize = 4096;
 
-/// Points in the order of a tree. A *slot* is a place in that order.
+/// Points in the order of a tree. A *slot* is an index in that order.
 pub(super) struct PointTree {
     points: Vec<Vec3>,
     indices: Vec<u32>,
-    /// Axis along which the range with this middle is split.
+    /// Axis along which the range with this median is split.
     axes: Vec<u8>,
 }
 
-/// A point found.
+/// A point that was found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) slot: u32,
-    /// \[m²\]
+    /// Squared distance \[m²\].
     pub(super) distance_squared: f64,
 }
 
@@ -47,22 +49,23 @@ impl PointTree {
         }
     }
 
-    /// The point of a slot.
+    /// Returns the point at a slot.
     pub(super) fn point(&self, slot: u32) -> DVec3 {
         self.points[slot as usize].as_dvec3()
     }
 
-    /// Which of the points given it was.
+    /// Returns the index of a slot's point among the given points.
     pub(super) fn index(&self, slot: u32) -> u32 {
         self.indices[slot as usize]
     }
 
-    /// All slots, in order.
+    /// Returns all slots, in order.
     pub(super) fn slots(&self) -> Range<usize> {
         0..self.points.len()
     }
 
-    /// The nearest point; `None` without points. The search begins with those of the slots `guesses`.
+    /// Returns the nearest point; `None` without points. The search begins with those at the slots
+    /// `guesses`.
     pub(super) fn nearest(&self, place: DVec3, guesses: &[u32]) -> Option<Found> {
         let mut best: Option<Found> = None;
         let mut bound = f64::INFINITY;
@@ -85,8 +88,8 @@ impl PointTree {
         best
     }
 
-    /// Hands out points no farther than the square root of `bound`, near ones first more or less; `each` may draw the bound in.
-    /// Ranges whose middle `skip` names are left out.
+    /// Calls `each` with the points no farther than the square root of `bound`, roughly nearest
+    /// first; `each` may reduce the bound. Ranges whose median passes `skip` are left out.
     pub(super) fn visit(
         &self,
         place: DVec3,
@@ -101,7 +104,7 @@ impl PointTree {
         &self,
         range: Range<usize>,
         place: DVec3,
-        // How far the range's half-spaces are from the place, along each axis.
+        // Distance of the range's half-spaces from `place`, along each axis.
         away: DVec3,
         bound: &mut f64,
         skip: &impl Fn(usize) -> bool,
@@ -139,6 +142,7 @@ impl PointTree {
         } else {
             (high, low)
         };
+        // The near side first; the far side only if it is within the bound.
         self.visit_range(near, place, away, bound, skip, each);
         let mut beyond = away;
         beyond[axis] = offset;
@@ -147,7 +151,7 @@ impl PointTree {
         }
     }
 
-    /// The middles of all ranges that hold a slot, from the whole down.
+    /// Returns the medians of all ranges that hold a slot, from the whole down.
     pub(super) fn ranges_of(&self, slot: u32) -> impl Iterator<Item = usize> {
         let mut range = self.slots();
         let slot = slot as usize;
@@ -165,7 +169,7 @@ impl PointTree {
         })
     }
 
-    /// Calls `each` with the middle and the number of points of every range that is split.
+    /// Calls `each` with the median and the number of points of every range that is split.
     pub(super) fn for_ranges(&self, each: &mut impl FnMut(usize, usize)) {
         fn down(range: Range<usize>, each: &mut impl FnMut(usize, usize)) {
             if range.len() > FEW {
@@ -190,7 +194,7 @@ fn halve(items: &mut [(Vec3, u32)], axes: &mut [u8]) {
     let bounds = Aabb::of_points(items.iter().map(|item| item.0));
     let axis = longest_axis(bounds.extents());
     let middle = items.len() / 2;
-    // By index where coordinates tie: one order, however the points come.
+    // Ties are broken by index: one order, however the points come.
     items.select_nth_unstable_by(middle, |a, b| {
         (a.0[axis].total_cmp(&b.0[axis])).then(a.1.cmp(&b.1))
     });
@@ -210,7 +214,7 @@ fn halve(items: &mut [(Vec3, u32)], axes: &mut [u8]) {
     }
 }
 
-/// The first of the longest.
+/// Returns the longest axis; the first one of equals.
 pub(super) fn longest_axis(extents: Vec3) -> usize {
     if extents.x >= extents.y.max(extents.z) {
         0
@@ -233,7 +237,7 @@ mod tests {
             at in prop::array::uniform3(-5.0f64..5.0),
             shrink in 0..2
         ) {
-            // Whole coordinates: many ties, many points at one place.
+            // Whole coordinates: many ties, many points at one position.
             let flat = Vec3::new(1.0, 1.0, shrink as f32);
             let points: Vec<Vec3> = (places.iter())
                 .map(|p| flat * Vec3::from(p.map(|c| c as f32)))
@@ -249,7 +253,7 @@ mod tests {
             prop_assert_eq!(point, tree.point(found.slot));
             let guessed = tree.nearest(at, &[0, points.len() as u32 - 1]).unwrap();
             prop_assert_eq!(guessed.distance_squared, best);
-            // All within a radius are handed out.
+            // All points within a radius are passed to the callback.
             let mut count = 0;
             tree.visit(at, &mut 9.0, &|_| false, &mut |_, _| count += 1);
             let within = points.iter().filter(|p| p.as_dvec3().distance_squared(at) <= 9.0);

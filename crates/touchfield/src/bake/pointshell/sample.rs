@@ -1,13 +1,19 @@
-//! Points on the triangles of a mesh: at vertices, from voxels, or at random with a distance between them; and what is missing.
+//! Samples points on the triangles of a mesh (at vertices, from voxels, or at random with a minimum
+//! distance) and fills gaps.
 //!
-//! Input: a mesh of valid faces, a spacing. Output: points in `f32`, each on its face up to rounding.
-//! Cost: a few looks into a hashed grid for each point; one core. Not for: proofs, which `cover` gives.
+//! Input: a mesh of valid faces, a spacing.
+//! Output: points in `f32`, each on its face up to rounding.
+//! Cost: a few lookups in a hashed grid per point; one core.
+//! Not for: proofs, which `cover` gives.
 //!
-//! Voxels after \[Sagardia2014\] §2.1.2. We differ in two things: a face is asked for the voxels that it passes through, not for all
-//! surface voxels in its box, because a large slanted face has a box full of others' voxels; and a point must keep its distance from the points
-//! of all faces that look the same way, not of neighbours only, because small faces have their neighbours' neighbours near.
-//! Darts after \[Cook1986\]; then, instead of more darts, every face is cut into pieces until each piece is covered or shows a place
-//! that is not: nothing is left to chance.
+//! Voxels after \[Sagardia2014\] §2.1.2. We differ in two things. A face is projected from the
+//! voxels that it passes through, not from all surface voxels in its AABB, because the AABB of a
+//! large slanted face is full of voxels of others. And a point must keep its distance from the
+//! points of all faces of a similar orientation, not of neighbours only, because small faces have
+//! their neighbours' neighbours near.
+//!
+//! Darts after \[Cook1986\]; then, instead of more darts, every face is cut into pieces until each
+//! piece is covered or has a point that is not: the result does not depend on chance.
 
 use glam::{DVec3, I64Vec3, Vec3};
 
@@ -17,24 +23,26 @@ use crate::bake::voxel::voxelise::overlaps;
 use crate::geom::{DAabb, Random, Triangle};
 use crate::mesh::TriangleMesh;
 
-/// Points of a maximal random set on an area of one squared spacing: random packing of discs covers 0.547 of the plane \[Feder1980\],
-/// and `0.547 · 4 / π = 0.697`.
+/// Number of points of a maximal random set on an area of one squared spacing: random packing of
+/// discs covers 0.547 of the plane \[Feder1980\], and `0.547 · 4 / π = 0.697`.
 const DENSITY: f64 = 0.7;
 
-/// Darts thrown for each point expected. The more, the fewer points are left to the fill, which puts them in rows.
+/// Number of darts thrown per expected point. The more, the fewer points are left to the fill,
+/// which puts them in rows.
 const DARTS: f64 = 4.0;
 
-/// Pieces this much shorter than the spacing are let be: the surface is then covered within the spacing and this share of it.
+/// Size below which pieces are not cut further, as a share of the spacing: the surface is then
+/// covered within the spacing and this share of it.
 const SMALLEST: f64 = 1.0 / 16.0;
 
-/// The spacing that a density means on a surface \[m\].
+/// Returns the spacing that gives a density on a surface \[m\].
 pub(super) fn spacing(mesh: &TriangleMesh, density: ShellDensity) -> f64 {
     match density {
         ShellDensity::Spacing(spacing) => spacing.into(),
         ShellDensity::Points(points) => {
             let points = f64::from(points);
             let by_area = (DENSITY * mesh.area() / points).sqrt();
-            // A surface without area is a line at best.
+            // A surface without area is at best a line.
             let by_length = mesh.bounds().diagonal() / points;
             let spacing = by_area.max(by_length);
             if spacing > 0.0 { spacing } else { 1.0 }
@@ -42,7 +50,7 @@ pub(super) fn spacing(mesh: &TriangleMesh, density: ShellDensity) -> f64 {
     }
 }
 
-/// Points of a mesh before gaps are filled. `origin` lies below all of it.
+/// Samples a mesh, without filling gaps.
 pub(super) fn sample(
     mesh: &TriangleMesh,
     sampling: ShellSampling,
@@ -78,14 +86,14 @@ pub(super) fn sample(
     }
 }
 
-/// One point for each place where vertices are that faces use, in their order.
+/// Returns one point per position of vertices that faces use, in their order.
 fn vertices(mesh: &TriangleMesh) -> Vec<SurfacePoint> {
     let mut is_used = vec![false; mesh.vertices.len()];
     for &vertex in mesh.faces.iter().flatten() {
         is_used[vertex as usize] = true;
     }
     let used = (0..mesh.vertices.len()).filter(|&vertex| is_used[vertex]);
-    // Adding zero makes one zero of two.
+    // Adding zero makes the two zeros equal.
     let place = |vertex: usize| mesh.vertices[vertex].as_vec3() + Vec3::ZERO;
     let mut places: Vec<([u32; 3], usize)> = used
         .map(|vertex| (place(vertex).to_array().map(f32::to_bits), vertex))
@@ -105,10 +113,10 @@ fn normal(triangle: Triangle) -> Vec3 {
     triangle.normal().unwrap_or(DVec3::ZERO).as_vec3()
 }
 
-/// Cubes that fill space.
+/// A grid of cubes that fills space.
 struct Voxels {
     origin: DVec3,
-    /// \[m\]
+    /// Side of a cube \[m\].
     size: f64,
 }
 
@@ -121,7 +129,8 @@ impl Voxels {
         self.project_range(triangle, normal(triangle), [first, last], spread)
     }
 
-    /// The same in a box of voxels, which is halved until nothing, or one voxel, is left.
+    /// Offers the projections of the voxels of a box that a face passes through, by halving the
+    /// box.
     fn project_range(
         &self,
         triangle: Triangle,
@@ -154,7 +163,7 @@ impl Voxels {
     }
 }
 
-/// Random points of the area, of which those are kept that are far enough from all before them.
+/// Samples random points of the area, and keeps those that are far enough from all before them.
 fn throw_darts(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBakeError> {
     let mut area = 0.0;
     let up_to: Vec<f64> = (mesh.triangles())
@@ -189,13 +198,13 @@ fn throw_darts(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBake
     Ok(())
 }
 
-/// From 0 up to 1, by the number: the same on every machine.
+/// Returns a random value from 0 up to 1 for a number; the same on every machine.
 fn unit_random(number: u64) -> f64 {
-    // The state of the generator after so many numbers from the seed 0.
+    // The state of the generator after `number` values from the seed 0.
     Random::new(number.wrapping_mul(Random::STEP)).unit()
 }
 
-/// Adds points until every place of the mesh is within the reach of one, up to [`SMALLEST`] of it.
+/// Adds points until every point of the mesh is within the reach of one, up to [`SMALLEST`] of it.
 pub(super) fn fill(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), ShellBakeError> {
     let mut pieces = Vec::new();
     for triangle in mesh.triangles() {
@@ -204,6 +213,7 @@ pub(super) fn fill(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), Shell
         while let Some(piece) = pieces.pop() {
             let (edge, longest) = longest_edge(piece);
             let middle = piece.centroid();
+            // Small enough to be covered by one point; larger pieces are cut at once.
             if longest <= 2.0 * spread.reach() {
                 if spread.covers_all(middle, &piece.corners(), normal) {
                     continue;
@@ -224,7 +234,7 @@ pub(super) fn fill(mesh: &TriangleMesh, spread: &mut Spread) -> Result<(), Shell
     Ok(())
 }
 
-/// Which edge is longest, from corner `i` to the next, and how long.
+/// Returns the longest edge, from corner `i` to the next, and its length.
 pub(super) fn longest_edge(triangle: Triangle) -> (usize, f64) {
     let [a, b, c] = triangle.corners();
     let lengths = [
@@ -242,7 +252,7 @@ pub(super) fn longest_edge(triangle: Triangle) -> (usize, f64) {
     (longest, lengths[longest].sqrt())
 }
 
-/// Both sides of the line from the middle of an edge to the corner across.
+/// Cuts a triangle along the line from the middle of an edge to the corner opposite.
 fn halves(triangle: Triangle, edge: usize) -> [Triangle; 2] {
     let corners = triangle.corners();
     let [a, b, c] = [0, 1, 2].map(|step| corners[(edge + step) % 3]);

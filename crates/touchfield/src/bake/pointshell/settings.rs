@@ -1,24 +1,25 @@
-//! How to make a shell, and why there may be none.
+//! Settings and errors of the pointshell bake.
 
 use crate::bake::convert::isosurface::IsosurfaceError;
 use crate::geom::Aabb;
 use crate::pointshell::ShellError;
 
-/// How to make a shell. `ShellSettings { density: …, ..Default::default() }`.
+/// Settings of a shell bake. Written as `ShellSettings { density: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShellSettings {
-    /// Where the points come from.
+    /// Source of the points.
     pub sampling: ShellSampling,
-    /// How dense they are.
+    /// Density of the points.
     pub density: ShellDensity,
-    /// Whether points are added where the surface is farther than the spacing from all others. Without it the shell is what the
-    /// sampling gives, and its covering radius says how far to trust it. [`ShellSampling::PoissonDisk`] always does.
+    /// Whether points are added where the surface is farther than the spacing from all others.
+    /// Without it, the shell has the sampled points only, and its covering radius shows how well
+    /// they cover. [`ShellSampling::PoissonDisk`] always fills gaps.
     pub fill_gaps: bool,
-    /// How the tree of spheres is built.
+    /// Construction of the tree of spheres.
     pub tree: TreeBuilder,
-    /// Points of a leaf, and children of a node, about: the K of document 003.
+    /// Approximate number of points per leaf and of children per node: the K of \[Sagardia2014\].
     pub cluster_size: u32,
-    /// A shell that needs more is given up.
+    /// Largest number of points. A shell that needs more is given up.
     pub max_points: u32,
 }
 
@@ -35,85 +36,89 @@ impl Default for ShellSettings {
     }
 }
 
-/// Where the points of a shell come from.
+/// Source of the points of a shell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShellSampling {
-    /// Centres of surface voxels, projected onto the triangles \[Sagardia2014\]; the spacing is `alpha` voxels.
+    /// Centres of surface voxels, projected onto the triangles \[Sagardia2014\]; the spacing is
+    /// `alpha` voxels.
     Voxels {
-        /// Spacing in voxels; document 003 takes about √2.
+        /// Spacing \[voxels\]; \[Sagardia2014\] takes about √2.
         alpha: f32,
     },
-    /// The vertices of the mesh, all of them. The spacing is for the gaps only.
+    /// All vertices of the mesh. The spacing is for the gaps only.
     Vertices,
-    /// Random points of the surface, no two nearer than the spacing, until there is room for none \[Cook1986\].
+    /// Random points of the surface, no two nearer than the spacing, until there is no room for
+    /// another \[Cook1986\].
     PoissonDisk,
 }
 
-/// How dense the points of a shell are.
+/// Density of the points of a shell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShellDensity {
-    /// Points are about this far apart \[m\].
+    /// Approximate distance between points \[m\].
     Spacing(f32),
-    /// The spacing at which about so many points fit on the area; thin and sharp parts make it more.
+    /// Approximate number of points that fit on the area, which determines the spacing; thin and
+    /// sharp parts add more.
     Points(u32),
 }
 
-/// How the tree of spheres over a shell is built. Compared in docs/BENCHMARKS.md.
+/// Construction of the tree of spheres over a shell. Compared in docs/BENCHMARKS.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeBuilder {
-    /// Bottom up: a chain of nearest neighbours, cut into clusters; those too far out are given to another \[Sagardia2014\].
+    /// Bottom up: a chain of nearest neighbours, cut into clusters; outliers are moved to another
+    /// cluster \[Sagardia2014\].
     Chain,
-    /// Top down: halves along the direction of largest spread, of equal numbers.
+    /// Top down: halves of equal numbers along the direction of largest spread.
     Spatial,
 }
 
-/// Why there is no shell.
+/// Why a shell cannot be baked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShellBakeError {
-    /// There are no faces.
+    /// The mesh has no faces.
     #[error("the mesh has no faces, and so no surface to put points on")]
     NoFaces,
-    /// A face names a missing vertex, or one that is not finite.
+    /// A face refers to a missing vertex, or to one that is not finite.
     #[error("face {face} has a missing or non-finite vertex (try `repair`)")]
     InvalidFace {
-        /// The first such face.
+        /// First such face.
         face: usize,
     },
-    /// Coordinates that `f32` does not hold.
+    /// Coordinates are too large for `f32`.
     #[error("coordinates of up to {largest:e} m are too large; scale the mesh down")]
     TooLarge {
-        /// The largest \[m\].
+        /// Largest coordinate \[m\].
         largest: f64,
     },
-    /// A spacing that is NaN, infinite, negative or 0; or no points.
+    /// The spacing is NaN, infinite, negative or 0; or the number of points is 0.
     #[error(
         "a density of {0:?} is not usable; the spacing must be finite and positive, the number of points not 0"
     )]
     BadDensity(ShellDensity),
-    /// A factor between voxels and spacing that is NaN, infinite, negative or 0.
+    /// The factor between voxels and spacing is NaN, infinite, or out of range.
     #[error(
         "an alpha of {0} is not usable; take from 0.1 to 10, usually about the square root of 2"
     )]
     BadAlpha(f32),
-    /// Clusters that do not shrink a level.
+    /// The cluster size is out of range, such as 1, with which levels would not shrink.
     #[error("clusters of {0}; take from 2 to 256")]
     BadClusterSize(u32),
-    /// Cells that are NaN, infinite, negative or 0.
+    /// The cell size is NaN, infinite, negative or 0.
     #[error("cells of {0} m are not usable; they must be finite and positive")]
     BadCellSize(f32),
-    /// Points that `f32` does not tell apart.
+    /// The spacing is too small for `f32` to resolve.
     #[error(
         "a spacing of {spacing:e} m is too small for f32 at coordinates of {largest:e} m; take at least {least:e} m, or move the surface towards the origin"
     )]
     TooFine {
-        /// Asked for \[m\].
+        /// Requested spacing \[m\].
         spacing: f64,
         /// Largest coordinate \[m\].
         largest: f64,
-        /// What would do \[m\].
+        /// Smallest usable spacing \[m\].
         least: f64,
     },
-    /// More points than allowed.
+    /// The shell needs more points than the limit allows.
     #[error(
         "the shell needs more than the {limit} points allowed; take a larger spacing, or raise `max_points`"
     )]
@@ -121,10 +126,10 @@ pub enum ShellBakeError {
         /// The limit.
         limit: usize,
     },
-    /// A field without end.
+    /// The field is unbounded.
     #[error("the solid reaches from {:?} to {:?}: a surface without end has no shell (intersect it with a box)", .0.min.to_array(), .0.max.to_array())]
     Unbounded(Aabb),
-    /// The field has no surface that cells of this size see.
+    /// The field has no surface that cells of this size can resolve.
     #[error("no surface found: {0}")]
     Isosurface(#[from] IsosurfaceError),
     /// The parts do not fit together.
@@ -133,7 +138,7 @@ pub enum ShellBakeError {
 }
 
 impl ShellBakeError {
-    /// Whether a limit was hit, rather than the input being bad.
+    /// Returns whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
         match self {
             ShellBakeError::TooManyPoints { .. } => true,

@@ -1,7 +1,11 @@
-//! Points that keep their distance: a set that grows, and knows what lies within reach of a place.
+//! A growing set of points with a minimum distance, and a search for points within reach of a
+//! position.
 //!
-//! Input: points one by one. Output: whether a place is within reach of one. Cost: a look into at most eight cells of a hashed grid.
-//! Not for: points far denser than the reach; those that are there from the start are searched by a tree instead.
+//! Input: points one by one.
+//! Output: whether a position is within reach of a point.
+//! Cost: a lookup in at most eight cells of a hashed grid.
+//! Not for: points far denser than the reach; points that are present from the start are searched
+//! by a tree instead.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,29 +15,30 @@ use glam::{DVec3, IVec3, Vec3};
 use crate::bake::pointshell::nearest::PointTree;
 use crate::bake::pointshell::settings::ShellBakeError;
 
-/// Two faces whose normals are turned apart by more than the angle of this cosine are sides of something thin: a point of one does not
-/// stand for the other. Beyond a right angle, so that edges of boxes are not crowded; short of a half turn, so that blades count as thin.
+/// Cosine of the angle between normals beyond which two faces are sides of something thin, so that
+/// a point of one does not cover the other. Beyond a right angle, so that edges of boxes are not
+/// crowded; short of a half turn, so that blades count as thin.
 const OTHER_SIDE: f32 = -0.5;
 
-/// A point of a surface and where it came from.
+/// A point of a surface, with the normal of its face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SurfacePoint {
-    /// \[m\]
+    /// Position \[m\].
     pub(super) at: Vec3,
-    /// Of the face it lies on; zero where it is not known, and then it stands for every side.
+    /// Normal of its face; zero where it is not known, and then the point covers every side.
     pub(super) normal: Vec3,
 }
 
-/// Points and a grid of cells over them.
+/// Points, and a grid of cells over them.
 pub(super) struct Spread {
     points: Vec<SurfacePoint>,
-    /// There from the start, and searched by a tree.
+    /// Points that were present from the start, searched by a tree.
     fixed: PointTree,
     reach: f64,
     origin: DVec3,
-    /// The newest point of each cell.
+    /// Newest point of each cell.
     cells: HashMap<u64, u32, BuildHasherDefault<MixedKey>>,
-    /// For each point that came later, the one before it in its cell.
+    /// Per point added later, the previous one in its cell.
     before: Vec<u32>,
     fixed_count: usize,
     max_points: usize,
@@ -42,7 +47,8 @@ pub(super) struct Spread {
 const NONE: u32 = u32::MAX;
 
 impl Spread {
-    /// With the points it starts with. `origin` lies below all points, by less than 2²⁰ reaches along each axis.
+    /// Creates the set with its first points. `origin` lies below all points, by less than 2²⁰
+    /// reaches along each axis.
     pub(super) fn new(
         points: Vec<SurfacePoint>,
         reach: f64,
@@ -62,28 +68,28 @@ impl Spread {
         }
     }
 
-    /// Distance under which a point stands for a place \[m\].
+    /// Returns the distance within which a point covers a position \[m\].
     pub(super) fn reach(&self) -> f64 {
         self.reach
     }
 
-    /// Most points that it takes.
+    /// Returns the largest number of points allowed.
     pub(super) fn max_points(&self) -> usize {
         self.max_points
     }
 
-    /// Points so far.
+    /// Returns the number of points so far.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// All points, in the order in which they came.
+    /// Returns all points, in the order in which they were added.
     pub(super) fn into_points(self) -> Vec<SurfacePoint> {
         self.points
     }
 
-    /// One more.
+    /// Adds a point.
     pub(super) fn add(&mut self, point: SurfacePoint) -> Result<(), ShellBakeError> {
         if self.points.len() >= self.max_points {
             return Err(ShellBakeError::TooManyPoints {
@@ -97,7 +103,7 @@ impl Spread {
         Ok(())
     }
 
-    /// Adds a point unless one that stands for it is nearer than the reach.
+    /// Adds a point unless one that covers it is nearer than the reach.
     pub(super) fn offer(&mut self, point: SurfacePoint) -> Result<(), ShellBakeError> {
         if self.covers(point.at.as_dvec3(), point.normal) {
             return Ok(());
@@ -105,7 +111,7 @@ impl Spread {
         self.add(point)
     }
 
-    /// Whether some point stands for a place of a face of this normal.
+    /// Returns whether some point covers a position of a face with this normal.
     pub(super) fn covers(&self, place: DVec3, normal: Vec3) -> bool {
         let limit = self.reach * self.reach;
         self.any(place, |point| {
@@ -113,7 +119,7 @@ impl Spread {
         })
     }
 
-    /// Whether one point stands for all the places, which lie within the reach of `middle`.
+    /// Returns whether one point covers all the positions, which lie within the reach of `middle`.
     pub(super) fn covers_all(&self, middle: DVec3, places: &[DVec3], normal: Vec3) -> bool {
         let limit = self.reach * self.reach;
         self.any(middle, |point| {
@@ -123,7 +129,8 @@ impl Spread {
         })
     }
 
-    /// Whether any point within the reach of a place passes a test. Points beyond it may be asked too.
+    /// Returns whether any point within the reach of a position passes a test. Points beyond it may
+    /// be tested too.
     fn any(&self, place: DVec3, test: impl Fn(&SurfacePoint) -> bool) -> bool {
         let (low, high) = (self.cell(place - self.reach), self.cell(place + self.reach));
         for z in low.z..=high.z {
@@ -143,7 +150,7 @@ impl Spread {
             }
         }
         let mut found = false;
-        // Once one is found, nothing else is near enough.
+        // Once one is found, no other point is near enough.
         let mut bound = self.reach * self.reach;
         self.fixed
             .visit(place, &mut bound, &|_| false, &mut |candidate, bound| {
@@ -163,18 +170,20 @@ impl Spread {
     }
 }
 
-/// Whether a point of a face with the one normal stands for a face with the other.
+/// Returns whether a point of a face with the one normal can cover a face with the other.
 fn same_side(a: Vec3, b: Vec3) -> bool {
     a.dot(b) >= OTHER_SIDE
 }
 
-/// A cell as one number. Cells below the origin, one at most, wrap around; so do none that are there.
+/// Returns the key of a cell. Cells below the origin, by at most one, wrap around to keys that no
+/// other cell has.
 fn key(cell: IVec3) -> u64 {
     let [x, y, z] = cell.to_array().map(|c| c as u64 & 0x1F_FFFF);
     x | y << 21 | z << 42
 }
 
-/// Spreads keys over the table: the multiplication of \[Steele2014\]'s mixer. Its order is never looked at.
+/// Hasher that spreads keys over the table: the multiplication of \[Steele2014\]'s mixer. The order
+/// of the table is never used.
 #[derive(Default)]
 struct MixedKey(u64);
 

@@ -1,7 +1,9 @@
-//! From clusters to spheres: the flat tree over a shell, whichever way its clusters were found.
+//! Assembles the flat sphere tree over a shell from levels of clusters, however they were found.
 //!
-//! Input: points, and clusters level by level from the leaves up. Output: the order of the points, and the [`SphereTree`] over it.
-//! Cost: a smallest enclosing ball of its points for every node, all cores. Not for: choosing clusters; see `cluster_chain`, `cluster_spatial`.
+//! Input: points, and clusters level by level from the leaves up.
+//! Output: the order of the points, and the [`SphereTree`] over it.
+//! Cost: a smallest enclosing ball per node, around its points; all cores.
+//! Not for: choosing clusters; see `cluster_chain`, `cluster_spatial`.
 
 use glam::Vec3;
 
@@ -9,26 +11,27 @@ use crate::bake::pointshell::enclosing_ball::enclosing_ball;
 use crate::pointshell::{SphereNode, SphereTree};
 use crate::threads;
 
-/// Clusters of one level. The members of a leaf are points, those of any other are clusters of the level below.
+/// Clusters of one level. The members of a leaf are points; those of any other are clusters of the
+/// level below.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
     /// All members, cluster after cluster.
     pub(super) members: Vec<u32>,
-    /// Where the members of each cluster end.
+    /// End of the members of each cluster.
     pub(super) ends: Vec<u32>,
-    /// The point that stands for each cluster.
+    /// Representative point of each cluster.
     pub(super) representatives: Vec<u32>,
 }
 
 impl Level {
-    /// One cluster more.
+    /// Adds a cluster.
     pub(super) fn push(&mut self, members: &[u32], representative: u32) {
         self.members.extend_from_slice(members);
         self.ends.push(self.members.len() as u32);
         self.representatives.push(representative);
     }
 
-    /// Members of a cluster.
+    /// Returns the members of a cluster.
     pub(super) fn members_of(&self, cluster: u32) -> &[u32] {
         let cluster = cluster as usize;
         let start = if cluster == 0 {
@@ -40,15 +43,15 @@ impl Level {
     }
 }
 
-/// A tree and the order in which it wants its points.
+/// A tree and the order of its points.
 pub(super) struct Built {
     pub(super) order: Vec<u32>,
     pub(super) tree: SphereTree,
 }
 
-/// Joins levels, the leaves first, the last with one cluster, into a tree.
+/// Joins levels into a tree: the leaves first, the last with one cluster.
 pub(super) fn assemble(points: &[Vec3], levels: &[Level]) -> Built {
-    // Clusters of the level at hand, in the order of the tree; from the root down.
+    // Clusters of the current level, in the order of the tree; from the root down.
     let mut sequence = vec![0];
     let mut starts = vec![0u32];
     let mut nodes = Vec::new();
@@ -64,7 +67,7 @@ pub(super) fn assemble(points: &[Vec3], levels: &[Level]) -> Built {
             nodes.push(SphereNode {
                 center: Vec3::ZERO,
                 radius: 0.0,
-                // Of a leaf now, of the others once their children are known.
+                // Final for a leaf; for others, set below once their children are known.
                 first_point: below.len() as u32,
                 point_count: members.len() as u32,
                 first_child,
@@ -77,6 +80,7 @@ pub(super) fn assemble(points: &[Vec3], levels: &[Level]) -> Built {
         sequence = below;
     }
     let order = sequence;
+    // Set the point ranges of inner nodes, from the leaves up.
     for index in (0..nodes.len()).rev() {
         let SphereNode {
             first_child,
@@ -91,6 +95,7 @@ pub(super) fn assemble(points: &[Vec3], levels: &[Level]) -> Built {
             nodes[index].point_count = point_count;
         }
     }
+    // Enclose the points of every node in a ball, and renumber representatives in the new order.
     let mut place = vec![0; order.len()];
     for (new, &old) in order.iter().enumerate() {
         place[old as usize] = new as u32;
@@ -110,7 +115,8 @@ pub(super) fn assemble(points: &[Vec3], levels: &[Level]) -> Built {
     }
 }
 
-/// The smallest ball, its centre rounded to `f32` and its radius such that it still holds all.
+/// Returns the smallest ball, with its centre rounded to `f32` and a radius that still holds all
+/// points.
 fn sphere(points: &[Vec3]) -> (Vec3, f32) {
     let center = enclosing_ball(points).center.as_vec3();
     let reach = |point: &Vec3| point.as_dvec3().distance(center.as_dvec3());
@@ -118,7 +124,7 @@ fn sphere(points: &[Vec3]) -> (Vec3, f32) {
     (center, rounded_up(radius))
 }
 
-/// The smallest `f32` that is not less.
+/// Returns the smallest `f32` that is not less than `value`.
 pub(super) fn rounded_up(value: f64) -> f32 {
     let rounded = value as f32;
     if f64::from(rounded) < value {

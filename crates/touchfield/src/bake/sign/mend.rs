@@ -1,8 +1,9 @@
-//! The mesh as its sign needs it: shared vertices, one orientation, no face counted twice.
+//! Mends a copy of the mesh for sign queries: shared vertices, one orientation, no face counted
+//! twice.
 //!
-//! Input: a mesh of valid faces and what [`examine`] found in it.
-//! Output: a copy, with what is known of it, and a note for everything that was done.
-//! Cost: nothing for a mesh that is in order; else as the repairs it takes.
+//! Input: a mesh of valid faces and the result of [`examine`].
+//! Output: a mended copy with its topology, and a note for each change.
+//! Cost: none for a mesh without these defects; else that of the repairs.
 //! Not for: distances; those are measured to the mesh as it was given, and no vertex moves.
 //!
 //! [`examine`]: crate::mesh::examine
@@ -11,21 +12,21 @@ use crate::mesh::{
     Defect, Examination, Topology, TriangleMesh, Validation, drop_duplicates, is_degenerate, orient,
 };
 
-/// A mesh to tell inside from outside by.
+/// A mesh mended for sign queries.
 pub(crate) struct Mended {
     pub(crate) mesh: TriangleMesh,
     pub(crate) topology: Topology,
-    /// The faces whose plane can be crossed.
+    /// Whether each face has an area, so that its plane can be crossed.
     pub(crate) with_area: Vec<bool>,
     /// Vertices where fans of faces touch.
     pub(crate) bow_ties: Vec<u32>,
-    /// Whether faces were left out or turned around.
+    /// Whether faces were removed or flipped.
     pub(crate) changed: bool,
-    /// Faces of opposite pairs that were left out.
+    /// Number of faces removed as opposite pairs.
     pub(crate) cancelled: usize,
 }
 
-/// Mends a mesh, and hands back what was found in it as it was.
+/// Mends a mesh, and returns it with the defects found in the original.
 pub(crate) fn mend(
     mesh: &TriangleMesh,
     examination: Examination,
@@ -41,6 +42,7 @@ pub(crate) fn mend(
         vertices: mesh.vertices.clone(),
         faces,
     };
+    // Remove faces that repeat or cancel others.
     let mut cancelled = 0;
     let mut changed = false;
     if validation.count("duplicate") > 0 {
@@ -52,6 +54,7 @@ pub(crate) fn mend(
             report.copies.len(),
         ));
     }
+    // Orient all faces consistently, outward.
     if validation.count("inconsistent_orientation") + validation.count("inside_out") > 0 {
         let report = orient(&mut mended);
         if !report.flipped_faces.is_empty() {
@@ -64,6 +67,7 @@ pub(crate) fn mend(
             ));
         }
     }
+    // The topology is computed again only if the mesh changed.
     let mended = if changed {
         let topology = Topology::new(mended.vertices.len(), &mended.faces);
         Mended {

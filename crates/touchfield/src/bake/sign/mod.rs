@@ -1,4 +1,4 @@
-//! How inside is told from outside: chosen from the defects of the mesh.
+//! Inside or outside: methods chosen from the defects of the mesh.
 
 pub(crate) mod mend;
 pub(crate) mod patches;

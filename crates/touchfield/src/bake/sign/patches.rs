@@ -1,13 +1,17 @@
-//! Signs from the nearest feature for every closed surface, also one that crosses or contains itself.
+//! Signs from the nearest feature for every closed surface, also one that crosses or contains
+//! itself.
 //!
-//! Input: a mesh whose edges all balance (as many faces run along an edge one way as the other), and its crossing faces.
-//! Output: the sign at a point from its nearest point alone, or "ask the winding number" near trouble.
-//! Cost: two winding numbers a patch once; then one dot product a point.
+//! Input: a mesh whose edges all balance (as many faces run along an edge one way as the other),
+//! and its crossing faces.
+//! Output: the sign at a point from its nearest point alone, or `None` near a defect, where the
+//! caller computes the winding number.
+//! Cost: a few winding numbers per patch, once; then one dot product per point.
 //! Not for: surfaces with holes, whose winding number changes without crossing a face.
 //!
-//! A closed surface changes the winding number only where it is crossed, by one. So along a patch of faces that nothing crosses,
-//! the number just outside is one integer; and the straight way from a point to its nearest point crosses nothing. Pseudonormals
-//! say which side of the patch the point is on; together that is its winding number, exactly. Faces that are crossed, that have
+//! A closed surface changes the winding number only where it is crossed, by one. So along a patch
+//! of faces that nothing crosses, the number just outside is one integer; and the segment from a
+//! point to its nearest point crosses nothing. Pseudonormals determine which side of the patch the
+//! point is on. Both together give its winding number, exactly. Faces that are crossed, that have
 //! no area or touch a non-manifold place are left to the winding number itself.
 
 use glam::DVec3;
@@ -16,19 +20,20 @@ use crate::bake::sign::mend::Mended;
 use crate::mesh::{Bvh, Nearest, Pseudonormals, Topology, TriangleMesh, WindingNumber};
 use crate::threads;
 
-/// Tells inside from outside by the nearest feature.
+/// Sign queries by the nearest feature.
 pub(crate) struct Patches {
     normals: Pseudonormals,
-    /// Winding number just outside each face; [`ASK`] where it is not one number.
+    /// Winding number just outside each face; [`ASK`] where it is not a single number.
     outside: Vec<i8>,
     /// See [`Patches::change_at_surface`].
     change_at_surface: bool,
 }
 
-/// The nearest face does not tell.
+/// Marks faces that do not determine the sign; the caller has to compute the winding number.
 const ASK: i8 = i8::MIN;
 
-/// Whether an even number of faces meets at every edge: then the parity of crossings is one number off the surface.
+/// Returns whether an even number of faces meets at every edge. Then the parity of crossings is the
+/// same for every ray from a point off the surface.
 pub(crate) fn is_even(topology: &Topology) -> bool {
     topology
         .edges()
@@ -36,7 +41,8 @@ pub(crate) fn is_even(topology: &Topology) -> bool {
 }
 
 impl Patches {
-    /// Of a mesh to be taken as one without crossings, holes or nested solids, whether or not it `is_clean`: outside is outside everywhere.
+    /// Builds patches for a mesh treated as one without crossings, holes or nested solids, whether
+    /// or not it `is_clean`: the winding number in front of every face is 0.
     pub(crate) fn of_clean(mended: &Mended, is_clean: bool) -> Patches {
         Patches {
             normals: Pseudonormals::of(&mended.mesh, &mended.topology),
@@ -45,7 +51,8 @@ impl Patches {
         }
     }
 
-    /// Of any mesh whose edges balance. `crossing` names the faces that others cross.
+    /// Builds patches for any mesh whose edges balance. `crossing` lists the faces that others
+    /// cross.
     pub(crate) fn of(
         mended: &Mended,
         crossing: impl IntoIterator<Item = u32> + Send,
@@ -63,27 +70,29 @@ impl Patches {
         }
     }
 
-    /// Whether what is told changes only across the surface, as it does in truth.
+    /// Returns whether the computed sign changes only across the surface, as the true sign does.
     pub(crate) fn change_at_surface(&self) -> bool {
         self.change_at_surface
     }
 
-    /// Whether a face is a plain piece of surface with nothing but outside in front of it: there the sign changes.
+    /// Returns whether a face is a regular piece of surface with winding number 0 in front of it,
+    /// so that the sign changes there.
     pub(crate) fn is_plain(&self, face: u32) -> bool {
         self.outside[face as usize] == 0
     }
 
-    /// Outward normal of the surface at a point of it, of any length.
+    /// Returns the outward normal at a point of the surface, of any length.
     pub(crate) fn normal(&self, nearest: &Nearest) -> DVec3 {
         self.normals.at(nearest)
     }
 
-    /// Outward normal of a face, of any length; 0 where it does not count for the sign.
+    /// Returns the outward normal of a face, of any length; 0 where the face does not count for the
+    /// sign.
     pub(crate) fn face_normal(&self, face: u32) -> DVec3 {
         self.normals.of_face(face)
     }
 
-    /// Whether `point` is inside; `None` when only the winding number can tell.
+    /// Returns whether `point` is inside; `None` when only the winding number determines it.
     #[inline]
     pub(crate) fn inside(&self, point: DVec3, nearest: &Nearest) -> Option<bool> {
         let outside = self.outside[nearest.face as usize];
@@ -95,7 +104,8 @@ impl Patches {
     }
 }
 
-/// The winding number just outside every face; [`ASK`] for those that are no plain piece of surface.
+/// Returns the winding number just outside every face; [`ASK`] for faces that are not a regular
+/// piece of surface.
 fn winding_outside_faces(
     mended: &Mended,
     crossing: impl IntoIterator<Item = u32>,
@@ -105,7 +115,7 @@ fn winding_outside_faces(
     let mesh = &mended.mesh;
     let unreliable = unreliable_faces(mended, crossing);
     let patches = (mended.topology).components_where(|face| !unreliable[face as usize]);
-    // The largest face of each patch is the easiest to stand in front of.
+    // The largest face of each patch is the easiest to place a point in front of.
     let mut largest: Vec<(f64, u32)> = vec![(-1.0, 0); patches.count];
     for (face, &patch) in patches.of_face.iter().enumerate() {
         if let Some(best) = largest.get_mut(patch as usize) {
@@ -124,8 +134,9 @@ fn winding_outside_faces(
         .collect()
 }
 
-/// Faces whose neighbourhood is not a plain piece of surface: crossed, without area, or at a non-manifold edge or vertex; and those
-/// that share a vertex with one, because its pseudonormal is spoilt.
+/// Marks faces whose neighbourhood is not a regular piece of surface: crossed, without area, or at
+/// a non-manifold edge or vertex. Also marks faces that share a vertex with one, because its
+/// pseudonormal is spoilt.
 fn unreliable_faces(mended: &Mended, crossing: impl IntoIterator<Item = u32>) -> Vec<bool> {
     let mesh = &mended.mesh;
     let mut spoilt_vertex = vec![false; mesh.vertices.len()];
@@ -157,7 +168,8 @@ fn unreliable_faces(mended: &Mended, crossing: impl IntoIterator<Item = u32>) ->
         .collect()
 }
 
-/// Winding number just outside a face: measured so close in front of it that the face is nearer than anything else.
+/// Returns the winding number just outside a face, computed at a point so close in front of it that
+/// the face is nearer than anything else.
 fn winding_outside(
     mesh: &TriangleMesh,
     face: u32,

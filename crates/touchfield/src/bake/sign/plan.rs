@@ -1,8 +1,9 @@
-//! Inside or outside: choosing a method from the defects of the mesh, and asking it.
+//! Chooses a sign method from the defects of the mesh, and computes signs by it.
 //!
 //! Input: a mesh of valid faces.
-//! Output: a [`Signs`] that answers for any point, with the reasons for the choice in words.
-//! Cost: validation of the mesh (about as long as its hierarchy takes to build), then see each method.
+//! Output: a [`SignPlan`] that returns the sign at any point, with the reasons for the choice in
+//! words.
+//! Cost: validation of the mesh (about as long as building its hierarchy), then see each method.
 //! Not for: distances; they come from all faces, also those left out here.
 
 use crate::bake::settings::SignChoice;
@@ -22,24 +23,26 @@ use crate::mesh::{
 };
 use crate::threads;
 
-/// Beyond this many crossing pairs the list is not worth its time: winding numbers tell every sign.
+/// Number of crossing pairs beyond which listing them is not worth its time; then winding numbers
+/// determine every sign.
 const MOST_CROSSINGS: usize = 200_000;
 
-/// Tells inside from outside.
+/// Sign method with its data.
 pub(crate) enum Signs {
-    /// A clean, closed surface.
+    /// Pseudonormals of a clean, closed surface.
     Pseudonormal(Patches),
-    /// The winding number, whole everywhere, so that the nearest feature mostly tells it.
+    /// The winding number of a closed surface. It is an integer everywhere, so the nearest feature
+    /// mostly determines it.
     ClosedWinding(Patches),
     /// The winding number of a surface with holes.
     OpenWinding,
     Parity(Parity),
-    /// Neither winding numbers nor rays tell, and asking would take too long: all is outside, and
-    /// doubtful.
+    /// Neither winding numbers nor rays determine signs, and evaluating them would take too long:
+    /// all points count as outside, and as doubtful.
     Unknown,
 }
 
-/// A sign, and whether it is to be trusted.
+/// A sign, and whether it is doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) inside: bool,
@@ -66,9 +69,10 @@ impl Signs {
 }
 
 impl SignPlan {
-    /// The sign at a point whose nearest point on the mesh is known.
+    /// Returns the sign at a point whose nearest point on the mesh is known.
     pub(crate) fn at(&self, point: DVec3, nearest: &Nearest) -> Sign {
-        // From far enough both sides of a plate look equally near; but beyond the box of the mesh there is no inside.
+        // From far enough away, both sides of a plate look equally near; but beyond the AABB of the
+        // mesh everything is outside.
         if !self.bounds.contains(point) {
             return Sign::sure(false);
         }
@@ -88,7 +92,8 @@ impl SignPlan {
         }
     }
 
-    /// What tells the sign from the nearest feature, if the surface is closed.
+    /// Returns the patches that determine the sign from the nearest feature, if the surface is
+    /// closed.
     pub(crate) fn patches(&self) -> Option<&Patches> {
         match &self.signs {
             Signs::Pseudonormal(patches) | Signs::ClosedWinding(patches) => Some(patches),
@@ -96,12 +101,13 @@ impl SignPlan {
         }
     }
 
-    /// The winding number of the faces that count for the sign.
+    /// Returns the winding number of the faces that count for the sign.
     pub(crate) fn winding(&self) -> &WindingNumber {
         self.sign_faces.winding()
     }
 
-    /// By the winding number. Beyond the box of the mesh there is no inside, whatever holes let through.
+    /// Returns the sign by the winding number. Beyond the AABB of the mesh everything is outside,
+    /// whatever holes let through.
     pub(crate) fn by_winding(&self, point: DVec3) -> Sign {
         if !self.bounds.contains(point) {
             return Sign::sure(false);
@@ -109,7 +115,7 @@ impl SignPlan {
         by_winding(self.winding().at(point))
     }
 
-    /// [`Self::by_winding`] for a whole ball, if all of it has one sign.
+    /// Returns the sign of a whole ball by the winding number, if all of the ball has one sign.
     pub(crate) fn by_winding_within(&self, center: DVec3, radius: f64) -> Option<Sign> {
         let within = self.winding().within(center, radius);
         let margin = within.change + 2.0 * WindingNumber::ACCURACY;
@@ -118,7 +124,8 @@ impl SignPlan {
         is_one.then(|| by_winding(within.number))
     }
 
-    /// [`Self::by_winding`], and whether within `radius` the sign changes only across the surface.
+    /// Returns the sign at the centre by the winding number, and whether the sign changes only
+    /// across the surface within `radius`.
     pub(crate) fn by_winding_around(&self, center: DVec3, radius: f64) -> (Sign, bool) {
         let within = self.winding().within(center, radius);
         let sign = if self.bounds.contains(center) {
@@ -126,14 +133,16 @@ impl SignPlan {
         } else {
             Sign::sure(false)
         };
-        // How far from a whole number it can get; at one half it would change sides.
+        // Largest distance from an integer that the number can reach; at one half it would change
+        // sides.
         let off = (within.number - within.number.round()).abs() + within.drift;
         let follows = off + 2.0 * WindingNumber::ACCURACY < 0.5;
         (sign, follows && self.ends_at_box(center, radius, &within))
     }
 
-    /// Whether the number is below one half wherever the ball reaches out of the box of the mesh, so that no inside is cut off there. The
-    /// number is known to pass one half in the ball only across the surface.
+    /// Returns whether the winding number is below one half wherever the ball reaches beyond the
+    /// AABB of the mesh, so that no inside region is cut off there. Assumes that within the ball
+    /// the number passes one half only across the surface.
     fn ends_at_box(&self, center: DVec3, radius: f64, within: &Winding) -> bool {
         let sides = DVec3::AXES.map(|axis| [axis, -axis]);
         sides.as_flattened().iter().all(|&outward| {
@@ -143,7 +152,8 @@ impl SignPlan {
                 self.bounds.min
             };
             let beyond = (center - face).dot(outward);
-            // What is beyond one side is in one piece, and no face is there: one point tells for all.
+            // The region beyond one side is connected and holds no face, so one point decides for
+            // all of it.
             if beyond + radius <= 0.0 {
                 true
             } else if beyond > 0.0 || within.change.is_finite() {
@@ -154,7 +164,7 @@ impl SignPlan {
         })
     }
 
-    /// By rays; beyond the box of the mesh there is no inside.
+    /// Returns the sign by ray parity; beyond the AABB of the mesh everything is outside.
     pub(crate) fn by_parity(&self, parity: &Parity, point: DVec3) -> Sign {
         if !self.bounds.contains(point) {
             return Sign::sure(false);
@@ -167,7 +177,8 @@ impl SignPlan {
     }
 }
 
-/// Inside above one half; doubtful when nearer to one half than to a whole number.
+/// Returns the sign for a winding number: inside above one half; doubtful when nearer to one half
+/// than to an integer.
 pub(crate) fn by_winding(number: f64) -> Sign {
     Sign {
         inside: number > 0.5,
@@ -175,29 +186,30 @@ pub(crate) fn by_winding(number: f64) -> Sign {
     }
 }
 
-/// What was chosen, and why.
+/// The chosen sign method, its data, and the reasons for it.
 pub(crate) struct SignPlan {
     pub(crate) signs: Signs,
-    /// Over the faces that distances are measured to.
+    /// Hierarchy over the faces that distances are measured to.
     pub(crate) bvh: Arc<Bvh>,
-    /// The faces that count for the sign.
+    /// Faces that count for the sign.
     pub(crate) sign_faces: SignFaces,
     pub(crate) notes: Vec<String>,
-    /// Around all faces.
+    /// AABB of all faces \[m\].
     pub(crate) bounds: DAabb,
-    /// Whether the sign changes only across the surface, in truth.
+    /// Whether the true sign changes only across the surface.
     pub(crate) closed: bool,
-    /// Whether an even number of faces meets at every edge: then parity changes only across the surface.
+    /// Whether an even number of faces meets at every edge; then parity changes only across the
+    /// surface.
     even: bool,
-    /// Whether the faces count for the sign just as they are: none was turned around or left out.
+    /// Whether all faces count for the sign as given: none was flipped or removed.
     pub(crate) as_given: bool,
 }
 
-/// Faces to ask about inside and outside.
+/// Faces that signs are computed from.
 pub(crate) struct SignFaces {
     pub(crate) bvh: Arc<Bvh>,
     border: Vec<BorderEdge>,
-    /// Built when first asked: clean meshes never need it.
+    /// Built at first use: clean meshes never need it.
     winding: OnceLock<WindingNumber>,
 }
 
@@ -216,7 +228,8 @@ impl SignFaces {
     }
 }
 
-/// Self-intersections are looked for in the mended mesh, by those who need to know.
+/// Returns settings that skip self-intersections. Those are searched in the mended mesh, and only
+/// by methods that need them.
 fn without_crossings() -> ValidateSettings {
     ValidateSettings {
         self_intersections: SelfIntersectionCheck::Skip,
@@ -224,7 +237,7 @@ fn without_crossings() -> ValidateSettings {
     }
 }
 
-/// What is wrong with a mesh of valid faces, crossings aside, and the hierarchy over all of them.
+/// Examines a mesh of valid faces, crossings aside, and builds the hierarchy over all of them.
 fn look_at(mesh: &TriangleMesh, around: DAabb) -> (Examination, Arc<Bvh>) {
     threads::both(
         || examine(mesh, &without_crossings()),
@@ -232,13 +245,14 @@ fn look_at(mesh: &TriangleMesh, around: DAabb) -> (Examination, Arc<Bvh>) {
     )
 }
 
-/// The hierarchy over a mesh whose faces tell no sign, and what is wrong with it, a sentence each.
+/// Returns the hierarchy over a mesh whose faces do not determine signs, and its defects, one
+/// sentence each.
 pub(crate) fn without_plan(mesh: &TriangleMesh, around: DAabb) -> (Arc<Bvh>, Vec<String>) {
     let (examination, bvh) = look_at(mesh, around);
     (bvh, describe(&examination.validation))
 }
 
-/// Chooses a method for a mesh of valid faces, within a box, and builds what it needs.
+/// Chooses a method for a mesh of valid faces within a box, and builds its data.
 pub(crate) fn plan(
     mesh: &TriangleMesh,
     choice: SignChoice,
@@ -250,6 +264,7 @@ pub(crate) fn plan(
     if choice == SignChoice::Always(SignMethod::Given) {
         return Err(SignError::GivenSigns.into());
     }
+    // Examine the mesh, and mend a copy of it for the sign.
     let (examination, bvh) = look_at(mesh, around);
     let mut notes = describe(&examination.validation);
     let (mut mended, validation) = mend(mesh, examination, &mut notes);
@@ -259,6 +274,7 @@ pub(crate) fn plan(
     } else {
         Arc::clone(&bvh)
     };
+    // Determine whether the mended mesh is closed, and which faces cross each other.
     let mut sign_faces = SignFaces::new(bvh_for_sign, border(&mended.mesh, &mended.topology));
     let closed = sign_faces.border.is_empty();
     let even = is_even(&mended.topology);
@@ -284,7 +300,7 @@ pub(crate) fn plan(
             crossing.pairs.len(),
             if crossing.complete { "" } else { " and more" },
         ));
-        // Shells that cross are not nested, whatever a probe said.
+        // Shells that cross are not nested, whatever a probe found.
         notes.retain(|note| !note.starts_with("nested_shells"));
     } else if look_for_crossings && !crossing.complete {
         notes.push(
@@ -292,6 +308,7 @@ pub(crate) fn plan(
                 .to_owned(),
         );
     }
+    // Choose the method, and refuse pseudonormals on a surface without two sides.
     let clean = closed && crossing.complete && crossing.pairs.is_empty() && is_clean(&validation);
     let method = match choice {
         SignChoice::Always(method) => method,
@@ -308,10 +325,11 @@ pub(crate) fn plan(
             return Err(SignError::OppositePairs { faces: cancelled }.into());
         }
     }
+    // Flip an open surface that faces inward.
     if !closed && method == SignMethod::Winding && is_inside_out(&mended.mesh, sign_faces.winding())
     {
         mended.mesh.flip();
-        // Turned around, the border stays where it is.
+        // The border of a flipped surface stays where it is.
         let bvh = Arc::new(Bvh::build_in(&mended.mesh, around));
         sign_faces = SignFaces::new(bvh, sign_faces.border);
         notes.push(
@@ -319,12 +337,14 @@ pub(crate) fn plan(
                 .to_owned(),
         );
     }
-    // Turning a face around or leaving out a copy moves no distance; leaving out both of an opposite pair does.
+    // Flipping a face or removing a copy changes no distance; removing both of an opposite pair
+    // does.
     let bvh = if cancelled == 0 {
         Arc::clone(&sign_faces.bvh)
     } else {
         bvh
     };
+    // Build the data of the method.
     let signs = match method {
         SignMethod::Pseudonormal => Signs::Pseudonormal(Patches::of_clean(&mended, clean)),
         // Patches refer to the faces that distances refer to, and need every crossing.
@@ -335,11 +355,11 @@ pub(crate) fn plan(
         }
         SignMethod::Winding | SignMethod::Given => Signs::OpenWinding,
         SignMethod::Parity => Signs::Parity(Parity::of(Arc::clone(&sign_faces.bvh))),
-        // Refused above: no face tells it.
+        // Refused above: faces alone do not determine it.
         SignMethod::Offset => return Err(SignError::OffsetNeedsDense.into()),
     };
     let closed = match &signs {
-        // On a surface that crosses or contains itself they also flip halfway between two sheets.
+        // On a surface that crosses or contains itself, they also flip halfway between two sheets.
         Signs::Pseudonormal(_) => clean,
         Signs::ClosedWinding(_) | Signs::OpenWinding => closed,
         Signs::Parity(_) => even,
@@ -357,13 +377,15 @@ pub(crate) fn plan(
     })
 }
 
-/// Whether a mesh of valid faces is closed just as it is, with none of them turned around or left out for the sign.
+/// Returns whether a mesh of valid faces is closed as given, with no face flipped or removed for
+/// the sign.
 pub(crate) fn closes_as_given(mesh: &TriangleMesh) -> bool {
     let (mended, _) = mend(mesh, examine(mesh, &without_crossings()), &mut Vec::new());
     !mended.changed && border(&mended.mesh, &mended.topology).is_empty()
 }
 
-/// Whether an open surface wraps around more of its surroundings the wrong way round than the right way.
+/// Returns whether an open surface encloses more of its surroundings with negative than with
+/// positive winding number.
 fn is_inside_out(mesh: &TriangleMesh, winding: &WindingNumber) -> bool {
     let points = probes(mesh);
     let numbers = threads::map(points.len(), |point| winding.at(points[point]));
@@ -375,9 +397,9 @@ fn is_inside_out(mesh: &TriangleMesh, winding: &WindingNumber) -> bool {
     wrong > right
 }
 
-/// Points on both sides of faces all over the mesh, a hundredth of its size away.
+/// Returns points on both sides of faces all over the mesh, a hundredth of its diagonal away.
 pub(crate) fn probes(mesh: &TriangleMesh) -> Vec<DVec3> {
-    /// Enough to tell 10 % from 5 %.
+    /// Enough to distinguish 10 % from 5 %.
     const PROBES: usize = 256;
     let off = 0.01 * mesh.bounds().diagonal();
     let stride = mesh.faces.len().div_ceil(PROBES);
@@ -391,7 +413,8 @@ pub(crate) fn probes(mesh: &TriangleMesh) -> Vec<DVec3> {
         .collect()
 }
 
-/// Whether pseudonormals are right everywhere, crossings aside: closed, one fan at each vertex, no solid in a solid.
+/// Returns whether pseudonormals are right everywhere, crossings aside: closed, one fan at each
+/// vertex, no solid in a solid.
 fn is_clean(validation: &Validation) -> bool {
     let spoils = [
         "degenerate",
@@ -413,7 +436,7 @@ fn is_clean(validation: &Validation) -> bool {
         })
 }
 
-/// One sentence a kind of defect.
+/// Returns one sentence per kind of defect.
 fn describe(validation: &Validation) -> Vec<String> {
     validation
         .by_kind()
@@ -428,17 +451,19 @@ fn describe(validation: &Validation) -> Vec<String> {
 /// Share of doubtful points from which on another method is tried.
 const SUSPICIOUS: f64 = 0.1;
 
-/// Triangles that a winding number may add up one by one where it tells nothing. Tuned: scans and
-/// designed parts take a few hundred, and 24³ nodes of a random soup of this many take a second of
-/// one core; beyond, the time only grows.
+/// Most triangles that a winding number may add up one by one where its result is unclear. Tuned:
+/// scans and designed parts take a few hundred, and 24³ nodes of a random soup of this many take a
+/// second of one core. Beyond, the time only grows.
 const MOST_TRIANGLES_FOR_NOTHING: u64 = 1024;
 
-/// Faces whose two sides rays are asked about where that is costly: enough to tell most from few.
+/// Number of faces whose two sides are tested by rays where that is costly: enough to distinguish
+/// most from few.
 const FEW_PAIRS: usize = 16;
 
-/// Looks whether winding numbers tell the two sides of faces apart, given as pairs of points, and turns to parity where that
-/// is much clearer: faces of random orientation add up to winding numbers of nearly nothing. Where neither tells, and a winding
-/// number takes long, signs are given up.
+/// Checks whether winding numbers distinguish the two sides of faces, given as pairs of points, and
+/// switches to parity where that is much clearer: the winding numbers of faces of random
+/// orientation nearly cancel. Where neither is clear, and a winding number takes long, signs are
+/// given up.
 pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     if !matches!(plan.signs, Signs::OpenWinding) {
         return;
@@ -452,13 +477,14 @@ pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     let parity = Parity::of(Arc::clone(&plan.sign_faces.bvh));
     let triangles = mean_triangles(plan.winding(), points);
     let is_costly = triangles > MOST_TRIANGLES_FOR_NOTHING;
-    // Rays take as long as winding numbers there: fewer looks have to do.
+    // Rays take as long as winding numbers there, so fewer tests have to do.
     let looks = if is_costly { FEW_PAIRS } else { pairs.len() };
     let pairs: Vec<&[DVec3]> = (pairs.iter().copied())
         .step_by(pairs.len().div_ceil(looks).max(1))
         .collect();
     let share = |fails: usize| fails as f64 / pairs.len().max(1) as f64;
-    // A method that fails for most faces is worth nothing, and one that fails for a few less is better.
+    // A method that fails for most faces is worthless, and one that fails for slightly fewer is
+    // better.
     let enough = if by_winding > 0.5 { 0.9 } else { 0.5 } * by_winding;
     let is_worse = |fails| share(fails) >= enough;
     let fails = unclear(&pairs, &|point| plan.by_parity(&parity, point), &is_worse);
@@ -483,14 +509,14 @@ pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     }
 }
 
-/// How many of the pairs, points on the two sides of a face, come out doubtful or both outside. Ends
-/// early with what was counted when that `is_enough`.
+/// Counts the pairs, points on the two sides of a face, that come out doubtful or both outside.
+/// Stops early when the count `is_enough`.
 fn unclear(
     pairs: &[&[DVec3]],
     sign: &(dyn Fn(DVec3) -> Sign + Sync),
     is_enough: &dyn Fn(usize) -> bool,
 ) -> usize {
-    /// Pairs between two looks at whether the count is enough; the same for any number of threads.
+    /// Pairs between two checks of whether the count is enough; the same for any number of threads.
     const ROUND: usize = 32;
     let fails = |pair: &[DVec3]| {
         let (front, back) = (sign(pair[0]), sign(pair[1]));
@@ -508,7 +534,8 @@ fn unclear(
     count
 }
 
-/// How many triangles a winding number adds up one by one, on the average over a few of the points.
+/// Returns the number of triangles that a winding number adds up one by one, averaged over a few of
+/// the points.
 fn mean_triangles(winding: &WindingNumber, points: &[DVec3]) -> u64 {
     const LOOKS: usize = 32;
     let looks = points.iter().step_by(points.len().div_ceil(LOOKS).max(1));

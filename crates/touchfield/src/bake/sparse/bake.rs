@@ -1,9 +1,12 @@
-//! Sparse fields straight from the mesh: a band of fine blocks around the surface, or blocks wherever a tolerance asks for them.
+//! Sparse bake of a mesh: a band of fine blocks around the surface, or blocks wherever a tolerance
+//! needs them.
 //!
 //! Input: a closed mesh; how fine, or how exact.
 //! Output: a [`SparseBlocks`] whose error is proven for every block; no dense grid is ever made.
-//! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
-//! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
+//! Cost: a few microseconds per stored value; the time and memory of a band grow with the square of
+//! the resolution.
+//! Not for: surfaces with holes, beside which the field is not a distance, unless an offset closes
+//! them; that bakes a dense grid on the way.
 
 use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;
@@ -30,22 +33,24 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-/// How a sparse field is to be.
+/// Settings of a sparse bake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseSettings {
-    /// Where the blocks are.
+    /// Goal that decides where blocks are placed.
     pub goal: SparseGoal,
-    /// Of a stored value.
+    /// Storage size of a value.
     pub bits: Bits,
-    /// Lowers every value by its error: the solid then encloses the mesh, and no point of it is reported outside. That doubles the error, so a
-    /// tolerance is kept by proving half of it.
+    /// Whether every value is lowered by its error. The solid then encloses the mesh, and no point
+    /// of the mesh is reported outside. This doubles the error, so to keep a tolerance, half of it
+    /// is proven.
     pub conservative: bool,
 }
 
-/// What blocks are for.
+/// Width or tolerance that decides where blocks are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SparseGoal {
-    /// Cells of the size that [`BakeSettings::resolution`] asks for, within so many of them from the surface.
+    /// A band around the surface of this width \[cells\], with cells of the size given by
+    /// [`BakeSettings::resolution`].
     Band(f64),
     /// An error of at most this, everywhere within the grid \[m\].
     Tolerance(f64),
@@ -62,7 +67,7 @@ impl Default for SparseSettings {
 }
 
 impl SparseSettings {
-    /// What has to be reached before values are lowered by their errors, which doubles these.
+    /// Returns the goal to reach before values are lowered by their errors, which doubles them.
     fn proven_goal(&self) -> Result<SparseGoal, SparseBakeError> {
         let is_usable = |length: f64| length > 0.0 && length.is_finite();
         match self.goal {
@@ -78,10 +83,11 @@ impl SparseSettings {
     }
 }
 
-/// Of a coarse node: its value and nearest face, and the block of its cell.
+/// Memory per coarse node \[bytes\]: its value and nearest face, and the block of its cell.
 pub(crate) const COARSE_BYTES: u64 = 12;
 
-/// Bakes a closed mesh into a sparse field. Distances are always found by [`Method::Exact`](crate::bake::settings::Method::Exact), whatever `settings` say.
+/// Bakes a closed mesh into a sparse field. Distances are always computed by
+/// [`Method::Exact`](crate::bake::settings::Method::Exact), whatever `settings` say.
 pub fn bake_sparse(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -95,7 +101,8 @@ pub fn bake_sparse(
     let goal = sparse.proven_goal()?;
     let resolved = match goal {
         SparseGoal::Band(_) => settings.cell_size(mesh.bounds()),
-        // A step of `f32` more than the tolerance leaves none of it.
+        // A step of `f32` beyond the tolerance would use it up; [`Intake`] allows a sixteenth of
+        // this length.
         SparseGoal::Tolerance(tolerance) => Some(16.0 * tolerance),
     };
     let intake = Intake::of(mesh, resolved);
@@ -106,7 +113,8 @@ pub fn bake_sparse(
     Ok(baked)
 }
 
-/// [`bake_sparse`] on a given coarse grid, such as that of another sparse field. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
+/// Bakes a closed mesh on a given coarse grid, such as that of another sparse field; otherwise like
+/// [`bake_sparse`]. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
 pub fn bake_sparse_on(
     mesh: &TriangleMesh,
     coarse: GridLayout,
@@ -121,7 +129,8 @@ pub fn bake_sparse_on(
     bake_sparse_keeping(mesh, coarse, settings, sparse, None, progress).map(|(baked, _)| baked)
 }
 
-/// The same for a mesh of valid faces, with the blocks that are known from before, if any. Returns also how many blocks were computed.
+/// Bakes a mesh of valid faces on a given coarse grid, like [`bake_sparse_on`], reusing the blocks
+/// of an earlier bake, if any. Also returns the number of blocks that were computed.
 pub(crate) fn bake_sparse_keeping(
     mesh: &TriangleMesh,
     layout: GridLayout,
@@ -135,6 +144,7 @@ pub(crate) fn bake_sparse_keeping(
     let bounds = mesh.bounds();
     layout.check()?;
     check_within(&layout, bounds)?;
+    // Choose the sign method; only closed surfaces are accepted.
     tell(progress, Stage::Preparing, 0, 1)?;
     let exact = ExactDistance::within(mesh, settings.sign, layout.bounds().as_daabb())?;
     let patches = match &exact.plan().signs {
@@ -143,6 +153,7 @@ pub(crate) fn bake_sparse_keeping(
         }
         _ => return Err(SparseBakeError::NeedsClosed),
     };
+    // Build the coarse grid, then the blocks.
     let builder = Builder {
         exact: &exact,
         prover: CellProver::new(&exact.plan().bvh, patches),
@@ -160,6 +171,7 @@ pub(crate) fn bake_sparse_keeping(
         SparseGoal::Band(width) => builder.band(&coarse, width, progress)?,
         SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
     };
+    // Assemble the field and measure its error.
     tell(progress, Stage::Checking, 0, 1)?;
     let computed = built.blocks.len() - built.kept;
     let mut parts = SparseParts {
@@ -203,7 +215,7 @@ pub(crate) fn bake_sparse_keeping(
     Ok((baked, computed))
 }
 
-/// Signs by an offset hang on all nodes of a grid, so a dense grid is baked and folded.
+/// Bakes a dense grid and converts it, because signs by an offset depend on all nodes of a grid.
 pub(crate) fn by_offset(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -240,7 +252,7 @@ pub(crate) fn by_offset(
     }
 }
 
-/// The grid whose cells blocks replace.
+/// Returns the coarse grid, whose cells are replaced by blocks.
 pub(crate) fn coarse_layout(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
@@ -259,7 +271,8 @@ pub(crate) fn coarse_layout(
             if !(longest > 0.0 && longest.is_finite()) {
                 return Err(BakeError::from(MeshError::NoExtent { extents }).into());
             }
-            // Where the surface has an edge, cells are as large as the tolerance, two levels of blocks down. Not tuned further.
+            // At an edge of the surface, cells two levels of blocks down are as large as the
+            // tolerance. Not tuned further.
             let size = (64.0 * tolerance).clamp(longest / 128.0, longest / 8.0) as f32;
             let padded = extents + 2.0 * f64::from(size);
             let cells = (padded / f64::from(size)).ceil().max(DVec3::ONE).as_uvec3();
@@ -268,6 +281,7 @@ pub(crate) fn coarse_layout(
     }
 }
 
+/// Returns a grid of `cells` cells around `center`.
 pub(crate) fn centered(
     center: DVec3,
     cell_size: f32,

@@ -1,12 +1,15 @@
-//! Blocks of eight cells a side wherever the surface is near.
+//! Sparse bake of a band: blocks of eight cells per side wherever the surface is near.
 //!
-//! Input: the coarse grid, the width of the band. Output: a block for every coarse cell that the band reaches. Its nodes are exact
-//! within the band and off by `f32` rounding, which is part of their error, beyond.
-//! Cost: a part of a microsecond a node; beside the field, the nodes of two layers of blocks.
-//! Not for: an error that is asked for; see `sparse_tolerance.rs`.
+//! Input: the coarse grid, the width of the band.
+//! Output: a block for every coarse cell that the band reaches. Its nodes are exact within the
+//! band; beyond, they are off by the rounding of `f32`, which is part of their error.
+//! Cost: a part of a microsecond per node; beside the field, memory for the nodes of two layers of
+//! blocks.
+//! Not for: a prescribed error; see `tolerance.rs`.
 //!
-//! Blocks share their borders, and nearly every node is searched once: a block owns the nodes up to the last of each row, which is the first
-//! of the next block, and takes that from there. Where there is no next block it searches that too, in one go with its own.
+//! Blocks share their borders, and nearly every node is searched once: a block owns all nodes but
+//! the last of each row, which is the first of the next block and is copied from there. Where there
+//! is no next block, it searches that node too, together with its own.
 
 use crate::bake::packing::CELLS;
 use crate::bake::packing::CELLS_LOG2;
@@ -28,37 +31,37 @@ use crate::field::{GridLayout, PLAIN, SparseBlock};
 use crate::geom::{corner, place_index, places};
 use crate::threads;
 
-/// Nodes of a block.
+/// Number of nodes in a block.
 const NODES: usize = ((CELLS + 1) * (CELLS + 1) * (CELLS + 1)) as usize;
 
-/// Blocks that are put together by one thread at a time.
+/// Number of blocks that one thread assembles at a time.
 const TOGETHER: usize = 16;
 
-/// What becomes of each block.
+/// Decisions per block: whether it is kept, and whether its nodes are searched.
 struct Fates<'a> {
-    /// The block of before, where it stays as it is.
+    /// The old block, where it is kept.
     kept: Vec<Option<&'a SparseBlock>>,
     /// Whether its nodes are searched: for itself, or for neighbours that are not kept.
     searched: Vec<bool>,
 }
 
-/// The nodes of the blocks.
+/// The grid of the nodes of the blocks.
 struct Fine {
     layout: GridLayout,
-    /// They are exact this near to the surface \[m\].
+    /// Distance from the surface within which the nodes are exact \[m\].
     exact_within: f64,
 }
 
-/// The nodes that the blocks of one layer searched.
+/// Nodes searched by the blocks of one layer.
 struct Layer {
-    /// Its first block.
+    /// Index of its first block.
     first: usize,
-    /// Room for [`NODES`] for each block; those it [searched](Near::searched) are at the beginning.
+    /// [`NODES`] entries for each block; those it [searched](Near::searched) are at the beginning.
     values: Vec<f32>,
 }
 
 impl Layer {
-    /// The nodes of a block of this layer, if it is one.
+    /// Returns the nodes of a block, if it is in this layer.
     fn of(&self, number: u32) -> Option<&[f32]> {
         let start = (number as usize).checked_sub(self.first)? * NODES;
         self.values.get(start..start + NODES)
@@ -66,7 +69,7 @@ impl Layer {
 }
 
 impl Builder<'_> {
-    /// A block for every coarse cell that the surface comes within `width` fine cells of.
+    /// Builds a block for every coarse cell that is within `width` fine cells of the surface.
     pub(crate) fn band(
         &self,
         coarse: &Coarse,
@@ -78,6 +81,7 @@ impl Builder<'_> {
         let half_diagonal = check::half_diagonal(&layout);
         let far_error = self.far_error();
         let rounding = self.rounding + far_error;
+        // Choose the coarse cells that get a block, and the blocks that stay.
         let near = self.near(coarse, width * cell_size);
         let fine = Fine {
             layout,
@@ -90,11 +94,13 @@ impl Builder<'_> {
         let fates = self.fates(&fine, &near, &error);
         let mut built = Built::new(self.bits);
         built.plain_error = near.plain_error;
+        // Refuse early what takes too much memory: the blocks, and two layers at work.
         let layers = self.layout.cells().z;
         let largest_layer = (0..layers).map(|z| near.layer(z).len()).max().unwrap_or(0);
         let at_work = 2 * largest_layer * NODES * size_of::<f32>();
         let stored = near.cells.len() as u64 * self.block_bytes(CELLS);
         self.count(stored + at_work as u64, 1.0)?;
+        // Assemble the blocks layer by layer, from the searched nodes of this layer and the next.
         let mut this = self.search(&fine, &near, &fates, 0);
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
@@ -133,7 +139,7 @@ impl Builder<'_> {
                 searched: vec![true; near.cells.len()],
             };
         };
-        // A block takes its borders from those that follow.
+        // A block takes its borders from the blocks that follow.
         let following = |cell: UVec3| {
             let cells = self.layout.cells();
             (1..8).filter_map(move |i| near.number(cells, corner(cell, i)))
@@ -157,7 +163,7 @@ impl Builder<'_> {
 
     fn near(&self, coarse: &Coarse, width: f64) -> Near {
         let cells = self.layout.cells();
-        // As the bits of an `f64`, whose order is that of numbers that are not negative.
+        // The bits of an `f64`, which sort like the numbers where these are not negative.
         let plain_error = AtomicU64::new(0);
         let rows = threads::map((cells.y * cells.z) as usize, |row| {
             let (y, z) = (row as u32 % cells.y, row as u32 / cells.y);
@@ -167,7 +173,8 @@ impl Builder<'_> {
                 if self.is_near(&cell, width) {
                     near.push(UVec3::new(x, y, z));
                 } else {
-                    // Only the largest counts, so none has to be proven to be smaller than one that is known.
+                    // Only the largest error counts, so none has to be proven smaller than one
+                    // already found.
                     let enough = f64::from_bits(plain_error.load(Ordering::Relaxed));
                     let rounding = self.rounding + rounding_of(cell.farthest());
                     let error = self.prover.prove_whole(&cell, enough - rounding) + rounding;
@@ -188,7 +195,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the surface comes within `width` of a coarse cell; now and then also when it does not quite.
+    /// Returns whether the surface comes within `width` of a coarse cell. May return `true` when it
+    /// narrowly misses that.
     fn is_near(&self, cell: &Cell, width: f64) -> bool {
         let nearest = cell.nearest();
         let diagonal = 3f64.sqrt() * cell.size;
@@ -199,7 +207,9 @@ impl Builder<'_> {
             }
     }
 
-    /// [`Self::is_near`] for a cube around `middle`, which is a coarse cell or a part of one. `hint` is a face, best one that is near.
+    /// Returns whether the surface comes within `width` of a cube around `middle`, which is a
+    /// coarse cell or a part of one; see [`Self::is_near`]. `hint` is a face, ideally one that is
+    /// near.
     fn is_part_near(&self, middle: DVec3, size: f64, width: f64, hint: &mut u32) -> bool {
         let nearest = self.exact.nearest(middle, *hint);
         *hint = nearest.face;
@@ -207,12 +217,12 @@ impl Builder<'_> {
         if nearest.distance_squared.sqrt() > width + half_diagonal {
             return false;
         }
-        // Nearest to the middle, but not to the cube; most often near enough all the same.
+        // Nearest to the middle, not to the cube; but mostly near enough.
         let beside = (nearest.closest.point - middle).abs() - DVec3::splat(0.5 * size);
         if beside.max(DVec3::ZERO).length() <= width {
             return true;
         }
-        // Parts of one fine cell are not worth a closer look.
+        // Parts of one fine cell need no closer look.
         let smallest = 1.25 / f64::from(CELLS) * f64::from(self.layout.cell_size);
         size <= smallest
             || (0..8).any(|i| {
@@ -221,7 +231,8 @@ impl Builder<'_> {
             })
     }
 
-    /// Searches the nodes that the blocks of a layer own, and those beside that nobody owns; none beyond the last layer.
+    /// Searches the nodes that the blocks of a layer own, and those beside them that no block owns.
+    /// Empty beyond the last layer.
     fn search(&self, fine: &Fine, near: &Near, fates: &Fates<'_>, z: u32) -> Layer {
         let Range { start: first, end } = near.layer(z);
         let mut values = vec![0.0; (end - first) * NODES];
@@ -235,7 +246,7 @@ impl Builder<'_> {
                 layout: &fine.layout,
                 first: cell * CELLS,
                 size,
-                // One search for all of it.
+                // One search for the whole piece.
                 side: CELLS + 1,
                 values: &mut values[..size.element_product() as usize],
             };
@@ -244,7 +255,8 @@ impl Builder<'_> {
         Layer { first, values }
     }
 
-    /// All nodes of the block of a cell: its own, those of its neighbours, and what nobody owns.
+    /// Writes all nodes of the block of a cell: its own, those of its neighbours, and those that no
+    /// block owns.
     fn all_nodes(
         &self,
         fine: &Fine,
@@ -261,7 +273,7 @@ impl Builder<'_> {
         };
         for i in 0..8 {
             let offset = corner(UVec3::ZERO, i);
-            // Of a neighbour only the first nodes along the axis that leads there.
+            // Of a neighbour, only the first nodes along the axis that leads there.
             let size = UVec3::select(offset.cmpeq(UVec3::ZERO), UVec3::splat(CELLS), UVec3::ONE);
             let mut beside = Vec::new();
             let of_neighbour =
@@ -277,7 +289,7 @@ impl Builder<'_> {
                         layout: &fine.layout,
                         first: (cell + offset) * CELLS,
                         size,
-                        // Flat: one search for all of it.
+                        // The piece is flat: one search for all of it.
                         side: CELLS,
                         values: &mut beside,
                     };

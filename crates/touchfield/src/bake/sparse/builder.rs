@@ -1,9 +1,9 @@
-//! Sparse fields straight from the mesh: a band of fine blocks around the surface, or blocks wherever a tolerance asks for them.
+//! Shared parts of the sparse bakes: the coarse grid, values of nodes, and the memory limit.
 //!
-//! Input: a closed mesh; how fine, or how exact.
-//! Output: a [`SparseBlocks`] whose error is proven for every block; no dense grid is ever made.
-//! Cost: a few microseconds a stored value; the time and memory of a band grow with the square of the resolution.
-//! Not for: surfaces with holes, whose field is no distance beside them, unless an offset closes them: that takes a dense grid on the way.
+//! Input: a closed mesh with its exact distances, and the coarse grid.
+//! Output: values and nearest faces at nodes, from which `band.rs` and `tolerance.rs` build blocks.
+//! Cost: a few microseconds per stored value. No dense grid is ever made.
+//! Not for: surfaces with holes, beside which the field is not a distance; see `bake.rs`.
 
 use crate::bake::packing::Bits;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,30 +23,33 @@ use crate::bake::sparse::kept::KeptBlocks;
 use crate::field::{GridLayout, SparseBlock};
 use crate::geom::{corner, place_index};
 
+/// State of a sparse bake.
 pub(crate) struct Builder<'a> {
     pub(crate) exact: &'a ExactDistance,
     pub(crate) prover: CellProver<'a>,
     pub(crate) layout: GridLayout,
     pub(crate) bits: Bits,
     pub(crate) conservative: bool,
-    /// Blocks of before that may stay as they are.
+    /// Blocks of an earlier bake that may be reused.
     pub(crate) kept: Option<&'a KeptBlocks<'a>>,
+    /// Rounding error of the grid \[m\].
     pub(crate) rounding: f64,
+    /// Memory limit \[bytes\].
     pub(crate) max_memory: u64,
-    /// Bytes of the coarse grid and all blocks so far.
+    /// Memory of the coarse grid and all blocks so far \[bytes\].
     pub(crate) stored: AtomicU64,
-    /// Rows of coarse cells so far.
+    /// Rows of coarse cells finished so far.
     pub(crate) done: AtomicU64,
 }
 
-/// The coarse nodes.
+/// Values and nearest faces of the coarse nodes.
 pub(crate) struct Coarse {
     pub(crate) values: Vec<f32>,
     pub(crate) faces: Vec<u32>,
 }
 
 impl Builder<'_> {
-    /// Exact distances and nearest faces of the coarse nodes.
+    /// Computes exact distances and nearest faces of the coarse nodes.
     pub(crate) fn coarse(&self, progress: Progress<'_>) -> Result<Coarse, SparseBakeError> {
         let layout = &self.layout;
         self.count(0, 1.0)?;
@@ -60,13 +63,16 @@ impl Builder<'_> {
         Ok(Coarse { values, faces })
     }
 
-    /// Signed distances of a box of nodes, and their nearest faces if there is room for them. Exact within `exact_within` of the surface.
+    /// Computes signed distances of a box of nodes, and their nearest faces unless `faces` is
+    /// empty. Exact within `exact_within` of the surface.
     pub(crate) fn fill(&self, mut piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) {
         let unclear = self.fill_distances(piece.reborrow(), exact_within, faces);
         self.settle(piece, &unclear);
     }
 
-    /// The same for the nodes of a cell that is made finer. Its corners are known, and tell most of the others their sign where no face does.
+    /// Computes signed distances of the nodes of a cell that is refined, like [`Self::fill`]. The
+    /// corners of the cell are known, and give most other nodes their sign where no face determines
+    /// it.
     pub(crate) fn fill_cell(&self, mut piece: Piece<'_>, cell: &Cell, faces: &mut [u32]) {
         let mut unclear = self.fill_distances(piece.reborrow(), f64::INFINITY, faces);
         let last = piece.size - UVec3::ONE;
@@ -82,7 +88,7 @@ impl Builder<'_> {
         self.settle(piece, &unclear);
     }
 
-    /// Returns the nodes whose sign is not known yet.
+    /// Computes distances, and returns the nodes whose sign is not known yet.
     fn fill_distances(&self, piece: Piece<'_>, exact_within: f64, faces: &mut [u32]) -> Vec<UVec3> {
         let wanted = Wanted {
             exact_within,
@@ -113,7 +119,8 @@ impl Builder<'_> {
         nodes.cell(node)
     }
 
-    /// Counts bytes that blocks take from now on, when `share` of all blocks are counted.
+    /// Counts bytes that blocks take from now on. `share` is the part of all blocks counted so far,
+    /// for the estimate in the error.
     pub(crate) fn count(&self, bytes: u64, share: f64) -> Result<(), SparseBakeError> {
         let stored = bytes + self.stored.fetch_add(bytes, Ordering::Relaxed);
         if stored <= self.max_memory {
@@ -125,19 +132,19 @@ impl Builder<'_> {
         })
     }
 
-    /// How far nodes are off that need not be exact \[m\].
+    /// Returns the error of nodes that need not be exact \[m\].
     pub(crate) fn far_error(&self) -> f64 {
         let extent = self.layout.bounds().extents().length();
         self.prover.bvh.far_error(extent.into())
     }
 
-    /// Bytes of a block of so many cells a side.
+    /// Returns the memory of a block with `cells` cells per side \[bytes\].
     pub(crate) fn block_bytes(&self, cells: u32) -> u64 {
         size_of::<SparseBlock>() as u64 + u64::from(cells + 1).pow(3) * self.bits.bytes()
     }
 }
 
-/// A grid of cells so many times as fine.
+/// Returns a grid over the same cells, each split `cells` times along each axis.
 pub(crate) fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
     GridLayout {
         cell_size: layout.cell_size / cells as f32,
@@ -146,7 +153,7 @@ pub(crate) fn finer(layout: &GridLayout, cells: u32) -> GridLayout {
     }
 }
 
-/// A box of nodes that were filled, x fastest.
+/// A box of filled nodes, x fastest.
 pub(crate) struct Nodes<'a> {
     pub(crate) layout: &'a GridLayout,
     pub(crate) first: UVec3,
@@ -156,7 +163,7 @@ pub(crate) struct Nodes<'a> {
 }
 
 impl Nodes<'_> {
-    /// The cell whose lowest corner is `node`, counted from the first.
+    /// Returns the cell whose lowest corner is `node`, counted from the first node of the box.
     pub(crate) fn cell(&self, node: UVec3) -> Cell {
         let slots: [usize; 8] = std::array::from_fn(|i| place_index(self.size, corner(node, i)));
         Cell {

@@ -1,32 +1,57 @@
-//! How far the interpolant of a cell can be from the true distance: proven, and far tighter than Lipschitz where the surface is smooth.
+//! Proven bounds of the interpolation error in a cell, far tighter than Lipschitz where the surface
+//! is smooth.
 //!
-//! Input: a closed surface, a cell, the exact distances of its corners and the faces nearest to them.
+//! Input: a closed surface, a cell, the exact distances of its corners and the faces nearest to
+//! them.
 //! Output: a bound of |interpolated − true| over the whole cell \[m\].
-//! Cost: from a few dozen products to one search of the faces near the cell and a look at parts of it.
-//! Not for: surfaces with holes, beside which the field is no distance; and rounding, which the caller adds.
+//! Cost: from a few dozen products to one search of the faces near the cell and an examination of
+//! parts of it.
+//! Not for: surfaces with holes, beside which the field is not a distance; and rounding, which the
+//! caller adds.
 //!
-//! With h the side of the cell, xᵢ its corners, dᵢ the distances there, wᵢ the weights of the interpolation and I = Σ wᵢ dᵢ:
+//! With h the side of the cell, xᵢ its corners, dᵢ the distances there, wᵢ the weights of the
+//! interpolation and I = Σ wᵢ dᵢ:
 //!
 //! 1. *Lipschitz.* Always: half a diagonal, √3/2 h (see `check.rs`).
-//! 2. *Far.* Let no corner be nearer than m > √3/2 h, so that the cell is all on one side. The squared distance to any set less |x|² is
-//!    concave, so d² ≥ Σ wᵢ dᵢ² − Σ wᵢ |x − xᵢ|² ≥ I² − ¾ h²; hence I − d ≤ m − √(m² − ¾ h²). And the distance to a point y or a face
-//!    is convex: d ≤ |x − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best. With two of them, y and z, the
-//!    smaller is at most any mean: d − I ≤ maxᵢ (λ |xᵢ − y| + (1 − λ) |xᵢ − z| − dᵢ). That halves the error of a cell between two walls.
-//! 3. *By parts.* The faces that can be nearest somewhere in the cell are few, and fewer in a part of it; I is trilinear in a part too, and so
-//!    differs from anything linear most at its corners xₖ. With d_T the distance to the face T, which is convex:
-//!    - Off the surface the distance is d = min d_T. Every d_T lies above its tangent t_T at the middle of the part: hence
-//!      I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And d ≤ d_T, and any mean of them: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest one
-//!      or, between walls, for a mean of two or three.
-//!    - On the surface let y, on T, be nearest to x. If the normals of all faces around y are within α < 45° of that of T, so that the way to x runs in front of all of them or behind, then
-//!      x − y makes an angle of at most α with that: across it, one of those faces would lead nearer. So the height of x over the plane of T, which is linear, differs from the signed distance by at
-//!      most (1 − cos α) d; and I differs from that height most at a corner. Points of T that are nearest to two points are no farther apart than they, so of the edges of T only those near the one nearest to the middle count.
-//!    - The same where faces cross or lie upon each other, so that none of them tells the side, without signs: |height| differs from the distance by no more than that. Take heights the same way
-//!      round. Points over all the planes are one convex piece of the part, so they have one sign, and so have those below all; the others are no higher over any plane than two planes are apart, w, and if no corner is over all of them, nothing is higher than that. One corner over
-//!      all planes and one below tell the signs. If they differ, heights do for signed distances, but for 2 w; if not, the distance is a crease, |height| with that sign, which is convex.
-//!    - Anywhere, such as around a sharp edge: d changes by no more than the way from the middle, and I by no more than its largest slope times that.
+//! 2. *Far.* Let no corner be nearer than m > √3/2 h, so that the cell is all on one side. The
+//!    squared distance to any set less |x|² is concave, so d² ≥ Σ wᵢ dᵢ² − Σ wᵢ |x − xᵢ|² ≥ I² − ¾
+//!    h²; hence I − d ≤ m − √(m² − ¾ h²). And the distance to a point y or a face is convex:
+//!    d ≤ |x − y| ≤ Σ wᵢ |xᵢ − y|; hence d − I ≤ maxᵢ (|xᵢ − y| − dᵢ), for whatever y is best. With
+//!    two of them, y and z, the smaller is at most any mean: d − I ≤ maxᵢ (λ |xᵢ − y| + (1 − λ)
+//!    |xᵢ − z| − dᵢ). That halves the error of a cell between two walls.
+//! 3. *By parts.* The faces that can be nearest somewhere in the cell are few, and fewer in a part
+//!    of it. I is trilinear in a part too, and so differs from anything linear most at the corners
+//!    xₖ of the part. Let d_T be the distance to the face T, which is convex. The cases are listed
+//!    below.
 //!
-//!    T cannot win in a part if its tangent lies above the distance to the nearest face in all corners, for that one is convex. And one place where I is off by more
-//!    than is allowed ends the search: the middles of parts are tried, and where two walls are equally far.
+//! Cases of the third bound:
+//!
+//! - Off the surface the distance is d = min d_T. Every d_T lies above its tangent t_T at the
+//!   middle of the part: hence I − d ≤ max_T maxₖ (Iₖ − t_T(xₖ)), over the faces that can win. And
+//!   d is at most d_T, or any mean of several: hence d − I ≤ maxₖ (d_T(xₖ) − Iₖ), for the nearest
+//!   face or, between walls, for a mean of two or three.
+//! - On the surface let y, on T, be nearest to x. Let the normals of all faces around y be within
+//!   α < 45° of that of T, so that the segment to x runs in front of all of them or behind. Then
+//!   x − y makes an angle of at most α with that normal: otherwise one of those faces would be
+//!   nearer. So the height of x over the plane of T, which is linear, differs from the signed
+//!   distance by at most (1 − cos α) d; and I differs from that height most at a corner. The points
+//!   of T nearest to two points are no farther apart than these two, so only those edges of T count
+//!   that are near the point nearest to the middle.
+//! - Where faces cross or lie upon each other, none of them determines the side. The same bound
+//!   then holds without signs: |height| differs from the distance by no more than that. Orient all
+//!   planes alike. The points above all planes form one convex piece of the part, so they have one
+//!   sign, and so do those below all planes. All others are no higher over any plane than w, the
+//!   largest distance between two planes; and if no corner is above all planes, no point is higher
+//!   than that. One corner above all planes and one below all determine the two signs. If they
+//!   differ, heights serve as signed distances, to within 2 w. If not, the distance is a crease,
+//!   |height| with that sign, which is convex.
+//! - Anywhere, such as around a sharp edge: d changes by no more than the distance from the middle,
+//!   and I by no more than its largest slope times that.
+//!
+//! T cannot win in a part if its tangent lies above the distance to the nearest face at all
+//! corners, because that distance is convex. And a single place where I is off by more than the
+//! allowed error ends the search: the middles of parts are tried, and places where two walls are
+//! equally far.
 
 use std::sync::OnceLock;
 
@@ -37,38 +62,39 @@ use crate::bake::sparse::flatness::{Flatness, flatness_of_faces};
 use crate::geom::{ClosestPoint, Triangle, corner};
 use crate::mesh::{Bvh, Nearest};
 
-/// How often a cell is halved into parts.
+/// Number of times a cell is halved into parts.
 const CLOSER: u32 = 3;
 
-/// Proves errors of cells over one closed surface.
+/// Prover of interpolation errors in cells over one closed surface.
 pub(crate) struct CellProver<'a> {
     pub(crate) bvh: &'a Bvh,
     pub(crate) patches: &'a Patches,
-    /// The largest coordinate of the surface \[m\]: what rounding goes by.
+    /// Largest coordinate of the surface, which determines the rounding error \[m\].
     reach: f64,
-    /// Made when it is first asked for: bands do without.
+    /// Built at first use: bands do without.
     flatness: OnceLock<Vec<Flatness>>,
 }
 
-/// What is proven of a cell.
+/// Error bound of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Proof {
-    /// |interpolated − true| is at most this \[m\].
+    /// Bound of |interpolated − true| \[m\].
     pub(crate) error: f64,
-    /// Whether some point is known to be off by more than was enough: no other proof can do better.
+    /// Whether some point is known to be off by more than was enough, so that no other proof can
+    /// succeed.
     pub(crate) refuted: bool,
 }
 
 /// A cube to interpolate in. Corners count x in bit 0, y in bit 1, z in bit 2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// The lowest corner \[m\].
+    /// Lowest corner \[m\].
     pub(crate) low: DVec3,
     /// Side \[m\].
     pub(crate) size: f64,
     /// Signed distances of the corners \[m\].
     pub(crate) values: [f64; 8],
-    /// The face nearest to each corner.
+    /// Face nearest to each corner.
     pub(crate) faces: [u32; 8],
 }
 
@@ -81,7 +107,7 @@ impl Cell {
         std::array::from_fn(|i| self.corner(i))
     }
 
-    /// The interpolant, at a place from 0 to 1 along each side \[m\].
+    /// Returns the interpolant at local coordinates from 0 to 1 along each side \[m\].
     pub(crate) fn interpolated(&self, place: DVec3) -> f64 {
         let along = |a: f64, b: f64, t: f64| a + t * (b - a);
         let v = &self.values;
@@ -90,17 +116,17 @@ impl Cell {
         along(plane(0), plane(4), place.z)
     }
 
-    /// The least distance of a corner from the surface \[m\].
+    /// Returns the smallest distance of a corner from the surface \[m\].
     pub(crate) fn nearest(&self) -> f64 {
         (self.values.iter()).fold(f64::INFINITY, |nearest, value| nearest.min(value.abs()))
     }
 
-    /// The largest.
+    /// Returns the largest distance of a corner from the surface \[m\].
     pub(crate) fn farthest(&self) -> f64 {
         (self.values.iter()).fold(0.0, |farthest, value| value.abs().max(farthest))
     }
 
-    /// From the middle to a corner \[m\].
+    /// Returns the distance from the middle to a corner \[m\].
     fn half_diagonal(&self) -> f64 {
         0.5 * 3f64.sqrt() * self.size
     }
@@ -125,18 +151,22 @@ impl<'a> CellProver<'a> {
         (self.flatness).get_or_init(|| flatness_of_faces(self.bvh.triangles(), normal))
     }
 
-    /// A bound of the error in a cell. Does not try for better once it is at most `enough`, and looks at parts of the cell to get there.
+    /// Returns a bound of the error in a cell. Stops improving it once it is at most `enough`, and
+    /// examines parts of the cell to get there.
     pub(crate) fn prove(&self, cell: &Cell, enough: f64) -> Proof {
         self.prove_by(cell, enough, CLOSER)
     }
 
-    /// A bound of the error in a cell as a whole: what it is at best, or at most `enough`. So the largest of many cells is the same in whatever
-    /// order they are asked, each with the largest so far as enough. ([`Self::prove`] says more or less of parts that fall short.)
+    /// Returns a bound of the error in a cell as a whole: the best one, or any that is at most
+    /// `enough`.
+    ///
+    /// So the maximum over many cells does not depend on their order, if each is given the maximum
+    /// so far as `enough`. (The bound of [`Self::prove`] varies where parts fall short.)
     pub(crate) fn prove_whole(&self, cell: &Cell, enough: f64) -> f64 {
         self.prove_by(cell, enough, 0).error
     }
 
-    /// By parts that come from halving the cell so often.
+    /// Bounds the error by parts that come from halving the cell `closer` times.
     fn prove_by(&self, cell: &Cell, enough: f64, closer: u32) -> Proof {
         let lipschitz = cell.half_diagonal();
         let mut proof = Proof {
@@ -159,7 +189,7 @@ impl<'a> CellProver<'a> {
         proof
     }
 
-    /// The second bound; no corner is nearer than `nearest`, which exceeds half a diagonal.
+    /// Returns the second bound. No corner is nearer than `nearest`, which exceeds half a diagonal.
     fn far(&self, cell: &Cell, nearest: f64, enough: f64) -> f64 {
         let above = nearest - (nearest * nearest - 0.75 * cell.size * cell.size).sqrt();
         if above > cell.half_diagonal() {
@@ -173,7 +203,7 @@ impl<'a> CellProver<'a> {
         let excess = |distance: &dyn Fn(DVec3) -> f64| -> [f64; 8] {
             std::array::from_fn(|i| distance(corners[i]) - cell.values[i].abs())
         };
-        // Points are quicker to measure to, faces are nearer.
+        // Distances to points are faster to compute; distances to faces give smaller bounds.
         let by_points = (0..8).filter(is_first).map(|i| {
             let point = triangles[cell.faces[i] as usize]
                 .closest_point(corners[i])
@@ -191,9 +221,10 @@ impl<'a> CellProver<'a> {
         above.max(best)
     }
 
-    /// The third bound; `None` where too many faces can be nearest.
+    /// Returns the third bound; `None` where too many faces can be nearest.
     fn by_parts(&self, cell: &Cell, enough: f64, closer: u32) -> Option<Proof> {
-        /// More faces than this take longer than to look at halves of the cell. Tuned on the 69,666-triangle bunny.
+        /// Largest number of faces; with more, examining halves of the cell is faster. Tuned on the
+        /// 69,666-triangle bunny.
         const MOST_FACES: usize = 96;
         let center = cell.low + DVec3::splat(0.5 * cell.size);
         let radius = cell.half_diagonal();
@@ -203,12 +234,14 @@ impl<'a> CellProver<'a> {
             .then(|| self.part(cell, &Part::WHOLE, &faces, enough, closer))
     }
 
-    /// What is proven of a part of a cell, of whose points only these faces can be nearest.
+    /// Bounds the error in a part of a cell. `faces` are those that can be nearest to a point of
+    /// the part.
     fn part(&self, cell: &Cell, part: &Part, faces: &[u32], enough: f64, closer: u32) -> Proof {
         let middle = part.first + DVec3::splat(0.5 * part.share);
         let center = cell.low + cell.size * middle;
         let radius = part.share * cell.half_diagonal();
         let triangles = self.bvh.triangles();
+        // The faces as seen from the middle, and the nearest of them.
         let mut near: Vec<Near> = faces
             .iter()
             .map(|&face| Near::of(face, triangles, center))
@@ -217,7 +250,8 @@ impl<'a> CellProver<'a> {
             return Proof::NONE;
         };
         let side = self.side(cell, center, &first);
-        // How far the middle is off, at least and at most: where the side is not known, it is one of two.
+        // Smallest and largest possible error at the middle: where the side is not known, it is one
+        // of two.
         let interpolated = cell.interpolated(middle);
         let [on_one, on_other] =
             [1.0, -1.0].map(|side| (side * first.distance - interpolated).abs());
@@ -230,12 +264,13 @@ impl<'a> CellProver<'a> {
         if refuted && part.share < 1.0 {
             return Proof::REFUTED;
         }
+        // Drop the faces that cannot win at any corner of the part.
         let places: [DVec3; 8] = std::array::from_fn(|i| part.place(i));
         let corners = places.map(|place| cell.low + cell.size * place);
         let values = places.map(|place| cell.interpolated(place));
         let rival = distances(&triangles[first.face as usize], &corners);
         let farthest = largest(&rival);
-        // More than `f64` rounds in measuring to a face.
+        // More than `f64` rounds in computing the distance to a face.
         let rounding = 1e-12 * (farthest + radius + self.reach);
         near.retain(|other| {
             other.face == first.face
@@ -247,6 +282,7 @@ impl<'a> CellProver<'a> {
             corners: &corners,
             near: &near,
         };
+        // Bound the error by the case that applies: off the surface, on it, or where walls meet.
         let mut error = match side {
             Some(side) if first.distance > radius => {
                 let unsigned = values.map(|value| side * value);
@@ -265,6 +301,7 @@ impl<'a> CellProver<'a> {
             }
             _ => self.off_walls(cell, &seen, &values, farthest, radius, rounding),
         };
+        // The case that holds anywhere: from the middle, by the largest slope.
         let slope = rise(&values) / (part.share * cell.size);
         error = error.min(most_off + (1.0 + slope) * radius);
         if refuted && part.share < 1.0 {
@@ -274,6 +311,7 @@ impl<'a> CellProver<'a> {
         if error <= enough || refuted || closer == 0 {
             return proof;
         }
+        // Not enough yet: examine the halves.
         let faces: Vec<u32> = near.into_iter().map(|near| near.face).collect();
         let mut worst: f64 = 0.0;
         for i in 0..8 {
@@ -292,7 +330,9 @@ impl<'a> CellProver<'a> {
         }
     }
 
-    /// -1 for a point inside, 1 for one outside, given the face nearest to it: as that tells or, where it is crossed by others, as a corner of the cell does if nothing comes between.
+    /// Returns −1 for a point inside and 1 for one outside, given the face nearest to it; `None` if
+    /// that is not known. The sign comes from the face or, where others cross it, from a corner of
+    /// the cell with no face between.
     fn side(&self, cell: &Cell, point: DVec3, nearest: &Near) -> Option<f64> {
         if let Some(inside) = self.patches.inside(point, &nearest.nearest()) {
             return Some(if inside { -1.0 } else { 1.0 });
@@ -300,9 +340,10 @@ impl<'a> CellProver<'a> {
         self.side_by_corners(cell, point, nearest.distance)
     }
 
-    /// The same for a point that is so far from the surface, or farther: as a corner of the cell tells.
+    /// Returns the sign of a point at least `distance` from the surface, taken from a corner of the
+    /// cell; `None` if that is not known. See [`Self::side`].
     fn side_by_corners(&self, cell: &Cell, point: DVec3, distance: f64) -> Option<f64> {
-        /// More than values are rounded.
+        /// Larger than the relative rounding of values.
         const MARGIN: f64 = 1.0 + 1e-6;
         if !self.patches.change_at_surface() {
             return None;
@@ -311,10 +352,10 @@ impl<'a> CellProver<'a> {
             let farther = distance.max(cell.values[i].abs());
             MARGIN * point.distance(cell.corner(i)) < farther
         };
-        // What is said of a corner on the surface may be said of its other side.
+        // The sign of a corner on the surface may be that of its other side.
         let is_off = |i: &usize| cell.values[*i].abs() > 1e-6 * cell.size;
         let is_clear = |i: &usize| is_off(i) && self.bvh.is_clear(point, cell.corner(*i));
-        // The nearest first.
+        // The nearest corners first.
         let middle = cell.low + DVec3::splat(0.5 * cell.size);
         let nearest_corner = point.cmpgt(middle).bitmask() as usize;
         let by_nearness = [0, 1, 2, 4, 3, 5, 6, 7].map(|across| nearest_corner ^ across);
@@ -323,8 +364,12 @@ impl<'a> CellProver<'a> {
         corner.map(|i| cell.values[i].signum())
     }
 
-    /// How far interpolated distances, without their sign, are from the true ones at most in a part that the surface does not reach, given by how much that of the nearest
-    /// face is `above` them; and, if that is more than `enough`, a place in the part, each of its sides from 0 to 1, where they are likely off the most.
+    /// Bounds the error of interpolated unsigned distances in a part that the surface does not
+    /// reach.
+    ///
+    /// `above` is the excess of the distance to the nearest face over the interpolated values at
+    /// the corners. If the bound is more than `enough`, also returns the place in the part, from 0
+    /// to 1 along each side, where the error is likely largest.
     fn off_surface(
         &self,
         seen: &Seen<'_>,
@@ -339,13 +384,14 @@ impl<'a> CellProver<'a> {
                 (0..8).map(|i| unsigned[i] - near.tangent(seen.corners[i] - seen.center))
             })
             .fold(0.0, f64::max);
+        // Lower the other bound by means with the faces that look nearest at its worst corner.
         let mut doubt = None;
         for _ in 0..OTHERS {
             let worst = highest(&above);
             if above[worst] <= enough.max(below) {
                 break;
             }
-            // What looks nearest where the others are far off.
+            // The face that looks nearest where the others are far off.
             let way = seen.corners[worst] - seen.center;
             let Some(next) =
                 (seen.near.iter()).min_by(|a, b| a.tangent(way).total_cmp(&b.tangent(way)))
@@ -371,7 +417,7 @@ impl<'a> CellProver<'a> {
         (error, doubt.filter(|_| error > enough))
     }
 
-    /// The distance of a point from the nearest of some faces \[m\].
+    /// Returns the distance of a point from the nearest of some faces \[m\].
     fn distance(&self, near: &[Near], point: DVec3) -> f64 {
         let triangles = self.bvh.triangles();
         (near.iter())
@@ -380,7 +426,8 @@ impl<'a> CellProver<'a> {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// How far interpolated values are from heights over the planes of faces at most, and those from the signed distance.
+    /// Bounds the difference between interpolated values and heights over the planes of the faces,
+    /// plus the difference between these heights and the signed distance.
     fn off_planes(&self, seen: &Seen<'_>, values: &[f64; 8], farthest: f64, radius: f64) -> f64 {
         let flatness = self.flatness();
         let mut worst: f64 = 0.0;
@@ -390,14 +437,15 @@ impl<'a> CellProver<'a> {
             let off = (seen.corners.iter().zip(values))
                 .map(|(&corner, value)| (flatness.normal.dot(corner - triangle.a) - value).abs())
                 .fold(0.0, f64::max);
-            // The nearest points of two points are no farther apart than they.
+            // The nearest points of two points are no farther apart than these two.
             let bend = flatness.bend(triangle, near.closest.point, radius);
             worst = worst.max(off + bend * farthest);
         }
         worst
     }
 
-    /// The same where faces cross or lie upon each other: what is over all of their planes has one sign, and what is below.
+    /// Bounds the error where faces cross or lie upon each other: points above all of their planes
+    /// have one sign, and so do those below all of them.
     fn off_walls(
         &self,
         cell: &Cell,
@@ -409,8 +457,9 @@ impl<'a> CellProver<'a> {
     ) -> f64 {
         let flatness = self.flatness();
         let triangles = self.bvh.triangles();
+        // Orient all planes alike.
         let up = flatness[seen.near[0].face as usize].normal;
-        // Heights of the corners over each plane, and how the face bends.
+        // Heights of the corners over each plane, and the bend of the face.
         let walls: Vec<([f64; 8], f64)> = (seen.near.iter())
             .map(|near| {
                 let flatness = &flatness[near.face as usize];
@@ -433,7 +482,8 @@ impl<'a> CellProver<'a> {
             })
         });
         let apart = largest(&std::array::from_fn(|i| highest_of[i] - lowest[i])) + rounding;
-        // Corners over all planes and below; where there is none, all that is there is no farther than the planes are apart.
+        // A corner above all planes and one below; where there is none, no point on that side is
+        // farther from the planes than they are apart.
         let over = highest(&lowest);
         let below = highest(&highest_of.map(|height| -height));
         let over = (lowest[over] > rounding).then_some(over);
@@ -448,6 +498,7 @@ impl<'a> CellProver<'a> {
             (None, Some(Some(below))) => (-below, below),
             (None, None) => (1.0, -1.0),
         };
+        // Compare the values with the heights, as signed distances or as a crease.
         let values = values.map(|value| over * value);
         let off = |heights: &[f64; 8]| -> f64 {
             let above_by = |value_of: &dyn Fn(usize) -> f64| {
@@ -470,20 +521,20 @@ impl<'a> CellProver<'a> {
 }
 
 impl Proof {
-    /// Nothing is known.
+    /// No bound.
     const NONE: Proof = Proof {
         error: f64::INFINITY,
         refuted: false,
     };
 
-    /// Of a part: nobody asks how far it is off.
+    /// Refuted bound of a part, whose error is never used.
     const REFUTED: Proof = Proof {
         error: f64::INFINITY,
         refuted: true,
     };
 }
 
-/// A cube in a cell, in units of its side.
+/// A cube in a cell, in units of the side of the cell.
 #[derive(Clone, Copy)]
 struct Part {
     first: DVec3,
@@ -500,7 +551,7 @@ impl Part {
         self.first + self.share * corner(UVec3::ZERO, i).as_dvec3()
     }
 
-    /// The point at a place from 0 to 1 along each side.
+    /// Returns the point at local coordinates from 0 to 1 along each side of the part.
     fn point(&self, cell: &Cell, place: DVec3) -> DVec3 {
         cell.low + cell.size * (self.first + self.share * place)
     }
@@ -514,22 +565,22 @@ impl Part {
     }
 }
 
-/// What there is to see in a part.
+/// Geometry of a part and the faces near it.
 struct Seen<'a> {
-    /// The middle.
+    /// Middle of the part.
     center: DVec3,
     corners: &'a [DVec3; 8],
-    /// The faces that can win.
+    /// Faces that can be nearest.
     near: &'a [Near],
 }
 
-/// A face as it is seen from the middle of a part.
+/// A face as seen from the middle of a part.
 #[derive(Clone, Copy)]
 struct Near {
     face: u32,
     closest: ClosestPoint,
     distance: f64,
-    /// Unit, from the nearest point to the middle; 0 where that lies on the face.
+    /// Unit vector from the nearest point to the middle; 0 where the middle lies on the face.
     away: DVec3,
 }
 
@@ -550,7 +601,8 @@ impl Near {
         }
     }
 
-    /// The tangent of the distance to the face, so far from the middle: never more than the distance there.
+    /// Returns the tangent of the distance to the face, at offset `way` from the middle: never more
+    /// than the distance there.
     fn tangent(&self, way: DVec3) -> f64 {
         self.distance + self.away.dot(way)
     }
@@ -564,8 +616,9 @@ impl Near {
     }
 }
 
-/// The least bound of d − I that follows from what is near, given by how much farther it is from each corner than the surface: from one
-/// of them, or from a mean of two. Stops at the first that is at most `enough`.
+/// Returns the smallest bound of d − I that follows from nearby points or faces, from one of them
+/// or from a mean of two. Each is given by how much farther it is from each corner than the
+/// surface. Stops at the first bound that is at most `enough`.
 fn least_excess(near: impl Iterator<Item = [f64; 8]>, enough: f64) -> f64 {
     let mut best = f64::INFINITY;
     let mut seen: [[f64; 8]; 8] = [[0.0; 8]; 8];
@@ -591,12 +644,13 @@ fn highest(values: &[f64; 8]) -> usize {
     (0..8).max_by(by_value).unwrap_or(0)
 }
 
-/// At least 0.
+/// Returns the largest value, at least 0.
 fn largest(values: &[f64; 8]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// A mean of both. Where one of the two is right at every corner, this share makes both ends equal.
+/// Returns a weighted mean of both. Where at every corner one of the two is 0, this share makes
+/// both ends equal.
 fn mean(a: &[f64; 8], b: &[f64; 8]) -> [f64; 8] {
     let (top, other) = (largest(a), largest(b));
     let share = if top + other > 0.0 {
@@ -607,7 +661,8 @@ fn mean(a: &[f64; 8], b: &[f64; 8]) -> [f64; 8] {
     std::array::from_fn(|i| share * a[i] + (1.0 - share) * b[i])
 }
 
-/// No slope of an interpolant, times the side of its cube, is larger: along each axis it is largest on an edge.
+/// Returns a bound of the slope of an interpolant, times the side of its cube: along each axis the
+/// slope is largest on an edge.
 fn rise(values: &[f64; 8]) -> f64 {
     let along = |axis: usize| {
         (0..8)
@@ -628,14 +683,14 @@ mod tests {
     use crate::mesh::generate;
     use crate::mesh::generate::{Bowl, Cuboid, Gear, Icosphere, TorusKnot};
 
-    /// Places that fill a cube evenly: multiples of powers of the root of x⁴ = x + 1.
+    /// Returns points that fill a cube evenly: multiples of powers of the root of x⁴ = x + 1.
     fn spread(index: usize, seed: f64) -> DVec3 {
         let root: f64 = 1.220_744_084_605_759_6;
         let along = |power: i32| (seed + index as f64 * root.powi(-power)).fract();
         DVec3::new(along(1), along(2), along(3))
     }
 
-    /// The corners of a cube take their values and faces from the exact distance.
+    /// Builds a cell whose corners take their values and faces from the exact distance.
     fn cell_of(exact: &ExactDistance, low: DVec3, size: f64) -> Cell {
         let mut cell = Cell {
             low,
@@ -650,7 +705,7 @@ mod tests {
         cell
     }
 
-    /// Two that may cross each other, the second moved.
+    /// Joins two meshes that may cross each other, the second one moved.
     fn joined(mut first: TriangleMesh, second: &TriangleMesh, by: DVec3) -> TriangleMesh {
         let count = first.vertices.len() as u32;
         first
@@ -675,7 +730,7 @@ mod tests {
         }
     }
 
-    /// A cube of side 1 around 0: closed forms of what interpolation is off.
+    /// A cube of side 1 around 0: closed forms of the interpolation error.
     #[test]
     fn a_wall_is_exact_and_a_crease_is_off_by_a_quarter() {
         let mesh = generate::cuboid(Cuboid {
@@ -686,10 +741,11 @@ mod tests {
         let prover = CellProver::new(&exact.plan().bvh, patches_of(&exact));
         let size = 0.1;
         let around = |middle: DVec3| cell_of(&exact, middle - DVec3::splat(0.5 * size), size);
-        // Across a wall, over the edge that its two triangles share, as sharp edges are far.
+        // Across a wall, over the edge that its two triangles share; sharp edges are far.
         let on_wall = prover.prove_whole(&around(DVec3::new(0.51, 0.02, 0.03)), 0.0);
         assert!(on_wall < 1e-12, "{on_wall}");
-        // Where two walls are equally far, on the diagonal of the cell from t = 0 to 1, the distance is t (1 − t) h more than is interpolated.
+        // Where two walls are equally far, on the diagonal of the cell from t = 0 to 1, the
+        // distance is t (1 − t) h more than the interpolant.
         let crease = around(DVec3::new(0.2, 0.2, 0.02));
         let proven = prover.prove(&crease, 0.3 * size);
         assert!((0.025 - 1e-12..=0.03).contains(&proven.error), "{proven:?}");
@@ -708,7 +764,8 @@ mod tests {
         assert!(proven.error < 0.6 * lipschitz, "{proven:?} of {lipschitz}");
     }
 
-    /// Two such cubes, one upon the other: all around where they touch no face tells the side.
+    /// Two such cubes, one upon the other: all around where they touch, no face determines the
+    /// side.
     #[test]
     fn walls_upon_walls_are_exact_outside_and_a_crease_inside() {
         let one = generate::cuboid(Cuboid {
@@ -732,13 +789,14 @@ mod tests {
         let proven = prover.prove(&crease, 0.6 * size);
         assert!((0.05..=0.06).contains(&proven.error), "{proven:?}");
         assert!(prover.prove(&crease, 0.049).refuted);
-        // A quarter of a side off it the crease is off by 0.375 sides.
+        // A quarter of a side off it, the crease is off by 0.375 sides.
         let beside = around(DVec3::new(0.11, 0.12, 0.525));
         let proven = prover.prove(&beside, 0.45 * size);
         assert!((0.0375..=0.045).contains(&proven.error), "{proven:?}");
     }
 
-    /// A turned box with an edge through the origin: cells a millionth of its size, whose own coordinates say nothing of how its faces are rounded.
+    /// A turned box with an edge through the origin, and cells a millionth of its size, whose own
+    /// coordinates do not show how its faces are rounded.
     #[test]
     fn the_nearest_face_is_never_lost_to_rounding() {
         let mut mesh = generate::cuboid(Cuboid {
@@ -767,7 +825,8 @@ mod tests {
         }
     }
 
-    /// Truth is the exact distance at points of the cell; every bound that is given must hold there, whatever was enough.
+    /// Compares with the exact distance at points of the cell: every returned bound must hold
+    /// there, for every value of `enough`.
     #[test]
     fn no_cell_is_off_by_more_than_is_proven() {
         let ball_of = |radius, level| generate::icosphere(Icosphere { radius, level }).unwrap();
@@ -782,12 +841,13 @@ mod tests {
             boxes(DVec3::new(0.03, 0.02, 0.01)),
             // One stands on the other: two walls in one plane.
             boxes(DVec3::new(0.02, 0.01, 0.06)),
-            // Nearly the same: walls just beside each other; and half in each other, with sides in common planes.
+            // Nearly the same: walls just beside each other; and half in each other, with sides in
+            // common planes.
             boxes(DVec3::new(1e-4, 2e-5, -3e-5)),
             boxes(DVec3::new(0.0, 0.0, 0.03)),
-            // As a pin in its hole: walls that cross each other all over.
+            // Like a pin in its hole: walls that cross each other all over.
             joined(ball(2), &ball(3), DVec3::splat(1e-4)),
-            // What is hollow, and what is in it crosses its wall.
+            // A hollow ball, and a ball inside that crosses its wall.
             joined(
                 joined(ball(3), &hollow, DVec3::ZERO),
                 &ball(2),
@@ -833,11 +893,12 @@ mod tests {
                 }
             }
         }
-        // Both ways out are taken, often.
+        // Both outcomes occur often.
         assert!(proven > 800 && refuted > 800, "{proven} {refuted}");
     }
 
-    /// Boxes that stand in each other, on each other and all but on each other, as parts of an assembly do: at random, on a raster, and turned by next to nothing.
+    /// Boxes that stand in each other, on each other and almost on each other, as parts of an
+    /// assembly do: at random, on a raster, and turned by very small angles.
     #[test]
     fn no_cell_of_an_assembly_is_off_by_more_than_is_proven() {
         let long = std::env::var_os("TOUCHFIELD_LONG").is_some();

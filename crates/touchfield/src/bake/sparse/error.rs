@@ -1,4 +1,4 @@
-//! Why there is no sparse field.
+//! Errors of the sparse bake.
 
 use crate::bake::convert::settings::ConvertError;
 use crate::bake::error::BakeError;
@@ -7,57 +7,57 @@ use crate::field::{GridError, SparseError};
 /// Why a mesh cannot be baked into a sparse field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SparseBakeError {
-    /// The mesh, the grid, its memory or its signs.
+    /// The mesh, the grid, its memory or its signs are the cause.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// A sparse field was asked for.
+    /// The surface is not closed.
     #[error(
         "the surface is not closed, and beside a hole the field is no distance; a sparse field needs a closed surface \
          (repair the mesh, or bake a dense grid)"
     )]
     NeedsClosed,
-    /// A band of no width.
+    /// The width of the band is not positive and finite.
     #[error("a band of {width:?} cells is not usable; it must be positive and finite")]
     BadBand {
-        /// Asked for.
+        /// Requested width \[cells\].
         width: f64,
     },
-    /// Not a length.
+    /// The tolerance is not positive and finite.
     #[error("a tolerance of {tolerance:?} m is not usable; it must be positive and finite")]
     BadTolerance {
-        /// Asked for \[m\].
+        /// Requested tolerance \[m\].
         tolerance: f64,
     },
-    /// Cells would become smaller than `f32` can tell apart.
+    /// Cells would become smaller than `f32` can resolve.
     #[error(
         "a tolerance of {tolerance:?} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
          the model towards the origin"
     )]
     ToleranceBelowRounding {
-        /// Asked for \[m\].
+        /// Requested tolerance \[m\].
         tolerance: f64,
     },
-    /// More memory than allowed.
+    /// The blocks would take more memory than the limit allows.
     #[error(
         "the blocks would take about {needed} bytes, more than the {allowed} allowed; use a larger tolerance or cell size, \
          fewer bits, or raise the limit"
     )]
     TooMuchMemory {
-        /// Estimated from what was built so far.
+        /// Memory estimated from the blocks built so far \[bytes\].
         needed: u64,
-        /// The limit.
+        /// The limit \[bytes\].
         allowed: u64,
     },
-    /// An error was asked for that only faces can prove.
+    /// A tolerance was requested for an offset surface, but only faces can prove an error.
     #[error(
         "the field of an offset surface is known at nodes only, so that no tolerance can be proven for it; give a resolution or a cell \
          size instead, half of whose diagonal is the error"
     )]
     OffsetHasNoTolerance,
-    /// A dense grid was baked, and cannot be folded into blocks.
+    /// A dense grid was baked, and cannot be converted to blocks.
     #[error("a dense grid was baked, but: {0}")]
     Folding(Box<ConvertError>),
-    /// The parts do not fit together; a fault of ours.
+    /// The parts do not fit together; a bug in this crate.
     #[error(transparent)]
     Blocks(SparseError),
 }
@@ -72,7 +72,7 @@ impl SparseBakeError {
         }
     }
 
-    /// The same of a conversion on the way.
+    /// Wraps the error of the conversion of a dense grid to blocks.
     pub(crate) fn of_folding(error: ConvertError) -> SparseBakeError {
         match error {
             ConvertError::Cancelled => BakeError::Cancelled.into(),

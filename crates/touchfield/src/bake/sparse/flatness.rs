@@ -1,28 +1,36 @@
-//! How the faces of a surface lie among their neighbours: how far normals turn near a point of one.
+//! Flatness of faces: how far the normals of a surface turn near a point of a face.
 //!
-//! Input: triangles and their outward normals. Output: of each face a bend, `1 − cos` of the angle to what is around it, where it is asked for.
-//! Cost: a sort of all corners and edges. Not for: faces whose neighbours are not at the very same corners: there is nothing around their edges.
+//! Input: triangles and their outward normals.
+//! Output: per face and point, a bend: `1 − cos` of the largest angle to the faces around that
+//! point.
+//! Cost: a sort of all corners and edges.
+//! Not for: faces whose neighbours are not at the very same corners; nothing is found around their
+//! edges.
 
 use glam::DVec3;
 
 use crate::geom::Triangle;
 
-/// `1 − cos 45°`
+/// Bend from which on a face does not count as flat: `1 − cos 45°`.
 const STEEPEST: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
 
-/// How a face lies among its neighbours.
+/// Angles between a face and its neighbours.
 #[derive(Clone, Copy)]
 pub(crate) struct Flatness {
-    /// Outward, unit; 0 where the face has no area at all, which makes all its neighbours bend by 1 there. Of a sliver it may be anything; but where one is nearest, a face of some width is as near, to its height.
+    /// Outward unit normal; 0 where the face has no area, which gives all its neighbours a bend of
+    /// 1 there. The normal of a sliver may be anything; but where a sliver is nearest, a face of
+    /// some width is as near, up to the height of the sliver.
     pub(crate) normal: DVec3,
-    /// `1 − cos α`, with α the angle to the face across each edge, the first from corner 0 to 1.
+    /// `1 − cos α` per edge, with α the angle to the face across it; the first edge from corner 0
+    /// to 1.
     edges: [f64; 3],
-    /// The same, with the largest angle to a face that shares each corner.
+    /// `1 − cos α` per corner, with α the largest angle to a face that shares it.
     corners: [f64; 3],
 }
 
 impl Flatness {
-    /// `1 − cos α`, with α the largest angle to a face around the points of this one that are within `radius` of a point of it. Infinite where that is 45° or more.
+    /// Returns `1 − cos α`, with α the largest angle to a face around those points of this face
+    /// that are within `radius` of `point`. Infinite where α is 45° or more.
     pub(crate) fn bend(&self, triangle: &Triangle, point: DVec3, radius: f64) -> f64 {
         if self.normal == DVec3::ZERO {
             return f64::INFINITY;
@@ -47,7 +55,7 @@ impl Flatness {
     }
 }
 
-/// The flatness of all faces, whose outward normals may have any length.
+/// Returns the flatness of all faces. Outward normals may have any length.
 pub(crate) fn flatness_of_faces(
     triangles: &[Triangle],
     normal: impl Fn(u32) -> DVec3,
@@ -59,7 +67,7 @@ pub(crate) fn flatness_of_faces(
             corners: [0.0; 3],
         })
         .collect();
-    // Corners at one place belong together, whether or not they are one vertex; and so do edges.
+    // Corners at one position belong together, whether or not they are one vertex; and so do edges.
     let mut corners: Vec<(Place, u32, usize)> = Vec::with_capacity(3 * triangles.len());
     let mut edges: Vec<([Place; 2], u32, usize)> = Vec::with_capacity(3 * triangles.len());
     for (face, triangle) in (0u32..).zip(triangles) {
@@ -80,7 +88,8 @@ pub(crate) fn flatness_of_faces(
     flatness
 }
 
-/// Tells every face how it bends at each of its corners or edges, given by what tells them apart, the face, and which of three it is.
+/// Passes the bend of every face at each of its corners or edges to `tell`. `parts` holds a key,
+/// the face, and which of its three corners or edges it is; parts with equal keys belong together.
 fn for_each_bend<K: Ord>(
     parts: &mut [(K, u32, usize)],
     faces: &mut [Flatness],
@@ -97,9 +106,11 @@ fn for_each_bend<K: Ord>(
     }
 }
 
-/// `1 − cos` of the largest angle between each of some normals and any other, or more. One of length 0 is far from all.
+/// Returns `1 − cos` of the largest angle between each normal and any other, or more. A normal of
+/// length 0 is far from all others.
 fn bends(normals: &[DVec3]) -> Vec<f64> {
-    /// More than so many are held against their mean: angles may then be told twice as large.
+    /// Largest fan whose normals are compared pairwise. In larger ones they are compared with their
+    /// mean, and the returned angles may be twice as large.
     const FEW: usize = 64;
     let bend = |a: DVec3, b: DVec3| (1.0 - a.dot(b)).max(0.0);
     if normals.len() <= FEW {
@@ -113,16 +124,16 @@ fn bends(normals: &[DVec3]) -> Vec<f64> {
         .iter()
         .map(|&normal| bend(normal, mean))
         .fold(0.0, f64::max);
-    // 1 − cos 2β = 2 (1 − cos² β), and β may be anything up to 45° here.
+    // 1 − cos 2β = 2 (1 − cos² β), for any β up to 45°.
     let both = 2.0 * widest * (2.0 - widest);
     let any = if widest < STEEPEST { both } else { 1.0 };
     vec![any; normals.len()]
 }
 
-/// What tells places apart.
+/// Bits of a position, for exact comparison.
 type Place = [u64; 3];
 
-/// Adding turns −0 to 0.
+/// Returns the bits of a point. Adding 0 turns −0 into 0.
 fn place_of(point: DVec3) -> Place {
     (point + DVec3::ZERO).to_array().map(f64::to_bits)
 }

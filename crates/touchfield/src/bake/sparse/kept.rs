@@ -1,4 +1,4 @@
-//! Blocks of a band that a local change of the mesh does not concern.
+//! Reuse of blocks of a band that a local change of the mesh does not affect.
 
 use crate::bake::distance::kept::{SignsBefore, is_apart};
 use crate::bake::packing::CELLS;
@@ -9,7 +9,7 @@ use crate::field::{Field, GridLayout, PLAIN, SparseBlock, SparseBlocks, SparseVa
 use crate::geom::{DAabb, corner, place_index, places};
 use glam::UVec3;
 
-/// What storing the values of a block in steps takes from them \[m\].
+/// Returns the error of storing the values of a block in steps \[m\].
 pub(crate) fn lost_by_steps(field: &SparseBlocks, block: &SparseBlock) -> f32 {
     match field.parts().values {
         SparseValues::Bits32(_) => 0.0,
@@ -17,7 +17,7 @@ pub(crate) fn lost_by_steps(field: &SparseBlocks, block: &SparseBlock) -> f32 {
     }
 }
 
-/// What is known from before.
+/// The earlier field, its signs and the change.
 pub(crate) struct KeptBlocks<'a> {
     pub(crate) field: &'a SparseBlocks,
     pub(crate) signs: SignsBefore<'a>,
@@ -26,18 +26,20 @@ pub(crate) struct KeptBlocks<'a> {
 }
 
 impl<'a> KeptBlocks<'a> {
-    /// Whether blocks that the change does not concern are as they would be found now. Conversions have cells beyond their bounds.
+    /// Returns whether blocks that the change does not affect would be the same in a new bake. They
+    /// would not in a converted field, whose grid has cells beyond its bounds.
     pub(crate) fn can_stay(&self, plan: &SignPlan) -> bool {
         let is_whole = self.field.bounds() == self.field.layout().bounds();
         is_whole && self.signs.stay(plan)
     }
 
-    /// What blocks refer to.
+    /// Returns the values that the blocks refer to.
     pub(crate) fn values(&self) -> &'a SparseValues {
         &self.field.parts().values
     }
 
-    /// Whether coarse cells that the change does not concern have blocks now where they had them before: else the band was of another width.
+    /// Returns whether exactly the same coarse cells have blocks now, apart from those that the
+    /// change affects. If not, the band had another width.
     pub(crate) fn is_as_wide(&self, near: &Near) -> bool {
         let cells = self.field.layout().cells();
         places(UVec3::ZERO, cells - 1).all(|cell| {
@@ -62,7 +64,8 @@ impl<'a> KeptBlocks<'a> {
         self.field.parts().nodes[self.field.layout().node_index(node)]
     }
 
-    /// The block of a coarse cell, if there is one, it is one of a bake, and the change concerns neither its nodes nor anything within a cell of them.
+    /// Returns the block of a coarse cell, if it has one that can be reused: it comes from a bake,
+    /// and the change affects neither its nodes nor anything within a cell of them.
     pub(crate) fn block(
         &self,
         fine: &GridLayout,
@@ -78,7 +81,7 @@ impl<'a> KeptBlocks<'a> {
         is_as_it_was.then_some(block)
     }
 
-    /// The largest distance that a block can hold, without its sign \[m\].
+    /// Returns the largest magnitude of a distance that a block can hold \[m\].
     fn largest_of(&self, block: &SparseBlock) -> f32 {
         let steps = match self.values() {
             SparseValues::Bits8(_) => f32::from(u8::MAX),
@@ -92,7 +95,7 @@ impl<'a> KeptBlocks<'a> {
         block.lowest.abs().max(highest.abs())
     }
 
-    /// Whether the change can concern a node of a block.
+    /// Returns whether the change can affect a node of a block.
     fn is_concerned(
         &self,
         fine: &GridLayout,
@@ -105,7 +108,8 @@ impl<'a> KeptBlocks<'a> {
         }
         let [first, last] = [cell * CELLS, (cell + 1) * CELLS];
         let [low, high] = [first, last].map(|node| fine.node_position(node));
-        // The middle of a piece of nodes lies between them, at most half a diagonal from one, and so may be as much farther from the surface and nearer to the change.
+        // The middle of a piece of nodes is at most half a diagonal from one of them, and so may be
+        // farther from the surface and nearer to the change by that much.
         let error = f64::from(block.error) + 3f64.sqrt() * f64::from(fine.cell_size);
         let everywhere = f64::from(largest) + error + 0.5 * low.distance(high);
         if is_apart(self.changed, 0.5 * (low + high), everywhere) {
@@ -118,16 +122,19 @@ impl<'a> KeptBlocks<'a> {
         })
     }
 
-    /// Whether the nodes of a block are searched in the same pieces as before: these reach to the next block, if there is one, and what follows a block lends it its border.
+    /// Returns whether the nodes of a block are searched in the same pieces as before. A piece ends
+    /// at the next block, if there is one, and the blocks that follow provide its border.
     pub(crate) fn is_searched_alike(&self, near: &Near, cell: UVec3) -> bool {
         let cells = self.field.layout().cells();
         places(cell, (cell + 2).min(cells - 1))
             .all(|cell| self.was_near(cell) == near.number(cells, cell).is_some())
     }
 
-    /// Whether its error is that of a block of exact distances: that of a block of a conversion is another.
+    /// Returns whether the error of a block is that of exact node distances. The blocks of a
+    /// converted field have another error.
     fn is_of_exact_nodes(&self, block: &SparseBlock, largest: f32, error: &BandError) -> bool {
-        /// More than decoding, and lowering by the error, change what is rounded off the largest value.
+        /// Relative margin: larger than the effect of decoding, and of lowering by the error, on
+        /// the rounding of the largest value.
         const MARGIN: f64 = 1e-5;
         let lost = f64::from(lost_by_steps(self.field, block));
         let once = error.half_diagonal + lost + error.rounding + rounding_of(largest.into());

@@ -1,4 +1,5 @@
-//! Sparse fields straight from a mesh: a band of fine blocks, or blocks wherever a tolerance asks for them.
+//! Sparse fields baked from a mesh: a band of fine blocks, or blocks wherever a tolerance needs
+//! them.
 
 pub(crate) mod bake;
 pub(crate) mod band;

@@ -1,11 +1,15 @@
-//! Blocks wherever a tolerance asks for them, and blocks in blocks where one level is not enough.
+//! Sparse bake to a tolerance: blocks wherever the tolerance needs them, nested where one level is
+//! not enough.
 //!
-//! Input: the coarse grid, an error. Output: blocks whose interpolation is proven to be within it.
-//! Cost: every block is searched and proven cell by cell; some ten microseconds a stored value.
-//! Not for: a band of a given width, which `sparse_band.rs` makes faster.
+//! Input: the coarse grid, an error.
+//! Output: blocks whose interpolation is proven to be within it.
+//! Cost: every block is searched and proven cell by cell; some ten microseconds per stored value.
+//! Not for: a band of a given width, which `band.rs` builds faster.
 //!
-//! What a cell proves of itself (`cell_error.rs`) is more than its error, much more where many faces can be nearest. Halves of it prove less each, and what they differ
-//! from it by is known exactly: so cells are halved, and halved again, to prove that they need not be.
+//! The error bound of a cell (`cell_error.rs`) is larger than its error, and much larger where many
+//! faces can be nearest. Its halves have smaller bounds, and the difference between their
+//! interpolants and that of the cell is known exactly. So cells are halved repeatedly to prove that
+//! they need not be refined.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +27,18 @@ use crate::field::{GridLayout, PLAIN};
 use crate::geom::{place_index, places};
 use crate::threads;
 
-/// How often a cell is halved to prove its error. Tuned on the 69,666-triangle bunny at 1e-3 of its diagonal: never takes 86 MB, twice
-/// 32, three times 28, four times 26, and twice the time of never.
+/// Number of times a cell is halved to prove its error. Tuned on the 69,666-triangle bunny at 1e-3
+/// of its diagonal: never takes 86 MB, twice 32, three times 28, four times 26, and twice the time
+/// of never.
 const CLOSER: u32 = 4;
 
-/// The part of an allowed error that halving must leave to be worth a look at the halves. Tuned: a quarter saves nothing, 0.55 takes a
-/// twentieth more memory.
+/// Share of the allowed error that must be left after halving for the halves to be examined. Tuned:
+/// a quarter saves nothing, 0.55 takes a twentieth more memory.
 const LEAST_LEFT: f64 = 0.4;
 
 impl Builder<'_> {
-    /// Blocks wherever interpolation is not proven to be within `tolerance`, and blocks in them.
+    /// Builds blocks wherever interpolation is not proven to be within `tolerance`, and nested
+    /// blocks in them.
     pub(crate) fn within(
         &self,
         coarse: &Coarse,
@@ -53,7 +59,7 @@ impl Builder<'_> {
                     continue;
                 }
                 let ratio = error / target;
-                // Smooth parts need the square root of it; the next level looks after the others.
+                // Smooth regions need the square root of it; the next level handles the others.
                 let block =
                     self.refine(&self.layout, node, &cell, ratio.sqrt(), tolerance, built)?;
                 built.cells.push(block);
@@ -62,8 +68,11 @@ impl Builder<'_> {
         })
     }
 
-    /// A bound of the error in a cell of `layout`, whose place is `node`: from the cell itself or, where that proves no more than
-    /// `allowed`, from halves of it, and of those in turn, `closer` times. Some bound above `allowed` when it cannot be proven.
+    /// Returns a bound of the error in a cell of `layout` at position `node`.
+    ///
+    /// The bound comes from the cell itself, or, where that is above `allowed`, from halves of it,
+    /// and of those in turn, `closer` times. Returns some bound above `allowed` when it cannot be
+    /// proven.
     fn error(
         &self,
         layout: &GridLayout,
@@ -80,8 +89,11 @@ impl Builder<'_> {
         by_halves.unwrap_or(error)
     }
 
-    /// The interpolant of a cell and those of its halves are trilinear on each half, so they differ most at the nodes of the halves;
-    /// and those of the halves are as far from the truth as is proven for them. `None` when that is more than `allowed`.
+    /// Bounds the error of a cell by its halves; `None` when the bound is more than `allowed`.
+    ///
+    /// The interpolants of a cell and of its halves are trilinear on each half, so they differ most
+    /// at the nodes of the halves. The error of the halves themselves is bounded by
+    /// [`Self::error`].
     fn error_by_halves(
         &self,
         layout: &GridLayout,
@@ -101,7 +113,8 @@ impl Builder<'_> {
             })
             .fold(0.0, f64::max);
         let left = allowed - apart;
-        // Halves have to be proven to what is left, and near a crease they are off by half as much again.
+        // The halves have to be proven to what is left, and near a crease they are off by half as
+        // much again.
         if left < LEAST_LEFT * allowed {
             return None;
         }
@@ -123,7 +136,8 @@ impl Builder<'_> {
         Some(apart + worst)
     }
 
-    /// How much of all blocks there likely is so far: as much for every row of coarse cells.
+    /// Returns the estimated share of all blocks built so far, assuming as many for every row of
+    /// coarse cells.
     fn share_done(&self) -> f64 {
         let cells = self.layout.cells();
         let rows = f64::from(cells.y) * f64::from(cells.z);
@@ -132,12 +146,13 @@ impl Builder<'_> {
 
     fn rounding_in(&self, cell: &Cell) -> f64 {
         let largest = cell.farthest() + 2.0 * cell.size;
-        // What `Built::push` and storing it will add.
+        // The rounding and quantisation errors that `Built::push` will add.
         let lost = (self.bits.steps()).map_or(0.0, |steps| 0.5 * 3f64.sqrt() * cell.size / steps);
         self.rounding + rounding_of(largest) + 1.01 * lost
     }
 
-    /// A block for a cell of `layout`, whose place is `node`, at least `ratio` times as fine, and blocks for its own cells where that is not enough.
+    /// Builds a block for a cell of `layout` at position `node`, at least `ratio` times as fine,
+    /// and nested blocks for those of its cells where that is not enough.
     fn refine(
         &self,
         layout: &GridLayout,
@@ -147,6 +162,7 @@ impl Builder<'_> {
         tolerance: f64,
         built: &mut Built,
     ) -> Result<u32, SparseBakeError> {
+        // Fill the nodes of the block.
         let cells_log2 = (ratio.log2().ceil() as i32).clamp(1, 3) as u8;
         let cells = 1u32 << cells_log2;
         let fine = finer(layout, cells);
@@ -164,6 +180,7 @@ impl Builder<'_> {
             values: &values,
             faces: &faces,
         };
+        // Prove its cells one by one; collect those that fail.
         let mut worst: f64 = 0.0;
         let mut failing = Vec::new();
         for node in places(UVec3::ZERO, UVec3::splat(cells - 1)) {
@@ -186,7 +203,7 @@ impl Builder<'_> {
         if failing.is_empty() {
             return Ok(block);
         }
-        // Not kept while the levels below are built.
+        // Freed before the levels below are built.
         drop((values, faces));
         let children = built.children.len();
         let count = (cells as usize).pow(3);
@@ -202,8 +219,9 @@ impl Builder<'_> {
         Ok(block)
     }
 
-    /// `work` on every row of coarse cells, and the results put together in order. Rows come up evenly spread over the grid, so that what all of them
-    /// will take is soon known.
+    /// Runs `work` on every row of coarse cells, and joins the results in order. Rows are processed
+    /// in an order that spreads evenly over the grid, so that the memory of all of them is soon
+    /// known.
     fn rows(
         &self,
         progress: Progress<'_>,
@@ -233,10 +251,11 @@ impl Builder<'_> {
             }
             result.map(|()| built)
         });
+        // Join the rows in order, or report the first failure.
         let mut in_order: Vec<(u32, Result<Built, SparseBakeError>)> =
             order.into_iter().zip(parts).collect();
         in_order.sort_unstable_by_key(|&(row, _)| row);
-        // The reason, rather than that others were stopped for it.
+        // Report the reason, rather than that other rows were stopped for it.
         const CANCELLED: SparseBakeError = SparseBakeError::Bake(BakeError::Cancelled);
         let mut failure = None;
         let mut built = Built::new(self.bits);
@@ -257,7 +276,7 @@ impl Builder<'_> {
         failure.map_or(Ok(built), Err)
     }
 
-    /// Refuses as soon as the rows so far leave no doubt that all of them take more than is allowed.
+    /// Fails as soon as the finished rows leave no doubt that all of them take more than the limit.
     fn foresee(
         &self,
         forecast: &Mutex<Forecast>,
@@ -269,7 +288,7 @@ impl Builder<'_> {
             .iter()
             .map(|block| self.block_bytes(block.side()));
         let bytes = blocks.sum::<u64>() + size_of_val(row.children.as_slice()) as u64;
-        // A thread that panicked has more to tell than this.
+        // If another thread panicked, that panic is reported instead.
         let Ok(mut forecast) = forecast.lock() else {
             return Ok(());
         };
@@ -284,7 +303,8 @@ impl Builder<'_> {
         })
     }
 
-    /// [`Self::fill_cell`] for the nodes of a block that begins at `first` and replaces a cell.
+    /// Fills the nodes of a block that begins at `first` and replaces a cell; see
+    /// [`Self::fill_cell`].
     fn fill_block(
         &self,
         layout: &GridLayout,
@@ -298,7 +318,7 @@ impl Builder<'_> {
             layout,
             first,
             size: UVec3::splat(cells + 1),
-            // Nine nodes as five and four, not four, four and one.
+            // Splits nine nodes into five and four, rather than four, four and one.
             side: 5,
             values,
         };
@@ -306,7 +326,7 @@ impl Builder<'_> {
     }
 }
 
-/// What rows take, from those that were seen.
+/// Forecast of the memory of all rows from the finished ones.
 #[derive(Default)]
 struct Forecast {
     seen: f64,
@@ -315,7 +335,7 @@ struct Forecast {
 }
 
 impl Forecast {
-    /// Rows below which the scatter says nothing.
+    /// Number of rows below which the variance is not reliable.
     const LEAST: f64 = 32.0;
 
     fn add(&mut self, bytes: f64) {
@@ -324,12 +344,13 @@ impl Forecast {
         self.sum_of_squares += bytes * bytes;
     }
 
-    /// What all rows likely take \[bytes\].
+    /// Returns the expected memory of all rows \[bytes\].
     fn likely(&self, rows: usize) -> f64 {
         rows as f64 * self.sum / self.seen
     }
 
-    /// What all rows take but for bad luck: the likely, less four times its standard deviation \[bytes\].
+    /// Returns a lower estimate of the memory of all rows: the expected memory less four times its
+    /// standard deviation \[bytes\]. 0 while there are too few rows.
     fn surely(&self, rows: usize) -> f64 {
         if self.seen < Self::LEAST {
             return 0.0;
@@ -340,7 +361,8 @@ impl Forecast {
     }
 }
 
-/// All rows once, any number of those at the beginning spread over the whole: steps of the golden section.
+/// Returns a permutation of all rows whose beginnings are spread over the whole: steps of the
+/// golden section.
 fn spread(rows: usize) -> Vec<u32> {
     let gcd = |mut a: usize, mut b: usize| {
         while b > 0 {
@@ -353,7 +375,8 @@ fn spread(rows: usize) -> Vec<u32> {
     (0..rows).map(|turn| (turn * step % rows) as u32).collect()
 }
 
-/// What to prove for a tolerance: there is room for the last rounding of an error to `f32`.
+/// Returns the error to prove for a tolerance, which leaves room for the last rounding of an error
+/// to `f32`.
 fn target(tolerance: f64) -> f64 {
     tolerance * (1.0 - 1e-6)
 }

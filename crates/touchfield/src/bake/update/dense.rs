@@ -1,15 +1,24 @@
-//! A field after its mesh changed within a box: the same bits as baking anew, for the work of the box and what looks at it.
+//! Updates a field after its mesh changed within a box: the same bits as a new bake, for the work
+//! near the box only.
 //!
-//! Input: the field before, the mesh after, a box that holds every face that came, went or moved, whole.
-//! Output: what [`bake_on`](crate::bake::dense::bake_on) gives for the mesh after on the same grid.
-//! Cost: preparation and checks as for a bake; distances only of blocks of nodes that the change can concern.
+//! Input: the field before, the mesh after, a box that holds every added, removed or moved face,
+//! whole.
+//! Output: the result of [`bake_on`](crate::bake::dense::bake_on) for the new mesh on the same
+//! grid.
+//! Cost: preparation and checks as for a bake; distances only of blocks of nodes that the change
+//! can affect.
 //! Not for: fields of approximate distances or by an offset, whose nodes depend on others far away.
 //!
-//! A node at distance b from the box keeps its distance d if d < b. Before, its nearest point p was nearer than the box, so every face at p reaches out of the
-//! box and is there still, with all its neighbours at p; and what is new is at least b away. The sign of a surface that is closed before and after is the
-//! parity of crossings or, if it crosses itself, the winding number. Outside the box it is the same too: what came and went closes up within the box, which
-//! is convex, and does not wind around anything outside it. But where faces are turned around or left out to make sense of a mesh, the reasons may lie anywhere: there, and where the
-//! mesh of before is not known, surfaces that are not clean are computed anew. Signs of open surfaces change everywhere; they are told anew, which costs little beside distances.
+//! A node at distance b from the box keeps its distance d if d < b. Before the change, its nearest
+//! point p was nearer than the box, so every face at p reaches out of the box and is still there,
+//! with all its neighbours at p; and everything new is at least b away.
+//!
+//! The sign of a surface that is closed before and after is the parity of crossings or, if it
+//! crosses itself, the winding number. Outside the box it is unchanged too: the added and removed
+//! faces close up within the box, which is convex, and do not wind around anything outside it. But
+//! where faces are flipped or removed to mend a mesh, the reasons may lie anywhere. There, and
+//! where the old mesh is not known, surfaces that are not clean are computed again. Signs of open
+//! surfaces change everywhere; they are computed again, which costs little beside distances.
 
 use crate::bake::distance::kept::Kept;
 use crate::bake::distance::kept::SignsBefore;
@@ -32,28 +41,32 @@ use crate::mesh::TriangleMesh;
 /// A field as it was before its mesh changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'a> {
-    /// Baked with the same [`BakeSettings::sign`] as is used now, and exactly.
+    /// Grid baked by an exact method, with the same [`BakeSettings::sign`] as is used now.
     pub grid: &'a DenseGrid,
-    /// What was stored with it.
+    /// Provenance stored with the grid.
     pub provenance: &'a Provenance,
-    /// The mesh it was baked from. If given, it is checked that nothing else changed; else that is trusted, and nothing is kept of a mesh that crosses itself.
+    /// Mesh that the grid was baked from. If given, the update checks that nothing else changed. If
+    /// `None`, that is assumed, and nothing is reused for a mesh that crosses itself.
     pub mesh: Option<&'a TriangleMesh>,
 }
 
 /// A field after its mesh changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rebaked<F = DenseGrid> {
-    /// The field, and all that is known of it.
+    /// The field, its provenance and its report.
     pub baked: Baked<F>,
-    /// Number of stored values that were computed; the others kept theirs.
+    /// Number of stored values that were computed; the others were reused.
     pub recomputed: usize,
 }
 
-/// Bakes a mesh that differs from that of `before` only within `changed`, on the same grid. The result is, bit for bit, that of
-/// [`bake_on`](crate::bake::dense::bake_on), but for the time it took. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
+/// Bakes a mesh that differs from that of `before` only within `changed`, on the same grid.
 ///
-/// `changed` must hold every face that came, went or moved, whole, as it was and as it is: see [`changed_box`]. [`DAabb::EMPTY`] says that
-/// nothing did.
+/// Apart from the time it took, the result is bit for bit that of
+/// [`bake_on`](crate::bake::dense::bake_on). [`BakeSettings::resolution`] and
+/// [`BakeSettings::padding`] are not used.
+///
+/// `changed` must hold every added, removed or moved face, whole, as it was and as it is: see
+/// [`changed_box`]. [`DAabb::EMPTY`] means that nothing changed.
 pub fn rebake(
     before: &Before<'_>,
     mesh: &TriangleMesh,
@@ -87,11 +100,11 @@ pub fn rebake(
     Ok(Rebaked { baked, recomputed })
 }
 
-/// A change to a mesh whose field is in a frame of its own, written in that frame.
+/// A change to a mesh whose field is in a frame of its own, transformed to that frame.
 pub(crate) struct Moved {
     /// Origin of that frame, in the frame of the mesh \[m\].
     pub(crate) origin: DVec3,
-    /// As before, with its origin at zero.
+    /// Provenance of the field before, with its origin at zero.
     pub(crate) provenance: Provenance,
     pub(crate) before: Option<TriangleMesh>,
     pub(crate) mesh: TriangleMesh,
@@ -120,7 +133,8 @@ impl Moved {
     }
 }
 
-/// Refuses changes that are no box or not all in it, meshes without a distance, and signs that hang on everything.
+/// Refuses changes that are not a valid box or not all within it, meshes without a distance, and
+/// signs that depend on all nodes.
 pub(crate) fn check_change(
     before: Option<&TriangleMesh>,
     mesh: &TriangleMesh,
@@ -149,18 +163,20 @@ pub(crate) fn check_change(
     }
 }
 
-/// The box around all faces that are in one mesh and not in the other. Faces are the same if their corners are, in the same order.
+/// Returns the AABB of all faces that are in one mesh and not in the other. Faces are the same if
+/// their corners are, in the same order.
 pub fn changed_box(before: &TriangleMesh, after: &TriangleMesh) -> DAabb {
     DAabb::of_points(differing_faces(before, after).into_iter().flatten())
 }
 
-/// Faces that only one of two meshes has, as often as it has them more often. Faces that name missing vertices do not count.
+/// Returns the faces that only one of two meshes has; a face that one mesh has n times more often
+/// is returned n times. Faces that refer to missing vertices do not count.
 fn differing_faces(before: &TriangleMesh, after: &TriangleMesh) -> Vec<[DVec3; 3]> {
     let sorted = |mesh: &TriangleMesh| {
         let corners = |face: &[u32; 3]| -> Option<[[u64; 3]; 3]> {
             let mut bits = [[0; 3]; 3];
             for (bits, &vertex) in bits.iter_mut().zip(face) {
-                // Adding turns −0 to 0.
+                // Adding 0 turns −0 into 0.
                 let position = *mesh.vertices.get(vertex as usize)? + DVec3::ZERO;
                 *bits = position.to_array().map(f64::to_bits);
             }
@@ -189,7 +205,8 @@ fn differing_faces(before: &TriangleMesh, after: &TriangleMesh) -> Vec<[DVec3; 3
     }
 }
 
-/// Corners of cells whose sign is doubtful. They are asked again, so that the doubts of all others are known: there are none.
+/// Marks the corners of cells whose sign is doubtful. They are computed again; all other nodes are
+/// free of doubt.
 fn doubtful_nodes(layout: &GridLayout, cells: &[u32]) -> Marks {
     let mut marks = Marks::new(layout.node_count() as usize);
     let count = layout.cells();

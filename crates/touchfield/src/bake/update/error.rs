@@ -1,4 +1,4 @@
-//! Why a field cannot be updated.
+//! Errors of updates.
 
 use glam::DVec3;
 
@@ -6,41 +6,41 @@ use crate::bake::error::BakeError;
 use crate::bake::sparse::error::SparseBakeError;
 use crate::geom::DAabb;
 
-/// Why a field cannot be updated to a mesh that changed.
+/// Why a field cannot be updated to a changed mesh.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UpdateError {
-    /// The mesh, the grid, its memory or its signs.
+    /// The mesh, the grid, its memory or its signs are the cause.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// The sparse field.
+    /// The sparse field cannot be built.
     #[error(transparent)]
     Sparse(SparseBakeError),
-    /// A mesh is not what it was, outside the box that is said to hold all changes.
+    /// The mesh differs outside the box that should hold all changes.
     #[error(
         "{faces} faces differ outside the box that is said to hold all changes, the first at {:?} m; the box must hold every face that \
          came, went or moved, whole", at.to_array()
     )]
     ChangedOutside {
-        /// Before and after, together.
+        /// Number of such faces, before and after together.
         faces: usize,
-        /// A corner of the first.
+        /// A corner of the first such face \[m\].
         at: DVec3,
     },
-    /// A box inside out, or of NaN.
+    /// The box is inside out, or has NaN coordinates.
     #[error(
         "the changes are said to lie between {:?} and {:?} m, which is no box; its smallest corner comes first",
         changed.min.to_array(), changed.max.to_array()
     )]
     BadChangedBox {
-        /// Said to hold all changes.
+        /// Box that should hold all changes \[m\].
         changed: DAabb,
     },
-    /// A method that makes a node depend on others far away.
+    /// The method makes nodes depend on others far away.
     #[error(
         "a field is updated by exact distances, not by `{0}`; use the exact method, or bake anew"
     )]
     NeedsExact(&'static str),
-    /// Blocks that are not those of a band, as it was baked.
+    /// The field is not a baked band of blocks.
     #[error(
         "of sparse fields only a band around the surface is updated, as it was baked: a tolerance is proven from faces as far away as the \
          medial axis, and a conversion has other values; bake anew"

@@ -1,4 +1,4 @@
-//! Updates: a field after its mesh changed within a box, bit for bit a new bake.
+//! Updates of a field after its mesh changed within a box; bit for bit the result of a new bake.
 
 pub(crate) mod dense;
 pub(crate) mod error;

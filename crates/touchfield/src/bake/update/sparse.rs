@@ -1,14 +1,21 @@
-//! A band of blocks after its mesh changed within a box: the same bits as baking anew, for the work of the blocks that the change can concern.
+//! Updates a band of blocks after its mesh changed within a box: the same bits as a new bake, for
+//! the work of the blocks that the change can affect.
 //!
-//! Input: the sparse field before, the mesh after, a box that holds every face that came, went or moved, whole.
-//! Output: what [`bake_sparse_on`](crate::bake::sparse::bake::bake_sparse_on) gives for the mesh after on the same grid.
+//! Input: the sparse field before, the mesh after, a box that holds every added, removed or moved
+//! face, whole.
+//! Output: the result of [`bake_sparse_on`](crate::bake::sparse::bake::bake_sparse_on) for the new
+//! mesh on the same grid.
 //! Cost: the coarse nodes of a bake, and the blocks near the change; the others are copied.
-//! Not for: fields made for a tolerance, whose proofs look at faces as far away as the medial axis.
+//! Not for: fields baked to a tolerance, whose proofs use faces as far away as the medial axis.
 //!
-//! A node keeps its distance if that is less than the way to the box (`rebake.rs`). Stored values do not tell it exactly, but to the error of their block,
-//! which is added to it. What is stored of a block follows from the distances of its nodes alone within the band. Beyond, whether `f32` or `f64` decides a distance, which are off by a rounding,
-//! hangs on the piece of nodes it was searched in: on its extent, its middle and all of its nodes; and a block takes its border from the pieces of the blocks that follow it. So
-//! a block is as it was, bit for bit, if the change concerns neither it nor those that follow it, and these are the same ones as before.
+//! A node keeps its distance if that is less than the distance to the box (`dense.rs`). Stored
+//! values give the distance only to the error of their block, which is added to it. Within the
+//! band, the stored values of a block follow from the distances of its nodes alone. Beyond, the
+//! nearest face is chosen in `f32` or in `f64`, which differ by a rounding. Which of the two
+//! depends on the piece of nodes that was searched together: on its extent, its middle and all of
+//! its nodes; and a block takes its border from the pieces of the blocks that follow it. So a block
+//! is unchanged, bit for bit, if the change affects neither it nor those that follow it, and these
+//! are the same ones as before.
 
 use crate::bake::sparse::kept::KeptBlocks;
 use crate::bake::sparse::kept::lost_by_steps;
@@ -31,16 +38,17 @@ use glam::DVec3;
 /// A sparse field as it was before its mesh changed.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseBefore<'a> {
-    /// A band, baked with the same [`BakeSettings::sign`] and the same width as are used now.
+    /// Band baked with the same [`BakeSettings::sign`] and the same width as are used now.
     pub field: &'a SparseBlocks,
-    /// What was stored with it.
+    /// Provenance stored with the field.
     pub provenance: &'a Provenance,
-    /// The mesh it was baked from. If given, it is checked that nothing else changed; else that is trusted, and nothing is kept of a mesh that crosses itself.
+    /// Mesh that the field was baked from. If given, the update checks that nothing else changed.
+    /// If `None`, that is assumed, and nothing is reused for a mesh that crosses itself.
     pub mesh: Option<&'a TriangleMesh>,
 }
 
 impl SparseBefore<'_> {
-    /// Bits of its values.
+    /// Returns the storage size of its values.
     fn bits(&self) -> Bits {
         match &self.field.parts().values {
             SparseValues::Bits8(_) => Bits::Eight,
@@ -50,10 +58,15 @@ impl SparseBefore<'_> {
     }
 }
 
-/// Bakes a mesh that differs from that of `before` only within `changed` into a band of `width` cells, on the same grid. The result is, bit for bit, that of
-/// [`bake_sparse_on`](crate::bake::sparse::bake::bake_sparse_on), but for the time it took. [`BakeSettings::resolution`] and [`BakeSettings::padding`] are not used.
+/// Bakes a mesh that differs from that of `before` only within `changed` into a band of `width`
+/// cells, on the same grid.
 ///
-/// `changed` must hold every face that came, went or moved, whole, as it was and as it is: see [`changed_box`](crate::bake::update::dense::changed_box).
+/// Apart from the time it took, the result is bit for bit that of
+/// [`bake_sparse_on`](crate::bake::sparse::bake::bake_sparse_on). [`BakeSettings::resolution`] and
+/// [`BakeSettings::padding`] are not used.
+///
+/// `changed` must hold every added, removed or moved face, whole, as it was and as it is: see
+/// [`changed_box`](crate::bake::update::dense::changed_box).
 pub fn rebake_sparse(
     before: &SparseBefore<'_>,
     mesh: &TriangleMesh,
@@ -98,7 +111,8 @@ pub fn rebake_sparse(
     })
 }
 
-/// Whether a field is a band as it was baked: blocks of eight cells a side, without others in them, and their errors half a diagonal.
+/// Returns whether a field is a band as it was baked: blocks of eight cells per side, without
+/// nested blocks, and with errors of half a diagonal.
 fn is_baked_band(field: &SparseBlocks, provenance: &Provenance) -> bool {
     let fine_cell = field.layout().cell_size / CELLS as f32;
     let half_diagonal = 0.5 * 3f32.sqrt() * fine_cell;

@@ -1,4 +1,4 @@
-//! Voxels: those that the surface passes, and the layers around them.
+//! Voxels that the surface passes through, and the layers of voxels around them.
 
 pub(crate) mod voxelise;
 pub(crate) mod voxmap;

@@ -1,11 +1,14 @@
-//! The voxels that a mesh passes through or touches.
+//! Voxelisation: finds the voxels that a mesh passes through or touches.
 //!
-//! Input: a mesh and a grid, whose cells are the voxels. Output: indices of the surface voxels, ascending.
-//! Cost: a few separating-axis tests for every voxel found: a triangle's box of voxels is halved until nothing, or one voxel, is left.
+//! Input: a mesh and a grid, whose cells are the voxels.
+//! Output: indices of the surface voxels, ascending.
+//! Cost: a few separating-axis tests per voxel found. The box of voxels around a triangle is halved
+//! until nothing or one voxel is left.
 //! Not for: inside or outside; see `voxmap`.
 //!
-//! Triangle and box overlap unless one of 13 axes separates them \[AkenineMoller2001\]. Both are closed: touching is overlap. The margin
-//! of each axis covers the rounding of its test, so that no voxel is missed; one that is off by less than that may be added.
+//! A triangle and a box overlap unless one of 13 axes separates them \[AkenineMoller2001\]. Both
+//! are closed: touching is overlap. The margin of each axis covers the rounding of its test, so
+//! that no voxel is missed; a voxel that is off by less than that may be added.
 
 use glam::{DVec3, UVec3};
 
@@ -16,7 +19,8 @@ use crate::geom::{DAabb, Triangle, place_index};
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
-/// Indices of all voxels that some face overlaps or touches, x fastest, ascending. The voxels are the cells of `layout`.
+/// Returns the indices of all voxels that some face overlaps or touches, x fastest, ascending. The
+/// voxels are the cells of `layout`.
 pub fn surface_voxels(mesh: &TriangleMesh, layout: &GridLayout) -> Result<Vec<usize>, BakeError> {
     check_faces(mesh)?;
     layout.check()?;
@@ -52,7 +56,8 @@ pub fn surface_voxels(mesh: &TriangleMesh, layout: &GridLayout) -> Result<Vec<us
     Ok(parts.concat())
 }
 
-/// All voxels that may touch the triangle's box, and one more each way for rounding; `None` when it misses the grid.
+/// Returns all voxels that may touch the triangle's AABB, and one more each way for rounding;
+/// `None` when it misses the grid.
 fn voxels_around(layout: &GridLayout, triangle: Triangle) -> Option<Cells> {
     let bounds = DAabb::of_points(triangle.corners());
     let size = f64::from(layout.cell_size);
@@ -66,6 +71,7 @@ fn voxels_around(layout: &GridLayout, triangle: Triangle) -> Option<Cells> {
     })
 }
 
+/// Appends the voxels of a box that the triangle overlaps, by recursive halving.
 fn collect(layout: &GridLayout, triangle: Triangle, voxels: Cells, found: &mut Vec<usize>) {
     let Cells { first, last } = voxels;
     let region = DAabb::new(
@@ -94,7 +100,8 @@ fn collect(layout: &GridLayout, triangle: Triangle, voxels: Cells, found: &mut V
     collect(layout, triangle, high, found);
 }
 
-/// Whether a triangle and a box, both with their borders, share a point; never false when they do.
+/// Returns whether a triangle and a box, both with their borders, share a point; never `false` when
+/// they do.
 pub(crate) fn overlaps(triangle: Triangle, region: DAabb) -> bool {
     let (center, half) = (region.center(), region.half_extents());
     let corners = triangle.corners().map(|corner| corner - center);
@@ -103,7 +110,8 @@ pub(crate) fn overlaps(triangle: Triangle, region: DAabb) -> bool {
         corners[2] - corners[1],
         corners[0] - corners[2],
     ];
-    // Differences of coordinates up to `far` round by ε far; what is then multiplied are lengths up to `size`.
+    // Differences of coordinates up to `far` round by ε `far`; the values then multiplied are
+    // lengths up to `size`.
     let far = (triangle.corners().into_iter())
         .chain([region.min, region.max])
         .fold(0.0, |far: f64, p| far.max(p.abs().max_element()));
@@ -118,6 +126,7 @@ pub(crate) fn overlaps(triangle: Triangle, region: DAabb) -> bool {
         let reach = axis.abs().dot(half) + margin;
         a.min(b).min(c) > reach || a.max(b).max(c) < -reach
     };
+    // Face normals of the box, then cross products of edges, then the normal of the triangle.
     if DVec3::AXES.into_iter().any(|axis| apart(axis, unit)) {
         return false;
     }

@@ -1,20 +1,25 @@
-//! From a closed mesh to a layered voxmap: surface voxels, layers around them, closest points, numbers.
+//! Bakes a closed mesh into a layered voxmap: surface voxels, layers around them, closest points,
+//! stored values.
 //!
-//! Input: a mesh whose surface is closed. Output: a [`LayeredVoxmap`] with a proven error bound, and where it comes from.
-//! Cost: one sweep each way over the voxels for the layers, one for the signs; one search a surface voxel, or a voxel.
+//! Input: a mesh whose surface is closed.
+//! Output: a [`LayeredVoxmap`] with a proven error bound, and its provenance.
+//! Cost: one sweep each way over the voxels for the layers, one for the signs; one search per
+//! surface voxel, or per voxel.
 //! Not for: open surfaces, which have no inside to fill; they are refused.
 //!
-//! After document 003, section 2.1.1 (docs/BIBLIOGRAPHY.md). The n-th layer are the voxels n steps from the nearest surface voxel, where a step
-//! goes to any of 26 neighbours: the distance is the largest of |Δi|, |Δj|, |Δk|. With s the side of a voxel, C its centre and d the
-//! distance of C from the surface, a layer n ≥ 1 says
+//! After \[Sagardia2014\], section 2.1.1 (docs/BIBLIOGRAPHY.md). The n-th layer holds the voxels n
+//! steps from the nearest surface voxel, where a step goes to any of 26 neighbours: the distance is
+//! the largest of |Δi|, |Δj|, |Δk|. With s the side of a voxel, C its centre and d the distance of
+//! C from the surface, a voxel in layer n ≥ 1 has
 //!
 //! ```text
 //! (n − ½) s ≤ d ≤ √3 (n + ½) s
 //! ```
 //!
-//! because the nearest surface point lies in a surface voxel n or more steps away, and some surface voxel n steps away holds one.
-//! Two neighbours that are no surface voxels lie on the same side: the line between their centres stays in the two, and
-//! the surface in neither. So one sweep fills the signs, asking the mesh only where it meets a new region.
+//! because the nearest surface point lies in a surface voxel n or more steps away, and some surface
+//! voxel n steps away holds one. Two neighbours that are not surface voxels lie on the same side:
+//! the line between their centres stays in the two, and the surface in neither. So one sweep fills
+//! the signs, and computes a distance to the mesh only where it meets a new region.
 
 use crate::geom::place_index;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,32 +44,33 @@ use crate::field::{
 use crate::mesh::TriangleMesh;
 use crate::threads;
 
-/// How the point of the surface nearest to a voxel is found.
+/// Method that finds the surface point closest to a voxel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosestPoints {
-    /// The nearest one, by a search for every voxel. Exact.
+    /// The nearest point, by a search per voxel. Exact.
     Exact,
-    /// That of the first surface voxel in the direction in which the layers fall, as document 003 has it. Too far by up to
-    /// `((√3 − 1) n + (√3 + 1) / 2) s` in layer n; never too near.
+    /// The closest point of the first surface voxel along the gradient of the layers, as in
+    /// \[Sagardia2014\]. Too far by up to `((√3 − 1) n + (√3 + 1) / 2) s` in layer n; never too
+    /// near.
     AlongLayers,
 }
 
-/// How to bake a voxmap. `VoxmapSettings { resolution: …, ..Default::default() }`.
+/// Settings of a voxmap bake. Written as `VoxmapSettings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VoxmapSettings {
-    /// How fine; nodes are the corners of voxels.
+    /// Resolution of the grid; nodes are the corners of voxels.
     pub resolution: Resolution,
     /// Empty voxels around the mesh; at least one.
     pub padding: u32,
-    /// How to tell inside from outside.
+    /// Choice of the sign method.
     pub sign: SignChoice,
-    /// How to find closest points. [`Encoding::Layers`] needs none.
+    /// Method that finds closest points. [`Encoding::Layers`] needs none.
     pub closest: ClosestPoints,
-    /// How to store the numbers.
+    /// Encoding of the stored values.
     pub encoding: Encoding,
-    /// How to sample between centres.
+    /// Sampling between centres.
     pub sampling: Sampling,
-    /// A bake that would take more than this is refused before it starts \[bytes\].
+    /// Memory limit \[bytes\]. A bake that would take more is refused before it starts.
     pub max_memory: u64,
 }
 
@@ -89,27 +95,27 @@ impl Default for VoxmapSettings {
     }
 }
 
-/// Why there is no voxmap.
+/// Why a mesh cannot be baked into a voxmap.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VoxmapBakeError {
-    /// Mesh, grid or memory.
+    /// The mesh, the grid or its memory is the cause.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// The numbers do not fit.
+    /// The values do not fit the encoding.
     #[error(transparent)]
     Voxmap(#[from] VoxmapError),
-    /// Nothing to fill.
+    /// The surface is open, so it has no inside.
     #[error(
         "the surface is open, so it has no inside to fill with layers; fill its holes with `repair`, or bake a dense grid"
     )]
     OpenSurface,
-    /// The surface would touch the border.
+    /// There is no padding, so the surface would touch the border.
     #[error("a voxmap needs at least one empty voxel around the mesh; use a padding of 1 or more")]
     NoPadding,
 }
 
 impl VoxmapBakeError {
-    /// Whether a limit was hit, rather than the input being bad.
+    /// Returns whether a limit was hit, rather than the input being bad.
     pub fn is_limit(&self) -> bool {
         matches!(self, VoxmapBakeError::Bake(error) if error.is_limit())
     }
@@ -130,7 +136,7 @@ pub fn bake_voxmap(
 }
 
 impl VoxmapSettings {
-    /// The grid whose cells the voxels are.
+    /// Returns the bake settings of the grid whose cells are the voxels.
     fn grid(&self) -> BakeSettings {
         BakeSettings {
             resolution: self.resolution,
@@ -140,7 +146,7 @@ impl VoxmapSettings {
     }
 }
 
-/// [`bake_voxmap`] of a mesh of valid faces that stays where it is.
+/// Bakes a mesh of valid faces in the frame it is given in; see [`bake_voxmap`].
 fn bake_near(
     mesh: &TriangleMesh,
     settings: &VoxmapSettings,
@@ -159,6 +165,7 @@ fn bake_near(
     }
     let surface = surface_voxels(mesh, &layout)?;
     tell(progress, Stage::Signs, 0, 1)?;
+    // Layers with signs, then the stored values: layer numbers, or penetrations.
     let layers = Layers::fill(&layout, &surface, &exact)?;
     let rows = Rows::new(&layout, progress);
     let size = f64::from(layout.cell_size);
@@ -178,6 +185,7 @@ fn bake_near(
         let at_centers = error + settings.encoding.error(layout.cell_size);
         (values, largest, at_centers)
     };
+    // Bound and measure the error.
     let error_bound = error_everywhere(&layout, largest, at_centers);
     let solid = check::solid(mesh.bounds());
     let field = LayeredVoxmap::new(layout, values, settings.sampling, solid, error_bound)?;
@@ -206,7 +214,7 @@ fn bake_near(
     })
 }
 
-/// Rows of voxels whose distances are found, told as they are done.
+/// Progress of the rows of voxels whose distances are computed.
 struct Rows<'a> {
     progress: Progress<'a>,
     done: AtomicU64,
@@ -223,10 +231,10 @@ impl Rows<'_> {
         }
     }
 
-    /// One more; an error if it is enough.
+    /// Reports one more finished row; fails when cancelled.
     fn step(&self) -> Result<(), BakeError> {
         let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        // Once cancelled, the rows that are left are passed over.
+        // Once cancelled, the remaining rows are skipped.
         let told = tell(
             self.progress,
             Stage::Distances,
@@ -244,7 +252,7 @@ impl Rows<'_> {
     }
 }
 
-/// Layers, distances in `f64` and what is stored, with the mesh.
+/// Refuses a bake whose layers, distances in `f64`, stored values and mesh take too much memory.
 fn check_memory(
     layout: &GridLayout,
     faces: usize,
@@ -269,18 +277,19 @@ fn check_memory(
     .into())
 }
 
-/// How far `n` voxels can be from the distance of a voxel in layer n, in voxels: √3 (n + ½) − n.
+/// Returns the error of `n` voxels as the distance of a voxel in layer n \[voxels\]: √3
+/// (n + ½) − n.
 fn layer_error(deepest: f64) -> f64 {
     3f64.sqrt() * (deepest + 0.5) - deepest
 }
 
-/// The layer of every voxel: 0 at the surface, positive inside, negative outside.
+/// Layer of every voxel: 0 at the surface, positive inside, negative outside.
 struct Layers {
     layout: GridLayout,
     numbers: Vec<i16>,
 }
 
-/// A surface voxel: where the surface is nearest to its centre.
+/// A surface voxel with the surface point nearest to its centre.
 #[derive(Clone, Copy)]
 struct Anchor {
     voxel: usize,
@@ -325,7 +334,7 @@ impl Layers {
         f64::from(most.unwrap_or(0))
     }
 
-    /// Steps to the nearest surface voxel.
+    /// Returns the number of steps to the nearest surface voxel.
     fn steps(&self, voxel: UVec3) -> u16 {
         self.numbers[place_index(self.layout.cells(), voxel)].unsigned_abs()
     }
@@ -334,7 +343,7 @@ impl Layers {
         voxel_center(&self.layout, place(self.layout.cells(), index))
     }
 
-    /// By a search for every voxel \[m\].
+    /// Computes penetrations by one search per voxel \[m\].
     fn exact_penetrations(
         &self,
         exact: &ExactDistance,
@@ -364,7 +373,8 @@ impl Layers {
         Ok(penetrations)
     }
 
-    /// By the closest points of surface voxels, found along the layers; and the largest error that can have \[m\].
+    /// Computes penetrations from the closest points of surface voxels, found along the layers.
+    /// Also returns their largest error \[m\].
     fn penetrations_along(
         &self,
         surface: &[usize],
@@ -425,12 +435,14 @@ impl Layers {
         anchors
     }
 
-    /// Distance to the closest point of the surface voxel that the layers lead to \[m\].
+    /// Returns the distance to the closest point of the surface voxel that the layers lead to
+    /// \[m\].
     fn distance_along(&self, index: usize, anchors: &[Anchor]) -> f64 {
         let center = self.center(index);
         let voxel = place(self.layout.cells(), index);
         let to = |index: usize| anchor_of(anchors, index).closest.distance(center);
-        // What stepping down the layers is sure to reach. A straight way that misses the surface nearby can do worse.
+        // The distance that stepping down the layers is sure to reach. A straight line that misses
+        // the surface nearby can do worse.
         let most =
             3f64.sqrt() * (f64::from(self.steps(voxel)) + 0.5) * f64::from(self.layout.cell_size);
         match self.along_gradient(voxel).map(to) {
@@ -439,8 +451,8 @@ impl Layers {
         }
     }
 
-    /// The first surface voxel straight ahead in the direction in which the layers fall at `start`; `None` when they fall
-    /// nowhere, or when the way leaves the grid.
+    /// Returns the first surface voxel along the gradient of the layers at `start`; `None` when the
+    /// gradient is zero, or when the line leaves the grid.
     fn along_gradient(&self, start: UVec3) -> Option<usize> {
         let size = self.layout.cells();
         let fall = |axis: usize| {
@@ -453,7 +465,8 @@ impl Layers {
         if direction == DVec3::ZERO {
             return None;
         }
-        // Voxel by voxel: along each axis, where the way next leaves a voxel, and how far it is from there to the next.
+        // Traverse voxel by voxel. Per axis: where the line next leaves a voxel, and the step from
+        // there to the following one.
         let between = direction.abs().recip();
         let mut next = 0.5 * between;
         let mut voxel = start;
@@ -473,13 +486,14 @@ impl Layers {
         Some(place_index(size, voxel))
     }
 
-    /// A surface voxel as many steps away as the layer says: each step goes one layer down.
+    /// Returns a surface voxel as many steps away as the layer number: each step goes one layer
+    /// down.
     fn down_the_layers(&self, start: UVec3) -> usize {
         let size = self.layout.cells();
         let mut voxel = start;
         while self.steps(voxel) != 0 {
             let below = self.steps(voxel) - 1;
-            // The straightest of them: to a face before an edge before a corner.
+            // The straightest step: to a face before an edge before a corner.
             let next = neighbours(size, voxel)
                 .filter(|&other| self.steps(other) == below)
                 .min_by_key(|other| other.as_ivec3().distance_squared(voxel.as_ivec3()));
@@ -501,10 +515,12 @@ fn anchor_of(anchors: &[Anchor], voxel: usize) -> Anchor {
     anchors[place.min(anchors.len() - 1)]
 }
 
-/// Steps from every voxel to the nearest of `surface`, each to one of 26 neighbours; `i16::MAX` when they are too many.
+/// Returns the steps from every voxel to the nearest of `surface`, each to one of 26 neighbours;
+/// `i16::MAX` when there are too many.
 ///
-/// One sweep takes what comes from earlier voxels, one back what comes from later ones. In this metric that is exact: a
-/// shortest way can be walked in an order in which no step turns from one kind to the other more than once.
+/// One sweep propagates from earlier voxels, one back from later ones. In this metric that is
+/// exact: a shortest path can be walked in an order in which no step turns from one kind to the
+/// other more than once.
 fn steps_to(size: UVec3, surface: &[usize]) -> Vec<i16> {
     let count = size.to_array().map(|n| n as usize).into_iter().product();
     let mut steps = vec![i16::MAX; count];
@@ -535,7 +551,8 @@ fn place(size: UVec3, index: usize) -> UVec3 {
     )
 }
 
-/// The neighbour that lies `code` steps on in the order of a 3 × 3 × 3 cube; 13 is the voxel itself.
+/// Returns the neighbour at index `code` of the 3 × 3 × 3 cube around a voxel; 13 is the voxel
+/// itself.
 fn neighbour(size: UVec3, voxel: UVec3, code: i32) -> Option<UVec3> {
     let offset = IVec3::new(code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1);
     let other = voxel.checked_add_signed(offset)?;
@@ -548,7 +565,7 @@ fn neighbours(size: UVec3, voxel: UVec3) -> impl Iterator<Item = UVec3> {
         .filter_map(move |code| neighbour(size, voxel, code))
 }
 
-/// The neighbours before a voxel in the order of indices, the nearest in that order first.
+/// Returns the neighbours before a voxel in the order of indices, the nearest in that order first.
 fn earlier(size: UVec3, voxel: UVec3) -> impl Iterator<Item = usize> {
     (0..13)
         .rev()
@@ -556,7 +573,7 @@ fn earlier(size: UVec3, voxel: UVec3) -> impl Iterator<Item = usize> {
         .map(move |other| place_index(size, other))
 }
 
-/// The neighbours after it.
+/// Returns the neighbours after a voxel in the order of indices.
 fn later(size: UVec3, voxel: UVec3) -> impl Iterator<Item = usize> {
     (14..27)
         .filter_map(move |code| neighbour(size, voxel, code))
