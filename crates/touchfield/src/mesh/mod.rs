@@ -1,4 +1,5 @@
-//! Triangle meshes: reading, judging, mending and making them. Offline; the run time never imports it.
+//! Triangle meshes: read, validate, repair, generate and write them. Used offline; the run-time
+//! code never imports it.
 
 mod box_tree;
 mod bvh;
