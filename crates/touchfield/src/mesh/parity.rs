@@ -17,7 +17,7 @@ use glam::{DVec3, Vec3};
 use super::Bvh;
 use crate::mesh::bvh::node::LEAF_FLAG;
 
-/// Odd-even test against one mesh.
+/// Even–odd inside test against one mesh.
 pub struct Parity {
     bvh: Arc<Bvh>,
 }
@@ -160,7 +160,7 @@ fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool
     let toward = normal.dot(direction);
     let height = normal.dot(a);
     if sides.contains(&0) {
-        // Degenerate triangles have no inside to cross.
+        // A degenerate triangle has no inside that a ray could cross.
         return if normal == DVec3::ZERO {
             Some(false)
         } else {

@@ -96,6 +96,7 @@ fn changes(into: &[u32]) -> Vec<[u32; 2]> {
 
 /// Returns, for every vertex, the vertex that it merges into (itself if none).
 fn near_on_open_edges(mesh: &TriangleMesh, distance: f64) -> Vec<u32> {
+    // Collect the vertices on open edges, each once.
     let topology = Topology::new(mesh.vertices.len(), &mesh.faces);
     let mut border: Vec<u32> = topology
         .edges()
@@ -107,9 +108,10 @@ fn near_on_open_edges(mesh: &TriangleMesh, distance: f64) -> Vec<u32> {
     border.dedup();
 
     let mut into: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
-    // Tuned: with cells of eight distances a vertex looks into two cells on average instead of 27;
-    // larger cells would hold more vertices each. Stored vertices are more than `distance` apart,
-    // so their number per cell is bounded.
+    // Merge each with the nearest earlier vertex in a hash grid, or store it there. Tuned: with
+    // cells of eight distances a vertex looks into two cells on average instead of 27; larger cells
+    // would hold more vertices each. Stored vertices are more than `distance` apart, so their
+    // number per cell is bounded.
     let cell_size = 8.0 * distance;
     let cell_of = |point: DVec3| (point / cell_size).floor().to_array().map(|x| x as i64);
     let mut cells: HashMap<[i64; 3], Vec<u32>> = HashMap::with_capacity(border.len());

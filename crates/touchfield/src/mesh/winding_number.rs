@@ -175,7 +175,8 @@ impl WindingNumber {
         };
         // The leaves below a node have consecutive numbers.
         let mut leaves_below = vec![0..0; bvh.node_count()];
-        // Children come after their parents, so going backwards visits every child first.
+        // Compute the moments bottom-up: children come after their parents, so going backwards
+        // visits every child first.
         for node in (0..bvh.node_count()).rev() {
             let (mut first, mut last) = (u32::MAX, 0);
             for lane in 0..LANES {
@@ -207,6 +208,7 @@ impl WindingNumber {
             }
             leaves_below[node] = first..last;
         }
+        // Transpose the triangles of every leaf.
         let leaves = (0..bvh.leaf_count() as u32).map(|leaf| {
             let mut together = [[0.0; LANES]; 9];
             for (lane, triangle) in triangles(leaf).enumerate() {
@@ -247,6 +249,8 @@ impl WindingNumber {
                 if child == NO_CHILD {
                     continue;
                 }
+                // Far clusters contribute their moments, near leaves their exact triangles; open
+                // near nodes.
                 let off = cluster.center - center;
                 let distance = off.length();
                 let clear = distance - cluster.radius - radius;

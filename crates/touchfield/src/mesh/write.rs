@@ -15,7 +15,7 @@ use super::TriangleMesh;
 use super::read::Format;
 use crate::atomic_file;
 
-/// Why a mesh could not be written.
+/// Reason why a mesh could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The operating system reported an error.

@@ -38,6 +38,7 @@ pub(super) struct Fans {
 impl Fans {
     pub(super) fn of(mesh: &TriangleMesh) -> Fans {
         let count = mesh.vertices.len();
+        // Counting sort of the neighbours by vertex; each face adds two to each of its corners.
         let mut starts = vec![0u32; count + 1];
         for &vertex in mesh.faces.as_flattened() {
             starts[vertex as usize + 1] += 2;
@@ -58,6 +59,7 @@ impl Fans {
                 first_face[vertex] = first_face[vertex].min(face);
             }
         }
+        // Replace the neighbours of each vertex by edge directions in groups of lanes.
         let mut groups = Vec::with_capacity(count);
         for vertex in 0..count {
             let range = starts[vertex] as usize..starts[vertex + 1] as usize;

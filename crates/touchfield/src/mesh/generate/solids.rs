@@ -124,6 +124,7 @@ pub(super) fn slab(
     surface.loft(&rings);
 
     for (k, ring) in [(0, &rings[0]), (nz, &rings[nz as usize])] {
+        // Bottom and top: inner nodes are new, border nodes are those of the ring.
         let inner: Vec<u32> = (1..ny)
             .flat_map(|j| (1..nx).map(move |i| (i, j)))
             .map(|(i, j)| surface.vertex(position(i, j, k)))

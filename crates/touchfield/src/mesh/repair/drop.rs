@@ -122,6 +122,7 @@ fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) 
         if corners == NO_FACE {
             continue;
         }
+        // Find the longest side and the neighbour across it.
         let position = |v: u32| mesh.vertices[v as usize];
         let length =
             |i: usize| position(corners[i]).distance_squared(position(corners[(i + 1) % 3]));
@@ -139,6 +140,7 @@ fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) 
             first.face
         };
         let across = topology.faces()[neighbour as usize];
+        // The new edge must not exist yet, and both faces must be untouched in this round.
         let apex = across.iter().copied().find(|&v| v != a && v != b);
         let fits = apex
             .is_some_and(|apex| apex != between && topology.edge_between(apex, between).is_none());
@@ -175,6 +177,7 @@ pub struct DuplicateReport {
 /// face each, because otherwise it would vanish.
 pub fn drop_duplicates(mesh: &mut TriangleMesh) -> DuplicateReport {
     let welded = welded_faces(mesh);
+    // Group the faces by corners, and sum their orientations.
     let mut group_over: HashMap<[u32; 3], usize> = HashMap::with_capacity(welded.len());
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of = vec![usize::MAX; welded.len()];
@@ -198,6 +201,7 @@ pub fn drop_duplicates(mesh: &mut TriangleMesh) -> DuplicateReport {
     }
     let keeps_one = undecided_that_stay(&welded, &groups, &group_of, mesh.vertices.len());
 
+    // Decide for each group which face stays.
     let mut report = DuplicateReport::default();
     for (face, &group) in group_of.iter().enumerate() {
         let Some(&Group { first, sum }) = groups.get(group) else {

@@ -35,7 +35,7 @@ pub struct RepairSettings {
     /// Distance up to which vertices on open edges are merged \[m\]; 0 for identical positions
     /// only; `None` for [`Tolerance::weld_distance`] of the mesh's size.
     pub weld_distance: Option<f64>,
-    /// Which holes to fill; `max_edges: 0` for none.
+    /// Limits on the holes to fill; `max_edges: 0` fills none.
     pub holes: HoleSettings,
 }
 

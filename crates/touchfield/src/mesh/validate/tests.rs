@@ -103,7 +103,7 @@ fn faces_without_area_are_named_at_any_scale_and_place() {
     copies.vertices.push(-DVec3::ZERO);
     copies.faces.push([0, 4, 1]);
     assert_eq!(validate(&copies).defects, [Defect::Degenerate { face: 4 }]);
-    // A sliver is thin, not flat.
+    // A sliver is thin but not degenerate.
     let sliver = mesh(
         &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1e-12, 0.0]],
         &[[0, 1, 2]],

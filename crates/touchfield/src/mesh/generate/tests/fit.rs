@@ -190,7 +190,8 @@ fn equal_gears_mesh_without_overlap() {
     let tooth = TAU / f64::from(d.teeth);
     for phase in [0.0, 0.3, 0.5, 0.85] {
         let first = screwed(&gear, phase * tooth, 0.0);
-        // A gap of the other faces −x when this tooth faces +x; it turns the other way.
+        // When this tooth faces +x, a gap of the other gear faces −x; that gear turns in the
+        // opposite direction.
         let mut second = screwed(&gear, PI + (0.5 - phase) * tooth, 0.0);
         second.vertices.iter_mut().for_each(|v| v.x += distance);
         assert_eq!(crossing(&first, &second), None, "phase {phase}");

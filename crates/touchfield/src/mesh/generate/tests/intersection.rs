@@ -110,7 +110,7 @@ fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh
                 || segment_meets_triangle([tb[(l + 1) % 3], tb[(l + 2) % 3]], ta)
         }
         [k, l] => {
-            // Folded flat onto one another, or fine.
+            // Sharing an edge: they cross only if folded flat onto one another.
             let apex_a = ta[3 - k - l];
             let apex_b = tb[3 - other(k) - other(l)];
             let axis = dominant_axis(ta);

@@ -9,7 +9,7 @@ pub(super) struct Header<'a> {
     pub(super) elements: Vec<Declared<'a>>,
 }
 
-/// An element as the header declares it.
+/// An element as declared in the header.
 pub(super) struct Declared<'a> {
     pub(super) role: Role,
     /// Number of elements as declared, not yet compared with the bytes that exist.

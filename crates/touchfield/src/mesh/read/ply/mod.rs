@@ -42,6 +42,7 @@ fn read_body(
     builder: &mut MeshBuilder,
 ) -> Result<(), ReadError> {
     for element in &header.elements {
+        // Check the declared count against the bytes that are left.
         let min_size = element
             .properties
             .iter()
