@@ -46,7 +46,7 @@ impl Votes {
 impl Parity {
     /// Number of rays after which voting stops if all agree. A few percent of the rays slip through
     /// cracks: with three rays, all agreed on the wrong side at a few nodes far from the surface of
-    /// a cracked mug; with nine, that does not happen.
+    /// a cracked mug; with this many, that does not happen.
     const FEWEST: u32 = 9;
     /// Number of rays when they disagree. Directions are fixed, so the result is the same on every
     /// run.

@@ -30,8 +30,8 @@ use crate::geom::Triangle;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::bvh::node::{LEAF_FLAG, NO_CHILD};
 
-/// A cluster counts as far beyond this many of its radii. \[Barill2018\] uses 2; at 2.3 the error
-/// stays below [`WindingNumber::ACCURACY`] in the tests.
+/// A cluster counts as far beyond this many of its radii. \[Barill2018\] uses 2; this larger value
+/// keeps the error below [`WindingNumber::ACCURACY`] in the tests.
 const FAR: f64 = 2.3;
 
 /// Winding number of a mesh: the moments of every cluster of a [`Bvh`], and the border of the
