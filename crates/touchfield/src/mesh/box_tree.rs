@@ -1,6 +1,7 @@
-//! A small box tree over faces, for the checks of this folder.
+//! A small AABB tree over faces, for the checks in this folder.
 //!
-//! Input: face numbers and their boxes. Output: visits of the faces whose box may matter.
+//! Input: face numbers and their boxes.
+//! Output: visits of the faces whose box may matter.
 //! Cost: median split, O(n log² n) to build, linear over faces that are in order; depth at most 32.
 //! Not for: distances; `bvh` is built for those.
 
@@ -8,23 +9,23 @@ use std::ops::ControlFlow;
 
 use crate::geom::DAabb;
 
-/// Faces to a leaf. Tuned: from 2 to 8 it makes no difference that can be measured.
+/// Faces per leaf. Tuned: from 2 to 8 there is no measurable difference.
 const LEAF_SIZE: usize = 4;
 
 pub(super) struct BoxTree {
     nodes: Vec<Node>,
     /// Faces in the order of the leaves.
     pub(super) items: Vec<u32>,
-    /// Their boxes, in the same order.
+    /// Boxes of `items`, in the same order.
     pub(super) boxes: Vec<DAabb>,
 }
 
 struct Node {
     bounds: DAabb,
-    /// Positions of its items.
+    /// First and end position of the node's items.
     start: u32,
     end: u32,
-    /// Its second child, the first follows right behind it; 0 for a leaf.
+    /// Index of the second child; the first child follows the node directly. 0 for a leaf.
     second: u32,
 }
 
@@ -35,7 +36,8 @@ impl BoxTree {
         BoxTree::in_order(entries.into_iter())
     }
 
-    /// Over faces whose neighbours in space come one after the other.
+    /// Builds a tree over faces that are already ordered so that neighbours in space follow each
+    /// other.
     pub(super) fn in_order(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
         let (items, boxes): (Vec<u32>, Vec<DAabb>) = faces.unzip();
         let mut nodes = Vec::with_capacity(boxes.len() + 1);
@@ -49,7 +51,8 @@ impl BoxTree {
         }
     }
 
-    /// Visits the positions from `first` on whose own and enclosing boxes are wanted, in order.
+    /// Visits, in order, the positions from `first` on for which `wanted` holds for their own box
+    /// and all enclosing boxes.
     #[inline]
     pub(super) fn visit(
         &self,
@@ -60,7 +63,8 @@ impl BoxTree {
         self.visit_outside(first, |_| false, wanted, visitor);
     }
 
-    /// As [`Self::visit`], without what is below the nodes whose number is `left_out`.
+    /// Visits positions as [`Self::visit`] does, but skips the subtrees of nodes for whose index
+    /// `left_out` holds.
     #[inline]
     pub(super) fn visit_outside(
         &self,
@@ -92,14 +96,14 @@ impl BoxTree {
         }
     }
 
-    /// One value a node, from those of the positions below it.
+    /// Computes one value per node by reducing the values of the positions below it.
     pub(super) fn summed_up<T: Copy>(
         &self,
         of_position: impl Fn(usize) -> T,
         joined: impl Fn(T, T) -> T,
     ) -> Vec<T> {
         let mut sums: Vec<Option<T>> = vec![None; self.nodes.len()];
-        // Children stand behind their parent.
+        // Children come after their parent.
         for (index, node) in self.nodes.iter().enumerate().rev() {
             sums[index] = if node.second == 0 {
                 (node.start as usize..node.end as usize)
@@ -116,7 +120,8 @@ impl BoxTree {
     }
 }
 
-/// Adds the node over `boxes`, which start at position `start`, and those below it; returns its box.
+/// Adds the node over `boxes`, which start at position `start`, and the nodes below it; returns its
+/// box.
 fn add_node(boxes: &[DAabb], start: usize, nodes: &mut Vec<Node>) -> DAabb {
     let index = nodes.len();
     nodes.push(Node {
@@ -137,7 +142,8 @@ fn add_node(boxes: &[DAabb], start: usize, nodes: &mut Vec<Node>) -> DAabb {
     bounds
 }
 
-/// Puts the lower half along the longest side first, and so on in both halves.
+/// Moves the lower half along the longest axis of the centres to the front, and recurses into both
+/// halves.
 fn sort(entries: &mut [(u32, DAabb)]) {
     if entries.len() <= LEAF_SIZE {
         return;
@@ -145,7 +151,7 @@ fn sort(entries: &mut [(u32, DAabb)]) {
     let centers = DAabb::of_points(entries.iter().map(|(_, item)| item.center()));
     let axis = centers.half_extents().max_position();
     let middle = entries.len() / 2;
-    // Ties by number: the same tree on every run.
+    // Ties are broken by face number, so the tree is the same on every run.
     entries.select_nth_unstable_by(middle, |(a, box_a), (b, box_b)| {
         let (x, y) = (box_a.center()[axis], box_b.center()[axis]);
         x.total_cmp(&y).then(a.cmp(b))

@@ -1,4 +1,10 @@
-//! Triangle meshes: reading, judging, mending and making them. Offline; the run time never imports it.
+//! Triangle meshes: read, validate, repair, generate and write them.
+//!
+//! Input: mesh files ([`read`]) or shape parameters ([`generate`]).
+//! Output: a [`TriangleMesh`], its defects ([`validate()`]), a repaired copy ([`repair()`]), and
+//! the structures for signed distances: [`Bvh`], [`Pseudonormals`], [`WindingNumber`], [`Parity`].
+//! Cost: stated per module; mostly linear in the faces.
+//! Not for: run time. All of this is offline code, which the run-time code never imports.
 
 mod box_tree;
 mod bvh;

@@ -1,11 +1,11 @@
-//! The larger models, when their folder is there: validated against its table, and repaired.
+//! Validates the larger models against the table in their folder, if that exists, and repairs them.
 
 use std::{collections::HashMap, path::PathBuf};
 
 use super::test_meshes::{models, read_obj};
 use super::*;
 
-/// A row of the table.
+/// One row of the table.
 struct Row {
     path: PathBuf,
     watertight: bool,
@@ -34,8 +34,9 @@ fn table() -> Vec<Row> {
         .collect()
 }
 
-/// Edges with one face, and with more than two, counted in the plainest way. `with_pinched`: also the edges of faces with
-/// two corners at one place, as the program that made the table counts them.
+/// Counts the edges with one face, and those with more than two, in the most direct way.
+/// `with_pinched` includes the edges of faces with two coincident corners, which the program that
+/// made the table counts too.
 fn plain_count(mesh: &TriangleMesh, with_pinched: bool) -> (usize, usize) {
     let first = first_at_same_position(&mesh.vertices);
     let mut uses: HashMap<[u32; 2], usize> = HashMap::new();
@@ -62,7 +63,8 @@ fn models_have_the_defects_their_table_says() {
         };
         let found = validate_with(&mesh, &settings);
         let ours = (found.count("open_edge"), found.count("non_manifold_edge"));
-        // The table takes NaN for a place and index 0 for the last vertex; we leave such faces out.
+        // The table counts NaN as a position and index 0 as the last vertex; we leave such faces
+        // out.
         if mesh.first_invalid_face().is_some() {
             let unusable = found.count("non_finite") + found.count("index_out_of_range");
             assert!(unusable > 0 && !found.watertight, "{name}");
@@ -99,7 +101,7 @@ fn models_are_better_after_repair_and_once_is_enough() {
         ] {
             assert_eq!(after.count(kind), 0, "{name}: {kind}");
         }
-        // A sheet written twice trades its non-manifold edges for an open outline; nothing else opens.
+        // A doubled sheet trades its non-manifold edges for an open outline; nothing else opens.
         let bad_edges =
             |found: &Validation| found.count("open_edge") + found.count("non_manifold_edge");
         assert!(

@@ -1,12 +1,14 @@
-//! Inside or outside by counting how often rays leave through the surface.
+//! Inside–outside test by the parity of ray crossings.
 //!
 //! Input: a [`Bvh`] over the mesh, in any orientation, even a random one.
-//! Output: how many of several rays in fixed generic directions say "inside" (an odd number of crossings).
-//! Cost: a microsecond or two a ray.
-//! Not for: meshes with large holes (see [`super::WindingNumber`]); self-intersecting ones, whose overlaps come out as outside.
+//! Output: how many of several rays in fixed generic directions vote "inside" (an odd number of
+//! crossings).
+//! Cost: a microsecond or two per ray.
+//! Not for: meshes with large holes (see [`super::WindingNumber`]); self-intersecting ones, whose
+//! overlaps count as outside.
 //!
-//! A ray that passes within rounding of an edge, a vertex or the plane of a triangle is thrown away and another one is
-//! taken, so that no crossing is counted twice or missed.
+//! A ray that passes within rounding of an edge, a vertex or the plane of a triangle is discarded
+//! and replaced by another, so that no crossing is counted twice or missed.
 
 use std::sync::Arc;
 
@@ -15,48 +17,51 @@ use glam::{DVec3, Vec3};
 use super::Bvh;
 use crate::mesh::bvh::node::LEAF_FLAG;
 
-/// Odd-even test against one mesh.
+/// Even–odd inside test against one mesh.
 pub struct Parity {
     bvh: Arc<Bvh>,
 }
 
-/// What the rays said.
+/// Votes of the rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Votes {
-    /// Rays with an odd number of crossings.
+    /// Number of rays with an odd number of crossings.
     pub inside: u32,
-    /// Rays that could be counted.
+    /// Number of rays that were counted.
     pub rays: u32,
 }
 
 impl Votes {
-    /// Majority; a tie, or no ray at all, counts as outside.
+    /// Returns whether the majority votes inside; a tie, or no ray at all, counts as outside.
     pub fn says_inside(self) -> bool {
         2 * self.inside > self.rays
     }
 
-    /// Whether at least a quarter of the rays disagree.
+    /// Returns whether at least a quarter of the rays disagree.
     pub fn is_split(self) -> bool {
         4 * self.inside.min(self.rays - self.inside) >= self.rays
     }
 }
 
 impl Parity {
-    /// Rays for a clear answer; they stop early when they agree. Through cracks a few percent of the rays slip unseen: three agreed on
-    /// the wrong side far from the surface at a few nodes of a cracked mug, nine do not.
+    /// Number of rays after which voting stops if all agree. A few percent of the rays slip through
+    /// cracks: with three rays, all agreed on the wrong side at a few nodes far from the surface of
+    /// a cracked mug; with this many, that does not happen.
     const FEWEST: u32 = 9;
-    /// Rays for an unclear one. Fixed directions, so the answer is the same on every run.
+    /// Number of rays when they disagree. Directions are fixed, so the result is the same on every
+    /// run.
     const MOST: u32 = 25;
 
-    /// Over the faces of `bvh`.
+    /// Builds the test over the faces of `bvh`.
     pub fn of(bvh: Arc<Bvh>) -> Parity {
         Parity { bvh }
     }
 
-    /// Lets rays vote: a few that agree are enough, else many are counted.
+    /// Casts rays from `point` and counts their votes: a few if they agree, else many.
     pub fn votes(&self, point: DVec3) -> Votes {
         let mut votes = Votes { inside: 0, rays: 0 };
-        // Twice as many tries as rays: enough for meshes in which half of all rays graze something.
+        // Twice as many attempts as rays: enough for meshes in which half of all rays graze
+        // something.
         for attempt in 0..2 * Self::MOST {
             let Some(crossings) = self.crossings(point, direction(attempt)) else {
                 continue;
@@ -71,7 +76,7 @@ impl Parity {
         votes
     }
 
-    /// Triangles that the ray crosses; `None` when it grazes one.
+    /// Returns the number of triangles that the ray crosses; `None` when it grazes one.
     fn crossings(&self, point: DVec3, direction: DVec3) -> Option<u32> {
         let mut count = 0;
         let mut stack = vec![0u32];
@@ -102,9 +107,11 @@ impl Parity {
 }
 
 impl crate::mesh::bvh::node::BoundsLane {
-    /// Whether a ray may meet the box: separating axes for a line, then the half that lies ahead.
+    /// Returns whether a ray may hit the box: a separating-axis test for its line, then a test that
+    /// the box is not behind the origin of the ray.
     fn is_hit(&self, point: Vec3, direction: Vec3) -> bool {
-        /// Covers the rounding of `f32` in local coordinates, where everything is of the order of 1.
+        /// Margin for the rounding of `f32` in local coordinates, where everything is of the order
+        /// of 1.
         const MARGIN: f32 = 1e-5;
         let margin = MARGIN * (1.0 + point.length());
         let along = |v: Vec3| Vec3::from(self.axes.map(|axis| axis.dot(v)));
@@ -121,15 +128,17 @@ impl crate::mesh::bvh::node::BoundsLane {
     }
 }
 
-/// Whether the ray crosses the triangle; `None` when that is within rounding of its border or the ray starts on it.
+/// Returns whether the ray crosses the triangle; `None` when that is within rounding of its border
+/// or the ray starts on it.
 fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool> {
-    /// Relative rounding of a triple product, with a margin of ten.
+    /// Relative rounding of a triple product, with a safety factor of ten.
     const ROUNDING: f64 = 1e-14;
     let (a, b, c) = (a - point, b - point, c - point);
-    // Which side of each edge the line passes; the products are twice the projected areas.
+    // The side of each edge on which the line passes; the products are twice the projected areas.
     let side = |u: DVec3, v: DVec3| {
         let product = direction.dot(u.cross(v));
-        // Sums of coordinates are longer than lengths, and have no roots; mostly they are enough.
+        // A cheap bound first: sums of absolute coordinates exceed lengths and need no roots;
+        // mostly they suffice.
         let at_most = u.abs().element_sum() * v.abs().element_sum();
         if product.abs() > 1.001 * ROUNDING * at_most {
             return if product > 0.0 { 1 } else { -1 };
@@ -151,7 +160,7 @@ fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool
     let toward = normal.dot(direction);
     let height = normal.dot(a);
     if sides.contains(&0) {
-        // Degenerate triangles have no inside to cross.
+        // A degenerate triangle has no inside that a ray could cross.
         return if normal == DVec3::ZERO {
             Some(false)
         } else {
@@ -164,7 +173,8 @@ fn crosses([a, b, c]: [DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool
     Some((height > 0.0) == (toward > 0.0))
 }
 
-/// Directions spread evenly over the sphere by the golden ratio, turned off every axis.
+/// Returns the direction of the given number; the directions are spread evenly over the sphere by
+/// golden-ratio sequences, away from every axis.
 fn direction(index: u32) -> DVec3 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const SILVER: f64 = 0.754_877_666_246_692_7;
@@ -180,7 +190,7 @@ mod tests {
     use crate::mesh::generate::{TorusKnot, torus_knot};
     use crate::mesh::{TriangleMesh, winding_number_brute_force};
 
-    /// Reverses about every third face, as no orientation rule would.
+    /// Reverses about every third face, in no regular pattern.
     fn shuffled(mut mesh: TriangleMesh) -> TriangleMesh {
         for (i, face) in mesh.faces.iter_mut().enumerate() {
             if (i * 2_654_435_761) % 1000 < 333 {
@@ -212,7 +222,8 @@ mod tests {
 
     #[test]
     fn rays_through_vertices_edges_and_faces_are_taken_again() {
-        // A cube asked at its own corners' lattice: many rays would graze, none may be miscounted.
+        // Points on a lattice aligned with the cube's corners: many rays would graze, none may be
+        // miscounted.
         let cube = crate::mesh::generate::cuboid(Default::default()).unwrap();
         let parity = Parity::of(Arc::new(Bvh::build(&cube)));
         let half = cube.bounds().half_extents();

@@ -1,20 +1,22 @@
 //! Angle-weighted pseudonormals: the sign of the distance from the nearest feature alone.
 //!
-//! Input: a closed, consistently oriented mesh whose vertices are shared, and a [`Nearest`] point on it.
-//! Output: which side the query point is on, or that it is not clear.
-//! Cost: one dot product a query; 24 bytes a vertex, 108 a face.
+//! Input: a closed, consistently oriented mesh whose vertices are shared, and a [`Nearest`] point
+//! on it.
+//! Output: whether the query point is inside or outside, or that the sign is unclear.
+//! Cost: one dot product per query; 24 bytes per vertex, 108 per face.
 //! Not for: open, self-intersecting or soup meshes (see [`super::WindingNumber`]).
 //!
-//! After [Baerentzen2005] (docs/BIBLIOGRAPHY.md): with vertex normals weighted by the angle of each face at the vertex,
-//! and edge normals the sum of both faces', the sign of (p − nearest) · normal is right for every p, also when the
-//! nearest point is a vertex or lies on an edge, where any single face normal can be wrong.
+//! After \[Baerentzen2005\] (docs/BIBLIOGRAPHY.md): vertex normals are weighted by the angle of
+//! each face at the vertex, and an edge normal is the sum of both faces' normals. Then the sign of
+//! (p − nearest) · normal is right for every p, also when the nearest point is a vertex or lies on
+//! an edge, where any single face normal can be wrong.
 
 use glam::DVec3;
 
 use super::{Nearest, Topology, TriangleMesh};
 use crate::geom::Feature;
 
-/// One normal for every face, edge and vertex of a mesh.
+/// One pseudonormal for every face, edge and vertex of a mesh.
 pub struct Pseudonormals {
     faces: Vec<FaceNormals>,
     vertices: Vec<DVec3>,
@@ -27,7 +29,8 @@ struct FaceNormals {
 }
 
 impl Pseudonormals {
-    /// Of a mesh whose faces are valid and share their vertices, and its topology.
+    /// Computes the pseudonormals of a mesh whose faces are valid and share their vertices, given
+    /// its topology.
     pub fn of(mesh: &TriangleMesh, topology: &Topology) -> Pseudonormals {
         let normals: Vec<DVec3> = mesh
             .triangles()
@@ -39,7 +42,7 @@ impl Pseudonormals {
             for i in 0..3 {
                 let to_next = corners[(i + 1) % 3] - corners[i];
                 let to_last = corners[(i + 2) % 3] - corners[i];
-                // atan2 keeps its digits for the tiny angles of slivers, where acos has none.
+                // `atan2` stays accurate for the tiny angles of slivers, where `acos` does not.
                 let angle = to_next.cross(to_last).length().atan2(to_next.dot(to_last));
                 vertices[mesh.faces[face][i] as usize] += angle * normals[face];
             }
@@ -66,7 +69,7 @@ impl Pseudonormals {
         }
     }
 
-    /// The pseudonormal at a point of the mesh, of any length.
+    /// Returns the pseudonormal at a point of the mesh; its length is arbitrary.
     #[inline]
     pub fn at(&self, nearest: &Nearest) -> DVec3 {
         let normals = &self.faces[nearest.face as usize];
@@ -80,17 +83,19 @@ impl Pseudonormals {
         }
     }
 
-    /// That of a face.
+    /// Returns the unit normal of a face; zero for a face without area.
     pub(crate) fn of_face(&self, face: u32) -> DVec3 {
         self.faces[face as usize].face
     }
 
-    /// Whether `point` is on the inner side of its nearest point; `None` when the cosine between the way there and the pseudonormal is
-    /// too near 0 to be trusted. A point on the surface counts as outside.
+    /// Returns whether `point` is on the inner side of its nearest point. `None` when the cosine
+    /// between the offset and the pseudonormal is too near 0 to be trusted. A point on the surface
+    /// counts as outside.
     #[inline]
     pub fn is_inside(&self, point: DVec3, nearest: &Nearest) -> Option<bool> {
-        /// Square of the cosine below which the side is not taken for granted. On a closed mesh only knife edges come
-        /// near it: rounding makes a cosine wrong by about 1e-15 divided by the sine of half the edge's angle.
+        /// Squared cosine below which the side is considered unclear. On a closed mesh only knife
+        /// edges come near it: rounding makes a cosine wrong by about 1e-15 divided by the sine of
+        /// half the edge's angle.
         const CLEAR: f64 = 1e-12;
         let normal = self.at(nearest);
         let off = point - nearest.closest.point;

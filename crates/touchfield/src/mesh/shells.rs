@@ -1,13 +1,15 @@
-//! Shells: the components of a mesh as surfaces, which of them enclose a volume, and which lie inside others.
+//! Shells: the components of a mesh as surfaces, which of them enclose a volume, and which lie
+//! inside others.
 //!
-//! Input: faces over welded vertices, their topology, and which faces to take the other way round.
-//! Output: one [`Shell`] a component, with volume, nesting, and whether it is inside out.
-//! Cost: one pass over the faces; with several closed shells also a box tree for each, and one ray for each other
-//! whose box it fits in, up to the first that is around it.
-//! Not for: shells that cross each other; one probe decides, and the crossing is named by `self_intersection`.
+//! Input: faces over welded vertices, their topology, and which faces to treat as flipped.
+//! Output: one [`Shell`] per component, with volume, nesting, and whether it is inside out.
+//! Cost: one pass over the faces. With several closed shells also a box tree for each, and one ray
+//! per shell whose box encloses it, up to the first shell that encloses it.
+//! Not for: shells that cross each other. One probe decides, and `self_intersection` reports the
+//! crossing.
 //!
-//! A probe's winding number is the signed count of crossings along a ray, exact because the ray is moved
-//! aside symbolically where it would hit an edge ([Edelsbrunner1990]).
+//! A probe's winding number is the signed count of crossings along a ray. It is exact, because the
+//! ray is displaced symbolically where it would hit an edge (\[Edelsbrunner1990\]).
 
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
@@ -25,21 +27,25 @@ pub(super) struct Shell {
     pub(super) bounds: DAabb,
     /// Area \[m²\].
     pub(super) area: f64,
-    /// Whether every edge is run along as often in one direction as in the other: a closed, consistent surface.
+    /// Whether every edge is used equally often in both directions: a closed, consistently oriented
+    /// surface.
     pub(super) closed: bool,
-    /// Volume \[m³\], negative when the normals point inward; means nothing unless `closed`.
+    /// Volume \[m³\], negative when the normals point inward; meaningless unless `closed`.
     pub(super) volume: f64,
-    /// The smallest closed shell around this one.
+    /// Innermost closed shell around this one.
     pub(super) parent: Option<u32>,
-    /// A closed shell that makes the space inside it less solid than outside though there was nothing to take away,
-    /// or that closes a hole in nothing: its orientation must be wrong.
+    /// Whether the orientation must be wrong: an inward shell where there is no solid to remove
+    /// (the surrounding winding is not positive), or an outward shell where the surrounding winding
+    /// is negative.
     pub(super) inside_out: bool,
 }
 
 impl Shell {
-    /// 1 for a closed shell with normals outward, −1 inward, 0 for one that is open or encloses nothing.
+    /// Returns 1 for a closed shell with normals outward, −1 inward, 0 for one that is open or
+    /// encloses no volume.
     pub(super) fn orientation(&self) -> i32 {
-        // Rounding of a sum over the surface; the thinnest plate in use (1e-4 of its width) is far above.
+        // Rounding of the sum over the surface; the thinnest plate in use (1e-4 of its width) is
+        // far above it.
         let rounding = 1e-12 * self.area * self.bounds.diagonal();
         if !self.closed || self.volume.abs() <= rounding {
             0
@@ -51,13 +57,13 @@ impl Shell {
     }
 }
 
-/// Vertices tried for a shell until one does not lie on the other.
+/// Largest number of vertices tried to find one that does not lie on the other shell.
 const PROBES: usize = 8;
 
-/// The shells of a mesh, one a component of [`Topology::components_by_edges`].
+/// Computes the shells of a mesh, one per component of [`Topology::components_by_edges`].
 ///
-/// `flipped` faces are taken the other way round. `crossing` holds pairs of components, sorted, that are known to run
-/// into each other and so are not nested.
+/// Faces in `flipped` are treated as reversed. `crossing` holds pairs of components, sorted, that
+/// are known to intersect and so are not nested.
 pub(super) fn shells(
     vertices: &[DVec3],
     topology: &Topology,
@@ -107,7 +113,7 @@ fn measure(
     }
     for (face, (corners, &component)) in used() {
         let shell = &mut shells[component as usize];
-        // About the middle of the shell, so that one far from the origin does not cancel.
+        // Relative to the centre of the shell, to avoid cancellation far from the origin.
         let [a, b, c] = corners.map(|v| vertices[v as usize] - shell.bounds.center());
         let volume = a.dot(b.cross(c)) / 6.0;
         shell.volume += if flipped[face] { -volume } else { volume };
@@ -116,7 +122,7 @@ fn measure(
     shells
 }
 
-/// Marks as open the shells with an edge that does not cancel.
+/// Marks as open the shells with an edge whose uses do not cancel.
 fn find_unbalanced(
     topology: &Topology,
     components: &Components,
@@ -148,15 +154,16 @@ fn find_unbalanced(
 /// The closed shells around a shell.
 #[derive(Clone, Copy, Default)]
 struct Surroundings {
-    /// How many.
+    /// Number of closed shells.
     depth: u32,
-    /// The innermost.
+    /// Innermost of them.
     parent: Option<u32>,
-    /// The sum of their orientations.
+    /// Sum of their orientations.
     winding: i32,
 }
 
-/// What lies around every shell. From the widest to the narrowest: what is around one was looked at before it.
+/// Computes what lies around every shell, from the widest to the narrowest, so that a shell's
+/// surroundings are known before those of the shells inside it.
 fn nesting(
     vertices: &[DVec3],
     topology: &Topology,
@@ -187,6 +194,7 @@ fn nesting(
         }
     }
 
+    // For each shell, collect the wider shells whose box encloses its box.
     let mut wider: Vec<u32> = Vec::new();
     for (place, &own) in (0u32..).zip(&by_width) {
         let bounds = shells[own as usize].bounds;
@@ -199,6 +207,7 @@ fn nesting(
             }
             ControlFlow::Continue(())
         });
+        // Test these for enclosure, the narrowest first.
         let mut narrowest_first = BinaryHeap::from(std::mem::take(&mut wider));
         let mut around = Surroundings::default();
         let mut depth_of_parent = 0;
@@ -211,7 +220,7 @@ fn nesting(
             let beyond = surroundings[outer as usize];
             let winding = shells[outer as usize].orientation();
             if around.depth == 0 && !crosses[outer as usize] {
-                // Nothing runs into it, so whatever else is around this shell is around that one.
+                // No shell crosses it, so whatever else is around this shell is around that one.
                 around = Surroundings {
                     depth: 1 + beyond.depth,
                     parent: Some(outer),
@@ -232,12 +241,12 @@ fn nesting(
     surroundings
 }
 
-/// The faces of every closed shell, for rays.
+/// Faces of every closed shell, for ray casts.
 struct Solids<'a> {
     vertices: &'a [DVec3],
     faces: &'a [[u32; 3]],
     flipped: &'a [bool],
-    /// One a shell; empty for those that are not closed.
+    /// One tree per shell; empty for shells that are not closed.
     trees: Vec<BoxTree>,
     probes: Vec<Vec<DVec3>>,
 }
@@ -278,14 +287,15 @@ impl<'a> Solids<'a> {
         }
     }
 
-    /// Whether the inner shell is inside the outer one, by the first of its probes that does not lie on it.
+    /// Returns whether the inner shell is inside the outer one, by the first of its probes that
+    /// does not lie on it.
     fn encloses(&self, outer: u32, inner: u32) -> bool {
         let probes = &self.probes[inner as usize];
         let winding = probes.iter().find_map(|&probe| self.winding(outer, probe));
         winding.is_some_and(|winding| winding != 0)
     }
 
-    /// How often the shell winds around the point; `None` on its surface.
+    /// Returns how often the shell winds around the point; `None` on its surface.
     fn winding(&self, shell: u32, point: DVec3) -> Option<i32> {
         let tree = &self.trees[shell as usize];
         let ahead = |other: &DAabb| {
@@ -313,10 +323,11 @@ impl<'a> Solids<'a> {
     }
 }
 
-/// How the ray from `point` along x passes a triangle: 1 out through its front, −1 in through its back, 0 past it;
-/// `None` when the point lies in the triangle itself.
+/// Returns how the ray from `point` along x crosses a triangle: 1 out through its front, −1 in
+/// through its back, 0 if it misses; `None` when the point lies in the triangle itself.
 fn ray_crossing(point: DVec3, t: [DVec3; 3]) -> Option<i32> {
-    // Shells that touch in a vertex: common, and slow to find out by exact sides.
+    // Shells that touch in a vertex are common, and the exact predicates would be slow to find that
+    // out.
     if t.contains(&point) {
         return None;
     }
@@ -329,7 +340,8 @@ fn ray_crossing(point: DVec3, t: [DVec3; 3]) -> Option<i32> {
         sides[i] = side_of_line(a, b, flat_point);
         if sides[i] == 0 {
             on_line[i] = true;
-            // The point is moved by (ε, ε²); to first order the side changes by −(b − a).y ε, then (b − a).x ε².
+            // The point is displaced by (ε, ε²); to first order the side changes by −(b − a).y ε,
+            // then (b − a).x ε².
             sides[i] = if a.y != b.y {
                 if b.y < a.y { 1 } else { -1 }
             } else {
@@ -339,7 +351,8 @@ fn ray_crossing(point: DVec3, t: [DVec3; 3]) -> Option<i32> {
     }
     let height = side_of_plane(t[0], t[1], t[2], point);
     if height == 0 {
-        // In the plane, which may stand upright: inside or on the border in some view means on the triangle.
+        // In the plane, which may be parallel to the ray: inside or on the border in projection
+        // means on the triangle.
         let bounds = DAabb::of_points(t);
         let near = sides[0] == sides[1] && sides[1] == sides[2] || on_line.contains(&true);
         return if near && bounds.contains(point) {
@@ -349,7 +362,8 @@ fn ray_crossing(point: DVec3, t: [DVec3; 3]) -> Option<i32> {
         };
     }
     let through = sides[0] == sides[1] && sides[1] == sides[2] && sides[0] != 0;
-    // Seen along the ray, a front that turns left has its normal ahead; the point must lie behind it.
+    // Seen along the ray, a counter-clockwise front has its normal ahead; the point must lie behind
+    // it.
     let ahead = height == -sides[0];
     Some(if through && ahead {
         i32::from(sides[0])

@@ -16,7 +16,7 @@ pub(super) fn mesh(vertices: &[[f64; 3]], faces: &[[u32; 3]]) -> TriangleMesh {
     }
 }
 
-/// Unit right-angled corner; volume 1/6.
+/// Right-angled corner of the unit cube; volume 1/6.
 pub(super) fn tetrahedron() -> TriangleMesh {
     mesh(
         &[
@@ -29,7 +29,7 @@ pub(super) fn tetrahedron() -> TriangleMesh {
     )
 }
 
-/// From `min` to `min + size`; bit 0 of a vertex number is x, bit 1 y, bit 2 z.
+/// Cube from `min` to `min + size`. In a vertex number, bit 0 is x, bit 1 y and bit 2 z.
 pub(super) fn cube(min: [f64; 3], size: f64) -> TriangleMesh {
     let vertices = (0..8)
         .map(|i| {
@@ -64,7 +64,7 @@ pub(super) fn inverted(mut mesh: TriangleMesh) -> TriangleMesh {
     mesh
 }
 
-/// A refined icosahedron: 20·4ⁿ faces.
+/// Returns a refined icosahedron of 20·4ⁿ faces.
 pub(super) fn icosphere(levels: usize, radius: f64) -> TriangleMesh {
     let g = (1.0 + 5.0f64.sqrt()) / 2.0;
     let mut sphere = mesh(
@@ -137,7 +137,7 @@ pub(super) fn moved(mut mesh: TriangleMesh, by: [f64; 3]) -> TriangleMesh {
     mesh
 }
 
-/// Every face with its own three vertices.
+/// Returns a copy in which every face has its own three vertices.
 pub(super) fn soup(mesh: &TriangleMesh) -> TriangleMesh {
     TriangleMesh {
         vertices: mesh.triangles().flat_map(|t| t.corners()).collect(),
@@ -147,7 +147,7 @@ pub(super) fn soup(mesh: &TriangleMesh) -> TriangleMesh {
     }
 }
 
-/// A strip of `n` quads closed with a half turn.
+/// Returns a strip of `n` quads closed with a half turn.
 pub(super) fn moebius(n: u32) -> TriangleMesh {
     let vertices = (0..n)
         .flat_map(|i| {
@@ -161,7 +161,7 @@ pub(super) fn moebius(n: u32) -> TriangleMesh {
     let faces = (0..n)
         .flat_map(|i| {
             let (a, b) = (2 * i, 2 * i + 1);
-            // Behind the last quad the two borders change places.
+            // After the last quad the two borders swap.
             let (c, d) = if i + 1 < n { (a + 2, b + 2) } else { (1, 0) };
             [[a, c, b], [b, c, d]]
         })
@@ -169,7 +169,7 @@ pub(super) fn moebius(n: u32) -> TriangleMesh {
     TriangleMesh { vertices, faces }
 }
 
-/// A small generator of numbers that look random; the same on every run.
+/// A small deterministic pseudo-random number generator.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -181,7 +181,7 @@ impl Random {
         ((self.0 >> 33) as usize) % n
     }
 
-    /// From −1 to 1.
+    /// Returns a number from −1 to 1.
     pub(super) fn unit(&mut self) -> f64 {
         self.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0
     }
@@ -193,7 +193,7 @@ impl Random {
     }
 }
 
-/// The `v` and `f` lines of an OBJ file; polygons as fans, indices as they are.
+/// Reads the `v` and `f` lines of an OBJ file. Polygons become fans; indices are not checked.
 pub(super) fn read_obj(path: &Path) -> TriangleMesh {
     let text = std::fs::read_to_string(path).unwrap();
     let mut mesh = TriangleMesh::default();
@@ -225,7 +225,7 @@ pub(super) fn read_obj(path: &Path) -> TriangleMesh {
     mesh
 }
 
-/// The folder of larger models, if there is one.
+/// Returns the folder of larger models, if one is set.
 pub(super) fn models() -> Option<PathBuf> {
     std::env::var_os("TOUCHFIELD_MESHES").map(PathBuf::from)
 }

@@ -1,20 +1,21 @@
-//! Which faces meet at which edges and vertices, and what hangs together.
+//! Mesh connectivity: which faces meet at which edges and vertices, and connected components.
 //!
-//! Input: faces as triples of vertex indices, best over welded vertices ([`super::weld`]).
+//! Input: faces as triples of vertex indices, preferably over welded vertices ([`super::weld`]).
 //! Output: every edge with the faces that use it, sorted by its vertices; connected components.
-//! Cost: a counting sort over half-edges; about a tenth of a second for a million faces, 60 bytes a face.
-//! Not for: editing. It is a picture of the mesh at one moment, in flat arrays.
+//! Cost: a counting sort over half-edges; about a tenth of a second for a million faces, 60 bytes
+//! per face.
+//! Not for: editing. It is a snapshot of the mesh, in flat arrays.
 //!
-//! Any input is welcome: faces that name a vertex twice, or one out of range, take no part.
+//! Any input is accepted: faces with a repeated vertex or an index out of range take no part.
 
 use glam::DVec3;
 
 use crate::mesh::triangle_mesh::TriangleMesh;
 
-/// A face that takes no part, wherever a list of faces keeps its numbering.
+/// Placeholder for a face that takes no part, in lists that keep the numbering of the faces.
 pub(super) const NO_FACE: [u32; 3] = [u32::MAX; 3];
 
-/// One side of a face: from its corner `corner` to the next one.
+/// One side of a face, from its corner `corner` to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfEdge {
     /// Index of the face.
@@ -28,38 +29,39 @@ pub struct HalfEdge {
 /// An edge and the faces that use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge<'a> {
-    /// Its ends, lower index first.
+    /// End vertices, lower index first.
     pub vertices: [u32; 2],
-    /// The sides of faces that lie on it, by face index: one at a border, two inside a manifold.
+    /// Sides of faces that lie on the edge, by face index: one at a border, two inside a manifold.
     pub uses: &'a [HalfEdge],
 }
 
 impl Edge<'_> {
-    /// Whether exactly two faces meet here.
+    /// Returns whether exactly two faces meet at the edge.
     pub fn is_manifold(&self) -> bool {
         self.uses.len() == 2
     }
 
-    /// Whether exactly two faces meet here and run along it in opposite directions, as neighbours should.
+    /// Returns whether exactly two faces meet at the edge and run along it in opposite directions,
+    /// as consistently oriented neighbours do.
     pub fn is_consistent(&self) -> bool {
         matches!(self.uses, [a, b] if a.forward != b.forward)
     }
 }
 
-/// The edges of a mesh, and the faces at them.
+/// Edges of a mesh, and the faces at them.
 #[derive(Clone, Debug)]
 pub struct Topology {
     faces: Vec<[u32; 3]>,
     half_edges: Vec<HalfEdge>,
-    /// Half-edges of edge `e` are `edge_starts[e]..edge_starts[e + 1]`.
+    /// Start of the half-edges of each edge: edge `e` has `edge_starts[e]..edge_starts[e + 1]`.
     edge_starts: Vec<usize>,
     edge_vertices: Vec<[u32; 2]>,
-    /// Edges whose lower vertex is `v` are `vertex_starts[v]..vertex_starts[v + 1]`.
+    /// Start of the edges by lower vertex: vertex `v` has `vertex_starts[v]..vertex_starts[v + 1]`.
     vertex_starts: Vec<usize>,
 }
 
 impl Topology {
-    /// The edges of `faces` over `vertex_count` vertices.
+    /// Builds the topology of `faces` over `vertex_count` vertices.
     pub fn new(vertex_count: usize, faces: &[[u32; 3]]) -> Topology {
         let faces: Vec<[u32; 3]> = faces
             .iter()
@@ -74,7 +76,8 @@ impl Topology {
             })
             .collect();
 
-        // Counting sort of the half-edges by their lower vertex; then each small bucket by the higher one.
+        // Counting sort of the half-edges by their lower vertex; later, each small bucket is sorted
+        // by the higher one.
         let mut bucket_starts = vec![0usize; vertex_count + 1];
         for (low, _, _) in half_edges(&faces) {
             bucket_starts[low as usize + 1] += 1;
@@ -104,7 +107,8 @@ impl Topology {
         for low in 0..vertex_count {
             topology.vertex_starts.push(topology.edge_vertices.len());
             let bucket = &mut sorted[bucket_starts[low]..bucket_starts[low + 1]];
-            // Stable, and filled in order of faces: the uses of an edge stay in that order.
+            // The sort is stable and the bucket was filled in face order, so the uses of an edge
+            // stay in that order.
             bucket.sort_by_key(|&(high, _)| high);
             let mut previous = None;
             for &(high, half_edge) in bucket.iter() {
@@ -121,22 +125,22 @@ impl Topology {
         topology
     }
 
-    /// The faces that take part; the others are `[u32::MAX; 3]`.
+    /// Returns all faces; those that take no part are `[u32::MAX; 3]`.
     pub fn faces(&self) -> &[[u32; 3]] {
         &self.faces
     }
 
-    /// Whether a face takes part.
+    /// Returns whether a face takes part.
     pub fn has_face(&self, face: usize) -> bool {
         self.faces[face] != NO_FACE
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.edge_vertices.len()
     }
 
-    /// The edge of the given number; edges are sorted by their vertices.
+    /// Returns the edge of the given number; edges are sorted by their vertices.
     pub fn edge(&self, edge: usize) -> Edge<'_> {
         Edge {
             vertices: self.edge_vertices[edge],
@@ -144,12 +148,12 @@ impl Topology {
         }
     }
 
-    /// All edges, sorted by their vertices.
+    /// Returns all edges, sorted by their vertices.
     pub fn edges(&self) -> impl ExactSizeIterator<Item = Edge<'_>> {
         (0..self.edge_count()).map(|edge| self.edge(edge))
     }
 
-    /// The edge between two vertices, if a face has it.
+    /// Returns the edge between two vertices, if a face has it.
     pub fn edge_between(&self, a: u32, b: u32) -> Option<Edge<'_>> {
         let (low, high) = (a.min(b), a.max(b));
         let range =
@@ -160,7 +164,7 @@ impl Topology {
         Some(self.edge(range.start + found))
     }
 
-    /// For every vertex the faces at it, in order.
+    /// Returns the faces at every vertex, in order.
     pub fn faces_around_vertices(&self) -> FacesAroundVertices {
         let mut starts = vec![0usize; self.vertex_starts.len()];
         let used = || {
@@ -186,12 +190,14 @@ impl Topology {
         FacesAroundVertices { starts, faces }
     }
 
-    /// Faces that hang together through edges where exactly two faces meet: the shells of the mesh.
+    /// Returns the components connected through edges where exactly two faces meet: the shells of
+    /// the mesh.
     pub fn components_by_edges(&self) -> Components {
         self.components_where(|_| true)
     }
 
-    /// As [`Self::components_by_edges`], as if the faces that are not wanted were not there.
+    /// Returns the components of [`Self::components_by_edges`] as if only the faces that are
+    /// `wanted` existed.
     pub fn components_where(&self, wanted: impl Fn(u32) -> bool) -> Components {
         let mut sets = DisjointSets::new(self.faces.len());
         for edge in self.edges() {
@@ -203,7 +209,7 @@ impl Topology {
         self.label(&mut sets, wanted)
     }
 
-    /// Faces that hang together through vertices: what would come apart when lifted.
+    /// Returns the components connected through shared vertices.
     pub fn components_by_vertices(&self) -> Components {
         let mut sets = DisjointSets::new(self.faces.len());
         let mut face_at = vec![u32::MAX; self.vertex_starts.len()];
@@ -221,8 +227,9 @@ impl Topology {
         self.label(&mut sets, |_| true)
     }
 
-    /// Corners, numbered `3 · face + corner`, joined where an edge at their vertex joins their faces: one set for every fan
-    /// of faces around a vertex.
+    /// Returns the fans of faces around vertices: one set per fan, of corners numbered
+    /// `3 · face + corner`. Two corners at a vertex are joined where an edge at that vertex joins
+    /// their faces.
     pub(super) fn fans(&self) -> DisjointSets {
         let corner_of = |half_edge: &HalfEdge, at_low: bool| {
             let step = u32::from(half_edge.forward != at_low);
@@ -239,7 +246,8 @@ impl Topology {
         fans
     }
 
-    /// Vertices whose faces form more than one fan, each touching the others only in that vertex; in order.
+    /// Returns, in order, the vertices whose faces form more than one fan; such fans touch only in
+    /// that vertex.
     pub fn bow_tie_vertices(&self) -> Vec<u32> {
         let mut fans = self.fans();
         let mut fan_at = vec![u32::MAX; self.vertex_starts.len()];
@@ -287,7 +295,7 @@ impl Topology {
     }
 }
 
-/// `(lower vertex, higher vertex, half-edge)` of every side of every face that takes part.
+/// Returns `(lower vertex, higher vertex, half-edge)` of every side of every face that takes part.
 fn half_edges(faces: &[[u32; 3]]) -> impl Iterator<Item = (u32, u32, HalfEdge)> {
     faces
         .iter()
@@ -306,7 +314,7 @@ fn half_edges(faces: &[[u32; 3]]) -> impl Iterator<Item = (u32, u32, HalfEdge)> 
         })
 }
 
-/// The faces at every vertex, in one flat list.
+/// Faces at every vertex, in one flat list.
 #[derive(Clone, Debug)]
 pub struct FacesAroundVertices {
     starts: Vec<usize>,
@@ -314,24 +322,24 @@ pub struct FacesAroundVertices {
 }
 
 impl FacesAroundVertices {
-    /// The faces at a vertex, in order.
+    /// Returns the faces at a vertex, in order.
     pub fn of(&self, vertex: u32) -> &[u32] {
         let vertex = vertex as usize;
         &self.faces[self.starts[vertex]..self.starts[vertex + 1]]
     }
 }
 
-/// A partition of the faces.
+/// A partition of the faces into components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
-    /// The component of every face, [`Self::NONE`] for those that take no part. Numbered by first face.
+    /// Component of every face, [`Self::NONE`] for faces that take no part. Numbered by first face.
     pub of_face: Vec<u32>,
-    /// How many components there are.
+    /// Number of components.
     pub count: usize,
 }
 
 impl Components {
-    /// The component of a face that takes no part.
+    /// Component of a face that takes no part.
     pub const NONE: u32 = u32::MAX;
 }
 
@@ -362,7 +370,8 @@ impl DisjointSets {
     }
 }
 
-/// Whether a usable face has no area: two corners at one place, or its height within rounding of its corners.
+/// Returns whether a valid face has no area: two corners coincide, or its height is within the
+/// rounding of its corners.
 pub(crate) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
     let corners = mesh.triangle(face).corners();
     let size = corners
@@ -371,19 +380,21 @@ pub(crate) fn is_degenerate(mesh: &TriangleMesh, face: usize) -> bool {
     if size == 0.0 {
         return true;
     }
-    // In units of the largest coordinate, so that nothing overflows; halves first, so that not even the differences do.
+    // Scaled by the largest coordinate so that nothing overflows; halved first so that not even the
+    // differences do.
     let [a, b, c] = corners.map(|p| (0.5 * p) / size);
     let edges: [DVec3; 3] = [b - a, c - b, a - c];
     let longest = edges
         .iter()
         .fold(0.0f64, |longest, edge| longest.max(edge.length()));
-    // Each coordinate is rounded to half an epsilon of `size`; four together can tilt a flat face by about this much.
-    // Points meant to be in a line, such as (0.1, 0.2, 0.3), are as far off as that.
+    // Each coordinate is rounded to half an epsilon of `size`; four together can tilt a flat face
+    // by about this much. Points meant to be collinear, such as (0.1, 0.2, 0.3), deviate by as
+    // much.
     let height_of_rounding = 2.0 * f64::EPSILON;
     longest == 0.0 || edges[0].cross(edges[1]).length() <= height_of_rounding * longest
 }
 
-/// The corners in order, and whether sorting kept the orientation.
+/// Returns the corners in ascending order, and whether sorting kept the orientation.
 pub(super) fn sorted_corners([a, b, c]: [u32; 3]) -> ([u32; 3], bool) {
     let mut sorted = [a, b, c];
     sorted.sort_unstable();
@@ -430,12 +441,12 @@ mod tests {
 
     #[test]
     fn components_depend_on_what_may_join() {
-        // Two triangles at a vertex, and one apart.
+        // Two triangles that share a vertex, and one apart.
         let topology = Topology::new(8, &[[0, 1, 2], [2, 3, 4], [5, 6, 7]]);
         assert_eq!(topology.components_by_edges().of_face, [0, 1, 2]);
         assert_eq!(topology.components_by_vertices().of_face, [0, 0, 1]);
         assert_eq!(topology.bow_tie_vertices(), [2]);
-        // Three at an edge: joined by no manifold edge, yet no bow tie.
+        // Three at an edge: not joined by a manifold edge, yet not a bow tie.
         let topology = Topology::new(5, &[[0, 1, 2], [0, 1, 3], [0, 1, 4]]);
         assert_eq!(topology.components_by_edges().count, 3);
         assert!(topology.bow_tie_vertices().is_empty());

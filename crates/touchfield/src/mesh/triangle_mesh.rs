@@ -1,34 +1,35 @@
-//! The mesh everything offline works on: vertices in `f64`, triangles as three indices.
+//! The mesh that all offline code works on: vertices in `f64`, triangles as three indices.
 
 use glam::DVec3;
 
 use crate::geom::{DAabb, Triangle};
 
-/// Triangles over shared vertices; counter-clockwise seen from outside.
+/// A triangle mesh with shared vertices; faces are counter-clockwise seen from outside.
 ///
-/// May hold anything a file can say, also NaN and indices that are out of range: `validate` names such
-/// defects. What computes with a mesh asks for one whose [`Self::first_invalid_face`] is `None`.
+/// It may hold anything a file can contain, including NaN and indices that are out of range:
+/// `validate` reports such defects. Algorithms on meshes require that [`Self::first_invalid_face`]
+/// is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
-    /// Positions \[m\].
+    /// Vertex positions \[m\].
     pub vertices: Vec<DVec3>,
-    /// Three vertex indices a face.
+    /// Three vertex indices per face.
     pub faces: Vec<[u32; 3]>,
 }
 
 impl TriangleMesh {
-    /// The corners of a face. Panics when an index is out of range.
+    /// Returns the corners of a face. Panics when an index is out of range.
     pub fn triangle(&self, face: usize) -> Triangle {
         let [a, b, c] = self.faces[face].map(|v| self.vertices[v as usize]);
         Triangle { a, b, c }
     }
 
-    /// All faces as triangles, in order. Panics when an index is out of range.
+    /// Returns all faces as triangles, in order. Panics when an index is out of range.
     pub fn triangles(&self) -> impl ExactSizeIterator<Item = Triangle> + '_ {
         (0..self.faces.len()).map(|face| self.triangle(face))
     }
 
-    /// The first face that names a missing vertex or one that is NaN or infinite.
+    /// Returns the first face with an index out of range, or with a vertex that is NaN or infinite.
     pub fn first_invalid_face(&self) -> Option<usize> {
         self.faces.iter().position(|face| {
             face.iter().any(|&v| {
@@ -39,7 +40,7 @@ impl TriangleMesh {
         })
     }
 
-    /// The box around all vertices that faces use; empty when there is none.
+    /// Returns the AABB of all vertices that faces use; empty when there are none.
     pub fn bounds(&self) -> DAabb {
         DAabb::of_points(
             self.faces
@@ -49,22 +50,22 @@ impl TriangleMesh {
         )
     }
 
-    /// Area of all faces \[m²\].
+    /// Returns the total area of all faces \[m²\].
     pub fn area(&self) -> f64 {
         self.triangles().map(Triangle::area).sum()
     }
 
-    /// Volume enclosed \[m³\], by the divergence theorem; negative when the mesh is inside out.
-    /// Depends on the origin when the mesh is open.
+    /// Returns the enclosed volume \[m³\], by the divergence theorem; negative when the mesh is
+    /// inside out. Depends on the origin when the mesh is open.
     pub fn signed_volume(&self) -> f64 {
-        // About the middle of the box, so that a mesh far from the origin does not cancel.
+        // Relative to the centre of the box, to avoid cancellation in a mesh far from the origin.
         let center = self.bounds().center();
         self.triangles()
             .map(|t| (t.a - center).dot((t.b - center).cross(t.c - center)) / 6.0)
             .sum()
     }
 
-    /// Adds another mesh's vertices and faces behind this one's.
+    /// Appends another mesh's vertices and faces.
     pub fn append(&mut self, other: &TriangleMesh) {
         let offset = self.vertices.len() as u32;
         self.vertices.extend_from_slice(&other.vertices);
@@ -72,7 +73,7 @@ impl TriangleMesh {
             .extend(other.faces.iter().map(|face| face.map(|v| v + offset)));
     }
 
-    /// Writes all vertices in the frame whose origin is at `origin`: subtracts it from each.
+    /// Expresses all vertices in the frame whose origin is at `origin`: subtracts it from each.
     pub fn move_to_frame_at(&mut self, origin: DVec3) {
         for vertex in &mut self.vertices {
             *vertex -= origin;

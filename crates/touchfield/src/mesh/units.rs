@@ -1,4 +1,4 @@
-//! Units of length that the numbers of a mesh file are in.
+//! Units of length of the coordinates in a mesh file.
 
 /// A unit of length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,13 @@
-//! Welding: vertices at one place become one vertex.
+//! Welding: vertices at the same position become one vertex.
 //!
-//! Input: a mesh, and a distance under which vertices on open edges are the same.
-//! Output: faces that name the first vertex of each place; positions stay where they are.
-//! Cost: one hash look-up a vertex, a few more for vertices on open edges.
-//! Not for: simplification. No face loses its area here, and closed walls stay apart however thin they are.
+//! Input: a mesh, and the distance below which vertices on open edges are merged.
+//! Output: faces that refer to the first vertex of each merged group; positions do not change.
+//! Cost: one hash lookup per vertex, a few more per vertex on an open edge.
+//! Not for: simplification. No face loses its area here, and closed walls stay apart however thin
+//! they are.
 //!
-//! Deterministic: every vertex joins the nearest earlier one that stands for itself, so nothing depends on hash order
-//! and chains of near vertices do not run together.
+//! Deterministic: every vertex joins the nearest earlier vertex that was not merged itself, so the
+//! result does not depend on hash order and chains of near vertices do not run together.
 
 use std::collections::HashMap;
 
@@ -14,18 +15,20 @@ use glam::DVec3;
 
 use super::{Topology, TriangleMesh, topology::NO_FACE};
 
-/// What [`weld`] did.
+/// Merges made by [`weld`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WeldReport {
-    /// `[vertex, into]`: at bit-identical positions (−0 equals 0).
+    /// `[vertex, into]` pairs at bit-identical positions (−0 equals 0).
     pub identical: Vec<[u32; 2]>,
-    /// `[vertex, into]`: on open edges and nearer than the weld distance.
+    /// `[vertex, into]` pairs on open edges, at most the weld distance apart.
     pub near: Vec<[u32; 2]>,
 }
 
-/// For every vertex the first one at exactly its position; −0 equals 0. A vertex that is not finite stands for itself.
+/// Returns, for every vertex, the first vertex at exactly its position; −0 equals 0. A vertex that
+/// is not finite maps to itself.
 pub fn first_at_same_position(vertices: &[DVec3]) -> Vec<u32> {
-    // Room for a soup's distinct vertices, a sixth of all; a larger table would only be colder.
+    // Capacity for the distinct vertices of a triangle soup, a sixth of all; a larger table would
+    // only cause more cache misses.
     let mut first_at: HashMap<[u64; 3], u32> = HashMap::with_capacity(vertices.len() / 6);
     (0..vertices.len() as u32)
         .map(|index| {
@@ -40,8 +43,9 @@ pub fn first_at_same_position(vertices: &[DVec3]) -> Vec<u32> {
         .collect()
 }
 
-/// The faces over the first vertex at each position, so that seams of unshared vertices close. Same numbering as the
-/// mesh: faces with missing or non-finite vertices become [`NO_FACE`].
+/// Returns the faces with each vertex replaced by the first vertex at its position, so that seams
+/// of unshared vertices close. Face numbers are those of the mesh: faces with missing or non-finite
+/// vertices become [`NO_FACE`].
 pub(super) fn welded_faces(mesh: &TriangleMesh) -> Vec<[u32; 3]> {
     let first = first_at_same_position(&mesh.vertices);
     let usable = |v: u32| mesh.vertices.get(v as usize).is_some_and(|p| p.is_finite());
@@ -57,11 +61,12 @@ pub(super) fn welded_faces(mesh: &TriangleMesh) -> Vec<[u32; 3]> {
         .collect()
 }
 
-/// Merges vertices at the same position, then vertices on open edges that are nearer than `distance` \[m\].
+/// Merges vertices at the same position, then vertices on open edges that are at most `distance`
+/// \[m\] apart.
 ///
-/// Only open edges take part in the second step: elsewhere the surface is already joined, and merging could only
-/// flatten a thin wall. Two corners of one face are never merged by it, so no face collapses. Vertices are not
-/// removed (see [`super::remove_unreferenced`]).
+/// The second step considers only vertices on open edges: elsewhere the surface is already joined,
+/// and merging could only flatten a thin wall. It never merges two corners of one face, so no face
+/// collapses. Vertices are not removed (see [`super::remove_unreferenced`]).
 pub fn weld(mesh: &mut TriangleMesh, distance: f64) -> WeldReport {
     let mut report = WeldReport::default();
     let first = first_at_same_position(&mesh.vertices);
@@ -89,8 +94,9 @@ fn changes(into: &[u32]) -> Vec<[u32; 2]> {
         .collect()
 }
 
-/// For every vertex the one it joins.
+/// Returns, for every vertex, the vertex that it merges into (itself if none).
 fn near_on_open_edges(mesh: &TriangleMesh, distance: f64) -> Vec<u32> {
+    // Collect the vertices on open edges, each once.
     let topology = Topology::new(mesh.vertices.len(), &mesh.faces);
     let mut border: Vec<u32> = topology
         .edges()
@@ -102,8 +108,10 @@ fn near_on_open_edges(mesh: &TriangleMesh, distance: f64) -> Vec<u32> {
     border.dedup();
 
     let mut into: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
-    // Tuned: cells of eight distances make a vertex look into two cells on average instead of 27; larger ones would
-    // hold more vertices each. Those in a cell are at least a distance apart, so their number is bounded.
+    // Merge each with the nearest earlier vertex in a hash grid, or store it there. Tuned: with
+    // cells of eight distances a vertex looks into two cells on average instead of 27; larger cells
+    // would hold more vertices each. Stored vertices are more than `distance` apart, so their
+    // number per cell is bounded.
     let cell_size = 8.0 * distance;
     let cell_of = |point: DVec3| (point / cell_size).floor().to_array().map(|x| x as i64);
     let mut cells: HashMap<[i64; 3], Vec<u32>> = HashMap::with_capacity(border.len());
@@ -129,7 +137,7 @@ fn near_on_open_edges(mesh: &TriangleMesh, distance: f64) -> Vec<u32> {
         }
     }
 
-    // A face whose corners would fall together keeps them apart: the later one stays itself.
+    // Keep the corners of each face distinct: of two that would merge, the later one stays itself.
     for face in topology.faces().iter().filter(|face| **face != NO_FACE) {
         let mut corners = *face;
         corners.sort_unstable();
@@ -192,7 +200,7 @@ mod tests {
 
     #[test]
     fn thin_closed_walls_do_not_flatten() {
-        // A closed tetrahedron whose height is below the distance.
+        // A closed tetrahedron lower than the weld distance.
         let mut flat = mesh(
             &[
                 [0.0, 0.0, 0.0],

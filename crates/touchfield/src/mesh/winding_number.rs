@@ -1,18 +1,24 @@
 //! Generalised winding numbers: how many times a mesh, however broken, wraps around a point.
 //!
-//! Input: a [`Bvh`] over the mesh; faces may be missing, duplicated or intersect, but should mostly be oriented alike.
-//! Output: about 1 inside, 0 outside, in between near holes; and how much it can change within a ball.
-//! Cost: a few dozen multipole terms and some exact triangles a query; ~220 bytes a child of the hierarchy.
+//! Input: a [`Bvh`] over the mesh; faces may be missing, duplicated or intersecting, but most
+//! should be oriented consistently.
+//! Output: about 1 inside, 0 outside, in between near holes; and bounds of its change within a
+//! ball.
+//! Cost: a few dozen multipole terms and some exact triangles per query; ~220 bytes per child of
+//! the hierarchy.
 //! Not for: meshes whose orientation is random (see [`super::Parity`]).
 //!
-//! After [Barill2018] (docs/BIBLIOGRAPHY.md): the solid angle of a far cluster of triangles by its moments up to second order, in
-//! `f64`, that of near triangles exactly [VanOosterom1983]. We differ in adding up near solid angles as a product of complex numbers,
-//! one arctangent for eight triangles; and in proven bounds of the change within a ball, which settle whole blocks of a
-//! grid at once.
+//! After \[Barill2018\] (docs/BIBLIOGRAPHY.md): the solid angle of a far cluster of triangles is
+//! evaluated in `f64` from its moments up to second order, that of near triangles exactly
+//! \[VanOosterom1983\]. We differ in two ways. Near solid angles are added up as a product of
+//! complex numbers, with one arctangent per eight triangles. And proven bounds of the change within
+//! a ball settle whole blocks of a grid at once.
 //!
-//! The gradient of a solid angle depends on the border of a surface alone: it is the field of a current along it, by the law of Biot and
-//! Savart. So a surface with a small hole has a number that is nearly whole everywhere but beside the hole, and across the
-//! surface it jumps by a whole one. A bound from the border ([`Winding::drift`]) says where the number can pass one half without a jump.
+//! The gradient of a solid angle depends on the border of the surface alone: it is the field of a
+//! current along the border, by the law of Biot and Savart. So a surface with a small hole has a
+//! winding number that is nearly an integer everywhere except near the hole, and it jumps by an
+//! integer across the surface. A bound from the border ([`Winding::drift`]) shows where the number
+//! can pass one half without a jump.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -24,24 +30,25 @@ use crate::geom::Triangle;
 use crate::geom::lanes::{self, LANES, Lanes, Work};
 use crate::mesh::bvh::node::{LEAF_FLAG, NO_CHILD};
 
-/// A cluster counts as far from this many radii on. [Barill2018] takes 2; at 2.3 the error stays below
-/// [`WindingNumber::ACCURACY`] in the tests.
+/// A cluster counts as far beyond this many of its radii. \[Barill2018\] uses 2; this larger value
+/// keeps the error below [`WindingNumber::ACCURACY`] in the tests.
 const FAR: f64 = 2.3;
 
-/// Moments of every cluster of a [`Bvh`].
+/// Winding number of a mesh: the moments of every cluster of a [`Bvh`], and the border of the
+/// surface.
 pub struct WindingNumber {
     bvh: Arc<Bvh>,
     clusters: Vec<[Cluster; LANES]>,
-    /// The triangles of every leaf, side by side.
+    /// Triangles of every leaf, in structure-of-arrays layout.
     leaves: Vec<LeafTriangles>,
     border: Border,
 }
 
-/// The edges of a border, and where those of each face begin.
+/// Border edges, with an index by face.
 struct Border {
-    /// In the order of their faces.
+    /// Edges, in the order of their faces.
     edges: Vec<BorderEdge>,
-    /// The first edge of each face, and their number at the end; empty if there are none.
+    /// First edge of each face, then the number of edges; empty if there are none.
     first_of: Vec<u32>,
 }
 
@@ -60,7 +67,7 @@ impl Border {
         Border { edges, first_of }
     }
 
-    /// The part of the border that is said to be of a face.
+    /// Returns the border edges that are assigned to a face.
     fn of_face(&self, face: u32) -> &[BorderEdge] {
         let face = face as usize;
         match self.first_of.get(face..face + 2) {
@@ -74,19 +81,21 @@ impl Border {
 /// triangle without area.
 type LeafTriangles = [[f64; LANES]; 9];
 
-/// An edge along which more faces run one way than the other: a piece of the border of the surface.
+/// An edge used by more faces in one direction than in the other: a piece of the border of the
+/// surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BorderEdge {
-    /// One of the faces that use it.
+    /// One of the faces that use the edge.
     pub face: u32,
-    /// Its ends.
+    /// End points \[m\].
     pub ends: [DVec3; 2],
-    /// By how many the faces that run one way outnumber the others.
+    /// Number of uses in the more frequent direction minus those in the other.
     pub surplus: u32,
 }
 
-/// The border of a surface, in the order of its faces; empty where as many faces run along every edge one way as the other: then the
-/// winding number is whole off the surface.
+/// Returns the border of a surface, in the order of its faces. It is empty if every edge is used
+/// equally often in both directions: then the winding number is an integer everywhere off the
+/// surface.
 pub fn border(mesh: &TriangleMesh, topology: &Topology) -> Vec<BorderEdge> {
     let mut border: Vec<BorderEdge> = (topology.edges())
         .filter_map(|edge| {
@@ -104,7 +113,7 @@ pub fn border(mesh: &TriangleMesh, topology: &Topology) -> Vec<BorderEdge> {
 }
 
 impl BorderEdge {
-    /// Length, as often as it counts \[m\].
+    /// Returns the length times the surplus \[m\].
     fn weight(&self) -> f64 {
         f64::from(self.surplus) * self.ends[0].distance(self.ends[1])
     }
@@ -113,49 +122,50 @@ impl BorderEdge {
         let [start, end] = self.ends;
         let along = end - start;
         let share = (point - start).dot(along) / along.length_squared();
-        // NaN for an edge without length, which either end stands for.
+        // NaN for an edge of zero length; then either end will do.
         let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
         point.distance(start + share * along)
     }
 }
 
-/// Moments of a patch of surface about its area centre.
+/// Moments of a surface patch about its area centre.
 #[derive(Clone, Copy, Default)]
 struct Cluster {
     center: DVec3,
-    /// No part is farther from the centre.
+    /// Largest distance of any part from the centre \[m\].
     radius: f64,
     area: f64,
-    /// Length of the border along its faces.
+    /// Length of the border along its faces \[m\].
     border: f64,
     /// N = Σ n a.
     normal: DVec3,
     /// Symmetric part of Σ n a ⊗ m, as xx, yy, zz, xy, xz, yz, with m from the centre.
     first: [f64; 6],
-    /// What Σ n a ⊗ m ⊗ m leaves when one index pair is contracted, over the three ways to do it.
+    /// Sum of the three contractions of Σ n a ⊗ m ⊗ m over one index pair.
     second_trace: DVec3,
-    /// The fully symmetric part of Σ n a ⊗ m ⊗ m, as xxx, yyy, zzz, xxy, xxz, xyy, yyz, xzz, yzz, xyz with
-    /// multiplicities folded in.
+    /// Fully symmetric part of Σ n a ⊗ m ⊗ m, as xxx, yyy, zzz, xxy, xxz, xyy, yyz, xzz, yzz, xyz
+    /// with multiplicities folded in.
     second: [f64; 10],
 }
 
-/// A winding number and how far it can be from those nearby.
+/// A winding number and bounds of its change within a ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Winding {
-    /// At the point itself.
+    /// Winding number at the centre of the ball.
     pub number: f64,
-    /// Within the ball asked for, the number differs from `number` by at most this. Infinite when the ball may touch the mesh.
+    /// Largest difference from `number` within the ball. Infinite when the ball may touch the mesh.
     pub change: f64,
-    /// Within the ball asked for, the number differs from `number` by at most this and a whole number, which changes only across the surface.
-    /// Infinite when the ball may touch the border.
+    /// Largest difference from `number` within the ball, up to an integer; the integer changes only
+    /// across the surface. Infinite when the ball may touch the border.
     pub drift: f64,
 }
 
 impl WindingNumber {
-    /// Largest error of the approximation that was seen, rounded up; the tests enforce it.
+    /// Largest observed error of the approximation, rounded up; the tests enforce it.
     pub const ACCURACY: f64 = 0.01;
 
-    /// Moments over the clusters of `bvh`. `border` is that of the faces, as [`border`] finds it.
+    /// Computes the moments of the clusters of `bvh`. `border` is the border of the faces, as
+    /// returned by [`border`].
     pub fn of(bvh: Arc<Bvh>, border: Vec<BorderEdge>) -> WindingNumber {
         let border = Border::new(border, bvh.triangles().len());
         let mut clusters = vec![[Cluster::default(); LANES]; bvh.node_count()];
@@ -163,9 +173,10 @@ impl WindingNumber {
             let faces = bvh.leaf_faces(leaf);
             faces.map(|face| bvh.triangles()[face as usize])
         };
-        // The leaves below a node follow one another.
+        // The leaves below a node have consecutive numbers.
         let mut leaves_below = vec![0..0; bvh.node_count()];
-        // Children come after their parents, so going backwards every child is known.
+        // Compute the moments bottom-up: children come after their parents, so going backwards
+        // visits every child first.
         for node in (0..bvh.node_count()).rev() {
             let (mut first, mut last) = (u32::MAX, 0);
             for lane in 0..LANES {
@@ -197,6 +208,7 @@ impl WindingNumber {
             }
             leaves_below[node] = first..last;
         }
+        // Transpose the triangles of every leaf.
         let leaves = (0..bvh.leaf_count() as u32).map(|leaf| {
             let mut together = [[0.0; LANES]; 9];
             for (lane, triangle) in triangles(leaf).enumerate() {
@@ -215,12 +227,12 @@ impl WindingNumber {
         }
     }
 
-    /// The winding number of `point`.
+    /// Returns the winding number of `point`.
     pub fn at(&self, point: DVec3) -> f64 {
         self.within(point, 0.0).number
     }
 
-    /// The winding number of `center` and bounds of its change within `radius` \[m\] of it.
+    /// Returns the winding number of `center` and bounds of its change within `radius` \[m\] of it.
     pub fn within(&self, center: DVec3, radius: f64) -> Winding {
         let mut sum = Winding {
             number: 0.0,
@@ -237,6 +249,8 @@ impl WindingNumber {
                 if child == NO_CHILD {
                     continue;
                 }
+                // Far clusters contribute their moments, near leaves their exact triangles; open
+                // near nodes.
                 let off = cluster.center - center;
                 let distance = off.length();
                 let clear = distance - cluster.radius - radius;
@@ -252,7 +266,7 @@ impl WindingNumber {
             }
         }
         let change = if sum.change.is_finite() {
-            // Nothing to jump across.
+            // The ball does not touch the surface, so the number cannot jump.
             sum.change.min(sum.drift)
         } else {
             sum.change
@@ -264,7 +278,8 @@ impl WindingNumber {
         }
     }
 
-    /// How many triangles [`Self::at`] adds up one by one, no cluster of them being far: what it costs.
+    /// Returns the number of triangles that [`Self::at`] adds up one by one because no cluster of
+    /// them is far: a measure of its cost.
     pub(crate) fn triangles_at(&self, point: DVec3) -> u64 {
         let mut count = 0;
         let mut stack = vec![0u32];
@@ -295,7 +310,7 @@ impl WindingNumber {
             return;
         }
         for face in self.bvh.leaf_faces(leaf) {
-            // What is infinite stays so: among faces all around it is, after a few of them.
+            // An infinite bound stays infinite. Near the surface that happens after a few faces.
             if sum.change.is_finite() {
                 let triangle = self.bvh.triangles()[face as usize];
                 let clear = triangle.closest_point(center).point.distance(center) - radius;
@@ -311,8 +326,9 @@ impl WindingNumber {
     }
 }
 
-/// Largest gradient of the solid angle of a surface of that area, no part nearer than `distance`: a dipole field falls with
-/// the cube, and its gradient matrix has norm 2/r³.
+/// Returns the largest gradient of the solid angle of a surface of this area, no part of it nearer
+/// than `distance`: a dipole field falls with the cube of the distance, and its gradient matrix has
+/// norm 2/r³.
 fn largest_slope(area: f64, distance: f64) -> f64 {
     if distance > 0.0 {
         2.0 * area / distance.powi(3)
@@ -321,7 +337,8 @@ fn largest_slope(area: f64, distance: f64) -> f64 {
     }
 }
 
-/// Largest gradient of the solid angle of a surface whose border is that long, no part of it nearer than `distance`.
+/// Returns the largest gradient of the solid angle of a surface whose border has this length, no
+/// part of it nearer than `distance`.
 fn border_slope(length: f64, distance: f64) -> f64 {
     if length == 0.0 {
         0.0
@@ -333,7 +350,7 @@ fn border_slope(length: f64, distance: f64) -> f64 {
 }
 
 impl Cluster {
-    /// Of a few triangles; without its radius.
+    /// Computes the moments of a few triangles; does not set the radius.
     fn of_triangles<I: Iterator<Item = Triangle>>(triangles: impl Fn() -> I) -> Cluster {
         let mut cluster = Cluster::about(|| triangles().map(|t| (t.area(), t.centroid())));
         for triangle in triangles() {
@@ -342,9 +359,10 @@ impl Cluster {
         cluster
     }
 
-    /// Of other clusters, which may be empty; without its radius.
+    /// Merges clusters, some of which may be empty; does not set the radius.
     fn of_clusters(parts: &[Cluster]) -> Cluster {
-        // A part without a face has no radius; neither has a part of one point, which has no moments either.
+        // Skips parts without faces, and parts that are a single point, which have no moments: both
+        // have radius zero.
         let parts = || parts.iter().filter(|part| part.radius > 0.0);
         let mut cluster = Cluster::about(|| parts().map(|part| (part.area, part.center)));
         for part in parts() {
@@ -353,7 +371,7 @@ impl Cluster {
         cluster
     }
 
-    /// An empty one about the mean of places weighted by area.
+    /// Returns a cluster without moments, centred at the area-weighted mean of `places`.
     fn about<I: Iterator<Item = (f64, DVec3)>>(places: impl Fn() -> I) -> Cluster {
         let area: f64 = places().map(|(area, _)| area).sum();
         let center = if area > 0.0 {
@@ -368,8 +386,8 @@ impl Cluster {
         }
     }
 
-    /// The moments of `part` about this centre instead of its own, `d` away: with m + d for m in the sums, every moment gains
-    /// products of d with those of lower order.
+    /// Adds the moments of `part`, shifted by d from its centre to this one: with m + d for m in
+    /// the sums, every moment gains products of d with the moments of lower order.
     fn add_cluster(&mut self, part: &Cluster) {
         self.border += part.border;
         let d = part.center - self.center;
@@ -413,7 +431,8 @@ impl Cluster {
     fn add(&mut self, triangle: Triangle) {
         let n = 0.5 * triangle.area_vector();
         let m = triangle.centroid() - self.center;
-        // Mean of x ⊗ x over the triangle, x from the cluster's centre: m ⊗ m plus the spread about the centroid.
+        // Mean of x ⊗ x over the triangle, with x from the cluster's centre: m ⊗ m plus the spread
+        // about the centroid.
         let mut mm = [[0.0; 3]; 3];
         for i in 0..3 {
             for j in 0..3 {
@@ -449,7 +468,8 @@ impl Cluster {
         }
     }
 
-    /// Solid angle seen from a point that is `off` away from the centre, [Barill2018] Eq. 11–15.
+    /// Returns the solid angle as seen from a point; `off` points from there to the centre.
+    /// \[Barill2018\] Eq. 11–15.
     #[inline]
     fn solid_angle(&self, off: DVec3, distance: f64) -> f64 {
         let DVec3 { x, y, z } = off;
@@ -472,11 +492,11 @@ impl Cluster {
     }
 }
 
-/// Places of the first moments in [`Cluster::first`].
+/// Index pairs of the moments in [`Cluster::first`].
 const PAIRS: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
 
-/// The second moments in the order of [`Cluster::second`], from `s`, which sums three arrangements: a term with multiplicity μ of
-/// the 6 permutations weighs μ/3 of it.
+/// Returns the second moments in the order of [`Cluster::second`]. `s` sums three index
+/// arrangements, so a moment with multiplicity μ among the 6 permutations has the weight μ/3.
 #[inline(always)]
 fn symmetric_triples(s: impl Fn(usize, usize, usize) -> f64) -> [f64; 10] {
     [
@@ -493,7 +513,8 @@ fn symmetric_triples(s: impl Fn(usize, usize, usize) -> f64) -> [f64; 10] {
     ]
 }
 
-/// A sum of angles in (−π, π], kept as the product of their complex numbers and the full turns it went round.
+/// A sum of angles in (−π, π], kept as the product of their unit complex numbers and a count of
+/// full turns.
 struct AngleSum {
     re: f64,
     im: f64,
@@ -514,7 +535,7 @@ impl AngleSum {
     /// Adds an angle given as a complex number of length `size`.
     #[inline(always)]
     fn add(&mut self, re: f64, im: f64, size: f64) {
-        // On the triangle's plane the side is undecided; 0 is the mean of both.
+        // In the plane of the triangle the side is undecided; 0 is the mean of both.
         if im == 0.0 || size == 0.0 {
             return;
         }
@@ -533,8 +554,8 @@ impl AngleSum {
     }
 }
 
-/// Half the solid angles of the triangles of a leaf, added up. `f64` throughout: the instruction
-/// set is chosen for its width alone, and each gives the same bits.
+/// Sum of half the solid angles of the triangles of a leaf. `f64` throughout: the instruction set
+/// is chosen for its width alone, and every one gives the same bits.
 struct HalfSolidAngles<'a> {
     triangles: &'a LeafTriangles,
     from: DVec3,
@@ -543,13 +564,13 @@ struct HalfSolidAngles<'a> {
 impl Work for HalfSolidAngles<'_> {
     type Output = AngleSum;
 
-    /// `tan(Ω/2) = det(a,b,c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)`  [VanOosterom1983]
+    /// `tan(Ω/2) = det(a,b,c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)`  \[VanOosterom1983\]
     #[inline(always)]
     fn run<L: Lanes>(self) -> AngleSum {
         let [x, y, z] = self.from.to_array();
         let t = self.triangles;
         let (mut re, mut im, mut size) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        // Plain arithmetic without branches, which the compiler does for several triangles at once.
+        // Branch-free arithmetic, which the compiler vectorises over several triangles.
         for i in 0..LANES {
             let (ax, ay, az) = (t[0][i] - x, t[1][i] - y, t[2][i] - z);
             let (bx, by, bz) = (t[3][i] - x, t[4][i] - y, t[5][i] - z);
@@ -574,7 +595,7 @@ impl Work for HalfSolidAngles<'_> {
     }
 }
 
-/// The exact winding number, adding up every triangle: the oracle.
+/// Computes the exact winding number by summing over every triangle; the reference for tests.
 pub fn winding_number_brute_force(
     triangles: impl IntoIterator<Item = Triangle>,
     point: DVec3,
@@ -614,7 +635,7 @@ mod tests {
         WindingNumber::of(Arc::new(Bvh::build(mesh)), border(mesh, &topology))
     }
 
-    /// A lattice of points through and around the mesh.
+    /// Returns a lattice of points through and around the mesh.
     fn lattice(mesh: &TriangleMesh, side: u32) -> impl Iterator<Item = DVec3> {
         let bounds = mesh.bounds();
         let bounds = bounds.grown(0.3 * bounds.diagonal());
@@ -669,7 +690,7 @@ mod tests {
         );
     }
 
-    /// A torus without a few faces in one place.
+    /// Returns a torus with a few adjacent faces missing.
     fn torus_with_a_hole() -> TriangleMesh {
         let mut mesh = torus(Torus::default()).unwrap();
         mesh.faces.drain(..6);
@@ -712,7 +733,7 @@ mod tests {
         assert_eq!(border_of(&mesh), 0);
         mesh.faces.swap_remove(11);
         assert_eq!(border_of(&mesh), 3);
-        // Turned around, the face beside it has the surface on one side twice.
+        // After flipping this face, its edges are used twice in the same direction.
         mesh.faces[5].swap(0, 1);
         assert_eq!(border_of(&mesh), 6);
     }

@@ -1,8 +1,8 @@
-//! Mesh files out: OBJ, binary STL and binary PLY.
+//! Writes mesh files: OBJ, binary STL and binary PLY.
 //!
 //! Input: a [`TriangleMesh`] whose indices are in range, and a writer or a path.
 //! Output: OBJ and PLY keep every coordinate to the bit; STL has `f32` and no shared vertices.
-//! Cost: one pass; [`write_file`] appears under its name only when complete.
+//! Cost: one pass. [`write_file`] writes to a temporary name and renames the file when complete.
 //! Not for: normals, colours, materials.
 
 use std::fs::File;
@@ -15,28 +15,28 @@ use super::TriangleMesh;
 use super::read::Format;
 use crate::atomic_file;
 
-/// Why a mesh could not be written.
+/// Reason why a mesh could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot write the mesh: {0}")]
     Io(#[from] io::Error),
-    /// A face names a vertex that is not there.
+    /// A face refers to a vertex that does not exist.
     #[error(
         "face {face} names vertex {index}, but there are {vertices} vertices; repair the mesh first"
     )]
     IndexOutOfRange {
         /// The first such face.
         face: usize,
-        /// The index it holds.
+        /// The index in the face.
         index: u32,
-        /// Vertices of the mesh.
+        /// Number of vertices of the mesh.
         vertices: usize,
     },
-    /// STL counts facets by `u32`.
+    /// STL stores the number of facets as a `u32`.
     #[error("{faces} faces, and STL holds at most 4294967295; write .ply")]
     TooManyFaces {
-        /// Faces of the mesh.
+        /// Number of faces of the mesh.
         faces: usize,
     },
     /// STL coordinates are `f32`.
@@ -45,7 +45,7 @@ pub enum WriteError {
         /// The first such vertex.
         vertex: usize,
     },
-    /// The extension tells no format that is written.
+    /// The extension does not name a supported format.
     #[error("{}: unknown extension for a mesh; use .obj, .stl or .ply", .path.display())]
     UnknownFormat {
         /// The path as given.
@@ -53,9 +53,10 @@ pub enum WriteError {
     },
 }
 
-/// Writes a mesh as `path`'s extension says: `.obj`, `.stl` or `.ply`.
+/// Writes a mesh in the format of `path`'s extension: `.obj`, `.stl` or `.ply`.
 ///
-/// Written beside its place under another name and renamed when complete, so that nobody ever sees half a file.
+/// The file is written beside its destination under another name and renamed when complete, so that
+/// readers never see a partial file.
 pub fn write_file(path: &Path, mesh: &TriangleMesh) -> Result<(), WriteError> {
     let write: fn(&mut BufWriter<File>, &TriangleMesh) -> Result<(), WriteError> =
         match Format::from_path(path) {
@@ -70,7 +71,7 @@ pub fn write_file(path: &Path, mesh: &TriangleMesh) -> Result<(), WriteError> {
     atomic_file::write(path, |out| write(out, mesh))
 }
 
-/// Writes Wavefront OBJ, each coordinate with as many digits as it takes to read it back.
+/// Writes Wavefront OBJ, each coordinate with enough digits to read back the same value.
 pub fn write_obj(out: &mut impl Write, mesh: &TriangleMesh) -> Result<(), WriteError> {
     check_indices(mesh)?;
     for vertex in &mesh.vertices {
@@ -84,7 +85,7 @@ pub fn write_obj(out: &mut impl Write, mesh: &TriangleMesh) -> Result<(), WriteE
     Ok(())
 }
 
-/// Writes binary STL. Normals of faces without area are zero, as the format asks.
+/// Writes binary STL. Normals of faces without area are zero, as the format requires.
 pub fn write_stl(out: &mut impl Write, mesh: &TriangleMesh) -> Result<(), WriteError> {
     check_indices(mesh)?;
     let faces = mesh.faces.len();

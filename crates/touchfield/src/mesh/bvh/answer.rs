@@ -1,14 +1,14 @@
-//! What a search for the nearest triangle finds.
+//! Result of a nearest-triangle query.
 
 use crate::geom::ClosestPoint;
 
-/// The nearest point of a mesh.
+/// The nearest point of a mesh to a query point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
-    /// Square of the distance \[m²\].
+    /// Squared distance \[m²\].
     pub distance_squared: f64,
-    /// The face it lies on.
+    /// Face that holds the point.
     pub face: u32,
-    /// Where, and on which feature of that face.
+    /// The point, and the feature of the face that it lies on.
     pub closest: ClosestPoint,
 }

@@ -1,4 +1,5 @@
-//! The nearest triangles of many points that lie close together: candidates once for a ball, then eight points at a time.
+//! Nearest triangles of many points that lie close together: gathers candidates once per ball, then
+//! searches for eight points at a time.
 
 use glam::{DVec3, Vec3};
 
@@ -12,25 +13,27 @@ use crate::mesh::bvh::node::{
 };
 use crate::mesh::bvh::{Bvh, fans};
 
-/// The leaves that can matter to the points of one ball. Reused from ball to ball.
+/// The leaves that can hold the nearest triangle of some point of a ball. Scratch buffer, reused
+/// from ball to ball.
 #[derive(Default)]
 pub(crate) struct Candidates {
     groups: Vec<Group>,
-    /// As node and lane.
+    /// Gathered leaves, as node and lane.
     found: Vec<(u32, u32)>,
-    /// Triangles that may be nearest to some of the eight points, with their `f32` distance² to each.
+    /// Triangles that may be nearest to some of the eight points, with their `f32` distance² to
+    /// each.
     postponed: Vec<(Stored, u32)>,
 }
 
-/// What is found for eight points.
+/// Result of a search for eight points.
 #[expect(
     clippy::large_enum_variant,
     reason = "it is looked at where it was made and goes nowhere"
 )]
 pub(crate) enum Among {
-    /// The nearest point of the mesh for each.
+    /// Nearest point of the mesh to each.
     Near([Nearest; LANES]),
-    /// Distances from the mesh, off by at most [`Bvh::far_error`] \[m\].
+    /// Distances from the mesh, in error by at most [`Bvh::far_error`] \[m\].
     Far([f64; LANES]),
 }
 
@@ -38,18 +41,19 @@ pub(crate) enum Among {
 struct Group {
     bounds: Bounds,
     leaves: [u32; LANES],
-    /// Lower bounds of their distances² to the middle of the eight points at hand.
+    /// Lower bounds of their distances² to the centre of the current eight points.
     lower_squared: Stored,
 }
 
 impl Bvh {
-    /// Collects every leaf that can hold the nearest triangle of some point within `radius` of `center`, given the
-    /// nearest triangle of `center` itself.
+    /// Collects every leaf that can hold the nearest triangle of some point within `radius` of
+    /// `center`, given the nearest triangle of `center` itself.
     ///
-    /// A box B at distance l from the centre loses to the nearest triangle T at distance t everywhere in the ball
-    /// if l − t exceeds what the two distances can gain on each other on the way: radius · |u_B − u_T|, with the unit
-    /// directions to the nearest points. |u_B − u_T| is at most 2, and at most 2 D / (l + t − 2 radius) with D the
-    /// largest distance between a point of B and one of T: far away, where both lie in nearly the same direction,
+    /// A box B at distance l from the centre loses to the nearest triangle T at distance t
+    /// everywhere in the ball if l − t exceeds the most that the two distances can approach each
+    /// other on the way: radius · |u_B − u_T|, with the unit directions to the nearest points. |u_B
+    /// − u_T| is at most 2, and at most 2 D / (l + t − 2 radius), with D the largest distance
+    /// between a point of B and one of T. Far away, where both lie in nearly the same direction,
     /// that is small, and the candidates are a patch the size of the ball, however far it is.
     #[inline(always)]
     pub(crate) fn gather<L: Lanes>(
@@ -76,7 +80,7 @@ impl Bvh {
         }
     }
 
-    /// The leaves that [`Self::gather`] finds, as node and lane.
+    /// Collects the leaves for [`Self::gather`], as node and lane.
     #[inline(always)]
     fn gather_leaves<L: Lanes>(
         &self,
@@ -112,8 +116,9 @@ impl Bvh {
         }
     }
 
-    /// Adds every face that can be nearest to some point within `radius` of `center`, and others beside them; `false` when they are more than
-    /// `most`, or not all can be told. `hint` is a face, best one that is near.
+    /// Appends every face that can be nearest to some point within `radius` of `center`, and some
+    /// faces near them. Returns `false`, with an incomplete list, when there are more than `most`
+    /// or when the ball is beyond the range of `f32`. `hint` is any face, preferably a near one.
     pub(crate) fn faces_that_win(
         &self,
         center: DVec3,
@@ -143,8 +148,9 @@ impl Bvh {
         true
     }
 
-    /// The nearest points of the mesh to eight points, all in the ball that `candidates` were gathered for and best close to
-    /// each other; or only how far it is, if that is more than `far` for all of them.
+    /// Returns the nearest points of the mesh to eight points, or only their distances if all are
+    /// more than `far`. The points must lie in the ball that `candidates` were gathered for and
+    /// should be close to each other.
     #[inline(always)]
     pub(crate) fn nearest_among<L: Lanes>(
         &self,
@@ -157,7 +163,8 @@ impl Bvh {
             groups, postponed, ..
         } = candidates;
         let mut packet = Packet::<L>::new(self, points, postponed);
-        // The leaf that looks nearest first: what it holds rules out most others.
+        // Search the leaf with the smallest lower bound first: its triangles rule out most other
+        // leaves.
         let mut first = (f32::INFINITY, NO_CHILD);
         for group in groups.iter_mut() {
             let lower_squared = group.bounds.distance_squared(packet.ball.center);
@@ -168,12 +175,14 @@ impl Bvh {
                 }
             }
         }
+        // Measure the leaf of the hint, then that first leaf, to get a rival and a threshold.
         let hint = self.leaf_of[hint as usize];
         packet.challenge(&self.leaves[hint as usize]);
         let first = first.1;
         if first != hint && first != NO_CHILD {
             packet.challenge(&self.leaves[first as usize]);
         }
+        // Visit the other leaves that can still win.
         let reach = packet.ball.reach();
         let reach_squared = L::splat(reach * reach * (1.0 + ROUNDING));
         for group in groups.iter() {
@@ -192,13 +201,15 @@ impl Bvh {
                 }
             }
         }
+        // Return distances alone if all are far; else decide in `f64`.
         match packet.far(self, far * self.scale) {
             Some(local) => Among::Far(local.0.map(|distance| f64::from(distance) / self.scale)),
             None => Among::Near(packet.decide(self, points)),
         }
     }
 
-    /// How much the distances of [`Among::Far`] can be off, for points within `radius` of the middle of the mesh \[m\].
+    /// Returns the largest error of the distances in [`Among::Far`], for points within `radius` of
+    /// the centre of the mesh \[m\].
     pub(crate) fn far_error(&self, radius: f64) -> f64 {
         4.0 * f64::from(ROUNDING) * (1.0 / self.scale + radius)
     }
@@ -210,7 +221,7 @@ impl Bvh {
         Rival::new(leaf.ball(lane), distance)
     }
 
-    /// The leaf of a face, and its lane there.
+    /// Returns the leaf of a face, and its lane there.
     #[inline(always)]
     fn place_of(&self, face: u32) -> (&Leaf, usize) {
         let leaf = &self.leaves[self.leaf_of[face as usize] as usize];
@@ -219,7 +230,7 @@ impl Bvh {
     }
 }
 
-/// [`Bvh::gather_leaves`] with the instructions that the CPU has.
+/// Runs [`Bvh::gather_leaves`] with the widest instructions of the CPU.
 struct LeavesOfBall<'a> {
     bvh: &'a Bvh,
     center: DVec3,
@@ -239,12 +250,12 @@ impl Work for LeavesOfBall<'_> {
     }
 }
 
-/// A triangle that others have to beat, by a ball around it. Local units.
+/// The triangle to beat, with a ball around it. Local units.
 #[derive(Clone, Copy)]
 struct Rival<L> {
     center: [L; 3],
     radius: f32,
-    /// From the centre of the points to this triangle.
+    /// Distance of this triangle from the centre of the points.
     distance: f32,
 }
 
@@ -259,7 +270,7 @@ impl<L: Lanes> Rival<L> {
     }
 }
 
-/// A ball of points and a triangle near it. Local units.
+/// A ball of points and the triangle to beat. Local units.
 struct Ball<L> {
     center: [L; 3],
     radius: f32,
@@ -268,7 +279,7 @@ struct Ball<L> {
 }
 
 impl<L: Lanes> Ball<L> {
-    /// Which children can hold the nearest triangle of some point of the ball.
+    /// Returns the mask of children that can hold the nearest triangle of some point of the ball.
     #[inline(always)]
     fn matters(&self, bounds: &Bounds) -> u32 {
         let lower = bounds.distance_squared(self.center).sqrt();
@@ -278,20 +289,22 @@ impl<L: Lanes> Ball<L> {
         self.can_win(lower, bounds.farthest_squared(self.rival.center).sqrt())
     }
 
-    /// Which things are near enough to win if they could gain on the rival at full speed: a cheap first look.
+    /// Returns the mask of boxes near enough to win if they could gain on the rival at the largest
+    /// possible rate: a cheap early-out.
     #[inline(always)]
     fn is_near(&self, lower: L) -> u32 {
         lower.mask_at_most(L::splat(self.reach()))
     }
 
-    /// How near a thing must be for that.
+    /// Returns the distance up to which a box can win at that rate.
     #[inline(always)]
     fn reach(&self) -> f32 {
         self.rival.distance + 2.0 * self.margin + 2.0 * self.radius * (1.0 + 8.0 * ROUNDING)
     }
 
-    /// Which things can be nearer than the rival somewhere in the ball, given their distances from its centre, or less, and the
-    /// farthest distances of any part of them from the rival's centre, or more. See [`Bvh::gather`].
+    /// Returns the mask of boxes that can be nearer than the rival somewhere in the ball. `lower`
+    /// holds lower bounds of their distances from its centre, `spread` upper bounds of their
+    /// farthest distances from the rival's centre. See [`Bvh::gather`].
     #[inline(always)]
     fn can_win(&self, lower: L, spread: L) -> u32 {
         let spread = spread.add(L::splat(self.rival.radius + self.margin));
@@ -308,16 +321,16 @@ impl<L: Lanes> Ball<L> {
     }
 }
 
-/// The search state of eight points, one a lane.
+/// Search state of eight points, one per lane.
 struct Packet<'a, L> {
     points: [L; 3],
-    /// From the middle to each of them.
+    /// Offsets of the points from their centre.
     ways: Stored3,
-    /// Around the points.
+    /// Ball around the points.
     ball: Ball<L>,
-    /// Distance² above which nothing can be nearer than what was seen.
+    /// Distance² above which nothing can be nearer than the triangles measured so far.
     threshold: L,
-    /// Twice the rounding margin of any of the points, local units.
+    /// Twice the largest rounding margin of the points, local units.
     margin: f32,
     postponed: &'a mut Vec<(Stored, u32)>,
 }
@@ -359,8 +372,8 @@ impl<'a, L: Lanes> Packet<'a, L> {
         }
     }
 
-    /// Takes the triangle of `leaf` that is nearest to the middle of the points as the one to beat, if it beats the last, and measures
-    /// the leaf.
+    /// Makes the triangle of `leaf` that is nearest to the centre of the points the new rival, if
+    /// it is nearer than the old one, and measures the leaf.
     #[inline(always)]
     fn challenge(&mut self, leaf: &Leaf) {
         let off = leaf.off(self.ball.center);
@@ -374,7 +387,7 @@ impl<'a, L: Lanes> Packet<'a, L> {
         let distance = distance_squared[best].sqrt();
         if distance < self.ball.rival.distance {
             self.ball.rival = Rival::new(leaf.ball(best), distance);
-            // What it measures makes the others easy to leave out.
+            // Measure it first: the tighter threshold rejects most of the others.
             self.measure_lane(leaf, best);
             self.measure(leaf, &off, !(1 << best));
         } else {
@@ -382,7 +395,7 @@ impl<'a, L: Lanes> Packet<'a, L> {
         }
     }
 
-    /// Whether one leaf is near enough to some of the points.
+    /// Returns whether a leaf is near enough to some of the points.
     #[inline(always)]
     fn matters(&self, bounds: &Bounds, lane: usize) -> bool {
         let lower = bounds.lane_distance_squared(lane, self.points);
@@ -395,7 +408,8 @@ impl<'a, L: Lanes> Packet<'a, L> {
         self.measure(leaf, &leaf.off(self.ball.center), u32::MAX);
     }
 
-    /// [`Self::visit_leaf`], of some `lanes` only, given how the middle of the points is off the triangles.
+    /// Measures the given `lanes` of a leaf, as [`Self::visit_leaf`] does for all; `off` holds the
+    /// offsets of the centre of the points from the triangles.
     #[inline(always)]
     fn measure(&mut self, leaf: &Leaf, off: &Off<L>, lanes: u32) {
         for lane in set_lanes(self.may_win(off) & lanes) {
@@ -403,11 +417,12 @@ impl<'a, L: Lanes> Packet<'a, L> {
         }
     }
 
-    /// Which triangles may be nearest to some of the points.
+    /// Returns the mask of triangles that may be nearest to some of the points.
     ///
-    /// Distance d to a triangle is convex, so it is no less than its tangent at the centre c: d(c + v) ≥ d + w·v / d, with w the way to c from the nearest point; or
-    /// d² + 2 w·v + (w·v)² / d² when squared, the last term left out where d is below the radius r of the points. With w off by e and d by as much, that is off by less
-    /// than 2 d e + e² + 6 r e.
+    /// Distance d to a triangle is convex, so it is at least its tangent at the centre c: d(c + v)
+    /// ≥ d + w·v / d, with w the offset of c from the nearest point. Squared, that is d² + 2 w·v +
+    /// (w·v)² / d², where the last term is left out if d is below the radius r of the points. If w
+    /// is off by e and d by as much, the result is off by less than 2 d e + e² + 6 r e.
     #[inline(always)]
     fn may_win(&self, off: &Off<L>) -> u32 {
         let Off {
@@ -446,15 +461,16 @@ impl<'a, L: Lanes> Packet<'a, L> {
         self.postponed.push((estimate.store(), leaf.faces[lane]));
     }
 
-    /// The distances as they are known in `f32`, if all are more than `limit`. Local units. They are kept, so that the least is looked
-    /// for once more, among what may be it, with the same bits on every CPU.
+    /// Returns the distances in `f32` if all are more than `limit`; local units. Because these are
+    /// returned to the caller, the minimum over the remaining candidates is computed again, with
+    /// arithmetic that gives the same bits on every CPU.
     #[inline(always)]
     fn far(&self, bvh: &Bvh, limit: f64) -> Option<Stored> {
         if !limit.is_finite() {
             return None;
         }
         let limit = limit as f32;
-        // The threshold is that much above the smallest distance that was measured.
+        // The threshold exceeds the smallest measured distance by that margin.
         let about = self.threshold.sqrt().sub(L::splat(self.margin));
         if about.mask_at_most(L::splat(limit - self.margin)) != 0 {
             return None;
@@ -473,14 +489,14 @@ impl<'a, L: Lanes> Packet<'a, L> {
         (distances.mask_at_most(L::splat(limit)) == 0).then(|| distances.store())
     }
 
-    /// Measures in `f64` what is within rounding of the nearest.
+    /// Measures in `f64` the candidates that are within rounding of the nearest.
     #[inline(always)]
     fn decide(self, bvh: &Bvh, points: &[DVec3; LANES]) -> [Nearest; LANES] {
         let mut best = [Best::new(DVec3::ZERO); LANES];
         for (best, &point) in best.iter_mut().zip(points) {
             *best = Best::new(point);
         }
-        // The vertex that is nearest, where all faces around it are known to be no nearer.
+        // The nearest vertex, once no face around it can be nearer.
         let mut settled = [fans::NONE; LANES];
         for &(ref estimate, face) in self.postponed.iter() {
             let corners = bvh.fans.corners[face as usize];

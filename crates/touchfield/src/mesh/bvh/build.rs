@@ -1,6 +1,8 @@
-//! Builds the eight-wide hierarchy of [`super::Bvh`]: a binary tree by surface-area splits, then flattened.
+//! Builds the eight-wide hierarchy of [`super::Bvh`]: a binary tree by surface-area splits, then
+//! flattened.
 //!
-//! Cost: O(n log n), all cores. The result depends on the triangles alone, never on the thread count.
+//! Cost: O(n log n), on all cores. The result depends on the triangles alone, never on the thread
+//! count.
 
 use crate::mesh::bvh::node::AREA_DEPTH;
 use std::ops::Range;
@@ -12,10 +14,11 @@ use crate::geom::lanes::LANES;
 use crate::mesh::bvh::node::{Bounds, BoundsLane, LEAF_FLAG, Leaf, NO_CHILD, Node};
 use crate::threads;
 
-/// Candidate split planes an axis. A usual number; not tuned.
+/// Candidate split planes per axis. A common choice; not tuned.
 const BINS: usize = 16;
 
-/// Below this many triangles a subtree is built on the current thread: smaller pieces are not worth handing over. Not tuned.
+/// Below this many triangles a subtree is built on the current thread: smaller ones are not worth
+/// handing to another. Not tuned.
 const PARALLEL_ABOVE: usize = 4096;
 
 type Corners = [Vec3; 3];
@@ -51,7 +54,7 @@ impl Tree {
     }
 }
 
-/// What the splits look at, 28 bytes a triangle.
+/// Input of the splits per triangle, 28 bytes.
 #[derive(Clone, Copy)]
 struct Item {
     face: u32,
@@ -64,7 +67,8 @@ impl Item {
     }
 }
 
-/// Nodes, root first, leaves, and the leaf of each face, over triangles given in local coordinates.
+/// Builds the tree over triangles given in local coordinates. Returns its nodes, root first, its
+/// leaves, and the leaf of each face.
 pub(super) fn build(triangles: Vec<Corners>) -> (Vec<Node>, Vec<Leaf>, Vec<u32>) {
     let mut items: Vec<Item> = triangles
         .iter()
@@ -132,7 +136,8 @@ fn split(items: &mut [Item], start: usize, depth: usize) -> Tree {
     }
 }
 
-/// Reorders the items about the binned plane with the least expected cost; `None` when all centres coincide.
+/// Partitions the items by the binned plane with the least expected cost and returns the size of
+/// the first part; `None` when all centres coincide.
 fn surface_area_split(items: &mut [Item]) -> Option<usize> {
     let centers = Aabb::of_points(items.iter().map(|item| item.center()));
     let extents = centers.extents();
@@ -141,6 +146,7 @@ fn surface_area_split(items: &mut [Item]) -> Option<usize> {
     if extent <= 0.0 {
         return None;
     }
+    // Sort the items into bins along the longest axis of their centres.
     let to_bin = BINS as f32 / extent;
     let bin_of = |item: &Item| (((item.center()[axis] - low) * to_bin) as usize).min(BINS - 1);
     let mut bins = [(0usize, Aabb::EMPTY); BINS];
@@ -151,16 +157,18 @@ fn surface_area_split(items: &mut [Item]) -> Option<usize> {
     }
     let cost = |(count, bounds): (usize, Aabb)| {
         let e = bounds.extents();
-        // Whole leaves are what is paid for.
+        // The cost counts whole leaves.
         count.div_ceil(LANES) as f32 * (e.x * e.y + e.y * e.z + e.z * e.x)
     };
     let join = |a: (usize, Aabb), b: &(usize, Aabb)| (a.0 + b.0, a.1.union(b.1));
+    // Cost of everything from each plane on, summed from the right.
     let mut right_costs = [0.0; BINS];
     let mut sum = (0, Aabb::EMPTY);
     for i in (1..BINS).rev() {
         sum = join(sum, &bins[i]);
         right_costs[i] = if sum.0 == 0 { f32::INFINITY } else { cost(sum) };
     }
+    // Sweep from the left and keep the cheapest plane.
     let mut best = (f32::INFINITY, 0);
     sum = (0, Aabb::EMPTY);
     for i in 1..BINS {
@@ -169,6 +177,7 @@ fn surface_area_split(items: &mut [Item]) -> Option<usize> {
             best = (cost(sum) + right_costs[i], i);
         }
     }
+    // Move the items left of the plane to the front.
     let (best_cost, plane) = best;
     best_cost.is_finite().then(|| {
         let mut middle = 0;
@@ -182,7 +191,7 @@ fn surface_area_split(items: &mut [Item]) -> Option<usize> {
     })
 }
 
-/// Halves the items along the longest axis of their centres.
+/// Halves the items along the longest axis of their centres and returns the size of the first half.
 fn median_split(items: &mut [Item]) -> usize {
     let centers = Aabb::of_points(items.iter().map(|item| item.center()));
     let axis = centers.extents().max_position();
@@ -193,13 +202,13 @@ fn median_split(items: &mut [Item]) -> usize {
     middle
 }
 
-/// The wide tree while it grows. What its boxes and leaves hold is worked out afterwards, on all cores.
+/// The wide tree under construction. Boxes and leaves are filled in afterwards, on all cores.
 #[derive(Default)]
 struct Flat {
     nodes: Vec<Node>,
-    /// Node, lane and faces of every child, as a range of the order.
+    /// Node, lane and faces of every child; the faces are a range of the tree order.
     lanes: Vec<(usize, usize, Range<usize>)>,
-    /// Faces of every leaf.
+    /// Faces of every leaf, as a range of the tree order.
     leaves: Vec<Range<usize>>,
 }
 
@@ -226,7 +235,7 @@ impl Flat {
     }
 }
 
-/// The triangles, and their order in the tree.
+/// The triangles, and the order of the faces in the tree.
 struct Patches {
     triangles: Vec<Corners>,
     order: Vec<u32>,
@@ -241,7 +250,8 @@ impl Patches {
         leaf
     }
 
-    /// A box along the mean normal and the direction in which the patch is longest.
+    /// Computes an oriented box, aligned with the mean normal and the direction in which the patch
+    /// is longest.
     fn bounds_lane(&self, range: Range<usize>) -> BoundsLane {
         let corners = |face: &u32| self.triangles[*face as usize];
         let faces = &self.order[range];
@@ -252,7 +262,8 @@ impl Patches {
                 (b - a).cross(c - a)
             })
             .sum::<Vec3>()
-            // In f64: squares of tiny areas vanish in f32, and an axis that is not quite a unit vector proves nothing.
+            // In f64: squares of tiny areas vanish in f32, and the bounds are only proven for unit
+            // axes.
             .as_dvec3()
             .try_normalize()
             .map_or(Vec3::Z, |normal| normal.as_vec3());
@@ -271,7 +282,7 @@ impl Patches {
     }
 }
 
-/// Two tangents, the first in the direction of largest spread, and the normal.
+/// Returns two tangents, the first in the direction of largest spread, and the normal.
 fn longest_tangents<P: Iterator<Item = Vec3>>(normal: Vec3, points: impl Fn() -> P) -> [Vec3; 3] {
     let (u, v) = normal.any_orthonormal_pair();
     let (mut count, mut sum) = (0.0, Vec2::ZERO);
@@ -296,7 +307,8 @@ fn longest_tangents<P: Iterator<Item = Vec3>>(normal: Vec3, points: impl Fn() ->
     [cos * u + sin * v, cos * v - sin * u, normal]
 }
 
-/// Opens the largest branches until there are [`LANES`] children.
+/// Replaces the branch of largest surface area by its two children until there are [`LANES`]
+/// children.
 fn widen(tree: &Tree) -> Vec<&Tree> {
     let mut children = vec![tree];
     while children.len() < LANES {

@@ -1,7 +1,8 @@
-//! The faces around each vertex, which a nearest vertex settles all at once.
+//! Vertex fans: settle all faces around a nearest vertex at once.
 //!
-//! Outside a convex part the nearest point is mostly a vertex, and the half dozen faces around it tie. All of them do if every edge at the
-//! vertex leads away from the query point: eight dot products in `f32`, at once, instead of measuring face by face.
+//! Outside a convex part the nearest point is mostly a vertex, and the half dozen faces around it
+//! tie. The vertex is the nearest point of all of them if every edge at the vertex leads away from
+//! the query point: eight `f32` dot products at once, instead of measuring face by face.
 
 use glam::DVec3;
 
@@ -10,31 +11,34 @@ use crate::geom::lanes::{Aligned, LANES, Lanes, Stored3, dot3, load3, splat3};
 use crate::mesh::TriangleMesh;
 use crate::mesh::bvh::answer::Nearest;
 
-/// No vertex.
+/// Marks the absence of a vertex.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// How far, relatively, an edge must lead away for `f32` to be sure of it: unit vectors, the way to the point and the sum are together
-/// off by less than half of this.
+/// Relative margin by which an edge must lead away for `f32` to be conclusive: the combined
+/// rounding error of the unit vectors, the offset of the point and the sum is less than half of
+/// this.
 const AWAY: f32 = 1e-6;
 
-/// Below this squares leave the range in which `f32` is that exact \[m\].
+/// Shortest offset [m]: squares of shorter ones leave the range in which `f32` has that accuracy.
 const SHORTEST: f32 = 1e-15;
 
-/// What surrounds each vertex.
+/// Edges and faces around each vertex.
 pub(super) struct Fans {
     /// Vertices of each face.
     pub(super) corners: Vec<[u32; 3]>,
-    /// The groups of each vertex: from its own entry to the next.
+    /// First group of each vertex; the groups of a vertex end where the next one's begin.
     starts: Vec<u32>,
-    /// Directions of the edges at a vertex, [`LANES`] at a time, some repeated to fill them; 0 for an edge without length.
+    /// Directions of the edges at a vertex, [`LANES`] at a time, some repeated to fill the lanes; 0
+    /// for an edge without length.
     groups: Vec<Stored3>,
-    /// The smallest face at each vertex.
+    /// Smallest face number at each vertex.
     first_face: Vec<u32>,
 }
 
 impl Fans {
     pub(super) fn of(mesh: &TriangleMesh) -> Fans {
         let count = mesh.vertices.len();
+        // Counting sort of the neighbours by vertex; each face adds two to each of its corners.
         let mut starts = vec![0u32; count + 1];
         for &vertex in mesh.faces.as_flattened() {
             starts[vertex as usize + 1] += 2;
@@ -55,6 +59,7 @@ impl Fans {
                 first_face[vertex] = first_face[vertex].min(face);
             }
         }
+        // Replace the neighbours of each vertex by edge directions in groups of lanes.
         let mut groups = Vec::with_capacity(count);
         for vertex in 0..count {
             let range = starts[vertex] as usize..starts[vertex + 1] as usize;
@@ -82,7 +87,8 @@ impl Fans {
         }
     }
 
-    /// The vertex that is the nearest point of all faces around it, if `nearest` is a vertex and that is sure. Names the smallest of them.
+    /// Returns the vertex that is certainly the nearest point of all faces around it, if `nearest`
+    /// is one; otherwise [`NONE`]. Sets `nearest` to the smallest of these faces.
     #[inline(always)]
     pub(super) fn settle<L: Lanes>(&self, point: DVec3, nearest: &mut Nearest) -> u32 {
         let Feature::Vertex(corner) = nearest.closest.feature else {
@@ -114,12 +120,13 @@ impl Fans {
     }
 }
 
-/// A mask of all lanes.
+/// Mask of all lanes.
 const ALL: u32 = (1 << LANES) - 1;
 
-/// The first of each number, in front.
+/// Moves the distinct numbers to the front and returns them. Sorts long lists; otherwise keeps the
+/// order of first occurrence.
 fn without_repeats(numbers: &mut [u32]) -> &[u32] {
-    /// Beyond this many looking for each among all others takes longer than sorting.
+    /// Above this length a linear search per number is slower than sorting.
     const FEW: usize = 32;
     if numbers.len() > FEW {
         numbers.sort_unstable();
@@ -184,7 +191,7 @@ mod tests {
                 let face = (share[3] * mesh.faces.len() as f64) as usize;
                 let corner = (i % 3) as u8;
                 let vertex = mesh.faces[face][corner as usize];
-                // Any way, or away from the neighbours.
+                // In a random direction, or away from the neighbours.
                 let at = mesh.vertices[vertex as usize];
                 let other = mesh.triangle(face).centroid();
                 let any = DVec3::new(share[0], share[1], share[2]) - 0.5;

@@ -1,15 +1,17 @@
-//! Bounding volume hierarchy over triangles: the nearest point of a mesh, exactly and fast.
+//! Bounding volume hierarchy (BVH) over triangles: exact nearest-point queries on a mesh.
 //!
 //! Input: a mesh whose faces are valid ([`TriangleMesh::first_invalid_face`] is `None`).
-//! Output: for any point the nearest face, feature and distance: what testing every triangle in `f64` gives,
-//! because `f32` only *rejects*, with a proven margin, and `f64` decides.
-//! Cost: about a dozen node tests a query, eight boxes or eight triangles at a time; ~300 bytes a triangle.
+//! Output: for any point the nearest face, feature and distance. The result equals that of testing
+//! every triangle in `f64`, because `f32` only *rejects*, with a proven margin, and `f64` decides.
+//! Cost: about a dozen node tests per query, eight boxes or eight triangles at a time; ~300 bytes
+//! per triangle.
 //! Not for: rays (see [`crate::mesh::Parity`]), or meshes that change.
 //!
-//! Two things make it fast. A node bounds its children by boxes along their own axes: a patch of surface is flat, so such
-//! a box is thin, and far from the surface, where axis-aligned boxes of a whole cap would overlap the search sphere, thin
-//! ones do not. And a block of grid nodes collects its candidates once (`Bvh::gather`), with a bound on how fast two
-//! distances can drift apart that is far below Lipschitz's 2.
+//! Two things make it fast. First, a node bounds its children by oriented boxes: a patch of surface
+//! is flat, so such a box is thin. Far from the surface, where the axis-aligned boxes of a whole
+//! cap would overlap the search sphere, thin boxes do not. Second, a block of grid nodes collects
+//! its candidates once (`Bvh::gather`), with a bound on how fast two distances can drift apart that
+//! is far below Lipschitz's 2.
 
 mod answer;
 mod block;
@@ -34,35 +36,40 @@ use crate::geom::lanes::LANES;
 use crate::geom::{DAabb, Triangle};
 use crate::threads;
 
-/// A hierarchy over the faces of one mesh.
+/// Bounding volume hierarchy over the faces of one mesh.
 pub struct Bvh {
     triangles: Vec<Triangle>,
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
-    /// The leaf of each face.
+    /// Leaf of each face.
     leaf_of: Vec<u32>,
     fans: Fans,
-    /// Local coordinates, in which the mesh fills the unit ball: `local = (p − center) · scale`.
+    /// Origin of the local coordinates, in which the mesh fills the unit ball:
+    /// `local = (p − center) · scale`.
     center: DVec3,
-    /// A power of two, so that scaling is exact \[1/m\].
+    /// Scale of the local coordinates, a power of two so that scaling is exact \[1/m\].
     scale: f64,
 }
 
 impl Bvh {
-    /// Builds the hierarchy. Panics when a face is invalid: check [`TriangleMesh::first_invalid_face`] first.
+    /// Builds the hierarchy. Panics when a face is invalid: check
+    /// [`TriangleMesh::first_invalid_face`] first.
     pub fn build(mesh: &TriangleMesh) -> Bvh {
         Bvh::build_in(mesh, mesh.bounds())
     }
 
-    /// [`Self::build`] of a mesh within a box, rounding aside, that `f32` is to be exact for: faces that stay where they are have the same bits while the box does, whatever
-    /// becomes of the others.
+    /// Builds the hierarchy with local coordinates fixed by `bounds`, which holds the mesh up to
+    /// rounding. As long as the box is the same, unchanged faces get the same bits, even if other
+    /// faces change.
     pub(crate) fn build_in(mesh: &TriangleMesh, bounds: DAabb) -> Bvh {
         let center = if bounds.is_empty() {
             DVec3::ZERO
         } else {
             bounds.center()
         };
-        // The power of two that takes the box into the unit ball, with room for what rounding leaves outside of it. Squares of large sides would overflow.
+        // The power of two that maps the box into the unit ball, with a margin for points that
+        // rounding leaves outside. The side lengths are divided by the largest first, because their
+        // squares could overflow.
         let half = bounds.half_extents();
         let largest = half.max_element();
         let radius = (1.0 + 1e-5) * largest * (half / largest).length();
@@ -90,7 +97,7 @@ impl Bvh {
         }
     }
 
-    /// Triangles in the order of the mesh's faces.
+    /// Returns the triangles in the order of the mesh's faces.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
     }
@@ -99,12 +106,12 @@ impl Bvh {
         self.nodes.len()
     }
 
-    /// [`NO_CHILD`], a node, or with [`LEAF_FLAG`] a leaf.
+    /// Returns [`NO_CHILD`], a node, or a leaf with [`LEAF_FLAG`](node::LEAF_FLAG) set.
     pub(super) fn child(&self, node: usize, lane: usize) -> u32 {
         self.nodes[node].children[lane]
     }
 
-    /// The children that a node has, with their bounds.
+    /// Returns the children of a node with their bounds, empty lanes left out.
     pub(super) fn children(&self, node: usize) -> impl Iterator<Item = (u32, BoundsLane)> + '_ {
         let node = &self.nodes[node];
         (0..LANES)
@@ -121,14 +128,15 @@ impl Bvh {
         faces.take_while(|&face| face != NO_CHILD)
     }
 
-    /// All faces, neighbours in space near each other.
+    /// Returns all faces in leaf order, so that faces near each other in space are near each other
+    /// in the list.
     pub(crate) fn face_order(&self) -> Vec<u32> {
         (0..self.leaves.len() as u32)
             .flat_map(|leaf| self.leaf_faces(leaf))
             .collect()
     }
 
-    /// In the coordinates of [`BoundsLane`].
+    /// Converts a point to the local coordinates of [`BoundsLane`].
     #[inline(always)]
     pub(super) fn to_local(&self, point: DVec3) -> Vec3 {
         ((point - self.center) * self.scale).as_vec3()

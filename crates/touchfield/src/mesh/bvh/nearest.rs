@@ -1,4 +1,4 @@
-//! The nearest triangle of one point: depth first, nearest child first; `f32` rejects, `f64` decides.
+//! Nearest triangle of one point: depth first, nearest child first; `f32` rejects, `f64` decides.
 
 use glam::{DVec3, Vec3};
 
@@ -9,12 +9,13 @@ use crate::mesh::bvh::answer::Nearest;
 use crate::mesh::bvh::node::{LEAF_FLAG, ROUNDING, STACK};
 
 impl Bvh {
-    /// The nearest point of the mesh; `None` when it has no faces. `hint` is any face, best one that is near.
+    /// Returns the nearest point of the mesh; `None` when it has no faces. `hint` is any face,
+    /// preferably a near one: it shortens the search.
     pub fn nearest(&self, point: DVec3, hint: u32) -> Option<Nearest> {
         if self.triangles.is_empty() {
             return None;
         }
-        // So far away that squares overflow f32, or not a number: nothing to prune by.
+        // So far away that squares overflow f32, or NaN: nothing can be pruned.
         if !self.is_within_reach(point, 0.0) {
             return Some(self.nearest_of_all(point));
         }
@@ -23,7 +24,7 @@ impl Bvh {
             point,
             hint,
         });
-        // Coordinates beyond f32 prune everything.
+        // With coordinates beyond f32 everything was pruned.
         Some(if nearest.face == u32::MAX {
             self.nearest_of_all(point)
         } else {
@@ -31,19 +32,20 @@ impl Bvh {
         })
     }
 
-    /// Whether `f32` bounds mean something to all points within `radius` of `center`. False for NaN.
+    /// Returns whether `f32` bounds are valid for all points within `radius` of `center`. False for
+    /// NaN.
     pub(crate) fn is_within_reach(&self, center: DVec3, radius: f64) -> bool {
         self.to_local(center).length() < FARTHEST && radius * self.scale < f64::from(FARTHEST)
     }
 
-    /// Every triangle in turn. NaN in, NaN out.
+    /// Tests every triangle in turn. NaN in, NaN out.
     pub(crate) fn nearest_of_all(&self, point: DVec3) -> Nearest {
         let mut best = Best::new(point);
         for face in 0..self.triangles.len() as u32 {
             best.measure(&self.triangles, face);
         }
         if best.nearest.face == u32::MAX {
-            // Distances beyond f64: any face will do.
+            // Distances overflow f64: any face will do.
             best.nearest.face = 0;
             best.nearest.distance_squared = point.length_squared();
             best.nearest.closest.point = self.triangles[0].a;
@@ -51,7 +53,8 @@ impl Bvh {
         best.nearest
     }
 
-    /// [`Self::nearest`] inside a [`Work`]; the mesh has faces and the point is within [`FARTHEST`].
+    /// Computes [`Self::nearest`] inside a [`Work`]; the mesh must have faces and the point be
+    /// within [`FARTHEST`].
     #[inline(always)]
     pub(crate) fn nearest_here<L: Lanes>(&self, point: DVec3, hint: u32) -> Nearest {
         let local = self.to_local(point);
@@ -92,7 +95,7 @@ impl Bvh {
             let lower = lower.store();
             let base = top;
             for lane in set_lanes(mask) {
-                // Insertion keeps the new entries sorted, the nearest on top.
+                // Insertion sort of the new entries, the nearest on top.
                 let entry = (lower.0[lane], node.children[lane]);
                 let mut slot = top;
                 while slot > base && stack[slot - 1].0 < entry.0 {
@@ -128,20 +131,20 @@ impl Bvh {
     }
 }
 
-/// Distance from the mesh, in multiples of its size, up to which `f32` bounds mean something.
+/// Distance from the mesh, in multiples of its size, up to which `f32` bounds are valid.
 const FARTHEST: f32 = 1e6;
 
-/// Square of how far, relatively, a dot product must be from 0 for rounding not to matter. Closer ones are measured, so that the
-/// answer does not depend on which face was looked at first.
+/// Square of the relative magnitude above which rounding cannot change the sign of a dot product.
+/// Smaller ones are measured, so that the result does not depend on the visiting order.
 const CLEARLY: f64 = 1e-24;
 
-/// How many triangles a search keeps for the `f64` decision before it takes one in between.
+/// Number of triangles kept for the `f64` decision; when full, they are decided early.
 const POSTPONED: usize = 32;
 
-/// The search state of one point.
+/// Search state of one point.
 struct Search {
     best: Best,
-    /// `f32` distance² above which nothing can be nearer than what was seen.
+    /// `f32` distance² above which nothing can be nearer than the triangles measured so far.
     threshold: f32,
     /// Twice the rounding margin at this point, local units.
     margin: f32,
@@ -169,7 +172,7 @@ impl Search {
     }
 }
 
-/// The nearest point so far, in `f64`.
+/// Nearest point so far, in `f64`.
 #[derive(Clone, Copy)]
 pub(super) struct Best {
     pub(super) point: DVec3,
@@ -192,12 +195,13 @@ impl Best {
         }
     }
 
-    /// Takes a face into account; whether it is nearer than what was seen.
+    /// Measures a face; returns whether it is nearer than all before.
     #[inline(always)]
     pub(super) fn measure(&mut self, triangles: &[Triangle], face: u32) -> bool {
         let triangle = &triangles[face as usize];
         if let Some(feature) = self.same_point(triangles, triangle) {
-            // Equal distances go to the smaller face, so that the answer does not depend on the visiting order.
+            // Equal distances go to the smaller face, so that the answer does not depend on the
+            // visiting order.
             if face < self.nearest.face {
                 self.nearest.face = face;
                 self.nearest.closest.feature = feature;
@@ -218,10 +222,11 @@ impl Best {
         nearer
     }
 
-    /// The corner or edge of `triangle` that holds the nearest point so far, if that is also the triangle's own nearest point.
+    /// Returns the corner or edge of `triangle` that holds the nearest point so far, if that is
+    /// also the triangle's own nearest point.
     ///
-    /// Outside a convex part the nearest point is mostly a vertex or on an edge, and all the faces around it tie; this is much
-    /// cheaper than measuring each of them.
+    /// Outside a convex part the nearest point is mostly on a vertex or an edge, and all faces
+    /// around it tie. This test is much cheaper than measuring each of them.
     #[inline(always)]
     fn same_point(&self, triangles: &[Triangle], triangle: &Triangle) -> Option<Feature> {
         let corners = [triangle.a, triangle.b, triangle.c];
@@ -275,7 +280,7 @@ fn index_of(corners: [DVec3; 3], point: DVec3) -> Option<usize> {
     }
 }
 
-/// [`Bvh::nearest`] as a piece of work.
+/// Runs [`Bvh::nearest`] with the widest instructions of the CPU.
 struct NearestWork<'a> {
     bvh: &'a Bvh,
     point: DVec3,

@@ -1,30 +1,33 @@
-//! Nodes and leaves of the hierarchy: boxes along axes of their own, triangles in planes, eight at a time.
+//! Nodes and leaves of the hierarchy: oriented boxes, and triangles in their own planes, eight at a
+//! time.
 
 use crate::geom::lanes::{
     Aligned, LANES, Lanes, Stored, Stored3, fused_dot3, load3, splat_lane, splat_lane3,
 };
 use glam::{DVec3, Vec3};
 
-/// Upper bound of every rounding error of an `f32` distance, as a share of `1 + |p|`, with the mesh scaled into
-/// the unit ball: coordinates, unit vectors and offsets are each off by half an ulp (6e-8), and no chain below
-/// adds up more than two dozen of the 33 that this is. Where products and sums are fused there are fewer.
+/// Upper bound of every rounding error of an `f32` distance, as a fraction of `1 + |p|`, with the
+/// mesh scaled into the unit ball. Coordinates, unit vectors and offsets are each off by half an
+/// ulp (6e-8), and no chain below adds up more than two dozen of the 33 ulp halves that this
+/// allows. Fused multiply-adds round less often.
 pub(crate) const ROUNDING: f32 = 2e-6;
 
-/// A child index with this bit set is a leaf.
+/// Flag bit of a child index that is a leaf.
 pub(crate) const LEAF_FLAG: u32 = 1 << 31;
-/// Of a lane without a child; its bounds are never near.
+/// Child index of an empty lane; its bounds are never near.
 pub(crate) const NO_CHILD: u32 = u32::MAX;
-/// Entries of a traversal stack: each level adds at most [`LANES`] − 1, and [`build`](super::build) keeps below that depth.
+/// Entries of a traversal stack: each level adds at most [`LANES`] − 1, and [`build`](super::build)
+/// keeps the depth below [`MAX_DEPTH`].
 pub(crate) const STACK: usize = (LANES - 1) * MAX_DEPTH + LANES;
 
-/// Bounds of [`LANES`] children: boxes along their own axes, in local coordinates.
+/// Oriented boxes of [`LANES`] children, in local coordinates.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Unit and orthogonal; the last is the mean normal.
+    /// Orthonormal axes; the last is the mean normal.
     pub(crate) axes: [Stored3; 3],
     /// Minus the centre, along each axis.
     pub(crate) shift: Stored3,
-    /// Half the sides, along each axis.
+    /// Half extents along each axis.
     pub(crate) half: Stored3,
 }
 
@@ -33,25 +36,27 @@ pub(crate) struct Node {
     pub(crate) children: [u32; LANES],
 }
 
-/// [`LANES`] triangles in local coordinates, each in a frame of its own: the longest edge along x from the origin, the
-/// third corner above it in the x–y plane. Two dimensions less to search in, and no division.
+/// [`LANES`] triangles in local coordinates, each in a frame of its own: the longest edge along x
+/// from the origin, the third corner above it in the x–y plane. The search is then two-dimensional
+/// and needs no division.
 pub(crate) struct Leaf {
     pub(crate) axes: [Stored3; 3],
     /// Minus the frame's origin, along each axis.
     pub(crate) shift: Stored3,
-    /// Of the longest edge.
+    /// Length of the longest edge.
     pub(crate) length: Stored,
-    /// The third corner.
+    /// Third corner.
     pub(crate) apex: [Stored; 2],
-    /// 1 / |edge|² of the edges from the apex to the origin and to the end of the longest edge; 0 for one without length.
+    /// 1 / |edge|² of the edges from the apex to the origin and to the end of the longest edge; 0
+    /// for an edge without length.
     pub(crate) inverse_length_squared: [Stored; 2],
-    /// A ball around the triangle.
+    /// Centre of a ball around the triangle.
     pub(crate) center: Stored3,
     pub(crate) radius: Stored,
     pub(crate) faces: [u32; LANES],
 }
 
-/// One lane of [`Bounds`].
+/// Oriented box of one child.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundsLane {
     pub(crate) axes: [Vec3; 3],
@@ -60,7 +65,7 @@ pub(crate) struct BoundsLane {
 }
 
 impl Bounds {
-    /// Farther than any threshold, so that an empty lane is never visited.
+    /// Empty bounds, farther than any threshold, so that an empty lane is never visited.
     pub(crate) const NOWHERE: Bounds = {
         let zero = Aligned([0.0; LANES]);
         let never = Aligned([f32::NEG_INFINITY; LANES]);
@@ -71,7 +76,7 @@ impl Bounds {
         }
     };
 
-    /// Lower bound of the distance² to whatever lies in each child.
+    /// Computes a lower bound of the distance² from a point to the contents of each child.
     #[inline(always)]
     pub(crate) fn distance_squared<L: Lanes>(&self, point: [L; 3]) -> L {
         let zero = L::splat(0.0);
@@ -84,7 +89,7 @@ impl Bounds {
         sum
     }
 
-    /// As [`Self::distance_squared`], of one child to eight points.
+    /// Computes the lower bound of [`Self::distance_squared`] for one child and eight points.
     #[inline(always)]
     pub(crate) fn lane_distance_squared<L: Lanes>(&self, lane: usize, points: [L; 3]) -> L {
         let zero = L::splat(0.0);
@@ -101,7 +106,7 @@ impl Bounds {
         sum
     }
 
-    /// Upper bound of the distance² to whatever lies in each child.
+    /// Computes an upper bound of the distance² from a point to the contents of each child.
     #[inline(always)]
     pub(crate) fn farthest_squared<L: Lanes>(&self, point: [L; 3]) -> L {
         let mut sum = L::splat(0.0);
@@ -149,7 +154,8 @@ impl Bounds {
 }
 
 impl Leaf {
-    /// Far from everything; the unit ball holds the mesh, and the square still fits an `f32`.
+    /// Empty leaf, far from everything: the mesh is in the unit ball, and the square still fits an
+    /// `f32`.
     pub(crate) const NOWHERE: Leaf = {
         let far = Aligned([1e18; LANES]);
         let zero = Aligned([0.0; LANES]);
@@ -166,12 +172,14 @@ impl Leaf {
     };
 
     pub(crate) fn set_lane(&mut self, lane: usize, face: u32, corners: [Vec3; 3]) {
-        // In f64: of a sliver, f32 would keep no digit of the normal. In one order, whichever way the face is turned, for the same bits.
+        // In f64: in f32 a sliver's normal would have no correct digit. Corners are sorted so that
+        // both orientations of a face give the same bits.
         let mut corners = corners.map(|corner| corner.as_dvec3());
         corners.sort_unstable_by(|a, b| {
             let in_order = a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y));
             in_order.then(a.z.total_cmp(&b.z))
         });
+        // Frame: the longest edge gives x and the origin, the normal z.
         let edge = |i: usize| corners[(i + 1) % 3] - corners[i];
         let longest = (0..3)
             .max_by(|&i, &j| {
@@ -183,7 +191,7 @@ impl Leaf {
         let origin = corners[longest];
         let to_apex = corners[(longest + 2) % 3] - origin;
         let x = edge(longest).try_normalize().unwrap_or(DVec3::X);
-        // What rounding leaves of a sliver's cross product need not be perpendicular.
+        // A sliver's cross product may be all rounding error and not perpendicular to x.
         let normal = edge(longest)
             .cross(to_apex)
             .reject_from_normalized(x)
@@ -205,6 +213,7 @@ impl Leaf {
         );
         self.length.0[lane] = length as f32;
         let inverse = |squared: f64| if squared > 0.0 { 1.0 / squared } else { 0.0 };
+        // Squared lengths of the two edges at the apex.
         let beyond = apex[0] - length;
         let squares = [
             apex[0] * apex[0] + apex[1] * apex[1],
@@ -214,7 +223,8 @@ impl Leaf {
             self.apex[i].0[lane] = apex[i] as f32;
             self.inverse_length_squared[i].0[lane] = inverse(squares[i]) as f32;
         }
-        // The middle of the longest edge is within √3/2 of its length of every corner, and usually much nearer.
+        // The midpoint of the longest edge is within √3/2 of its length of every corner, and
+        // usually much nearer.
         let center = origin + 0.5 * edge(longest);
         let radius = corners
             .map(|corner| corner.distance(center))
@@ -225,7 +235,7 @@ impl Leaf {
         self.faces[lane] = face;
     }
 
-    /// Distance² to each triangle, within [`ROUNDING`] of the truth.
+    /// Computes the distance² to each triangle, with an error of at most [`ROUNDING`].
     #[inline(always)]
     pub(crate) fn distance_squared<L: Lanes>(&self, point: [L; 3]) -> L {
         let height = self.along(2, point);
@@ -241,7 +251,7 @@ impl Leaf {
         height.fused(height, in_plane)
     }
 
-    /// How a point is off each triangle.
+    /// Computes the offset of a point from each triangle.
     #[inline(always)]
     pub(crate) fn off<L: Lanes>(&self, point: [L; 3]) -> Off<L> {
         let height = self.along(2, point);
@@ -266,20 +276,21 @@ impl Leaf {
         }
     }
 
-    /// A coordinate of a point in the frame of each triangle.
+    /// Computes one coordinate of a point in the frame of each triangle.
     #[inline(always)]
     pub(crate) fn along<L: Lanes>(&self, axis: usize, point: [L; 3]) -> L {
         fused_dot3(load3(&self.axes[axis]), point, L::load(&self.shift[axis]))
     }
 
-    /// Square of the distance of eight points to the plane of one triangle.
+    /// Computes the distance² of eight points from the plane of one triangle.
     #[inline(always)]
     pub(crate) fn lane_height_squared<L: Lanes, S: Sums>(&self, lane: usize, points: [L; 3]) -> L {
         let height = self.lane_along::<L, S>(2, lane, points);
         height.mul(height)
     }
 
-    /// As [`Self::distance_squared`], of one triangle to eight points, less their [`Self::lane_height_squared`].
+    /// Computes the in-plane part of the distance² of eight points to one triangle;
+    /// [`Self::lane_height_squared`] is the rest.
     #[inline(always)]
     pub(crate) fn lane_plane_distance_squared<L: Lanes, S: Sums>(
         &self,
@@ -303,7 +314,7 @@ impl Leaf {
         )
     }
 
-    /// A coordinate of eight points in the frame of one triangle.
+    /// Computes one coordinate of eight points in the frame of one triangle.
     #[inline(always)]
     pub(crate) fn lane_along<L: Lanes, S: Sums>(
         &self,
@@ -316,7 +327,7 @@ impl Leaf {
         S::sum(z, points[2], S::sum(y, points[1], sum))
     }
 
-    /// A ball around one triangle.
+    /// Returns the centre and radius of a ball around one triangle.
     #[inline(always)]
     pub(crate) fn ball(&self, lane: usize) -> (Vec3, f32) {
         let [x, y, z] = &self.center;
@@ -327,15 +338,15 @@ impl Leaf {
     }
 }
 
-/// How products are added up.
+/// Multiply-add, fused or not.
 pub(crate) trait Sums {
-    /// `a · b + c`.
+    /// Computes `a · b + c`.
     fn sum<L: Lanes>(a: L, b: L, c: L) -> L;
-    /// `c − a · b`.
+    /// Computes `c − a · b`.
     fn rest<L: Lanes>(a: L, b: L, c: L) -> L;
 }
 
-/// As fast as the CPU can: for what only rejects.
+/// The CPU's fastest multiply-add: for tests that only reject.
 pub(crate) struct Fused;
 
 impl Sums for Fused {
@@ -349,7 +360,8 @@ impl Sums for Fused {
     }
 }
 
-/// The same bits on every CPU: for what is kept.
+/// Separate multiplication and addition, with the same bits on every CPU: for values that are
+/// returned.
 pub(crate) struct Same;
 
 impl Sums for Same {
@@ -363,15 +375,16 @@ impl Sums for Same {
     }
 }
 
-/// How a point is off each of [`LANES`] triangles. Local units.
+/// Offset of a point from each of [`LANES`] triangles. Local units.
 #[derive(Clone, Copy)]
 pub(crate) struct Off<L> {
-    /// From the nearest point of the triangle.
+    /// Vector from the nearest point of the triangle.
     pub(crate) way: [L; 3],
     pub(crate) distance_squared: L,
 }
 
-/// In the plane of a triangle (0, 0), (length, 0), apex: how (x, y) is off it, and the square of that. 0 inside all three edges, else from the nearest edge.
+/// Computes the offset of (x, y) from the triangle (0, 0), (length, 0), apex in its plane, and the
+/// square of that offset: 0 inside all three edges, else from the nearest edge.
 #[inline(always)]
 pub(crate) fn plane_off<L: Lanes, S: Sums>(
     point: [L; 2],
@@ -390,7 +403,7 @@ pub(crate) fn plane_off<L: Lanes, S: Sums>(
     ]
 }
 
-/// What has the smaller square.
+/// Returns the offset with the smaller square.
 #[inline(always)]
 pub(crate) fn nearer<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     let excess = a[2].sub(b[2]);
@@ -401,7 +414,7 @@ pub(crate) fn nearer<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     ]
 }
 
-/// The square alone of [`plane_off`], which takes fewer instructions.
+/// Computes only the square of [`plane_off`], which takes fewer instructions.
 #[inline(always)]
 pub(crate) fn plane_distance_squared<L: Lanes, S: Sums>(
     point: [L; 2],
@@ -414,7 +427,8 @@ pub(crate) fn plane_distance_squared<L: Lanes, S: Sums>(
     inside.select_positive(L::splat(0.0), to_base.min(to_left).min(to_right))
 }
 
-/// How (x, y) is off each edge of such a triangle, with the square of that, and a number that is positive inside all three.
+/// Computes the offset of (x, y) from each edge of such a triangle with its square, and a number
+/// that is positive inside all three edges.
 #[inline(always)]
 pub(crate) fn plane_edges<L: Lanes, S: Sums>(
     [x, y]: [L; 2],
@@ -434,7 +448,8 @@ pub(crate) fn plane_edges<L: Lanes, S: Sums>(
     ([base, left, right], y.min(right_of).min(zero.sub(left_of)))
 }
 
-/// How a point is off the edge from the origin to `end`, the square of that, and a number that is positive to the left of the edge.
+/// Computes the offset of a point from the edge from the origin to `end` with its square, and a
+/// number that is positive to the left of the edge.
 #[inline(always)]
 pub(crate) fn plane_edge<L: Lanes, S: Sums>(
     point: [L; 2],
@@ -450,8 +465,10 @@ pub(crate) fn plane_edge<L: Lanes, S: Sums>(
     ([x, y, S::sum(x, x, y.mul(y))], left)
 }
 
-/// Levels that can occur: surface-area splits to [`AREA_DEPTH`], then halving of at most 2³² triangles.
+/// Largest possible depth: surface-area splits to [`AREA_DEPTH`], then halving of at most 2³²
+/// triangles.
 pub(crate) const MAX_DEPTH: usize = AREA_DEPTH + 32;
 
-/// Good trees of a billion triangles end above this depth; deeper ones come from chains of nested triangles.
+/// Depth at which the build changes to median splits. Good trees of a billion triangles are
+/// shallower; deeper ones come from chains of nested triangles.
 pub(crate) const AREA_DEPTH: usize = 32;

@@ -1,4 +1,5 @@
-//! Whether a mesh is in the way from one point to another: leaves near the way by `f32`, their triangles by `f64`.
+//! Segment clearance: whether a mesh blocks the straight segment between two points. `f32` finds
+//! the leaves near the segment, `f64` tests their triangles.
 
 use glam::DVec3;
 
@@ -7,9 +8,11 @@ use crate::mesh::bvh::Bvh;
 use crate::mesh::bvh::node::{LEAF_FLAG, ROUNDING, STACK};
 
 impl Bvh {
-    /// Whether surely no face touches the straight way between two points. Meant for short ways: it looks at all faces within half of its length from its middle.
+    /// Returns whether certainly no face touches the segment between two points. Meant for short
+    /// segments: it visits every leaf within half the segment's length of its midpoint.
     ///
-    /// Off a closed surface the sign does not change: points with a clear way between them have the same.
+    /// The sign of the distance to a closed surface is constant off the surface, so two points with
+    /// a clear segment between them have the same sign.
     pub(crate) fn is_clear(&self, from: DVec3, to: DVec3) -> bool {
         let (center, radius) = (0.5 * (from + to), 0.5 * from.distance(to));
         if self.nodes.is_empty() || !self.is_within_reach(center, radius) {
@@ -79,7 +82,7 @@ mod tests {
                 let share = |steps: [f64; 3]| {
                     DVec3::from(steps.map(|step| (f64::from(i) * step).fract() - 0.5))
                 };
-                // Around the middles of faces, from a thousandth of the model's size to all of it.
+                // Around face centroids, at a thousandth of the model's size up to all of it.
                 let length = bounds.diagonal() * [1e-3, 1e-2, 1e-1, 1.0][i as usize % 4];
                 let face = i as usize * 977 % mesh.faces.len();
                 let middle = mesh.triangle(face).centroid();

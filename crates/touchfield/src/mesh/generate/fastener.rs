@@ -5,11 +5,13 @@
 //! Cost: linear in the faces, most of them in the thread.
 //! Not for: strength or tolerance classes; the play is one number.
 //!
-//! Both axes are z. The bolt's head lies below z = 0 and its tip points to +z; the nut is centred on the origin.
-//! **Phase:** a nut turned by φ about +z fits the bolt at `z = P · (φ/2π + k)`, k whole: so with no rotation at any
-//! multiple of the pitch. Turning it by a positive angle moves it towards the tip (right-handed, lead = pitch).
-//! There the radial gap between the flanks is `clearance` when both are made with the same one (each gives half);
-//! measured square to a flank it is half of that, and the nut can shift along the axis by ±`clearance · tan 30°`.
+//! Both axes are z. The bolt's head lies below z = 0 and its tip points to +z; the nut is centred
+//! on the origin. **Phase:** a nut rotated by φ about +z fits the bolt at `z = P · (φ/2π + k)` with
+//! integer k; without rotation, that is any multiple of the pitch. Rotating it by a positive angle
+//! moves it towards the tip (right-handed, lead = pitch). In these poses the radial gap between the
+//! flanks is `clearance` if both are made with the same one (each gives half). Measured
+//! perpendicular to a flank it is half of that, and the nut can shift along the axis by
+//! ±`clearance · tan 30°`.
 
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_6};
 
@@ -18,24 +20,26 @@ use super::surface::{Check, Surface, angle, polar};
 use super::thread::{MetricSize, Profile, Side, helical_band};
 use crate::mesh::TriangleMesh;
 
-/// Default play as a share of the pitch. Gives an M8 0.1 mm, within the 0.014 to 0.153 mm (half the difference of the
-/// pitch diameters) that tolerance classes 6H/6g of ISO 965 leave.
+/// Default play as a fraction of the pitch. For an M8 thread the result is within the 0.014 to
+/// 0.153 mm (half the difference of the pitch diameters) that tolerance classes 6H/6g of ISO 965
+/// leave.
 const CLEARANCE_PER_PITCH: f64 = 0.08;
 
-/// Largest play as a share of the pitch; beyond it the ridges barely reach into one another.
+/// Largest play as a fraction of the pitch; beyond it the ridges barely engage.
 const MAX_CLEARANCE_PER_PITCH: f64 = 0.25;
 
-/// Diameter of the circle that the chamfer leaves on a hexagon's face, as a share of its width across flats (ISO: d_w).
+/// Diameter of the circle that the chamfer leaves on a hexagon's face, as a fraction of its width
+/// across flats (ISO: d_w).
 const FACE_CIRCLE: f64 = 0.95;
 
-/// A hexagon bolt, see [`bolt`].
+/// Parameters of a hexagon bolt, see [`bolt`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bolt {
-    /// Thread and head.
+    /// Size of thread and head.
     pub size: MetricSize,
-    /// From under the head to the tip \[m\].
+    /// Length from under the head to the tip \[m\].
     pub length: f64,
-    /// Threaded part of the length, from the tip \[m\].
+    /// Length of the threaded part, from the tip \[m\].
     pub thread_length: f64,
     /// Radial play between this bolt and a nut of the same clearance \[m\].
     pub clearance: f64,
@@ -44,9 +48,10 @@ pub struct Bolt {
 }
 
 impl Bolt {
-    /// About four diameters long, threaded over `2 d + 6 mm` as in ISO 4014.
+    /// Returns the parameters of a bolt about four diameters long, threaded over `2 d + 6 mm` as in
+    /// ISO 4014.
     pub fn of_size(size: MetricSize) -> Bolt {
-        // To whole 5 mm, like the lengths in the shops.
+        // Rounded to whole 5 mm, like commercial lengths.
         let length = (4.0 * size.diameter() / 0.005).round() * 0.005;
         Bolt {
             size,
@@ -64,10 +69,10 @@ impl Default for Bolt {
     }
 }
 
-/// A hexagon nut, see [`nut`].
+/// Parameters of a hexagon nut, see [`nut`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nut {
-    /// Thread and hexagon.
+    /// Size of thread and hexagon.
     pub size: MetricSize,
     /// Radial play between this nut and a bolt of the same clearance \[m\].
     pub clearance: f64,
@@ -76,7 +81,7 @@ pub struct Nut {
 }
 
 impl Nut {
-    /// As in ISO 4032.
+    /// Returns the parameters of a nut as in ISO 4032.
     pub fn of_size(size: MetricSize) -> Nut {
         Nut {
             size,
@@ -92,7 +97,7 @@ impl Default for Nut {
     }
 }
 
-/// A bolt: chamfered hexagon head, plain shank, thread, chamfered tip.
+/// Generates a bolt: chamfered hexagon head, plain shank, thread, chamfered tip.
 pub fn bolt(parameters: Bolt) -> Result<TriangleMesh, GenerateError> {
     let Bolt {
         size,
@@ -123,7 +128,7 @@ pub fn bolt(parameters: Bolt) -> Result<TriangleMesh, GenerateError> {
     )?;
 
     let profile = Profile::external(size.diameter(), pitch, 0.5 * clearance);
-    // What rounding leaves of equal lengths is no shank.
+    // A difference that is only rounding does not count as a shank.
     let plain = length - thread_length;
     let shank = if plain > 1e-9 * length { plain } else { 0.0 };
     let shank_rows = (shank / (2.0 * pitch)).ceil() as u32;
@@ -151,7 +156,8 @@ pub fn bolt(parameters: Bolt) -> Result<TriangleMesh, GenerateError> {
     let pole = surface.vertex(head * glam::DVec3::Z);
     surface.bottom_fan(pole, &rings[0]);
 
-    // The thread fades into the shank within a pitch, and its ridge into the core on a 45° cone at the tip.
+    // The thread fades into the shank within a pitch, and its ridge into the core on a 45° cone at
+    // the tip.
     let chamfer = profile.depth();
     let flat_tip = 0.2 * chamfer;
     let thread_end = length - flat_tip;
@@ -177,7 +183,7 @@ pub fn bolt(parameters: Bolt) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// A nut: chamfered hexagon, threaded hole, countersunk at both faces.
+/// Generates a nut: chamfered hexagon, threaded hole, countersunk at both faces.
 pub fn nut(parameters: Nut) -> Result<TriangleMesh, GenerateError> {
     let Nut {
         size,
@@ -191,7 +197,7 @@ pub fn nut(parameters: Nut) -> Result<TriangleMesh, GenerateError> {
     let faces = 14 * u64::from(segments) + profile.faces(2.0 * half, segments);
     let mut surface = Surface::new("nut", faces)?;
 
-    // The countersink has an opening angle of 120°: it widens by √3 for each step down.
+    // The countersink has an opening angle of 120°: its radius grows by √3 per unit of depth.
     let sink_depth = 0.1 * size.pitch();
     let sink_radius = profile.major_radius + 3.0f64.sqrt() * sink_depth;
     let face_radius = 0.5 * FACE_CIRCLE * across_flats;
@@ -212,7 +218,7 @@ pub fn nut(parameters: Nut) -> Result<TriangleMesh, GenerateError> {
     ];
     surface.loft(&rings);
 
-    // The same cone goes on through the ridges until they have their full height.
+    // The same cone continues through the ridges until they have their full height.
     let fade = profile.depth() / 3.0f64.sqrt();
     helical_band(
         &mut surface,
@@ -248,7 +254,8 @@ fn check_common(
     )
 }
 
-/// A ring around a hexagon with a corner at angle 0. `z` is given the depth of its 30° chamfer at each vertex \[m\].
+/// Adds a ring around a hexagon with a corner at angle 0. `z` maps the depth of its 30° chamfer at
+/// a vertex to the height of that vertex \[m\].
 fn hexagon(
     surface: &mut Surface,
     across_flats: f64,

@@ -1,13 +1,14 @@
-//! The involute spur gear.
+//! Involute spur gear.
 //!
 //! Input: module, number of teeth, pressure angle, width and bore.
 //! Output: a closed mesh about the z axis, a tooth centred on +x.
 //! Cost: linear in the faces.
 //! Not for: profile shift, helical teeth, or the true trochoid of a hobbed root.
 //!
-//! After ISO 53 (addendum 1 · m, dedendum 1.25 · m) and ISO 21771: at radius ρ a tooth reaches
-//! `ψ(ρ) = π/(2 z) + inv α − inv α_ρ` to either side of its middle, `cos α_ρ = r_b / ρ`, `inv x = tan x − x`.
-//! Below the base circle, where there is no involute, a short curve widens the foot down to the root circle.
+//! After ISO 53 (addendum 1 · m, dedendum 1.25 · m) and ISO 21771: at radius ρ a tooth extends
+//! `ψ(ρ) = π/(2 z) + inv α − inv α_ρ` to either side of its middle, with `cos α_ρ = r_b / ρ` and
+//! `inv x = tan x − x`. Below the base circle, where there is no involute, a short curve widens the
+//! foot down to the root circle.
 
 use std::f64::consts::{PI, TAU};
 
@@ -17,7 +18,7 @@ use super::GenerateError;
 use super::surface::{Check, Surface};
 use crate::mesh::TriangleMesh;
 
-/// A spur gear, see [`gear`].
+/// Parameters of a spur gear, see [`gear`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gear {
     /// Pitch diameter per tooth \[m\].
@@ -26,7 +27,8 @@ pub struct Gear {
     pub teeth: u32,
     /// Pressure angle \[rad\].
     pub pressure_angle: f64,
-    /// By how much each tooth is thinner than half the pitch, along the pitch circle \[m\].
+    /// Difference between half the pitch and the thickness of a tooth, along the pitch circle
+    /// \[m\].
     pub backlash: f64,
     /// Width along the axis \[m\].
     pub width: f64,
@@ -50,19 +52,20 @@ impl Default for Gear {
     }
 }
 
-/// `inv α = tan α − α`: how far an involute has turned at pressure angle α.
+/// Computes `inv α = tan α − α`, the angle that an involute has turned at pressure angle α \[rad\].
 fn involute(pressure_angle: f64) -> f64 {
     pressure_angle.tan() - pressure_angle
 }
 
-/// An involute spur gear with a bore.
+/// Generates an involute spur gear with a bore.
 pub fn gear(parameters: Gear) -> Result<TriangleMesh, GenerateError> {
     let outline = outline(parameters)?;
     let Gear {
         width, bore_radius, ..
     } = parameters;
     let mut surface = Surface::new("gear", 8 * outline.len() as u64)?;
-    // Bore and outline share their angles: the faces are cut into radial strips that cannot cross.
+    // Bore and outline share their angles, so the faces are cut into radial strips that cannot
+    // cross.
     let half = 0.5 * width;
     let mut ring = |on_bore: bool, z: f64| {
         surface.ring(outline.iter().map(|point| {
@@ -84,7 +87,8 @@ pub fn gear(parameters: Gear) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// All teeth, counter-clockwise, each point at a greater angle than the one before.
+/// Returns the outline of all teeth, counter-clockwise, each point at a greater angle than the one
+/// before.
 fn outline(gear: Gear) -> Result<Vec<DVec2>, GenerateError> {
     let check = Check("gear");
     check.length("module", gear.module)?;
@@ -109,6 +113,7 @@ fn outline(gear: Gear) -> Result<Vec<DVec2>, GenerateError> {
     let faces = u64::from(gear.teeth).saturating_mul(8 * 5 * u64::from(gear.segments));
     check.faces(faces)?;
 
+    // Radii of the circles, and checks that the teeth have a tip and a gap between them.
     let pitch_radius = 0.5 * gear.module * f64::from(gear.teeth);
     let base_radius = pitch_radius * gear.pressure_angle.cos();
     let tip_radius = pitch_radius + gear.module;
@@ -163,6 +168,7 @@ fn outline(gear: Gear) -> Result<Vec<DVec2>, GenerateError> {
     let root = gear.segments.div_ceil(2);
     half.extend(steps(root).map(|t| (foot + t * (half_pitch - foot), root_radius)));
 
+    // Mirror the half tooth, and repeat the tooth around the gear.
     let mut outline = Vec::with_capacity(gear.teeth as usize * (2 * half.len() + 1));
     for tooth in 0..gear.teeth {
         let middle = TAU * f64::from(tooth) / f64::from(gear.teeth);

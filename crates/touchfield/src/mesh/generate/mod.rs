@@ -1,7 +1,8 @@
 //! Procedural models: from a box to a nut that screws onto its bolt.
 //!
 //! Input: one small parameter struct per model, with defaults of a realistic size.
-//! Output: a [`TriangleMesh`] that is closed, manifold, oriented outward, and free of flat, duplicate and crossing faces.
+//! Output: a [`TriangleMesh`] that is closed, manifold, oriented outward, and free of flat,
+//! duplicate and crossing faces.
 //! Cost: linear in the faces; more than [`MAX_FACES`] are refused before memory is taken.
 //! Not for: modelling; shapes are given by a few numbers each.
 //!
@@ -41,39 +42,39 @@ pub use thread::MetricSize;
 
 use super::TriangleMesh;
 
-/// Why a model cannot be made.
+/// Reason why a model cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GenerateError {
-    /// A parameter makes no sense, alone or beside the others.
+    /// A parameter is out of range, alone or in combination with the others.
     #[error("{model}: `{parameter}` is {value}; {wanted}")]
     OutOfRange {
-        /// Which model.
+        /// Name of the model.
         model: &'static str,
-        /// The field of its parameter struct.
+        /// Field of its parameter struct.
         parameter: &'static str,
-        /// What was given.
+        /// Value of the parameter.
         value: f64,
-        /// What it must be.
+        /// Description of the valid range.
         wanted: String,
     },
-    /// Counts of segments multiply to more than the limit.
+    /// The segment counts give more faces than the limit.
     #[error(
         "{model}: {faces} faces asked for, the limit is {limit}; lower its segments, subdivisions or level"
     )]
     TooManyFaces {
-        /// Which model.
+        /// Name of the model.
         model: &'static str,
-        /// How many faces it would have.
+        /// Number of faces the model would have.
         faces: u64,
-        /// [`MAX_FACES`].
+        /// The limit, [`MAX_FACES`].
         limit: u64,
     },
-    /// Rounding has flattened a face.
+    /// A face has no area because of rounding.
     #[error(
         "{model}: face {face} has no area, because sizes differ by more than `f64` resolves; bring them closer together or lower the counts"
     )]
     FlatFace {
-        /// Which model.
+        /// Name of the model.
         model: &'static str,
         /// The first such face.
         face: usize,
@@ -83,21 +84,21 @@ pub enum GenerateError {
 /// An entry of the [`catalogue`].
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// In snake_case; also the stem of its file.
+    /// Name in snake_case; also the stem of its file.
     pub name: &'static str,
-    /// One line.
+    /// Description in one line.
     pub description: &'static str,
     make: fn() -> Result<TriangleMesh, GenerateError>,
 }
 
 impl Model {
-    /// The model with its default parameters.
+    /// Generates the model with its default parameters.
     pub fn mesh(&self) -> Result<TriangleMesh, GenerateError> {
         (self.make)()
     }
 }
 
-/// Every model with its default parameters.
+/// Returns every model with its default parameters.
 pub fn catalogue() -> Vec<Model> {
     let model = |name, description, make| Model {
         name,

@@ -13,14 +13,15 @@ use super::GenerateError;
 use super::surface::{Check, Surface, polar, revolved_faces};
 use crate::mesh::TriangleMesh;
 
-/// A part of a spherical shell, see [`bowl`].
+/// Parameters of a bowl, a part of a spherical shell, see [`bowl`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bowl {
     /// Outer radius \[m\].
     pub radius: f64,
     /// Thickness of the wall \[m\].
     pub wall: f64,
-    /// Angle between the downward axis and the rim, seen from the centre \[rad\]; a quarter turn is a hemisphere.
+    /// Angle between the downward axis and the rim, seen from the centre \[rad\]; a quarter turn is
+    /// a hemisphere.
     pub opening: f64,
     /// Segments around the axis.
     pub segments: u32,
@@ -40,8 +41,8 @@ impl Default for Bowl {
     }
 }
 
-/// An open bowl about the origin, the centre of its spheres; its rim is part of a cone with the tip there.
-/// Inner and outer facets are parallel, so the wall may be as thin as one likes.
+/// Generates an open bowl. The origin is the centre of its spheres, and the rim is part of a cone
+/// with its apex there. Inner and outer facets are parallel, so the wall may be arbitrarily thin.
 pub fn bowl(parameters: Bowl) -> Result<TriangleMesh, GenerateError> {
     let Bowl {
         radius,
@@ -75,7 +76,7 @@ pub fn bowl(parameters: Bowl) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// A cylindrical mug with a handle towards +x, see [`mug`].
+/// Parameters of a cylindrical mug with a handle towards +x, see [`mug`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mug {
     /// Outer radius \[m\].
@@ -86,9 +87,9 @@ pub struct Mug {
     pub wall: f64,
     /// Radius of the handle's tube \[m\].
     pub handle_radius: f64,
-    /// How far the middle of the tube stands off the wall \[m\].
+    /// Distance of the tube's centre line from the wall \[m\].
     pub handle_reach: f64,
-    /// Distance between the middles of its two joints \[m\].
+    /// Distance between the centres of the handle's two joints \[m\].
     pub handle_height: f64,
     /// Segments around the axis.
     pub segments: u32,
@@ -111,16 +112,16 @@ impl Default for Mug {
     }
 }
 
-/// How much wider the handle is where it meets the wall: a hint of a fillet.
+/// Relative widening of the handle where it meets the wall: a hint of a fillet.
 const FLARE: f64 = 0.4;
 
 /// Segments of the round rim.
 const RIM_ROWS: u32 = 8;
 
-/// A mug: one closed surface of body and handle.
+/// Generates a mug: one closed surface of body and handle.
 ///
-/// The outer wall is a grid with two round openings; the tube of the handle starts with the border of one and ends
-/// with the border of the other, so nothing overlaps and nothing needs to be cut.
+/// The outer wall is a grid with two round openings; the tube of the handle starts at the border of
+/// one and ends at the border of the other, so nothing overlaps and nothing needs to be cut.
 pub fn mug(parameters: Mug) -> Result<TriangleMesh, GenerateError> {
     let plan = MugPlan::new(parameters)?;
     let Mug {
@@ -132,6 +133,7 @@ pub fn mug(parameters: Mug) -> Result<TriangleMesh, GenerateError> {
     } = parameters;
     let mut surface = Surface::new("mug", plan.faces())?;
 
+    // Outer wall: a grid without the two openings.
     let columns = segments as usize;
     let grid: Vec<Vec<Option<u32>>> = (0..plan.levels.len())
         .map(|row| {
@@ -147,7 +149,7 @@ pub fn mug(parameters: Mug) -> Result<TriangleMesh, GenerateError> {
         for column in 0..columns {
             let next = (column + 1) % columns;
             let corners = (below[column], below[next], above[next], above[column]);
-            // Every cell of an opening has a corner inside it, which is left out.
+            // Every cell of an opening has a missing corner inside the opening.
             if let (Some(a), Some(b), Some(c), Some(d)) = corners {
                 surface.quad(a, b, c, d);
             }
@@ -204,7 +206,7 @@ pub fn mug(parameters: Mug) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// The nodes on the border of a square of `cells` × `cells`, counter-clockwise.
+/// Returns the nodes on the border of a square of `cells` × `cells`, counter-clockwise.
 fn square_border(cells: usize) -> Vec<(usize, usize)> {
     let bottom = (0..cells).map(|i| (i, 0));
     let right = (0..cells).map(|i| (cells, i));
@@ -213,7 +215,7 @@ fn square_border(cells: usize) -> Vec<(usize, usize)> {
     bottom.chain(right).chain(top).chain(left).collect()
 }
 
-/// Where the rows of the outer wall and the two openings lie.
+/// Layout of the outer wall's rows and the two openings.
 struct MugPlan {
     mug: Mug,
     /// Height and inset of the slanted foot \[m\].
@@ -222,11 +224,11 @@ struct MugPlan {
     levels: Vec<f64>,
     /// First row of the lower and the upper opening.
     opening_rows: [usize; 2],
-    /// Middles of the two openings \[m\].
+    /// Heights of the centres of the two openings \[m\].
     opening_heights: [f64; 2],
     /// Half the height of an opening \[m\].
     opening_radius: f64,
-    /// An opening is twice as many cells wide and high.
+    /// Half the width and height of an opening, in cells.
     half_cells: usize,
     inner_rows: u32,
 }
@@ -245,7 +247,8 @@ impl MugPlan {
         let room = 0.25 * mug.radius.min(mug.height);
         check.below("wall", mug.wall, room, "a quarter of `radius` and `height`")?;
 
-        // Near an opening the outer facets span up to two columns, and must not reach the inner wall.
+        // Near an opening the outer facets span up to two columns, and must not reach the inner
+        // wall.
         let step = 2.0 * PI / f64::from(mug.segments);
         let facet_depth = mug.radius * (1.0 - step.cos());
         check.require(
@@ -255,7 +258,8 @@ impl MugPlan {
             format!("the facets are {facet_depth} deep: make it thicker or raise `segments`"),
         )?;
 
-        // The handle bends along half an ellipse: its sharpest bends are at the joints and farthest out.
+        // The handle bends along half an ellipse; its sharpest bends are at the joints and at its
+        // farthest point.
         let (reach, half) = (mug.handle_reach, 0.5 * mug.handle_height);
         let opening_radius = (1.0 + FLARE) * mug.handle_radius;
         let sharpest = (reach * reach / half).min(half * half / reach);
@@ -280,7 +284,7 @@ impl MugPlan {
             ),
         )?;
 
-        // Openings are whole cells wide; a coarse wall has no cell that small.
+        // Openings are a whole number of cells wide; the cells of a coarse wall may be too large.
         let half_cells = (opening_radius / (mug.radius * step)).round().max(1.0);
         let half_angle = half_cells * step;
         check.require(
@@ -290,7 +294,7 @@ impl MugPlan {
             "the handle must be about as wide as a cell of the wall, and thin beside the body: raise it, or change `handle_radius`",
         )?;
 
-        // About square cells between the openings, within reason.
+        // Roughly square cells between the openings.
         let cell = (mug.radius * step).max(mug.height / f64::from(mug.segments));
         let rows = mug.height / cell;
         check.faces((4.0 * rows * f64::from(mug.segments)) as u64)?;
@@ -327,12 +331,14 @@ impl MugPlan {
             .saturating_add(handle)
     }
 
-    /// Angle of a column of the wall \[rad\]; the openings span columns 0 to `2 · half_cells`, about angle 0.
+    /// Returns the angle of a column of the wall \[rad\]; the openings span columns 0 to
+    /// `2 · half_cells`, about angle 0.
     fn angle(&self, column: usize) -> f64 {
         2.0 * PI * (column as f64 - self.half_cells as f64) / f64::from(self.mug.segments)
     }
 
-    /// A node of the outer wall; nodes on the border of an opening move onto its ellipse, those inside are left out.
+    /// Returns the position of a node of the outer wall. Nodes on the border of an opening move
+    /// onto its ellipse; for those inside it, returns `None`.
     fn wall_position(&self, row: usize, column: usize) -> Option<DVec3> {
         let half = self.half_cells;
         for (first, height) in self.opening_rows.iter().zip(self.opening_heights) {
@@ -351,13 +357,13 @@ impl MugPlan {
         Some(polar(self.mug.radius, self.angle(column), self.levels[row]))
     }
 
-    /// A node on the border of an opening's square, pushed onto the unit circle.
+    /// Projects a node on the border of an opening's square onto the unit circle.
     fn border_direction(&self, column: usize, up: usize) -> DVec2 {
         let half = self.half_cells as f64;
         DVec2::new(column as f64 - half, up as f64 - half).normalize_or_zero()
     }
 
-    /// The ring of the handle at a step along it.
+    /// Returns the ring of the handle at a step along it.
     fn handle_ring(&self, step: u32) -> impl Iterator<Item = DVec3> {
         let Mug {
             radius,

@@ -1,6 +1,6 @@
-//! Plain solids: box, thin plate, icosphere, capsule, cylinder and cone frustum.
+//! Simple solids: box, thin plate, icosphere, capsule, cylinder and cone frustum.
 //!
-//! Input: sizes \[m\] and counts of segments.
+//! Input: dimensions \[m\] and counts of segments.
 //! Output: a closed mesh centred on the origin, its axis along z.
 //! Cost: linear in the faces.
 //! Not for: exact shapes at query time; the analytic fields need no mesh.
@@ -14,10 +14,10 @@ use super::GenerateError;
 use super::surface::{Check, Surface, revolved_faces};
 use crate::mesh::TriangleMesh;
 
-/// A box about the origin, see [`cuboid`].
+/// Parameters of a box about the origin, see [`cuboid`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
-    /// Half the sides \[m\].
+    /// Half extents \[m\].
     pub half_extents: DVec3,
     /// Cells along x, y and z.
     pub subdivisions: [u32; 3],
@@ -32,7 +32,7 @@ impl Default for Cuboid {
     }
 }
 
-/// A box.
+/// Generates a box.
 pub fn cuboid(parameters: Cuboid) -> Result<TriangleMesh, GenerateError> {
     let Cuboid {
         half_extents,
@@ -50,10 +50,10 @@ pub fn cuboid(parameters: Cuboid) -> Result<TriangleMesh, GenerateError> {
     })
 }
 
-/// A thin rectangular plate about the origin, see [`thin_plate`].
+/// Parameters of a thin rectangular plate about the origin, see [`thin_plate`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinPlate {
-    /// Sides along x and y \[m\].
+    /// Side lengths along x and y \[m\].
     pub size: DVec2,
     /// Thickness along z \[m\].
     pub thickness: f64,
@@ -71,7 +71,7 @@ impl Default for ThinPlate {
     }
 }
 
-/// A thin plate: two large faces closer together than most grid cells.
+/// Generates a thin plate: two large faces closer together than most grid cells.
 pub fn thin_plate(parameters: ThinPlate) -> Result<TriangleMesh, GenerateError> {
     let ThinPlate {
         size,
@@ -92,9 +92,11 @@ pub fn thin_plate(parameters: ThinPlate) -> Result<TriangleMesh, GenerateError> 
     })
 }
 
-/// The skin of a lattice of `cells` whose node (i, j, k) lies at `position`: box, plate and terrain.
+/// Generates the boundary of a lattice of `cells` whose node (i, j, k) lies at `position`; used for
+/// box, plate and terrain.
 ///
-/// Walls are rings around the lattice, one per layer k; floor and lid are grids that share the first and last ring.
+/// The walls are rings around the lattice, one per layer k; bottom and top are grids that share the
+/// first and last ring.
 pub(super) fn slab(
     model: &'static str,
     cells: [u32; 3],
@@ -109,7 +111,7 @@ pub(super) fn slab(
     let faces = 4 * (wx * wy + wy * wz + wz * wx);
     let mut surface = Surface::new(model, u64::try_from(faces).unwrap_or(u64::MAX))?;
 
-    // Counter-clockwise around the border, seen from +z.
+    // Border nodes, counter-clockwise seen from +z.
     let border: Vec<(u32, u32)> = (0..nx)
         .map(|i| (i, 0))
         .chain((0..ny).map(|j| (nx, j)))
@@ -122,6 +124,7 @@ pub(super) fn slab(
     surface.loft(&rings);
 
     for (k, ring) in [(0, &rings[0]), (nz, &rings[nz as usize])] {
+        // Bottom and top: inner nodes are new, border nodes are those of the ring.
         let inner: Vec<u32> = (1..ny)
             .flat_map(|j| (1..nx).map(move |i| (i, j)))
             .map(|(i, j)| surface.vertex(position(i, j, k)))
@@ -159,12 +162,12 @@ pub(super) fn slab(
     surface.finish()
 }
 
-/// A sphere of nearly equal triangles, see [`icosphere`].
+/// Parameters of a sphere of nearly equal triangles, see [`icosphere`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Icosphere {
     /// Radius \[m\]; the vertices lie on it.
     pub radius: f64,
-    /// How often each triangle of the icosahedron is split into four.
+    /// Number of times each triangle of the icosahedron is split into four.
     pub level: u32,
 }
 
@@ -177,7 +180,7 @@ impl Default for Icosphere {
     }
 }
 
-/// An icosahedron, split and pushed onto its sphere.
+/// Generates an icosphere: an icosahedron, subdivided and projected onto its sphere.
 pub fn icosphere(parameters: Icosphere) -> Result<TriangleMesh, GenerateError> {
     let Icosphere { radius, level } = parameters;
     Check("icosphere").length("radius", radius)?;
@@ -232,7 +235,7 @@ pub fn icosphere(parameters: Icosphere) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// A cylinder with round ends along z, see [`capsule`].
+/// Parameters of a cylinder with round ends along z, see [`capsule`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     /// Radius \[m\].
@@ -256,7 +259,7 @@ impl Default for Capsule {
     }
 }
 
-/// A capsule.
+/// Generates a capsule.
 pub fn capsule(parameters: Capsule) -> Result<TriangleMesh, GenerateError> {
     let Capsule {
         radius,
@@ -280,7 +283,7 @@ pub fn capsule(parameters: Capsule) -> Result<TriangleMesh, GenerateError> {
     surface.finish()
 }
 
-/// A cylinder, frustum or cone along z, see [`cylinder`].
+/// Parameters of a cylinder, frustum or cone along z, see [`cylinder`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     /// Radius at the bottom \[m\].
@@ -307,7 +310,7 @@ impl Default for Cylinder {
     }
 }
 
-/// A cylinder, frustum or cone.
+/// Generates a cylinder, frustum or cone.
 pub fn cylinder(parameters: Cylinder) -> Result<TriangleMesh, GenerateError> {
     let Cylinder {
         bottom_radius,

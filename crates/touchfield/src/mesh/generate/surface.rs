@@ -1,8 +1,10 @@
-//! Vertices, rings and the bands between them: what every model is put together from.
+//! Vertices, rings and the bands between them: the building blocks of every model.
 //!
-//! Input: rings of vertices, counter-clockwise seen from the direction in which they follow one another.
-//! Output: a [`TriangleMesh`] whose faces look outward; [`GenerateError`] when a parameter makes no sense.
-//! Cost: linear in the faces, which are counted and refused *before* memory is taken.
+//! Input: rings of vertices, counter-clockwise seen from the direction in which they follow one
+//! another.
+//! Output: a [`TriangleMesh`] whose faces point outward; [`GenerateError`] when a parameter is
+//! invalid.
+//! Cost: linear in the faces, which are counted and limited *before* memory is allocated.
 //! Not for: meshes that come from files; those go through `validate` and `repair`.
 
 use std::f64::consts::TAU;
@@ -12,13 +14,13 @@ use glam::{DVec2, DVec3};
 use super::GenerateError;
 use crate::mesh::TriangleMesh;
 
-/// Most faces a model may have: about 600 MB of mesh, far beyond what a model needs.
+/// Largest number of faces of a model: about 600 MB of mesh, far beyond what a model needs.
 pub const MAX_FACES: u64 = 1 << 24;
 
-/// Shortest and longest length a parameter may have \[m\]: areas and volumes stay well inside `f64`.
+/// Range of valid lengths \[m\]: keeps areas and volumes well inside the range of `f64`.
 pub const LENGTH_RANGE: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 
-/// Least height of a face as a share of the largest coordinate: some fifty units in the last place of it.
+/// Smallest height of a face as a fraction of the largest coordinate: some fifty ulps of it.
 const FLATNESS: f64 = 1e-14;
 
 /// A mesh under construction.
@@ -28,7 +30,7 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// Room for `faces`, or an error when that is too much to ask.
+    /// Creates a surface with memory for `faces`, or returns an error when there are too many.
     pub(super) fn new(model: &'static str, faces: u64) -> Result<Surface, GenerateError> {
         Check(model).faces(faces)?;
         let mesh = TriangleMesh {
@@ -47,12 +49,12 @@ impl Surface {
         self.mesh.vertices[vertex as usize]
     }
 
-    /// New vertices, in order.
+    /// Adds vertices, and returns their indices in order.
     pub(super) fn ring(&mut self, positions: impl IntoIterator<Item = DVec3>) -> Vec<u32> {
         positions.into_iter().map(|p| self.vertex(p)).collect()
     }
 
-    /// A circle about the z axis with its first vertex at angle 0.
+    /// Adds a circle about the z axis with its first vertex at angle 0.
     pub(super) fn circle(&mut self, radius: f64, z: f64, segments: u32) -> Vec<u32> {
         self.ring((0..segments).map(|i| polar(radius, angle(i, segments), z)))
     }
@@ -61,13 +63,14 @@ impl Surface {
         self.mesh.faces.push([a, b, c]);
     }
 
-    /// Two triangles; the corners counter-clockwise seen from outside.
+    /// Adds two triangles; the corners are counter-clockwise seen from outside.
     pub(super) fn quad(&mut self, a: u32, b: u32, c: u32, d: u32) {
         self.triangle(a, b, c);
         self.triangle(a, c, d);
     }
 
-    /// Joins two rings of equal length; outward when they turn counter-clockwise seen from `upper`.
+    /// Joins two rings of equal length; the faces point outward when the rings turn
+    /// counter-clockwise seen from `upper`.
     pub(super) fn band(&mut self, lower: &[u32], upper: &[u32]) {
         let count = lower.len();
         for i in 0..count {
@@ -76,7 +79,8 @@ impl Surface {
         }
     }
 
-    /// The same two triangles per quad as [`Self::band`], looking the other way: the inside of a thin wall.
+    /// Joins two rings as [`Self::band`] does, with the same diagonals but reversed faces: the
+    /// inside of a thin wall.
     pub(super) fn inner_band(&mut self, lower: &[u32], upper: &[u32]) {
         let count = lower.len();
         for i in 0..count {
@@ -85,28 +89,28 @@ impl Surface {
         }
     }
 
-    /// Closes the surface below its first ring.
+    /// Closes the surface below its first ring with a fan.
     pub(super) fn bottom_fan(&mut self, pole: u32, ring: &[u32]) {
         for i in 0..ring.len() {
             self.triangle(pole, ring[(i + 1) % ring.len()], ring[i]);
         }
     }
 
-    /// Closes the surface above its last ring.
+    /// Closes the surface above its last ring with a fan.
     pub(super) fn top_fan(&mut self, ring: &[u32], pole: u32) {
         for i in 0..ring.len() {
             self.triangle(ring[i], ring[(i + 1) % ring.len()], pole);
         }
     }
 
-    /// Bands along a sequence of rings.
+    /// Joins each ring of a sequence to the next.
     pub(super) fn loft(&mut self, rings: &[Vec<u32>]) {
         for pair in rings.windows(2) {
             self.band(&pair[0], &pair[1]);
         }
     }
 
-    /// Bands along a sequence of rings and from the last back to the first.
+    /// Joins each ring of a sequence to the next, and the last to the first.
     pub(super) fn loft_closed(&mut self, rings: &[Vec<u32>]) {
         self.loft(rings);
         if let (Some(first), Some(last)) = (rings.first(), rings.last()) {
@@ -114,8 +118,9 @@ impl Surface {
         }
     }
 
-    /// Turns a profile of (radius, z) about the z axis. It starts and ends on the axis (radius 0) and has the
-    /// solid on its left: up along the outside, back down along the inside of a hollow.
+    /// Revolves a profile of (radius, z) about the z axis. The profile starts and ends on the axis
+    /// (radius 0) and has the solid on its left: up along the outside, back down along the inside
+    /// of a hollow.
     pub(super) fn revolve(&mut self, profile: &[DVec2], segments: u32) {
         let [first, between @ .., last] = profile else {
             return;
@@ -135,7 +140,7 @@ impl Surface {
         }
     }
 
-    /// The mesh, unless a face is so flat that rounding decides which way it looks.
+    /// Returns the mesh, or an error if a face is so flat that rounding decides its orientation.
     pub(super) fn finish(self) -> Result<TriangleMesh, GenerateError> {
         let bounds = self.mesh.bounds();
         let reach = bounds.min.abs().max(bounds.max.abs()).max_element();
@@ -145,7 +150,7 @@ impl Surface {
                     .max(t.b.distance(t.c))
                     .max(t.c.distance(t.a));
             let height = 2.0 * t.area() / longest;
-            // Also true of NaN, when all corners coincide.
+            // Also true for NaN, when all corners coincide.
             !height.is_finite() || height <= FLATNESS * reach
         });
         match flat {
@@ -158,28 +163,28 @@ impl Surface {
     }
 }
 
-/// Faces of a revolved profile of `points` (radius, z).
+/// Returns the number of faces of a revolved profile of `points` (radius, z).
 pub(super) fn revolved_faces(points: u64, segments: u32) -> u64 {
     u64::from(segments).saturating_mul(2 * points.saturating_sub(2))
 }
 
-/// Angle of step `i` of `count` around a circle \[rad\].
+/// Returns the angle of step `i` of `count` around a circle \[rad\].
 pub(super) fn angle(i: u32, count: u32) -> f64 {
     TAU * f64::from(i) / f64::from(count)
 }
 
-/// Cylinder coordinates to Cartesian ones.
+/// Converts cylindrical coordinates to Cartesian ones.
 pub(super) fn polar(radius: f64, angle: f64, z: f64) -> DVec3 {
     let (sin, cos) = angle.sin_cos();
     DVec3::new(radius * cos, radius * sin, z)
 }
 
-/// Judges the parameters of one model.
+/// Checks the parameters of one model, given by name.
 #[derive(Clone, Copy)]
 pub(super) struct Check(pub(super) &'static str);
 
 impl Check {
-    /// `wanted` says what the parameter must be, and so the way out.
+    /// Returns an error unless `holds`. `wanted` describes the valid range, and so the remedy.
     pub(super) fn require(
         self,
         holds: bool,
@@ -198,7 +203,7 @@ impl Check {
         })
     }
 
-    /// A length \[m\] in [`LENGTH_RANGE`].
+    /// Requires a length \[m\] in [`LENGTH_RANGE`].
     pub(super) fn length(self, parameter: &'static str, value: f64) -> Result<(), GenerateError> {
         let (least, most) = (LENGTH_RANGE.start(), LENGTH_RANGE.end());
         self.require(
@@ -209,7 +214,7 @@ impl Check {
         )
     }
 
-    /// A strict upper limit that another parameter sets.
+    /// Requires a value below a strict limit that another parameter sets.
     pub(super) fn below(
         self,
         parameter: &'static str,
@@ -225,7 +230,7 @@ impl Check {
         )
     }
 
-    /// At most [`MAX_FACES`].
+    /// Requires at most [`MAX_FACES`] faces.
     pub(super) fn faces(self, faces: u64) -> Result<(), GenerateError> {
         if faces <= MAX_FACES {
             return Ok(());
@@ -237,7 +242,7 @@ impl Check {
         })
     }
 
-    /// A count of at least `least`; the upper limit is [`MAX_FACES`].
+    /// Requires a count of at least `least`; the upper limit is [`MAX_FACES`].
     pub(super) fn count(
         self,
         parameter: &'static str,

@@ -1,13 +1,15 @@
 //! Tubes along curves: torus, torus knot, chain link, winding pipe.
 //!
-//! Input: a curve by its sizes \[m\], the radius of the tube, counts of segments.
-//! Output: a closed mesh; rings stand at right angles to the curve, their vertices on the true tube.
-//! Cost: linear in the faces, plus a quadratic check over at most [`THICKNESS_SAMPLES`] points of the curve.
+//! Input: the dimensions of a curve \[m\], the radius of the tube, counts of segments.
+//! Output: a closed mesh; rings are perpendicular to the curve, their vertices on the true tube.
+//! Cost: linear in the faces, plus a quadratic check over at most [`THICKNESS_SAMPLES`] points of
+//! the curve.
 //! Not for: tubes that touch themselves; they are refused.
 //!
-//! A tube is free of self-intersections as long as its radius stays below the curve's thickness: the smallest
-//! circle that touches the curve at one point and passes through another \[Gonzalez1999\]. One number covers
-//! both tight bends and strands that pass close by. We take it over samples and allow for what they miss.
+//! A tube is free of self-intersections as long as its radius is less than the curve's thickness:
+//! the radius of the smallest circle that touches the curve at one point and passes through another
+//! \[Gonzalez1999\]. This one number covers both tight bends and strands that pass close by. We
+//! compute it over samples and allow for what they miss.
 
 use std::f64::consts::{PI, TAU};
 
@@ -17,13 +19,15 @@ use super::GenerateError;
 use super::surface::{Check, Surface, angle};
 use crate::mesh::TriangleMesh;
 
-/// Points of a curve that its thickness is measured over.
+/// Number of sample points for the thickness of a curve.
 const THICKNESS_SAMPLES: usize = 1024;
 
-/// The part of a curve's thickness that a tube may fill: a little air is left between strands and inside bends.
+/// Fraction of a curve's thickness that a tube may fill: leaves a small gap between strands and
+/// inside bends.
 const THICKNESS_MARGIN: f64 = 0.95;
 
-/// A point of a curve with two axes across it; `across`, `above` and the direction of travel are right-handed.
+/// A point of a curve with two axes perpendicular to it; `across`, `above` and the direction of
+/// travel are right-handed.
 #[derive(Clone, Copy)]
 struct Station {
     center: DVec3,
@@ -32,7 +36,8 @@ struct Station {
 }
 
 impl Station {
-    /// From any direction of travel and an axis that is not parallel to it.
+    /// Creates a station from a direction of travel of any length and an axis that is not parallel
+    /// to it.
     fn new(center: DVec3, travel: DVec3, across: DVec3) -> Station {
         let travel = travel.normalize_or_zero();
         let across = across.reject_from_normalized(travel).normalize_or_zero();
@@ -55,11 +60,13 @@ impl Station {
     }
 }
 
-/// Refuses a tube that would cut itself. `curve` gives place and direction of travel at a share 0 to 1 of the way.
+/// Returns an error if a tube would intersect itself. `curve` returns the position and direction of
+/// travel at a fraction 0 to 1 of the way.
 ///
-/// The thickness is the least `|x − y|² / (2 |(x − y) × t|)` over samples x and y, t the unit tangent at y. Where two
-/// strands pass, samples a step h apart can miss the nearest points by h/2 on each: with d² the square of the
-/// distance too large by up to h²/2. A mesh of segments s long also cuts bends short, by up to s² / (8 · thickness).
+/// The thickness is the minimum of `|x − y|² / (2 |(x − y) × t|)` over samples x and y, with t the
+/// unit tangent at y. Where two strands pass, samples a step h apart can miss the nearest points by
+/// h/2 on each, so that the squared distance d² is too large by up to h²/2. A mesh of segments of
+/// length s also cuts bends short, by up to s² / (8 · thickness).
 fn check_thickness(
     check: Check,
     (parameter, radius): (&'static str, f64),
@@ -70,7 +77,8 @@ fn check_thickness(
         .map(|i| curve(i as f64 / THICKNESS_SAMPLES as f64))
         .map(|(center, travel)| (center, travel.normalize_or_zero()))
         .collect();
-    // The end of a closed curve is its start, up to rounding; two samples in one place say nothing.
+    // The end of a closed curve is its start, up to rounding; pairs of coincident samples are
+    // skipped.
     let steps = samples.windows(2).map(|pair| pair[0].0.distance(pair[1].0));
     let longest = steps.fold(0.0, f64::max);
     let mut thickness = f64::INFINITY;
@@ -78,7 +86,7 @@ fn check_thickness(
         for &(y, tangent) in &samples {
             let chord = x - y;
             if chord.length_squared() > 1e-12 * longest * longest {
-                // Straight on there is no lever, and the circle has no end.
+                // Along a straight line the lever is zero and the circle infinite.
                 let lever = chord.cross(tangent).length();
                 thickness = thickness.min(chord.length_squared() / (2.0 * lever));
             }
@@ -99,12 +107,13 @@ fn check_thickness(
     )
 }
 
-/// Faces of a closed tube of `steps` rings; asked for before even the rings' places are computed.
+/// Returns the number of faces of a closed tube of `steps` rings, so that it can be checked before
+/// the rings are computed.
 fn tube_faces(steps: u64, sides: u32) -> u64 {
     steps.saturating_mul(2 * u64::from(sides))
 }
 
-/// A tube around a closed curve.
+/// Generates a tube around a closed curve.
 fn closed_tube(
     model: &'static str,
     stations: &[Station],
@@ -120,7 +129,7 @@ fn closed_tube(
     surface.finish()
 }
 
-/// A ring about the z axis, see [`torus`].
+/// Parameters of a torus about the z axis, see [`torus`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     /// Radius of the circle that the tube follows \[m\].
@@ -144,7 +153,7 @@ impl Default for Torus {
     }
 }
 
-/// A torus.
+/// Generates a torus.
 pub fn torus(parameters: Torus) -> Result<TriangleMesh, GenerateError> {
     let Torus {
         major_radius,
@@ -168,10 +177,10 @@ pub fn torus(parameters: Torus) -> Result<TriangleMesh, GenerateError> {
     closed_tube("torus", &stations, minor_radius, minor_segments)
 }
 
-/// A tube knotted around a torus about the z axis, see [`torus_knot`].
+/// Parameters of a tube knotted around a torus about the z axis, see [`torus_knot`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorusKnot {
-    /// Turns around the z axis; shares no divisor with `q`.
+    /// Turns around the z axis; coprime to `q`.
     pub p: u32,
     /// Turns around the tube of the torus.
     pub q: u32,
@@ -201,7 +210,8 @@ impl Default for TorusKnot {
     }
 }
 
-/// A (p, q) torus knot. The frame along it is the torus' own normal, which closes by itself.
+/// Generates a (p, q) torus knot. The frame along it follows the normal of the torus, which closes
+/// by itself.
 pub fn torus_knot(parameters: TorusKnot) -> Result<TriangleMesh, GenerateError> {
     let TorusKnot {
         p,
@@ -263,12 +273,12 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     }
 }
 
-/// A link of a chain in the xy plane, long along x, see [`chain_link`].
+/// Parameters of a chain link in the xy plane, long along x, see [`chain_link`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChainLink {
     /// Length of each straight side \[m\]; 0 for a round ring.
     pub straight_length: f64,
-    /// Radius of the bends, to the middle of the wire \[m\].
+    /// Radius of the bends, to the centre line of the wire \[m\].
     pub bend_radius: f64,
     /// Radius of the wire \[m\].
     pub wire_radius: f64,
@@ -293,7 +303,7 @@ impl Default for ChainLink {
     }
 }
 
-/// A chain link: a wire along a stadium.
+/// Generates a chain link: a wire along a stadium.
 pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> {
     let ChainLink {
         straight_length,
@@ -317,7 +327,7 @@ pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> 
     check.faces(tube_faces(steps, sides))?;
     let mut stations = Vec::with_capacity(steps as usize);
     for side in [1.0, -1.0] {
-        // The bend at +x, then the straight side at +y; both again, turned by half a turn.
+        // The bend at +x, then the straight side at +y; then both again, rotated by half a turn.
         let half = 0.5 * straight_length * DVec3::X;
         let mut station = |center: DVec3, outward: DVec3| {
             let outward = side * outward;
@@ -333,7 +343,7 @@ pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> 
             station(half + bend_radius * outward, outward);
         }
         let (straight_from, straight_to) = (half, -half);
-        // A round ring goes from bend to bend.
+        // A round ring has no straight sides.
         let steps = if straight_length == 0.0 {
             0
         } else {
@@ -348,14 +358,14 @@ pub fn chain_link(parameters: ChainLink) -> Result<TriangleMesh, GenerateError> 
     closed_tube("chain_link", &stations, wire_radius, sides)
 }
 
-/// A hollow pipe that winds along x, see [`winding_pipe`].
+/// Parameters of a hollow pipe that winds along x, see [`winding_pipe`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindingPipe {
-    /// Distance between its ends \[m\].
+    /// Distance between the ends \[m\].
     pub length: f64,
-    /// How far its middle line swings to each side \[m\].
+    /// Amplitude of the centre line to each side \[m\].
     pub amplitude: f64,
-    /// Full swings over the length.
+    /// Number of full oscillations over the length.
     pub windings: f64,
     /// Outer radius \[m\].
     pub radius: f64,
@@ -363,7 +373,7 @@ pub struct WindingPipe {
     pub wall: f64,
     /// Segments along the pipe.
     pub segments: u32,
-    /// Segments around it.
+    /// Segments around the pipe.
     pub sides: u32,
 }
 
@@ -381,9 +391,11 @@ impl Default for WindingPipe {
     }
 }
 
-/// A pipe with open ends and a closed wall along `(l (t − ½), a sin φ, ½ a sin 2φ)`, φ = 2π · windings · t.
+/// Generates a pipe with open ends and a closed wall along `(l (t − ½), a sin φ, ½ a sin 2φ)`, φ =
+/// 2π · windings · t.
 ///
-/// The frame is carried along by double reflection \[Wang2008\], so the rings do not twist against one another.
+/// The frame is propagated by double reflection \[Wang2008\], so the rings do not twist against one
+/// another.
 pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateError> {
     let WindingPipe {
         length,
@@ -444,7 +456,8 @@ pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateErr
     };
     let (outside, inside) = (rings(radius), rings(radius - wall));
     surface.loft(&outside);
-    // Quads of a winding pipe are not flat; split alike inside and outside, even a thin wall has no thickness below 0.
+    // The quads of a winding pipe are not flat. They are split alike outside and inside, so that
+    // even a thin wall has positive thickness.
     for pair in inside.windows(2) {
         surface.inner_band(&pair[0], &pair[1]);
     }
@@ -454,8 +467,8 @@ pub fn winding_pipe(parameters: WindingPipe) -> Result<TriangleMesh, GenerateErr
     surface.finish()
 }
 
-/// The axis `last.across` carried to the next point: reflected in the plane halfway between the two points, then
-/// in the one that takes the reflected direction of travel to the true one.
+/// Propagates the axis `last.across` to the next point: reflects it in the plane halfway between
+/// the two points, then in the plane that maps the reflected direction of travel to the true one.
 fn reflect_twice(last: Station, center: DVec3, travel: DVec3) -> DVec3 {
     let reflect = |v: DVec3, across: DVec3| match across.try_normalize() {
         Some(normal) => v - 2.0 * normal.dot(v) * normal,

@@ -5,8 +5,8 @@
 //! Cost: linear in the faces times the octaves.
 //! Not for: erosion, caves or real maps.
 //!
-//! Gradient noise after \[Perlin2002\]: the gradients come from an integer hash of lattice node and seed, so that the
-//! same seed gives the same hills everywhere.
+//! Gradient noise after \[Perlin2002\]: the gradients come from an integer hash of lattice node and
+//! seed, so that the same seed gives the same hills on every platform.
 
 use std::f64::consts::TAU;
 
@@ -17,22 +17,22 @@ use super::solids::slab;
 use super::surface::Check;
 use crate::mesh::TriangleMesh;
 
-/// A rectangle of hills, see [`terrain`].
+/// Parameters of a rectangle of hills, see [`terrain`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terrain {
-    /// Sides along x and y \[m\].
+    /// Side lengths along x and y \[m\].
     pub size: DVec2,
     /// Cells along x and y.
     pub subdivisions: [u32; 2],
-    /// Limit of the hills above and of the valleys below z = 0 \[m\].
+    /// Largest height of the hills above and depth of the valleys below z = 0 \[m\].
     pub height: f64,
     /// Width of the largest hills \[m\].
     pub hill_size: f64,
-    /// Layers of noise, each half as wide and half as high as the one before.
+    /// Number of layers of noise, each half as wide and half as high as the one before.
     pub octaves: u32,
-    /// Ground below the deepest possible valley \[m\].
+    /// Thickness of the ground below the deepest possible valley \[m\].
     pub base: f64,
-    /// Another seed, other hills.
+    /// Seed of the noise.
     pub seed: u32,
 }
 
@@ -50,7 +50,7 @@ impl Default for Terrain {
     }
 }
 
-/// A block of terrain.
+/// Generates a block of terrain.
 pub fn terrain(parameters: Terrain) -> Result<TriangleMesh, GenerateError> {
     let Terrain {
         size,
@@ -95,19 +95,20 @@ pub fn terrain(parameters: Terrain) -> Result<TriangleMesh, GenerateError> {
     })
 }
 
-/// Octaves of [`gradient_noise`], scaled so that the sum stays within −1 to 1.
+/// Sums octaves of [`gradient_noise`], scaled so that the sum stays within −1 to 1.
 fn layered_noise(at: DVec2, octaves: u32, seed: u32) -> f64 {
     let (mut sum, mut limit) = (0.0, 0.0);
     for octave in 0..octaves {
         let scale = f64::from(1u32 << octave);
-        // Each octave has its own gradients, or all would vanish together at the nodes of the first.
+        // Each octave has its own gradients; otherwise all would vanish together at the nodes of
+        // the first.
         sum += gradient_noise(at * scale, hash(seed, octave)) / scale;
         limit += 1.0 / scale;
     }
     sum / limit
 }
 
-/// Smooth noise within −1 to 1 with one hill or valley per unit; 0 at whole coordinates.
+/// Computes smooth noise within −1 to 1 with one hill or valley per unit; 0 at integer coordinates.
 fn gradient_noise(at: DVec2, seed: u32) -> f64 {
     let node = at.floor();
     let inside = at - node;
@@ -122,11 +123,11 @@ fn gradient_noise(at: DVec2, seed: u32) -> f64 {
     let mix = |a: f64, b: f64, t: f64| a + t * (b - a);
     let below = mix(corner(0, 0), corner(1, 0), fade.x);
     let above = mix(corner(0, 1), corner(1, 1), fade.x);
-    // Unit gradients reach ±√½ in the middle of a cell.
+    // With unit gradients the noise reaches ±√½ in the middle of a cell.
     mix(below, above, fade.y) * std::f64::consts::SQRT_2
 }
 
-/// Mixes two numbers into 32 even bits (the finaliser of MurmurHash3).
+/// Hashes two numbers into 32 evenly distributed bits (the finaliser of MurmurHash3).
 fn hash(a: u32, b: u32) -> u32 {
     let mut bits = a.rotate_left(15).wrapping_mul(0x9E37_79B9) ^ b.wrapping_add(0x85EB_CA6B);
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);

@@ -1,16 +1,18 @@
 //! ISO metric screw threads: sizes, profile, and the helical surface between two rings.
 //!
 //! Input: a [`MetricSize`] or a pitch and a nominal diameter, and the play between the two parts.
-//! Output: a grid whose rows run along the helix, so that crests, flanks and roots stay crisp.
+//! Output: a grid whose rows run along the helix, so that crests, flanks and roots stay sharp.
 //! Cost: linear in turns × rows of the profile × segments.
 //! Not for: tapered pipe threads, or left-handed ones.
 //!
-//! After ISO 68-1 (profile), ISO 261/262 (coarse pitches), ISO 4014 and ISO 4032 (heads and nuts); table values are
-//! the nominal or largest ones. With `H = √3/2 · P` the height of the sharp triangle, the profile is cut at
-//! `H/8` at the major diameter and `H/4` at the minor diameter, `D₁ = D − 2 · 5/8 · H = D − 1.0825 · P`; the root of
-//! the external thread is round with radius `H/6`, down to `d₃ = d − 2 · 17/24 · H`.
+//! After ISO 68-1 (profile), ISO 261/262 (coarse pitches), ISO 4014 and ISO 4032 (heads and nuts);
+//! table values are the nominal or largest ones. With `H = √3/2 · P` the height of the sharp
+//! triangle, the profile is cut at `H/8` at the major diameter and `H/4` at the minor diameter,
+//! `D₁ = D − 2 · 5/8 · H = D − 1.0825 · P`; the root of the external thread is round with radius
+//! `H/6`, down to `d₃ = d − 2 · 17/24 · H`.
 //!
-//! Phase: external crests and internal grooves both lie at `z = P · (θ/2π + k)`, right-handed about +z.
+//! Phase: external crests and internal grooves both lie at `z = P · (θ/2π + k)`, right-handed about
+//! +z.
 
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_6, TAU};
 
@@ -18,7 +20,7 @@ use glam::DVec2;
 
 use super::surface::{Surface, angle, polar};
 
-/// Coarse metric threads and the hexagons that go with them.
+/// A coarse metric thread size, with the matching hexagon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the sizes")]
 pub enum MetricSize {
@@ -33,7 +35,7 @@ pub enum MetricSize {
 }
 
 impl MetricSize {
-    /// All sizes, in order.
+    /// All sizes, in ascending order.
     pub const ALL: [MetricSize; 8] = [
         MetricSize::M3,
         MetricSize::M4,
@@ -45,7 +47,7 @@ impl MetricSize {
         MetricSize::M16,
     ];
 
-    /// Diameter, pitch, width across flats, height of the head, height of the nut \[mm\].
+    /// Returns diameter, pitch, width across flats, height of the head, height of the nut \[mm\].
     fn row(self) -> [f64; 5] {
         match self {
             MetricSize::M3 => [3.0, 0.5, 5.5, 2.0, 2.4],
@@ -59,34 +61,34 @@ impl MetricSize {
         }
     }
 
-    /// Nominal (major) diameter \[m\].
+    /// Returns the nominal (major) diameter \[m\].
     pub fn diameter(self) -> f64 {
         self.row()[0] * 1e-3
     }
 
-    /// Distance between neighbouring crests, and advance per turn \[m\].
+    /// Returns the distance between neighbouring crests, which is the advance per turn \[m\].
     pub fn pitch(self) -> f64 {
         self.row()[1] * 1e-3
     }
 
-    /// Distance between opposite flats of head and nut \[m\].
+    /// Returns the distance between opposite flats of head and nut \[m\].
     pub fn across_flats(self) -> f64 {
         self.row()[2] * 1e-3
     }
 
-    /// Height of the bolt's head \[m\], ISO 4014.
+    /// Returns the height of the bolt's head \[m\], ISO 4014.
     pub fn head_height(self) -> f64 {
         self.row()[3] * 1e-3
     }
 
-    /// Height of the nut \[m\], ISO 4032.
+    /// Returns the height of the nut \[m\], ISO 4032.
     pub fn nut_height(self) -> f64 {
         self.row()[4] * 1e-3
     }
 }
 
-/// One turn of a thread as corners (z from the middle of the crest or groove at the major diameter, radius) \[m\],
-/// ordered by z within half a pitch.
+/// One turn of a thread as corners (z, radius) \[m\], ordered by z within half a pitch of 0; z is
+/// measured from the middle of the crest or groove at the major diameter.
 pub(super) struct Profile {
     pub(super) pitch: f64,
     pub(super) major_radius: f64,
@@ -95,13 +97,15 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Of a bolt; everywhere `inset` \[m\] nearer to the axis than the basic profile.
+    /// Builds the profile of a bolt, everywhere `inset` \[m\] nearer to the axis than the basic
+    /// profile.
     pub(super) fn external(diameter: f64, pitch: f64, inset: f64) -> Profile {
         let sharp_height = 0.75f64.sqrt() * pitch;
         let major_radius = 0.5 * diameter - inset;
         let basic_minor = major_radius - 0.625 * sharp_height;
         let root_radius = sharp_height / 6.0;
-        // The root arc touches the flanks at the basic minor diameter, 60° to each side of its lowest point.
+        // The root arc is tangent to the flanks at the basic minor diameter, 60° to each side of
+        // its lowest point.
         let arc_middle = basic_minor + 0.5 * root_radius;
         let root = |turn: f64| {
             DVec2::new(
@@ -110,7 +114,7 @@ impl Profile {
             )
         };
         let minor_radius = root(0.0).y;
-        // From the middle of the crest down to the root, whose lowest point comes once per turn.
+        // From the crest down to the root, whose lowest point occurs once per turn.
         let crest = DVec2::new(pitch / 16.0, major_radius);
         let flank_end = root(FRAC_PI_3);
         let upper = vec![
@@ -126,7 +130,8 @@ impl Profile {
         profile
     }
 
-    /// Of a nut; everywhere `offset` \[m\] farther from the axis than the basic profile.
+    /// Builds the profile of a nut, everywhere `offset` \[m\] farther from the axis than the basic
+    /// profile.
     pub(super) fn internal(diameter: f64, pitch: f64, offset: f64) -> Profile {
         let sharp_height = 0.75f64.sqrt() * pitch;
         let major_radius = 0.5 * diameter + offset;
@@ -150,37 +155,38 @@ impl Profile {
         }
     }
 
-    /// Radial height of the ridge \[m\].
+    /// Returns the radial height of the ridge \[m\].
     pub(super) fn depth(&self) -> f64 {
         self.major_radius - self.minor_radius
     }
 
-    /// At most this many faces for a thread of the given length.
+    /// Returns an upper bound of the number of faces of a thread of the given length.
     pub(super) fn faces(&self, length: f64, segments: u32) -> u64 {
-        // Two more turns than fit: one for the shear, one for the end rings.
+        // Two surplus turns: one for the shear, one for the end rings.
         let turns = (length / self.pitch).ceil() + 2.0;
         let rows = turns * self.corners.len() as f64;
         (2.0 * rows * f64::from(segments)) as u64
     }
 }
 
-/// Which side of the threaded surface the solid is on.
+/// Side of the threaded surface that is solid.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Side {
-    /// A bolt: faces look away from the axis.
+    /// Bolt: faces point away from the axis.
     External,
-    /// A nut: faces look towards the axis.
+    /// Nut: faces point towards the axis.
     Internal,
 }
 
-/// A vertex of one column, and the row of the helix it belongs to.
+/// A vertex of one column: its row of the helix, and its index.
 type ColumnVertex = (i64, u32);
 
 /// Joins two horizontal rings by a threaded surface.
 ///
-/// `shape(z, radius)` fades the profile's radius out near the rings. Each column of the grid (one angle) holds the
-/// profile's corners at their own heights; corner `k` of turn `t` is row `t · corners + k` in every column, so
-/// neighbours share all rows except a few that the rings cut off, and those become single triangles.
+/// `shape(z, radius)` fades the profile's radius out near the rings. Each column of the grid (one
+/// angle) holds the profile's corners at their own heights. Corner `k` of turn `t` is row
+/// `t · corners + k` in every column, so neighbours share all rows except a few that the rings cut
+/// off; those become single triangles.
 pub(super) fn helical_band(
     surface: &mut Surface,
     profile: &Profile,
@@ -195,11 +201,13 @@ pub(super) fn helical_band(
         surface.position(first_below).z,
         surface.position(first_above).z,
     );
-    // A corner nearer than this to a ring would leave slivers; there the profile has faded out anyway.
+    // Corners nearer to a ring than this would create slivers; there the profile has faded out
+    // anyway.
     let margin = profile.pitch / 64.0;
     let rows = profile.corners.len() as i64;
     let segments = bottom.len() as u32;
 
+    // Vertices of one column: the bottom ring, the corners between the rings, the top ring.
     let column = |surface: &mut Surface, i: u32| -> Vec<ColumnVertex> {
         let theta = angle(i, segments);
         let lift = profile.pitch * theta / TAU;
@@ -219,13 +227,15 @@ pub(super) fn helical_band(
         vertices
     };
     let mut columns: Vec<Vec<ColumnVertex>> = (0..segments).map(|i| column(surface, i)).collect();
-    // Once around, the helix has climbed one turn: what column 0 calls turn t is turn t − 1 here.
+    // After one revolution the helix has climbed one turn: turn t of column 0 is turn t − 1 here.
     let wrapped = columns[0].iter().map(|&(row, vertex)| match row {
         i64::MIN | i64::MAX => (row, vertex),
         _ => (row - rows, vertex),
     });
     columns.push(wrapped.collect());
 
+    // Join neighbouring columns by merging their rows: a shared row gives two triangles, any other
+    // row one.
     let mut face = |a: u32, b: u32, c: u32| match side {
         Side::External => surface.triangle(a, b, c),
         Side::Internal => surface.triangle(a, c, b),

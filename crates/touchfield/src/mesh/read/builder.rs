@@ -1,4 +1,5 @@
-//! The mesh while it is read: counts are checked against the limits before memory is taken.
+//! Mesh under construction while a file is read: counts are checked against the limits before
+//! memory is allocated.
 
 use glam::{DAffine3, DVec3};
 
@@ -19,7 +20,7 @@ impl MeshBuilder {
     pub(super) fn new(limits: &Limits) -> MeshBuilder {
         MeshBuilder {
             mesh: TriangleMesh::default(),
-            // Faces name vertices by `u32`.
+            // Faces store vertex indices as `u32`.
             max_vertices: limits.vertices.min(u32::MAX as usize),
             max_faces: limits.faces,
             triangulator: Triangulator::default(),
@@ -34,7 +35,8 @@ impl MeshBuilder {
         self.mesh.faces.len()
     }
 
-    /// Makes room for vertices whose number the caller has checked against the bytes that are there.
+    /// Reserves memory for vertices. The caller must have checked their number against the bytes
+    /// that exist.
     pub(super) fn reserve_vertices(&mut self, additional: usize) -> Result<(), Cause> {
         let total = self.mesh.vertices.len().saturating_add(additional);
         check(LimitKind::Vertices, total, self.max_vertices)?;
@@ -42,7 +44,8 @@ impl MeshBuilder {
         Ok(())
     }
 
-    /// As [`Self::reserve_vertices`], for triangles.
+    /// Reserves memory for triangles. The caller must have checked their number against the bytes
+    /// that exist.
     pub(super) fn reserve_faces(&mut self, additional: usize) -> Result<(), Cause> {
         let total = self.mesh.faces.len().saturating_add(additional);
         check(LimitKind::Faces, total, self.max_faces)?;
@@ -81,7 +84,7 @@ impl MeshBuilder {
         Ok(())
     }
 
-    /// Adds the triangles of a strip: every second one is turned over.
+    /// Adds the triangles of a strip: every second one is reversed.
     pub(super) fn push_strip(&mut self, corners: &[u32]) -> Result<(), Cause> {
         for (i, window) in corners.windows(3).enumerate() {
             let [a, b, c] = [window[0], window[1], window[2]];
@@ -90,7 +93,8 @@ impl MeshBuilder {
         Ok(())
     }
 
-    /// Moves the vertices and faces added last; turns the faces over when the transform mirrors.
+    /// Transforms the vertices from `first_vertex` on; reverses the faces from `first_face` on if
+    /// the transform mirrors.
     pub(super) fn transform(
         &mut self,
         first_vertex: usize,

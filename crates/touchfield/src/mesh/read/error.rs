@@ -1,22 +1,23 @@
-//! What can be wrong with a mesh file: the file, the place in it, the cause and the way out.
+//! Errors of reading a mesh file: the file, the location in it, the cause and the remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a mesh could not be read. Its message names file, place, cause and way out.
+/// Reason why a mesh could not be read. The message contains the file, the location, the cause and
+/// the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{place}{cause}", FilePrefix(.file))]
 pub struct ReadError {
-    /// The file, when it was read from one.
+    /// File path, if the mesh was read from a file.
     pub file: Option<PathBuf>,
-    /// Where in the file.
+    /// Location in the file.
     pub place: Place,
-    /// What is wrong there.
+    /// Cause of the error.
     pub cause: Box<Cause>,
 }
 
 impl ReadError {
-    /// Whether a [`super::Limits`] was hit, rather than the file being at fault.
+    /// Returns whether a [`super::Limits`] was exceeded, as opposed to a fault of the file.
     pub fn is_limit(&self) -> bool {
         matches!(*self.cause, Cause::Limit { .. } | Cause::NoLength(_))
     }
@@ -27,23 +28,23 @@ impl ReadError {
     }
 }
 
-/// A place in a mesh file.
+/// A location in a mesh file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
     WholeFile,
     /// A line of a text file.
     Line {
-        /// Counted from 1, as editors do.
+        /// Line number, counted from 1, as editors do.
         line: usize,
-        /// What is described there, when known.
+        /// Element at that location, if known.
         element: Option<Element>,
     },
     /// A byte of a binary file.
     Byte {
-        /// Counted from 0.
+        /// Byte offset, counted from 0.
         byte: usize,
-        /// What is described there, when known.
+        /// Element at that location, if known.
         element: Option<Element>,
     },
     /// A value of a JSON document, such as `accessors[3].byteOffset`.
@@ -53,16 +54,16 @@ pub enum Place {
     },
 }
 
-/// One of many like things in a file, such as facet 12.
+/// An element of a file, such as facet 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// What the format calls it.
+    /// Name of the kind of element in the format.
     pub kind: &'static str,
-    /// Counted from 0, in the order of the file.
+    /// Index, counted from 0, in the order of the file.
     pub number: usize,
 }
 
-/// What a [`super::Limits`] counts.
+/// Quantity that a [`super::Limits`] restricts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitKind {
     /// [`super::Limits::vertices`].
@@ -73,118 +74,118 @@ pub enum LimitKind {
     Bytes,
 }
 
-/// What is wrong with a mesh file, and the way out.
+/// Cause of a read error, with the remedy in its message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The operating system could not deliver the bytes.
+    /// The operating system could not provide the bytes.
     #[error("cannot be read: {0}")]
     Io(#[source] std::io::Error),
-    /// Reading on would take more than was allowed.
+    /// The file exceeds a limit.
     #[error("{found} {kind} exceed the limit of {limit}; raise the limit or simplify the mesh")]
     Limit {
-        /// Which limit.
+        /// The limit that was exceeded.
         kind: LimitKind,
-        /// How many there are, or the first count that is too much.
+        /// Actual number, or the first count beyond the limit.
         found: u64,
-        /// How many are allowed.
+        /// Largest allowed number.
         limit: u64,
     },
-    /// A pipe or a device that does not seem to end.
+    /// The file is a pipe or a device that does not seem to end.
     #[error(transparent)]
     NoLength(crate::bounded_file::ReadError),
-    /// Neither the name nor the content tells the format.
+    /// Neither the extension nor the content identifies a known format.
     #[error(
         "neither extension nor content is of a known format; use .obj, .stl, .ply, .off, .gltf or .glb"
     )]
     UnknownFormat,
-    /// There is no surface.
+    /// The file contains no faces.
     #[error(
         "no faces: {points} points only, and a surface is needed; export the mesh together with its faces"
     )]
     NoFaces {
-        /// Vertices in the file.
+        /// Number of vertices in the file.
         points: usize,
     },
-    /// The file stops early.
+    /// The file ends too early.
     #[error(
         "the file ends where {expected} should follow; it is cut short, so export or copy it again"
     )]
     UnexpectedEnd {
-        /// What should have come.
+        /// Description of the expected content.
         expected: &'static str,
     },
-    /// Something else stands where a value should be.
+    /// Unexpected content where a value should be.
     #[error("expected {expected}, found {found}; correct it or export the file again")]
     Expected {
-        /// What should have come.
+        /// Description of the expected content.
         expected: &'static str,
-        /// The beginning of what came, in quotes.
+        /// Beginning of the content that was found, in quotes.
         found: String,
     },
-    /// A count that the rest of the file cannot fulfil.
+    /// A declared count that the rest of the file cannot hold.
     #[error(
         "{declared} {what} are declared, but {bytes_left} bytes follow; the file is cut short or the count is damaged, so export it again"
     )]
     CountTooLarge {
-        /// What is counted.
+        /// Name of the counted items.
         what: &'static str,
-        /// How many the file claims.
+        /// Declared count.
         declared: u64,
-        /// Bytes in which they would have to fit.
+        /// Number of bytes that are left for them.
         bytes_left: usize,
     },
-    /// A binary STL whose size fits no reading of its facet count.
+    /// A binary STL whose size does not match its facet count.
     #[error(
         "{declared} facets are declared, which take {expected_bytes} bytes, but the file has {bytes}; \
          the count is damaged, so export the file again"
     )]
     SurplusBytes {
-        /// Facets the file claims.
+        /// Declared number of facets.
         declared: u32,
-        /// Size of a file with so many facets.
+        /// Size of a file with that many facets \[bytes\].
         expected_bytes: usize,
-        /// Size of this one.
+        /// Size of this file \[bytes\].
         bytes: usize,
     },
-    /// OBJ counts from 1.
+    /// An index 0 in an OBJ file, where indices start at 1.
     #[error(
         "vertex index 0, but OBJ counts from 1 (or from −1 backwards); export with indices from 1"
     )]
     IndexZero,
-    /// A face names a vertex that is not there.
+    /// A face refers to a vertex that does not exist.
     #[error(
         "vertex index {index} is out of range: there are {vertices} vertices; remove the face or export again"
     )]
     IndexOutOfRange {
-        /// The index as the file has it.
+        /// The index as written in the file.
         index: i64,
-        /// Vertices that can be named.
+        /// Number of vertices that can be referred to.
         vertices: usize,
     },
-    /// Points and lines given as faces.
+    /// A point or line given as a face.
     #[error("a face of {corners} corners, but a face needs 3; remove it or export again")]
     TooFewCorners {
-        /// Corners of the face.
+        /// Number of corners of the face.
         corners: usize,
     },
-    /// A concave polygon that would take too long to cut.
+    /// A concave polygon that would take too long to triangulate.
     #[error("a concave face of {corners} corners, more than {limit}; export the mesh triangulated")]
     PolygonTooLarge {
-        /// Corners of the face.
+        /// Number of corners of the face.
         corners: usize,
-        /// Most that are cut.
+        /// Largest supported number of corners.
         limit: usize,
     },
-    /// A part of the format that is not read.
+    /// A part of the format that is not supported.
     #[error("{what} cannot be read; {instead}")]
     Unsupported {
-        /// What the file uses.
+        /// The unsupported feature.
         what: String,
-        /// What to do.
+        /// Suggested remedy.
         instead: &'static str,
     },
-    /// The JSON text does not parse, or not into what glTF 2.0 describes.
+    /// The JSON text does not parse, or does not match the structure of glTF 2.0.
     #[error("not the JSON of glTF 2.0: {0}; export the file again as glTF 2.0")]
     Json(String),
     /// glTF values that contradict each other.
@@ -195,7 +196,7 @@ pub enum Cause {
         "`{uri}` leads out of the folder of the file, which is refused; put the buffer beside the file or embed it"
     )]
     LeavesFolder {
-        /// The URI as the file has it.
+        /// The URI as written in the file.
         uri: String,
     },
 }
@@ -227,7 +228,8 @@ impl Cause {
         self.at(Place::Json { path: path.into() })
     }
 
-    /// [`Cause::Expected`], quoting the beginning of what was found with control characters escaped.
+    /// Builds a [`Cause::Expected`] that quotes the beginning of what was found, with control
+    /// characters escaped.
     pub(super) fn expected(expected: &'static str, found: &[u8]) -> Cause {
         const QUOTED: usize = 24;
         let found = match found.get(..QUOTED) {
@@ -250,7 +252,7 @@ impl fmt::Display for FilePrefix<'_> {
     }
 }
 
-/// With a colon behind it, ready for the cause.
+/// Formats the location with a trailing colon, ready for the cause.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let element = match self {

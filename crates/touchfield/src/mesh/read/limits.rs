@@ -1,23 +1,23 @@
-//! How much a mesh file may hold, checked before memory is taken.
+//! Limits on the size of a mesh file, checked before memory is allocated.
 
 use crate::bounded_file;
 use crate::mesh::read::error::Cause;
 use crate::mesh::read::error::LimitKind;
 use std::path::Path;
 
-/// How much a file may ask for. Checked before memory is taken.
+/// Limits on the size of a mesh file. Checked before memory is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most vertices of the mesh. Never more than `u32` can number.
+    /// Largest number of vertices of the mesh, and never more than `u32` can index.
     pub vertices: usize,
-    /// Most triangles of the mesh.
+    /// Largest number of triangles of the mesh.
     pub faces: usize,
-    /// Most bytes to read, the buffers of a glTF file included.
+    /// Largest number of bytes to read, including the buffers of a glTF file.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Beyond what can be baked in a day, and still within a workstation's memory.
+    /// Returns limits beyond what can be baked in a day, and still within a workstation's memory.
     fn default() -> Limits {
         Limits {
             vertices: 200_000_000,
@@ -27,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-/// The bytes of a file, if they are at most `limit`.
+/// Reads a file of at most `limit` bytes.
 pub(crate) fn file_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
     bounded_file::read(path, limit).map_err(|error| match error {
         bounded_file::ReadError::Io(error) => Cause::Io(error),

@@ -1,14 +1,15 @@
-//! Mesh files: OBJ, STL, PLY, OFF, glTF and GLB into one [`TriangleMesh`].
+//! Reads mesh files: OBJ, STL, PLY, OFF, glTF and GLB into one [`TriangleMesh`].
 //!
 //! Input: a file or its bytes, and [`Limits`].
-//! Output: one [`TriangleMesh`] with every index in range and at least one face, or a [`ReadError`] that names the
-//! place. NaN, infinite and degenerate geometry passes; `validate` names it.
-//! Cost: one or two passes over the bytes; memory in proportion to the bytes that are there, never to a count that
-//! the file declares.
+//! Output: one [`TriangleMesh`] with every index in range and at least one face, or a [`ReadError`]
+//! with the location. NaN, infinite and degenerate geometry passes; `validate` reports it.
+//! Cost: one or two passes over the bytes; memory proportional to the bytes that exist, never to a
+//! count that the file declares.
 //! Not for: normals, colours, materials, animation and skinning, which are skipped.
 //!
-//! Polygons are cut into triangles. STL and glTF cannot share a vertex between facets, or between faces that differ in
-//! normal or texture, so there bit-identical positions are made one vertex; the other formats keep what the file says.
+//! Polygons are triangulated. STL and glTF cannot share a vertex between facets, or between faces
+//! that differ in normal or texture, so there vertices at bit-identical positions are merged; the
+//! other formats keep the vertices of the file.
 
 mod builder;
 mod error;
@@ -49,7 +50,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format a file's extension tells, in upper or lower case.
+    /// Returns the format that corresponds to the extension of `path`, in upper or lower case.
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {
@@ -63,9 +64,9 @@ impl Format {
         })
     }
 
-    /// The format that content looks like, for files whose extension tells nothing.
+    /// Guesses the format from the content, for files without a known extension.
     pub fn from_content(bytes: &[u8]) -> Option<Format> {
-        // OBJ comes last: it has no signature, only lines that look like it.
+        // OBJ comes last: it has no signature, only lines of a typical form.
         if bytes.starts_with(gltf::GLB_MAGIC) {
             Some(Format::Glb)
         } else if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
@@ -84,9 +85,10 @@ impl Format {
     }
 }
 
-/// Reads a mesh file; the format from its extension, or from its content when the extension is unknown.
+/// Reads a mesh file. The format follows from its extension, or from its content when the extension
+/// is unknown.
 ///
-/// Buffers of a glTF file are read from the file's folder and the folders inside it, and from nowhere else.
+/// Buffers of a glTF file are read only from the file's folder and the folders inside it.
 pub fn read_file(path: &Path, limits: &Limits) -> Result<TriangleMesh, ReadError> {
     let read = || {
         let bytes = file_bytes(path, limits.bytes).map_err(|cause| cause.at(Place::WholeFile))?;
@@ -102,7 +104,7 @@ pub fn read_file(path: &Path, limits: &Limits) -> Result<TriangleMesh, ReadError
     read().map_err(|error| error.in_file(path))
 }
 
-/// Reads a mesh from the bytes of a file. A glTF file must hold its buffers itself.
+/// Reads a mesh from the bytes of a file. A glTF file must embed its buffers.
 pub fn read_bytes(
     bytes: &[u8],
     format: Format,

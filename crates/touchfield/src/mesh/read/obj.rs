@@ -1,6 +1,6 @@
-//! Wavefront OBJ: `v` and `f` lines; everything else is skipped.
+//! Wavefront OBJ files: `v` and `f` lines; everything else is skipped.
 //!
-//! Two passes, vertices first, so that a face may name a vertex that is defined below it.
+//! Two passes, vertices first, so that a face may refer to a vertex that is defined below it.
 
 use glam::DVec3;
 
@@ -17,7 +17,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadEr
     Ok(builder.finish())
 }
 
-/// Whether one of the first lines is a vertex, and all look like statements.
+/// Returns whether one of the first lines is a vertex and all lines before it look like statements.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let mut words = statements(&bytes[..bytes.len().min(4096)]);
     let mut has_vertex = false;
@@ -84,7 +84,7 @@ fn read_faces(bytes: &[u8], builder: &mut MeshBuilder) -> Result<(), ReadError> 
     }
 }
 
-/// The vertex that `7`, `-1`, `7/2`, `7//3` or `7/2/3` names, counted from 0.
+/// Returns the vertex that `7`, `-1`, `7/2`, `7//3` or `7/2/3` refers to, counted from 0.
 fn vertex_index(word: &[u8], defined_above: usize, vertices: usize) -> Result<u32, Cause> {
     let length = word.iter().position(|&byte| byte == b'/');
     let word = &word[..length.unwrap_or(word.len())];

@@ -1,7 +1,7 @@
-//! OFF of Geomview: `OFF`, with any of the prefixes `ST`, `C` and `N`, as text.
+//! OFF files of Geomview: `OFF`, with any of the prefixes `ST`, `C` and `N`, as text.
 //!
-//! A vertex is the first three numbers of its line and a face the first `n + 1`: texture coordinates, normals and
-//! colours behind them are skipped.
+//! A vertex is the first three numbers of its line and a face the first `n + 1`: texture
+//! coordinates, normals and colours after them are skipped.
 
 use glam::DVec3;
 
@@ -11,9 +11,9 @@ use crate::mesh::TriangleMesh;
 use crate::mesh::read::error::{Cause, Element, Place, ReadError};
 use crate::mesh::read::limits::Limits;
 
-/// `0 0 0` and a line end.
+/// Length of `0 0 0` and a line end.
 const MIN_VERTEX_BYTES: usize = 6;
-/// `3 0 1 2` and a line end.
+/// Length of `3 0 1 2` and a line end.
 const MIN_FACE_BYTES: usize = 8;
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadEr
     read_header(&mut words)?;
     let vertices = words.integer("the number of vertices")?;
     let faces = words.integer("the number of faces")?;
-    // The number of edges follows, or nothing; it is never right and never needed.
+    // The number of edges may follow; it is unreliable and not needed.
     words.next_line();
 
     let mut builder = MeshBuilder::new(limits);
@@ -69,7 +69,7 @@ fn words(bytes: &[u8]) -> Words<'_> {
     Words::new(bytes).with_comments(b'#')
 }
 
-/// Consumes the keyword, if there is one: the format says it may be left out.
+/// Consumes the keyword, if there is one: the format makes it optional.
 fn read_header(words: &mut Words) -> Result<(), ReadError> {
     let mut ahead = words.clone();
     let word = ahead.next();

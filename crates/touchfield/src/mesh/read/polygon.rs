@@ -1,32 +1,35 @@
-//! Polygons into triangles: a fan where the polygon is convex, ear clipping where it is not.
+//! Triangulates polygons: a fan where the polygon is convex, ear clipping where it is not.
 //!
 //! Input: vertices and the corners of one polygon, counter-clockwise seen from outside.
 //! Output: always `corners − 2` triangles with the polygon's orientation.
-//! Cost: linear when convex, corners × reflex corners otherwise; no allocation once the scratch has grown.
-//! Not for: polygons that cross themselves or are NaN; they get some triangles over the same corners.
+//! Cost: linear when convex, corners × reflex corners otherwise; no allocation once the scratch
+//! buffers have grown.
+//! Not for: polygons that cross themselves or contain NaN; they get some triangles over the same
+//! corners.
 //!
-//! Ears after [Meisters1975]. The polygon is projected along the largest component of its area vector, which copies two
-//! coordinates of each corner and rounds nothing, so that the exact predicate of `robust` decides on the input itself.
+//! Ear clipping after \[Meisters1975\]. The polygon is projected along the largest component of its
+//! area vector, which copies two coordinates of each corner without rounding, so that the exact
+//! predicate of `robust` decides on the input itself.
 
 use glam::DVec3;
 use robust::{Coord, orient2d};
 
 use super::Cause;
 
-/// Most corners of a concave polygon. Tuned: clipping takes part of a second there and grows with the square; real
-/// models stay under a few thousand.
+/// Largest number of corners of a concave polygon. Tuned: here clipping takes a fraction of a
+/// second, and the time grows with the square; real models stay under a few thousand.
 const MAX_CONCAVE_CORNERS: usize = 16_384;
 
-/// Cuts polygons; keeps its scratch memory between them.
+/// Triangulator with reusable scratch buffers.
 #[derive(Default)]
 pub(super) struct Triangulator {
-    /// Corners in the plane, counter-clockwise.
+    /// Corners projected to the plane, counter-clockwise.
     points: Vec<Coord<f64>>,
-    /// The corners not yet cut off form a ring.
+    /// Ring of the corners that are not yet cut off.
     next: Vec<u32>,
     previous: Vec<u32>,
     is_ear: Vec<bool>,
-    /// Corners that turn right or straight on; only these can lie in an ear.
+    /// Corners that turn right or go straight on; only these can lie in an ear.
     reflex: Vec<u32>,
 }
 
@@ -42,7 +45,7 @@ impl Triangulator {
         let count = corners.len();
         let is_plain = (0..count).all(|i| {
             let turn = self.turn((i + count - 1) % count, i, (i + 1) % count);
-            // NaN: no way of cutting is better than another.
+            // NaN counts as convex: no triangulation is better than another.
             turn > 0.0 || turn.is_nan()
         });
         if is_plain {
@@ -59,7 +62,8 @@ impl Triangulator {
         Ok(())
     }
 
-    /// Drops the axis along which the polygon shows most of its area; keeps it counter-clockwise.
+    /// Projects the polygon along the axis that shows most of its area, keeping it
+    /// counter-clockwise.
     fn project(&mut self, vertices: &[DVec3], corners: &[u32]) {
         let origin = vertices[corners[0] as usize];
         let mut area_vector = DVec3::ZERO;
@@ -86,7 +90,8 @@ impl Triangulator {
         }));
     }
 
-    /// Positive when the path through three corners turns left. NaN when a coordinate is not finite.
+    /// Returns a positive value when the path through three corners turns left. NaN when a
+    /// coordinate is not finite.
     fn turn(&self, a: usize, b: usize, c: usize) -> f64 {
         let corners = [a, b, c].map(|i| self.points[i]);
         if corners.iter().any(|p| !(p.x + p.y).is_finite()) {
@@ -97,6 +102,7 @@ impl Triangulator {
 
     fn clip_ears(&mut self, corners: &[u32], faces: &mut Vec<[u32; 3]>) {
         let count = corners.len();
+        // Link all corners to a ring, and mark the reflex corners and the ears.
         let ring = count as u32;
         self.next.clear();
         self.next.extend((0..ring).map(|i| (i + 1) % ring));
@@ -115,6 +121,7 @@ impl Triangulator {
             let is_ear = self.ear_at(i);
             self.is_ear.push(is_ear);
         }
+        // Cut off ears until a triangle is left.
         let (mut left, mut at, mut tries) = (count, 0, 0);
         while left > 3 {
             if !self.is_ear[at] {
@@ -131,14 +138,15 @@ impl Triangulator {
             self.previous[after] = before as u32;
             left -= 1;
             tries = 0;
-            // A reflex corner may have become convex, never the other way round.
+            // A reflex corner may have become convex; the reverse cannot happen.
             self.reflex.retain(|&i| i as usize != at);
             for neighbour in [before, after] {
                 self.is_ear[neighbour] = self.ear_at(neighbour);
             }
-            // Skipping one spreads the ears instead of cutting a fan of slivers.
+            // Skipping a corner spreads the ears instead of cutting a fan of slivers.
             at = self.next[after] as usize;
         }
+        // Fan over what is left: the last triangle, or all corners if no ear was found.
         let start = at;
         let mut b = self.next[start] as usize;
         for _ in 2..left {
@@ -148,7 +156,8 @@ impl Triangulator {
         }
     }
 
-    /// Whether the corner can be cut off: it turns left and no other corner lies in or on its triangle.
+    /// Returns whether the corner is an ear: it turns left and no other corner lies in or on its
+    /// triangle.
     fn ear_at(&self, at: usize) -> bool {
         let (before, after) = (self.previous[at] as usize, self.next[at] as usize);
         if self.turn(before, at, after).partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
@@ -163,10 +172,10 @@ impl Triangulator {
         !self.reflex.iter().any(|&i| {
             let i = i as usize;
             let point = self.points[i];
-            // Most corners are far away: no need to ask the exact predicate.
+            // A box test first: most corners are far away and need no exact predicate.
             width.contains(&point.x)
                 && height.contains(&point.y)
-                // Bridges to holes visit a point twice: it does not block its own ear.
+                // A bridge to a hole visits a point twice: the point must not block its own ear.
                 && !ear.contains(&point)
                 && self.turn(before, at, i) >= 0.0
                 && self.turn(at, after, i) >= 0.0
@@ -193,7 +202,8 @@ mod tests {
         0.5 * (b - a).cross(c - a)
     }
 
-    /// Triangles that all have the polygon's orientation and whose areas add up to its area cover it exactly once.
+    /// Asserts that the triangles cover the polygon exactly once: all have its orientation, and
+    /// their areas add up to its area.
     fn assert_covers(
         vertices: &[DVec3],
         faces: &[[u32; 3]],
@@ -246,7 +256,7 @@ mod tests {
 
         #[test]
         fn combs_on_a_grid_are_covered_once(depths in prop::collection::vec(0u8..5, 2..40)) {
-            // Teeth with equal depths put corners exactly on each other's lines.
+            // Teeth of equal depth put corners exactly on each other's lines.
             let mut vertices = Vec::new();
             for (i, depth) in depths.iter().enumerate() {
                 vertices.push(DVec3::new(2.0 * i as f64, 10.0, 0.0));

@@ -1,7 +1,8 @@
-//! STL, text and binary. Equal corners of facets become one vertex.
+//! STL files, text and binary. Equal corners of facets become one vertex.
 //!
-//! Text: several solids, any case and any white space; facet normals are ignored, as corners tell them better. Binary:
-//! colours in the attribute bytes are ignored.
+//! Text files may hold several solids, in any case and with any white space. Facet normals are
+//! ignored, because the corners are more reliable. In binary files, colours in the attribute bytes
+//! are ignored.
 
 use glam::DVec3;
 
@@ -12,11 +13,12 @@ use crate::mesh::TriangleMesh;
 use crate::mesh::read::error::{Cause, Element, Place, ReadError};
 use crate::mesh::read::limits::Limits;
 
-/// Comment and count before the first facet of a binary file \[bytes\].
+/// Size of the comment and count before the first facet of a binary file \[bytes\].
 const HEADER: usize = 84;
-/// Normal, three corners and attribute of a binary facet \[bytes\].
+/// Size of the normal, three corners and attribute of a binary facet \[bytes\].
 const FACET: usize = 50;
-/// Facets whose corners are looked up together: enough to hide memory latency, few enough for the first cache.
+/// Number of facets whose corners are looked up together: enough to hide memory latency, few enough
+/// for the L1 cache.
 const BATCH: usize = 32;
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
@@ -24,7 +26,7 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError> {
-    // The size decides first: many binary files begin with "solid" too.
+    // The size decides first, because many binary files also begin with "solid".
     if !has_binary_size(bytes) && is_text(bytes) {
         read_text(bytes, limits)
     } else {
@@ -52,7 +54,7 @@ fn is_text(bytes: &[u8]) -> bool {
     if !words.next().is_some_and(|word| is(word, "solid")) {
         return false;
     }
-    // Text has no zero bytes; the comment of a binary file is nearly always filled up with them.
+    // Text has no zero bytes; the comment of a binary file is nearly always padded with them.
     !bytes[..bytes.len().min(1024)].contains(&0)
 }
 
@@ -79,7 +81,7 @@ fn read_binary(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadError>
             }),
         }));
     }
-    // Some writers pad the end; a whole facet more means that the count is wrong.
+    // Some writers pad the end; a whole surplus facet means that the count is wrong.
     if bytes.len() - expected_bytes >= FACET {
         return Err(Cause::SurplusBytes {
             declared,
@@ -181,7 +183,7 @@ struct TextStl {
 }
 
 impl TextStl {
-    /// What stands between `facet` and `endfacet`.
+    /// Reads the content between `facet` and `endfacet`.
     fn read_facet(&mut self, words: &mut Words) -> Result<(), Cause> {
         self.corners.clear();
         let expected = "`vertex`, `endloop` or `endfacet`";
@@ -223,7 +225,7 @@ impl TextStl {
     }
 }
 
-/// Skips the name behind `solid`: the rest of the line, unless the facets begin on it.
+/// Skips the name after `solid`: the rest of the line, unless the facets begin on it.
 fn skip_name(words: &mut Words) {
     loop {
         let before = words.clone();

@@ -1,18 +1,18 @@
-//! Words and numbers of a text file, with the line they stand on.
+//! Words and numbers of a text file, with their line numbers.
 
 use super::{Cause, ReadError};
 
-/// Walks over the words of a text, counting lines.
+/// Iterator over the words of a text that counts lines.
 ///
-/// Lines end in LF, CR LF or CR. No allocation; no line is copied.
+/// Lines end in LF, CR LF or CR. Nothing is allocated or copied.
 #[derive(Clone)]
 pub(super) struct Words<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
-    /// From this byte on the rest of a line is a comment.
+    /// Byte that starts a comment, which extends to the end of the line.
     comment: Option<u8>,
-    /// Whether `\` at the end of a line joins the next one to it.
+    /// Whether `\` at the end of a line joins the next line to it.
     joins_lines: bool,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Words<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Words<'a> {
         Words {
             bytes,
-            // A byte order mark, which some editors put first, is no part of the first word.
+            // A byte order mark, which some editors put first, is not part of the first word.
             at: if bytes.starts_with(b"\xEF\xBB\xBF") {
                 3
             } else {
@@ -42,7 +42,7 @@ impl<'a> Words<'a> {
         self
     }
 
-    /// The line of the word read last, counted from 1.
+    /// Returns the line of the word read last, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.line
     }
@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         self.bytes.len() - self.at
     }
 
-    /// The next word of this line; `None` at its end.
+    /// Returns the next word of this line; `None` at its end.
     #[inline]
     pub(super) fn next_in_line(&mut self) -> Option<&'a [u8]> {
         loop {
@@ -79,7 +79,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word, on this line or a later one; `None` at the end of the file.
+    /// Returns the next word, on this line or a later one; `None` at the end of the file.
     #[inline]
     pub(super) fn next(&mut self) -> Option<&'a [u8]> {
         loop {
@@ -92,7 +92,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Skips what is left of this line without joining others to it; whether there is a next one.
+    /// Skips the rest of this line without joining other lines to it; returns whether there is a
+    /// next line.
     pub(super) fn next_line(&mut self) -> bool {
         self.at = self.end_of_line();
         match self.line_end_at(self.at) {
@@ -105,14 +106,14 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A number that must follow, on this line or a later one.
+    /// Reads a required number, on this line or a later one.
     pub(super) fn number(&mut self, expected: &'static str) -> Result<f64, ReadError> {
         let word = self.next();
         self.required(word, expected)
             .and_then(|word| parse_number(word, expected).map_err(|cause| cause.at_line(self.line)))
     }
 
-    /// A count or index that must follow, on this line or a later one.
+    /// Reads a required count or index, on this line or a later one.
     pub(super) fn integer(&mut self, expected: &'static str) -> Result<i64, ReadError> {
         let word = self.next();
         self.required(word, expected).and_then(|word| {
@@ -137,12 +138,12 @@ impl<'a> Words<'a> {
             .unwrap_or(rest.len());
         let mut word = &rest[..length];
         if let Some(comment) = self.comment {
-            // `1.#INF` is a number that C libraries print, not a comment.
+            // `1.#INF` is a number as C libraries print it, not a comment.
             let starts = |at: &usize| word[*at] == comment && (*at == 0 || word[at - 1] != b'.');
             let end = (0..word.len()).find(starts);
             word = &word[..end.unwrap_or(word.len())];
         }
-        // `f 1 2 3\` joins as well when no blank precedes the backslash.
+        // In `f 1 2 3\` the lines are joined too, although no blank precedes the backslash.
         if self.joins_lines
             && word.len() > 1
             && word.ends_with(b"\\")
@@ -163,7 +164,7 @@ impl<'a> Words<'a> {
         self.at + length
     }
 
-    /// Length of the line end at a position, if there is one.
+    /// Returns the length of the line end at a position, if there is one.
     fn line_end_at(&self, at: usize) -> Option<usize> {
         match self.bytes.get(at..)? {
             [b'\n', ..] => Some(1),
@@ -182,7 +183,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// A decimal number, NaN or infinity, also as C libraries print them.
+/// Parses a decimal number, NaN or infinity, also as C libraries print them.
 #[inline]
 pub(super) fn parse_number(word: &[u8], expected: &'static str) -> Result<f64, Cause> {
     if let Some(number) = parse_short_decimal(word) {
@@ -194,8 +195,8 @@ pub(super) fn parse_number(word: &[u8], expected: &'static str) -> Result<f64, C
         .ok_or_else(|| Cause::expected(expected, word))
 }
 
-/// Numbers like `-12.345`, which nearly all are: the digits and the power of ten are both exact in `f64`, so that one
-/// division rounds correctly [Clinger1990].
+/// Parses numbers like `-12.345`, which nearly all are. The digits and the power of ten are both
+/// exact in `f64`, so that one division rounds correctly \[Clinger1990\].
 #[inline]
 fn parse_short_decimal(word: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] = [
@@ -227,7 +228,7 @@ fn parse_short_decimal(word: &[u8]) -> Option<f64> {
     Some(sign * (value as f64 / POWERS[decimals]))
 }
 
-/// `-nan(ind)`, `1.#INF` and their like.
+/// Parses `-nan(ind)`, `1.#INF` and similar.
 #[cold]
 fn parse_odd_number(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
@@ -245,7 +246,7 @@ fn parse_odd_number(text: &str) -> Option<f64> {
     }
 }
 
-/// A whole number; what `i64` cannot hold is no index of anything.
+/// Parses an integer; one that `i64` cannot hold is an error, because no index is that large.
 #[inline]
 pub(super) fn parse_integer(word: &[u8], expected: &'static str) -> Result<i64, Cause> {
     let (is_negative, digits) = match word {
@@ -267,14 +268,14 @@ pub(super) fn parse_integer(word: &[u8], expected: &'static str) -> Result<i64, 
     Ok(if is_negative { -value } else { value })
 }
 
-/// A declared count, if each of its things can have `bytes_each` of the bytes left.
+/// Checks a declared count: `bytes_left` must hold that many items of at least `bytes_each` bytes.
 pub(super) fn plausible_count(
     declared: i64,
     bytes_each: usize,
     bytes_left: usize,
     what: &'static str,
 ) -> Result<usize, Cause> {
-    // One byte more: the last line may lack its end.
+    // One more byte: the last line may lack its end.
     let most = (bytes_left + 1) / bytes_each.max(1);
     match usize::try_from(declared) {
         Ok(count) if count <= most => Ok(count),
@@ -302,7 +303,8 @@ mod tests {
         #[test]
         fn integers_are_read_as_the_standard_library_reads_them(text in "[-+]?[0-9]{0,22}x?") {
             let ours = parse_integer(text.as_bytes(), "an integer").ok();
-            // One value has no positive counterpart; nothing is ever that large.
+            // `i64::MIN` has no positive counterpart and is not supported; no count is ever that
+            // large.
             prop_assert_eq!(ours, text.parse::<i64>().ok().filter(|&x| x != i64::MIN));
         }
     }

@@ -1,7 +1,8 @@
-//! One vertex for bit-identical positions, in the order of their first appearance.
+//! Merges vertices at bit-identical positions, in the order of their first appearance.
 //!
-//! An open-addressing table of vertex numbers; the positions themselves stay in the mesh. The hash is seeded per
-//! run so that no file can be made to collide; vertex numbers do not depend on it.
+//! An open-addressing table of vertex numbers; the positions themselves stay in the mesh. The hash
+//! is seeded per run so that no file can be crafted to cause collisions; vertex numbers do not
+//! depend on it.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,14 +15,16 @@ const FREE: u32 = u32::MAX;
 
 /// Finds vertices by position among those added through it.
 pub(super) struct Welder {
-    /// Vertex numbers, [`FREE`] where there is none; a power of two long, at most half full.
+    /// Vertex numbers, [`FREE`] in empty slots; the length is a power of two, and at most half the
+    /// slots are used.
     slots: Vec<u32>,
     used: usize,
     seed: u64,
 }
 
 impl Welder {
-    /// With room for about `expected` vertices, a number that the bytes at hand allow for.
+    /// Creates a table for about `expected` vertices, a number that must be bounded by the size of
+    /// the input.
     pub(super) fn new(expected: usize) -> Welder {
         Welder {
             slots: vec![FREE; (2 * expected).next_power_of_two().max(64)],
@@ -30,7 +33,7 @@ impl Welder {
         }
     }
 
-    /// Forgets all vertices: later ones are not merged with earlier ones.
+    /// Removes all vertices from the table: later vertices are not merged with earlier ones.
     pub(super) fn clear(&mut self) {
         if self.used > 0 {
             self.slots.truncate(64);
@@ -39,7 +42,8 @@ impl Welder {
         }
     }
 
-    /// The vertex at `position`: an earlier one, or a new one. −0 equals 0; NaN equals nothing.
+    /// Returns the vertex at `position`: an earlier one, or a new one. −0 equals 0; NaN equals
+    /// nothing.
     pub(super) fn vertex(
         &mut self,
         builder: &mut MeshBuilder,
@@ -58,7 +62,7 @@ impl Welder {
         loop {
             match self.slots[slot] {
                 FREE => break,
-                // `==` on floats is just what is wanted: −0 == 0, and there is no NaN here.
+                // `==` on floats is right here: −0 == 0, and there is no NaN.
                 other if builder.vertices()[other as usize] == position => return Ok(other),
                 _ => slot = (slot + 1) & mask,
             }
@@ -69,8 +73,8 @@ impl Welder {
         Ok(number)
     }
 
-    /// Reads the slots of positions that are looked up next. The table is far larger than the caches, and a look-up
-    /// waits for memory; these reads do not depend on each other, so the waits overlap.
+    /// Reads the slots of positions that are looked up next. The table is far larger than the
+    /// caches, so a lookup waits for memory; these reads are independent, so the waits overlap.
     pub(super) fn prefetch(&self, positions: &[DVec3]) {
         let mask = self.slots.len() - 1;
         let read = positions.iter().fold(0, |read, &position| {
@@ -101,7 +105,7 @@ impl Welder {
 /// Digits of π, odd.
 const ODD: u64 = 0x243F_6A88_85A3_08D3;
 
-/// Both halves of a 128-bit product: every input bit reaches every output bit.
+/// Combines both halves of a 128-bit product, so that every input bit affects every output bit.
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ ODD) * u128::from(b ^ ODD.rotate_left(17));
     (product as u64) ^ ((product >> 64) as u64)

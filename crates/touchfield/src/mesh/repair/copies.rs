@@ -1,30 +1,31 @@
-//! Faces that are there many times, dropped before anything is built over them.
+//! Drops faces with many copies before anything is built over them.
 //!
-//! Input: a mesh. Output: the mesh without surplus copies, or nothing where no face has many.
+//! Input: a mesh.
+//! Output: the mesh without surplus copies, or `None` where no face has many.
 //! Cost: one pass over the faces; sorting only where there seem to be many copies.
-//! Not for: judging copies. Two or three over the same corners may say something about the surface;
-//! [`super::drop_duplicates`] weighs that, and comes to the same faces with these gone or not.
+//! Not for: judging copies. Two or three over the same corners may mean something for the surface;
+//! [`super::drop_duplicates`] decides that, and its result is the same with or without this step.
 //!
-//! Copies tie for the nearest face everywhere: a thousand of one face make every search near it a
-//! thousand times as long.
+//! Copies tie for the nearest face everywhere: a thousand copies of one face make every search near
+//! it a thousand times as long.
 
 use glam::DVec3;
 
 use crate::mesh::TriangleMesh;
 use crate::mesh::repair::drop::{remove_numbers, remove_unreferenced};
 
-/// Faces over the same corners that are left alone. Chosen: below, a search takes at most this many
-/// times as long; a real surface that was written several times stays as it is.
+/// Number of faces over the same corners that are left alone. Chosen so that a search takes at most
+/// this many times as long, and a real surface that was written several times stays as it is.
 const MOST_COPIES: usize = 8;
 
-/// The corners of a face by their bits, in order, whichever way the face is turned.
+/// Corners of a face as bits, sorted, so that the orientation does not matter.
 type Key = [[u64; 3]; 3];
 
-/// The mesh without surplus copies of faces that are there more than [`MOST_COPIES`] times, and how many were dropped. `None` if
-/// there is no such face.
+/// Returns the mesh without surplus copies of faces that occur more than [`MOST_COPIES`] times, and
+/// the number of dropped faces. `None` if there is no such face.
 ///
-/// Of copies the first of the orientation that most of them have stays; of as many of one
-/// orientation as of the other, the first of each.
+/// The first copy of the majority orientation stays; if both orientations are equally frequent, the
+/// first of each stays.
 pub(crate) fn without_copies(mesh: &TriangleMesh) -> Option<(TriangleMesh, usize)> {
     if mesh.first_invalid_face().is_some() || !may_have_many(mesh) {
         return None;
@@ -54,13 +55,13 @@ pub(crate) fn without_copies(mesh: &TriangleMesh) -> Option<(TriangleMesh, usize
     Some((few, dropped.len()))
 }
 
-/// The faces that stay of copies, which come in the order of their numbers.
+/// Returns the faces to keep among copies, which are given in the order of their numbers.
 fn kept_of(copies: &[(Key, bool, u32)]) -> [Option<u32>; 2] {
     let [a, b, c] = copies[0].0;
     let first = |even: bool| copies.iter().find(|copy| copy.1 == even);
     let [even, odd] = [true, false].map(|turn| first(turn).map(|copy| copy.2));
     let evens = copies.iter().filter(|copy| copy.1).count();
-    // Two corners at one place: no way round to tell.
+    // Two corners coincide: the orientation is undefined.
     if a == b || b == c {
         return [Some(copies[0].2), None];
     }
@@ -71,12 +72,12 @@ fn kept_of(copies: &[(Key, bool, u32)]) -> [Option<u32>; 2] {
     }
 }
 
-/// Bits of a position; −0 equals 0.
+/// Returns the bits of a position; −0 equals 0.
 fn bits(position: DVec3) -> [u64; 3] {
     (position + DVec3::ZERO).to_array().map(f64::to_bits)
 }
 
-/// What copies have in common, and which way the face is turned.
+/// Returns the key that copies have in common, and whether the orientation is even.
 fn key_of(mesh: &TriangleMesh, face: usize) -> (Key, bool) {
     let [a, b, c] = mesh.triangle(face).corners().map(bits);
     let mut key = [a, b, c];
@@ -84,14 +85,14 @@ fn key_of(mesh: &TriangleMesh, face: usize) -> (Key, bool) {
     (key, [[a, b, c], [b, c, a], [c, a, b]].contains(&key))
 }
 
-/// Whether some face may have many copies. Faces are counted by a hash of few values, so the answer
-/// may be yes for nothing.
+/// Returns whether some face may have many copies. Counts faces by a small hash, so false positives
+/// are possible.
 fn may_have_many(mesh: &TriangleMesh) -> bool {
     let size = (2 * mesh.faces.len()).next_power_of_two().max(1024);
     let mut counts = vec![0u8; size];
     for face in 0..mesh.faces.len() {
         let corners = mesh.triangle(face).corners().map(bits);
-        // A sum does not depend on the order of the corners.
+        // A sum is independent of the order of the corners.
         let hash = corners
             .map(mixed)
             .iter()
@@ -105,7 +106,7 @@ fn may_have_many(mesh: &TriangleMesh) -> bool {
     false
 }
 
-/// A hash of a position.
+/// Returns a hash of a position.
 fn mixed(position: [u64; 3]) -> u64 {
     position
         .iter()

@@ -1,7 +1,9 @@
-//! Dropping faces and vertices that say nothing: invalid, without area, or said twice.
+//! Drops faces and vertices that carry no information: invalid, without area, or duplicate.
 //!
-//! Input: any mesh. Output: the mesh without them, and which they were.
-//! Cost: linear. Not for: closing what opens; that is [`super::fill_holes`].
+//! Input: any mesh.
+//! Output: the mesh without them, and their numbers.
+//! Cost: linear.
+//! Not for: closing the gaps that result; that is [`super::fill_holes`].
 
 use std::collections::HashMap;
 
@@ -9,7 +11,7 @@ use crate::mesh::topology::{DisjointSets, NO_FACE, Topology, is_degenerate, sort
 use crate::mesh::triangle_mesh::TriangleMesh;
 use crate::mesh::weld::welded_faces;
 
-/// Removes the entries of the given numbers, which are sorted.
+/// Removes the entries at the given indices, which are sorted.
 pub(super) fn remove_numbers<T>(list: &mut Vec<T>, numbers: &[u32]) {
     let mut gone = numbers.iter().copied().peekable();
     let mut index = 0u32;
@@ -20,7 +22,7 @@ pub(super) fn remove_numbers<T>(list: &mut Vec<T>, numbers: &[u32]) {
     });
 }
 
-/// Drops faces that name a missing vertex or one that is not finite. Returns their numbers.
+/// Drops faces with an index out of range or a vertex that is not finite. Returns their numbers.
 pub fn drop_invalid(mesh: &mut TriangleMesh) -> Vec<u32> {
     let usable = |v: u32| mesh.vertices.get(v as usize).is_some_and(|p| p.is_finite());
     let dropped: Vec<u32> = (0u32..)
@@ -32,7 +34,8 @@ pub fn drop_invalid(mesh: &mut TriangleMesh) -> Vec<u32> {
     dropped
 }
 
-/// Removes vertices that no face uses, and renumbers. Returns their numbers.
+/// Removes vertices that no face uses, and renumbers the rest. Returns the old numbers of the
+/// removed vertices.
 pub fn remove_unreferenced(mesh: &mut TriangleMesh) -> Vec<u32> {
     let mut new_number = vec![u32::MAX; mesh.vertices.len()];
     for &v in mesh.faces.iter().flatten() {
@@ -58,22 +61,23 @@ pub fn remove_unreferenced(mesh: &mut TriangleMesh) -> Vec<u32> {
     removed
 }
 
-/// What [`drop_degenerate`] did; numbers are those before it.
+/// Changes made by [`drop_degenerate`]; numbers are those before the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DegenerateReport {
     /// Faces that were dropped, in order.
     pub dropped: Vec<u32>,
-    /// `[face, neighbour]`: the neighbour on the face's long side was cut in two at the face's middle corner, and the
-    /// face's place holds the second half. The surface stays closed.
+    /// `[face, neighbour]` pairs: the neighbour on the face's long side was cut in two at the
+    /// face's middle corner, and the face became the second half. The surface stays closed.
     pub split: Vec<[u32; 2]>,
 }
 
-/// Rounds of splitting before what is left is dropped; each can uncover another face without area behind it.
-/// A border of 64 points in a line takes seven.
+/// Largest number of rounds of splitting before the remaining flat faces are dropped; each round
+/// can expose another face without area behind it. A border of 64 collinear points takes seven.
 const SPLIT_ROUNDS: usize = 16;
 
-/// Removes faces without area. Those with two corners at one place are dropped; in those with three corners in a line, the long
-/// side is opened at the corner between, so that dropping them leaves no crack. Where that is impossible they are dropped.
+/// Removes faces without area. Faces with two coincident corners are dropped. For faces with three
+/// collinear corners, the neighbour on the long side is split at the middle corner, so that no
+/// crack opens; where that is impossible they are dropped.
 pub fn drop_degenerate(mesh: &mut TriangleMesh) -> DegenerateReport {
     let split = split_flat_faces(mesh, 0);
     let dropped = flat_faces(mesh, &welded_faces(mesh), 0);
@@ -81,7 +85,7 @@ pub fn drop_degenerate(mesh: &mut TriangleMesh) -> DegenerateReport {
     DegenerateReport { dropped, split }
 }
 
-/// Faces without area, from number `first` on.
+/// Returns the faces without area, from number `first` on.
 fn flat_faces(mesh: &TriangleMesh, welded: &[[u32; 3]], first: usize) -> Vec<u32> {
     (first..welded.len())
         .filter(|&face| welded[face] != NO_FACE && is_degenerate(mesh, face))
@@ -89,7 +93,8 @@ fn flat_faces(mesh: &TriangleMesh, welded: &[[u32; 3]], first: usize) -> Vec<u32
         .collect()
 }
 
-/// Opens the long sides of faces without area from number `first` on; `[face, neighbour]` of each.
+/// Splits the neighbours on the long sides of faces without area, from number `first` on. Returns
+/// `[face, neighbour]` of each.
 pub(super) fn split_flat_faces(mesh: &mut TriangleMesh, first: usize) -> Vec<[u32; 2]> {
     let mut all = Vec::new();
     for _ in 0..SPLIT_ROUNDS {
@@ -108,7 +113,7 @@ pub(super) fn split_flat_faces(mesh: &mut TriangleMesh, first: usize) -> Vec<[u3
     all
 }
 
-/// Splits the neighbours of flat faces where it can; `[face, neighbour]` of each.
+/// Splits the neighbours of flat faces where possible. Returns `[face, neighbour]` of each.
 fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) -> Vec<[u32; 2]> {
     let mut splits = Vec::new();
     let mut touched = vec![false; mesh.faces.len()];
@@ -117,6 +122,7 @@ fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) 
         if corners == NO_FACE {
             continue;
         }
+        // Find the longest side and the neighbour across it.
         let position = |v: u32| mesh.vertices[v as usize];
         let length =
             |i: usize| position(corners[i]).distance_squared(position(corners[(i + 1) % 3]));
@@ -134,6 +140,7 @@ fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) 
             first.face
         };
         let across = topology.faces()[neighbour as usize];
+        // The new edge must not exist yet, and both faces must be untouched in this round.
         let apex = across.iter().copied().find(|&v| v != a && v != b);
         let fits = apex
             .is_some_and(|apex| apex != between && topology.edge_between(apex, between).is_none());
@@ -151,24 +158,26 @@ fn split_long_sides(mesh: &mut TriangleMesh, topology: &Topology, flat: &[u32]) 
     splits
 }
 
-/// What [`drop_duplicates`] did; numbers are those before it, in order.
+/// Changes made by [`drop_duplicates`]; numbers are those before the call, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateReport {
-    /// Superfluous copies that were dropped while one face over the same corners stays.
+    /// Redundant copies that were dropped while one face over the same corners stays.
     pub copies: Vec<u32>,
-    /// Faces dropped together with as many copies facing the other way: they bound nothing.
+    /// Faces dropped together with equally many copies facing the other way: they bound nothing.
     pub cancelled: Vec<u32>,
 }
 
 /// Leaves at most one face over any three corners.
 ///
-/// Copies count 1 or −1 by orientation, as they do in the winding number. When the sum is not zero, the first face of
-/// the majority stays. When it is zero, the faces may be a wall between two glued solids (both go) or a
-/// surface that was written twice (one stays): patches of such faces are judged by their rim. If closing the rest of the mesh
-/// takes one face there, the first stays, else all go. A part of the mesh made only of such faces, a sheet of
-/// no thickness, keeps one face each rather than vanish.
+/// Copies count 1 or −1 by orientation, as they do in the winding number. When the sum is not zero,
+/// the first face of the majority stays. When it is zero, the faces may be a wall between two glued
+/// solids (all go) or a surface that was written twice (one stays). Patches of such faces are
+/// judged by their rim: if one face per group there closes the rest of the mesh, the first stays,
+/// else all go. A part of the mesh made only of such faces, a sheet of zero thickness, keeps one
+/// face each, because otherwise it would vanish.
 pub fn drop_duplicates(mesh: &mut TriangleMesh) -> DuplicateReport {
     let welded = welded_faces(mesh);
+    // Group the faces by corners, and sum their orientations.
     let mut group_over: HashMap<[u32; 3], usize> = HashMap::with_capacity(welded.len());
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of = vec![usize::MAX; welded.len()];
@@ -192,6 +201,7 @@ pub fn drop_duplicates(mesh: &mut TriangleMesh) -> DuplicateReport {
     }
     let keeps_one = undecided_that_stay(&welded, &groups, &group_of, mesh.vertices.len());
 
+    // Decide for each group which face stays.
     let mut report = DuplicateReport::default();
     for (face, &group) in group_of.iter().enumerate() {
         let Some(&Group { first, sum }) = groups.get(group) else {
@@ -220,11 +230,11 @@ pub fn drop_duplicates(mesh: &mut TriangleMesh) -> DuplicateReport {
 struct Group {
     /// First face of even and of odd orientation.
     first: [usize; 2],
-    /// Even faces less odd ones.
+    /// Number of even faces minus number of odd ones.
     sum: i64,
 }
 
-/// For every group that cancels, whether one of its faces stays.
+/// Returns, for every group that cancels, whether one of its faces stays.
 fn undecided_that_stay(
     welded: &[[u32; 3]],
     groups: &[Group],
@@ -236,7 +246,7 @@ fn undecided_that_stay(
         return stays;
     }
     let topology = Topology::new(vertex_count, welded);
-    // One entry a group and edge.
+    // One entry per group and edge.
     let groups_at = |edge: &super::super::Edge<'_>| {
         let mut at: Vec<usize> = edge
             .uses
@@ -249,7 +259,7 @@ fn undecided_that_stay(
     };
     let cancels = |group: &usize| groups[*group].sum == 0;
 
-    // Patches: groups that cancel, joined across edges where nothing else is.
+    // Patches: groups that cancel, joined across edges where there is nothing else.
     let mut patches = DisjointSets::new(groups.len());
     for edge in topology.edges() {
         if let [a, b] = groups_at(&edge)[..]
@@ -259,7 +269,7 @@ fn undecided_that_stay(
             patches.join(a as u32, b as u32);
         }
     }
-    // At the rim, an odd number of other faces wants one more, an even number none.
+    // At the rim, an odd number of other faces needs one more, an even number none.
     let mut votes = vec![0i64; groups.len()];
     for edge in topology.edges() {
         let at = groups_at(&edge);
@@ -271,7 +281,7 @@ fn undecided_that_stay(
             }
         }
     }
-    // What consists of nothing else would vanish.
+    // A part that consists only of such faces would vanish.
     let parts = topology.components_by_vertices();
     let mut survives = vec![false; parts.count];
     for (face, &part) in parts.of_face.iter().enumerate() {

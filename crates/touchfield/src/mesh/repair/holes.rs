@@ -1,12 +1,13 @@
-//! Filling small holes.
+//! Fills small holes.
 //!
 //! Input: a mesh, consistently oriented (see [`super::orient`]).
-//! Output: new faces behind the old ones, and an account of every border loop, filled or not.
+//! Output: new faces behind the old ones, and a report of every border loop, filled or not.
 //! Cost: O(n³) in the edges of a loop up to [`SMALL_LOOP`], linear beyond.
-//! Not for: guessing a shape. A filled hole is a patch of least area, or a cone for long loops; it may cross other faces.
+//! Not for: reconstructing a shape. A filled hole is a patch of least area, or a cone for long
+//! loops; it may cross other faces.
 //!
-//! Least-area triangulation by dynamic programming after [Barequet1995], with a small price on long edges so that
-//! points in a line do not end up as faces without area.
+//! Least-area triangulation by dynamic programming after \[Barequet1995\], with a small penalty on
+//! long edges so that collinear points do not end up as faces without area.
 
 use std::collections::HashSet;
 
@@ -18,17 +19,18 @@ use super::{
 };
 use crate::geom::Triangle;
 
-/// Loops up to this many edges get a least-area patch, longer ones a cone over their middle. Tuned: 64³ steps
-/// take a millisecond; far above it would be felt, far below it patches of ordinary holes would look like tents.
+/// Number of edges up to which a loop gets a least-area patch; longer ones get a cone over their
+/// centroid. Tuned: 64³ steps take a millisecond. A much larger value would be slow, a much smaller
+/// one would give patches of ordinary holes the shape of tents.
 const SMALL_LOOP: usize = 64;
 
-/// Which holes to fill.
+/// Limits on the holes to fill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoleSettings {
-    /// Loops with more edges stay open.
+    /// Largest number of edges of a loop that is filled.
     pub max_edges: usize,
-    /// Loops that could span more than this share of their component's area stay open. The outline of a flat sheet spans at
-    /// least 1, the rim of a hemisphere 0.5: so sheets stay sheets.
+    /// Largest area that a loop may span, as a fraction of its component's area. The outline of a
+    /// flat sheet spans at least 1, the rim of a hemisphere 0.5, so sheets stay sheets.
     pub max_area_share: f64,
 }
 
@@ -41,41 +43,42 @@ impl Default for HoleSettings {
     }
 }
 
-/// A loop that was filled.
+/// A border loop that was filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilledHole {
     /// A vertex on its rim.
     pub vertex: u32,
-    /// Edges of the rim.
+    /// Number of edges of the rim.
     pub edges: u32,
-    /// The first of the new faces; they follow each other.
+    /// First of the new faces; they are consecutive.
     pub first_face: u32,
     /// Number of new faces.
     pub faces: u32,
-    /// The new vertex in the middle, if one was needed.
+    /// New vertex in the middle, if one was needed.
     pub new_vertex: Option<u32>,
 }
 
-/// Why a border was left open.
+/// Reason why a border was left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOpen {
-    /// More edges than [`HoleSettings::max_edges`].
+    /// The loop has more edges than [`HoleSettings::max_edges`].
     TooLong,
-    /// Wider than [`HoleSettings::max_area_share`]: probably the outline of a sheet.
+    /// The loop spans more than [`HoleSettings::max_area_share`]: probably the outline of a sheet.
     TooWide,
-    /// The border does not close: faces around it disagree.
+    /// The border does not form a loop: faces around it disagree in orientation.
     NotALoop,
 }
 
-/// What [`fill_holes`] did.
+/// Changes made by [`fill_holes`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HoleReport {
     /// Filled holes, in the order of their new faces.
     pub filled: Vec<FilledHole>,
-    /// Borders left open: a vertex, the number of edges, and why.
+    /// Borders left open: a vertex, the number of edges, and the reason.
     pub left_open: Vec<(u32, u32, LeftOpen)>,
-    /// `[face, neighbour]`: new faces along a crack without width, which became the second half of the neighbour on their long
-    /// side: the neighbour was cut where the other border of the crack has a vertex.
+    /// `[face, neighbour]` pairs: new faces along a crack of zero width. Each became the second
+    /// half of the neighbour on its long side, which was cut where the other border of the crack
+    /// has a vertex.
     pub split: Vec<[u32; 2]>,
 }
 
@@ -101,7 +104,8 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
             .sum();
         // No loop of this length spans a larger flat area (isoperimetric inequality).
         let span = perimeter * perimeter / (4.0 * std::f64::consts::PI);
-        // A border along a single shell may be its outline; one along several is a gap between them.
+        // A border along a single shell may be its outline; one along several is a gap between
+        // them.
         let shell_of = |face: &u32| shells.of_face[*face as usize] as usize;
         let first = border.faces[0];
         let area = if border
@@ -113,6 +117,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
         } else {
             part_area[parts.of_face[first as usize] as usize]
         };
+        // Decide whether this border is filled.
         let left_open = if !border.closed || rim.len() < 3 {
             Some(LeftOpen::NotALoop)
         } else if rim.len() > settings.max_edges {
@@ -127,6 +132,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
             report.left_open.push((vertex, edges, why));
             continue;
         }
+        // Fill it with a least-area patch if there is one, else with a cone over the centroid.
         let taken = |a: usize, b: usize| {
             let (a, b) = (border.vertices[a], border.vertices[b]);
             topology.edge_between(a, b).is_some() || new_edges.contains(&[a.min(b), a.max(b)])
@@ -170,7 +176,7 @@ pub fn fill_holes(mesh: &mut TriangleMesh, settings: &HoleSettings) -> HoleRepor
     report
 }
 
-/// Area of every component \[m²\].
+/// Returns the area of every component \[m²\].
 fn areas(mesh: &TriangleMesh, components: &Components) -> Vec<f64> {
     let mut areas = vec![0.0; components.count];
     for (face, &component) in components.of_face.iter().enumerate() {
@@ -181,36 +187,37 @@ fn areas(mesh: &TriangleMesh, components: &Components) -> Vec<f64> {
     areas
 }
 
-/// A run of open edges, in the direction a patch must have.
+/// A run of open edges, in the direction that a patch must have.
 struct Border {
     vertices: Vec<u32>,
-    /// The faces beside it, one an edge.
+    /// Faces beside the border, one per edge.
     faces: Vec<u32>,
     closed: bool,
 }
 
 impl Border {
-    /// Whether filling it would only cover the back of one face.
+    /// Returns whether filling the border would only cover the back of one face.
     fn is_a_single_face(&self) -> bool {
         self.faces.len() == 3 && self.faces.iter().all(|&face| face == self.faces[0])
     }
 }
 
-/// An open edge, against the direction of the face beside it: as a patch runs along it.
+/// An open edge, directed against the face beside it, as a patch runs along it.
 #[derive(Clone, Copy)]
 struct Step {
     from: u32,
     to: u32,
     face: u32,
-    /// The fans of faces around its ends that it borders.
+    /// Fans of faces that the edge borders at its ends.
     fan_at_from: u32,
     fan_at_to: u32,
 }
 
-/// Splits the open edges into loops that visit no vertex twice; what does not close is reported as such.
+/// Splits the open edges into loops that visit no vertex twice; runs that do not close are returned
+/// as open borders.
 fn borders(vertices: &[DVec3], topology: &Topology) -> Vec<Border> {
     let mut steps = steps(topology);
-    // Steps not taken yet from vertex v: next[v]..end[v].
+    // Unused steps from vertex v: next[v]..end[v].
     let mut next = vec![0usize; vertices.len()];
     let mut end = vec![0usize; vertices.len()];
     for (index, step) in steps.iter().enumerate() {
@@ -220,6 +227,7 @@ fn borders(vertices: &[DVec3], topology: &Topology) -> Vec<Border> {
         end[step.from as usize] = index + 1;
     }
 
+    // Walk along unused steps; whenever the path returns to one of its vertices, cut off a loop.
     let mut borders = Vec::new();
     let mut place_on_path = vec![usize::MAX; vertices.len()];
     let mut path: Vec<Step> = Vec::new();
@@ -294,10 +302,11 @@ fn steps(topology: &Topology) -> Vec<Step> {
     steps
 }
 
-/// Where fans of faces touch in a vertex, a hole lies between two of them: go on along another fan than the one we came along,
-/// and the one with the sharpest turn if there are several.
+/// Returns the step with which the border continues. Where fans of faces touch in a vertex, a hole
+/// lies between two of them: continue along a fan other than that of the last step, with the
+/// sharpest turn if there are several.
 fn best_turn(vertices: &[DVec3], last: &Step, ahead: &[Step]) -> usize {
-    // A vertex with more fans is noise; looking at them all would take time with the square of their number.
+    // A vertex with more fans is noise; comparing them all would be quadratic.
     const LOOK_AT: usize = 64;
     let at = vertices[last.to as usize];
     let back = (vertices[last.from as usize] - at).normalize_or_zero();
@@ -316,13 +325,14 @@ fn best_turn(vertices: &[DVec3], last: &Step, ahead: &[Step]) -> usize {
     })
 }
 
-/// Triangles over the rim, by place on it, of least area; `None` for long rims, or where every patch would reuse an edge that is `taken`.
+/// Returns triangles over the rim of least total price, as indices into it. `None` for long rims,
+/// or where every patch would reuse an edge that is `taken`.
 fn least_area(rim: &[DVec3], taken: impl Fn(usize, usize) -> bool) -> Option<Vec<[usize; 3]>> {
     let n = rim.len();
     if n > SMALL_LOOP {
         return None;
     }
-    // cost[i][j]: of the best patch between the chord i–j and the rim from i to j.
+    // cost[i][j]: cost of the best patch between the chord i–j and the rim from i to j.
     let mut cost = vec![vec![0.0f64; n]; n];
     let mut split = vec![vec![0usize; n]; n];
     for gap in 2..n {
@@ -345,6 +355,7 @@ fn least_area(rim: &[DVec3], taken: impl Fn(usize, usize) -> bool) -> Option<Vec
     if !cost[0][n - 1].is_finite() {
         return None;
     }
+    // Follow the best splits back from the whole rim.
     let mut patch = Vec::with_capacity(n - 2);
     let mut chords = vec![(0, n - 1)];
     while let Some((i, j)) = chords.pop() {
@@ -363,11 +374,12 @@ fn price([a, b, c]: [DVec3; 3]) -> f64 {
         .distance_squared(b)
         .max(b.distance_squared(c))
         .max(c.distance_squared(a));
-    // Flatter than this is a needle that rounding may turn over: only where nothing else fits, as in a crack of no width.
+    // A flatter triangle is a needle that rounding may flip: used only where nothing else fits, as
+    // in a crack of zero width.
     if area <= 1e-9 * longest_squared {
         return 1e3 * longest_squared;
     }
-    // Tuned: among patches of equal area (a flat hole) the compact one wins; a larger share would prefer compact faces
-    // to small area and bulge over creases.
+    // Tuned: among patches of equal area (a flat hole) the compact one wins; a larger weight would
+    // prefer compact faces to small area and bulge over creases.
     area + 0.01 * longest_squared
 }

@@ -2,37 +2,39 @@
 //!
 //! Input: a mesh; vertices at one position count as shared.
 //! Output: the same faces, some with two corners swapped, and a list of those.
-//! Cost: linear, as `topology`; with several closed shells a box tree on top.
-//! Not for: surfaces without two sides; their conflicts are counted and stay.
+//! Cost: linear, as `topology`; with several closed shells also a box tree.
+//! Not for: one-sided surfaces; their conflicts are counted and stay.
 
 use std::collections::VecDeque;
 
 use super::super::{Components, Topology, TriangleMesh, shells::shells, weld::welded_faces};
 
-/// What [`orient`] did.
+/// Changes made by [`orient`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrientReport {
-    /// Faces that were turned round, in order.
+    /// Faces whose orientation was reversed, in order.
     pub flipped_faces: Vec<u32>,
-    /// Closed components that were turned as a whole because they were inside out.
+    /// Closed components that were reversed as a whole because they were inside out.
     pub inside_out_components: usize,
-    /// Components that no choice makes consistent (Möbius strips and the like).
+    /// Components that no choice of orientation makes consistent (Möbius strips and the like).
     pub unorientable: usize,
-    /// Components looked at: faces that hang together through edges where two meet.
+    /// Number of components: faces connected through edges where exactly two meet.
     pub components: usize,
 }
 
-/// Turns faces so that neighbours agree and closed components face outward.
+/// Reverses faces so that neighbours agree and closed components face outward.
 ///
-/// Within a component, faces follow their neighbours across edges where exactly two meet; the side that holds more of its area
-/// as given wins. Then closed components that are inside out are turned, with nesting taken into account: a
-/// cavity that was oriented as one stays one, and an inverted solid with an inverted cavity is turned with it. Open components
-/// keep the side that won.
+/// Within a component, faces follow their neighbours across edges where exactly two meet; the
+/// orientation that holds more of the area as given wins. Then closed components that are inside
+/// out are reversed, with nesting taken into account: a cavity that was oriented as one stays one,
+/// and an inverted solid with an inverted cavity is reversed with it. Open components keep the
+/// winning orientation.
 pub fn orient(mesh: &mut TriangleMesh) -> OrientReport {
     let topology = Topology::new(mesh.vertices.len(), &welded_faces(mesh));
     let components = topology.components_by_edges();
     let (mut flipped, unorientable) = agree_with_neighbours(&topology, &components);
 
+    // Reverse the components in which most of the area was flipped.
     let mut balance = vec![0.0f64; components.count];
     for (face, &component) in components.of_face.iter().enumerate() {
         if component != Components::NONE {
@@ -43,6 +45,7 @@ pub fn orient(mesh: &mut TriangleMesh) -> OrientReport {
     let minority: Vec<bool> = balance.iter().map(|&balance| balance < 0.0).collect();
     turn(&components, &minority, &mut flipped);
 
+    // Reverse the closed components that are inside out.
     let shells = shells(&mesh.vertices, &topology, &components, &flipped, &[]);
     let inside_out: Vec<bool> = shells.iter().map(|shell| shell.inside_out).collect();
     turn(&components, &inside_out, &mut flipped);
@@ -71,11 +74,12 @@ fn turn(components: &Components, chosen: &[bool], flipped: &mut [bool]) {
     }
 }
 
-/// Which faces to flip to agree with the first of their component, and how many components cannot.
+/// Returns which faces to flip to agree with the first of their component, and the number of
+/// components where that is impossible.
 fn agree_with_neighbours(topology: &Topology, components: &Components) -> (Vec<bool>, usize) {
     const NOBODY: (u32, bool) = (u32::MAX, false);
     let count = topology.faces().len();
-    // Behind each side of a face: the neighbour, and whether the two disagree as given.
+    // The neighbour across each side of a face, and whether the two disagree as given.
     let mut neighbours = vec![[NOBODY; 3]; count];
     for edge in topology.edges() {
         if let [a, b] = edge.uses {

@@ -140,7 +140,7 @@ fn holes_in_a_sphere_are_filled() {
 
 #[test]
 fn a_flat_hole_is_filled_flat_without_needles() {
-    // The top of a box whose rim has extra points in a line.
+    // A box without its top, whose rim has extra collinear points.
     let mut open = cube([0.0; 3], 1.0);
     open.faces.truncate(10);
     let mut fine = TriangleMesh {
@@ -148,7 +148,7 @@ fn a_flat_hole_is_filled_flat_without_needles() {
         faces: Vec::new(),
     };
     for &face in &open.faces {
-        // Rim edges at z = 1 get a middle point.
+        // Rim edges at z = 1 are split at their midpoint.
         let at_rim = |v: u32| v >= 4;
         match (0..3).find(|&i| at_rim(face[i]) && at_rim(face[(i + 1) % 3])) {
             Some(i) => {
@@ -243,7 +243,8 @@ fn a_soup_with_rounding_cracks_becomes_one_surface() {
 
 #[test]
 fn a_face_without_area_goes_without_opening_the_surface() {
-    // Face 8 of the cube is split at a point on its edge; the other side of the edge gets a flat face instead.
+    // A face of the cube is split at vertex 8 on its edge; the other side of the edge gets a flat
+    // face instead.
     let mut t_junction = cube([0.0; 3], 1.0);
     t_junction.vertices.push(DVec3::new(0.5, 0.0, 0.0));
     let split = t_junction
@@ -333,14 +334,14 @@ fn copies_go_and_reversed_pairs_are_judged_by_what_is_around() {
         (4, 0)
     );
 
-    // A wall between two glued cubes: goes.
+    // A wall between two glued cubes is dropped.
     let glued = merged(&[cube([0.0; 3], 1.0), cube([1.0, 0.0, 0.0], 1.0)]);
     let (mended, report) = mend(&glued);
     assert_eq!(report.dropped_cancelled.len(), 4);
     assert_eq!(validate(&mended).defects, []);
     assert!((mended.signed_volume() - 2.0).abs() < 1e-15);
 
-    // A sheet of no thickness: stays, once.
+    // A sheet of zero thickness stays, once.
     let sheet = mesh(
         &[[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
         &[[0, 1, 2], [0, 2, 3]],
@@ -375,7 +376,7 @@ fn nothing_panics_on_noise() {
         let before = validate(&noise);
         let (mended, report) = mend(&noise);
         let after = validate(&mended);
-        // Beyond the range of `f64` products, areas cannot be told from zero.
+        // Beyond the range of `f64` products, areas cannot be distinguished from zero.
         if round % 3 != 0 {
             for kind in [
                 "non_finite",
@@ -385,7 +386,7 @@ fn nothing_panics_on_noise() {
             ] {
                 assert_eq!(after.count(kind), 0, "round {round}: {before:?} {report:?}");
             }
-            // Only patches of cracks without width may have no area.
+            // Only patches of zero-width cracks may have no area.
             let is_patch = |d: &Defect| {
                 d.first_index()
                     .is_some_and(|face| report.original_face[face as usize].is_none())

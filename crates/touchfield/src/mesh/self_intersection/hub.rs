@@ -1,17 +1,19 @@
-//! Hubs: vertices and edges where very many faces meet, such as the middle of a disc cut like a cake.
+//! Hubs: vertices and edges where very many faces meet, such as the centre of a disc of triangles.
 //!
-//! Input: the faces of a mesh, each over three corners of its own.
+//! Input: the faces of a mesh, each with three distinct corners.
 //! Output: the pairs that meet among faces that share a hub, added to a [`PairSearch`].
-//! Cost: a tree a hub; tests for faces that are near each other *as seen from the hub*.
+//! Cost: one tree per hub; pair tests for faces that are near each other *as seen from the hub*.
 //! Not for: vertices with few faces; the search in space is quicker there.
 //!
-//! The boxes of all faces at a hub overlap, and would be tested two by two. But two faces that share a vertex meet beyond it
-//! if and only if they do so as seen from it: each face is an arc on the sphere of directions, and only arcs that meet
-//! matter. Two that share an edge meet beyond it if and only if they leave it in the same direction: points on
-//! a circle around the edge. The boxes of arcs and points are small where those of the faces are not.
+//! The boxes of all faces at a hub overlap, so a search in space would test all pairs. But two
+//! faces that share a vertex meet beyond it if and only if they do so as seen from it: each face is
+//! an arc on the sphere of directions, and only faces whose arcs meet matter. Two faces that share
+//! an edge meet beyond it if and only if they leave it in the same direction: each face is a point
+//! on a circle around the edge. The boxes of arcs and points are small where those of the faces are
+//! not.
 //!
-//! A pair is found at one place only: at the edge it shares if that is a hub, else at the lowest hub it shares,
-//! else in space.
+//! A pair is found in one search only: at the edge it shares if that is a hub, else at the lowest
+//! hub it shares, else in space.
 
 use glam::DVec3;
 
@@ -19,20 +21,21 @@ use super::super::box_tree::BoxTree;
 use super::pair_search::{Elsewhere, NO_VERTEX, PairSearch, Surface, kept};
 use crate::geom::DAabb;
 
-/// More faces than this make a hub. Tuned: 64 faces have 2,000 pairs, as quick to test as to build a tree for.
+/// A vertex or edge with more faces than this is a hub. Tuned: 64 faces have 2,000 pairs, which
+/// take as long to test as a tree takes to build.
 const MANY: usize = 64;
 
 /// Vertices and edges with many faces.
 pub(super) struct Hubs {
     is_hub: Vec<bool>,
-    /// Faces at hubs, by vertex.
+    /// Faces at each hub vertex.
     at_vertices: Vec<(u32, Vec<u32>)>,
-    /// Faces at hubs, by edge, the lower vertex first; sorted.
+    /// Faces at each hub edge, the lower vertex first; sorted.
     at_edges: Vec<([u32; 2], Vec<u32>)>,
 }
 
 impl Hubs {
-    /// The hubs among those faces that `take_part`.
+    /// Finds the hubs among the faces that `take_part`.
     pub(super) fn new(surface: Surface<'_>, take_part: &[bool]) -> Hubs {
         let used = || (0u32..).zip(surface.faces).zip(take_part);
         let faces = || used().filter(|entry| *entry.1).map(|(face, _)| face);
@@ -63,7 +66,7 @@ impl Hubs {
         self.at_vertices.is_empty()
     }
 
-    /// Those of a face's vertices that are hubs.
+    /// Returns the vertices of a face that are hubs.
     pub(super) fn among(&self, face: [u32; 3]) -> Elsewhere {
         if self.at_vertices.is_empty() {
             return [NO_VERTEX; 3];
@@ -101,7 +104,8 @@ fn edges_of([a, b, c]: [u32; 3]) -> [[u32; 2]; 3] {
     [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)])
 }
 
-/// The keys with many values, in order, with their values in order.
+/// Groups entries by key, and returns the keys with more than [`MANY`] values; keys and values are
+/// sorted.
 fn with_many<K: Copy + Ord>(mut entries: Vec<(K, u32)>) -> Vec<(K, Vec<u32>)> {
     entries.sort_unstable();
     entries
@@ -111,7 +115,8 @@ fn with_many<K: Copy + Ord>(mut entries: Vec<(K, u32)>) -> Vec<(K, Vec<u32>)> {
         .collect()
 }
 
-/// Roundings of a direction: one a difference, product, root and quotient, each of 1.1e-16; with room to spare.
+/// Bound of the rounding error of a direction: one rounding each in difference, product, root and
+/// quotient, of 1.1e-16 each, with ample margin.
 const ROUNDING: f64 = 1e-14;
 
 /// A box around all directions.
@@ -120,7 +125,7 @@ const ALL_DIRECTIONS: DAabb = DAabb {
     max: DVec3::splat(2.0),
 };
 
-/// Around the directions from the hub to the points of the face: an arc.
+/// Computes the box around the directions from the hub to the points of the face: an arc.
 fn arc_bounds(surface: Surface<'_>, face: u32, hub: u32) -> DAabb {
     let corners = surface.corners(face);
     let place = place_of(surface.face(face), |v| v == hub);
@@ -128,14 +133,15 @@ fn arc_bounds(surface: Surface<'_>, face: u32, hub: u32) -> DAabb {
     let (Some(a), Some(b)) = (direction(from, a), direction(from, b)) else {
         return ALL_DIRECTIONS;
     };
-    // An arc of half a turn or less is nowhere farther from its chord than in its middle. Where that is nearly half a turn,
-    // the root takes away half the digits.
+    // An arc of at most half a turn is farthest from its chord at its middle. Near half a turn the
+    // root loses half its digits, hence the larger margin.
     let half_chord_squared = 0.25 * a.distance_squared(b);
     let height = 1.0 - (1.0 - half_chord_squared).max(0.0).sqrt();
     DAabb::of_points([a, b]).grown(height * (1.0 + ROUNDING.sqrt()) + ROUNDING)
 }
 
-/// Around the direction in which the face leaves the edge, at right angles to it: a point.
+/// Computes the box around the direction in which the face leaves the edge, perpendicular to it: a
+/// point.
 fn side_bounds(surface: Surface<'_>, face: u32, edge: [u32; 2]) -> DAabb {
     let [from, to] = edge.map(|end| surface.vertices[end as usize]);
     let place = place_of(surface.face(face), |v| !edge.contains(&v));
@@ -144,7 +150,8 @@ fn side_bounds(surface: Surface<'_>, face: u32, edge: [u32; 2]) -> DAabb {
         return ALL_DIRECTIONS;
     };
     let side = out - out.dot(along) * along;
-    // The sine of the angle at the edge's start; the smaller it is, the more its rounding counts.
+    // The sine of the face's angle at the start of the edge; the rounding error grows as it
+    // shrinks.
     let sine = side.length();
     if sine <= ROUNDING {
         return ALL_DIRECTIONS;
@@ -153,13 +160,14 @@ fn side_bounds(surface: Surface<'_>, face: u32, edge: [u32; 2]) -> DAabb {
     DAabb::of_points([point]).grown(ROUNDING / sine)
 }
 
-/// Which corner is wanted.
+/// Returns the index of the first corner that is `wanted`.
 fn place_of(face: [u32; 3], wanted: impl Fn(u32) -> bool) -> usize {
     let place = face.iter().position(|&v| wanted(v));
     place.unwrap_or(0)
 }
 
-/// A unit vector to within [`ROUNDING`]; `None` when the range of `f64` does not hold it.
+/// Returns the unit vector from `from` to `to`, within [`ROUNDING`]; `None` when it is outside the
+/// range of `f64`.
 fn direction(from: DVec3, to: DVec3) -> Option<DVec3> {
     let way = to - from;
     let size = way.abs().max_element();

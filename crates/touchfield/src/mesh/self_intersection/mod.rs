@@ -1,17 +1,20 @@
-//! Pairs of faces that run into each other.
+//! Self-intersections: pairs of faces that intersect.
 //!
 //! Input: a mesh; faces with bad indices or without area take no part.
-//! Output: every pair that meets anywhere but in the vertices and edges it shares, sorted; exact, no tolerance.
-//! Cost: a box tree and about seven pair tests a face: the 70k-triangle bunny takes well under 100 ms of one core.
-//! Not for: soups of long slivers whose boxes all overlap; those take time with the square of their number. A limit on
-//! the pairs brings one on the tests, and keeps them in hand.
+//! Output: every pair that meets anywhere but in the vertices and edges it shares, sorted; exact,
+//! without a tolerance.
+//! Cost: a box tree and about seven pair tests per face; the bunny of 70k triangles takes well
+//! under 100 ms on one core.
+//! Not for: soups of long slivers whose boxes all overlap: their cost is quadratic. A limit on the
+//! pairs implies one on the tests, which bounds the time.
 //!
-//! Touching counts: a vertex that lies exactly on another face is a pair, because the solid is pinched there and rounding
-//! decides on which side things fall. Vertices at bit-identical positions are shared, whatever their index.
-//! Of faces over the same three corners only the first takes part; `validate` names the others as duplicates.
+//! Touching counts: a vertex that lies exactly on another face is a pair, because the solid is
+//! pinched there and rounding decides on which side points fall. Vertices at bit-identical
+//! positions count as shared, whatever their index. Of faces over the same three corners only the
+//! first takes part; `validate` reports the others as duplicates.
 //!
-//! Faces around one vertex or one edge have boxes that all overlap, whatever their number. Where there are many, they are
-//! kept apart in space and compared by direction instead ([`hub`]).
+//! Faces around one vertex or one edge have boxes that all overlap. Where there are many, the
+//! search in space skips their pairs and a search by direction compares them instead ([`hub`]).
 
 mod answer;
 mod hub;
@@ -29,17 +32,18 @@ use crate::mesh::weld::welded_faces;
 use hub::Hubs;
 use pair_search::{PairSearch, Surface};
 
-/// All pairs of faces that meet beyond their shared vertices and edges; at most `limit` of them, if given.
+/// Finds all pairs of faces that meet beyond their shared vertices and edges; at most `limit` of
+/// them, if given.
 ///
-/// With a limit the work is limited too, and may end before as many pairs are found. Without one it takes what it
-/// takes. Which pairs a limit leaves out depends on nothing but the mesh.
+/// With a limit the work is limited too, and may end before `limit` pairs are found. Without one
+/// the run time is not bounded. Which pairs a limit leaves out depends on the mesh alone.
 pub fn self_intersections(mesh: &TriangleMesh, limit: Option<usize>) -> SelfIntersections {
     let faces = welded_faces(mesh);
     let take_part = first_with_area(mesh, &faces);
     crossing_faces(mesh, &faces, &take_part, None, limit)
 }
 
-/// Of the faces over the same three corners the first, if it has area.
+/// Marks, among the faces over the same three corners, the first that has area.
 fn first_with_area(mesh: &TriangleMesh, faces: &[[u32; 3]]) -> Vec<bool> {
     let mut seen = HashSet::with_capacity(faces.len());
     let is_first = |face: usize| {
@@ -49,8 +53,9 @@ fn first_with_area(mesh: &TriangleMesh, faces: &[[u32; 3]]) -> Vec<bool> {
     (0..faces.len()).map(is_first).collect()
 }
 
-/// As [`self_intersections`], with `faces` over welded vertices. Those that `take_part` have area, and no two of them the same
-/// corners. `order` names all faces so that neighbours in it are neighbours in space, where such an order is at hand.
+/// Computes [`self_intersections`] for `faces` over welded vertices. Faces that `take_part` must
+/// have area, and no two of them the same corners. `order`, if available, lists all faces so that
+/// neighbours in it are neighbours in space.
 pub(crate) fn crossing_faces(
     mesh: &TriangleMesh,
     faces: &[[u32; 3]],
@@ -95,7 +100,8 @@ mod tests {
     use super::triangle_pair::{Face, faces_cross};
     use super::*;
 
-    /// Segment against triangle by solving for the parameters; `None` when too close to call.
+    /// Tests a segment against a triangle by solving for the parameters; `None` when too close to
+    /// decide.
     fn clearly_pierces([p, q]: [DVec3; 2], [a, b, c]: [DVec3; 3]) -> Option<bool> {
         let matrix = glam::DMat3::from_cols(b - a, c - a, p - q);
         let x = matrix.inverse() * (p - a);
@@ -168,7 +174,7 @@ mod tests {
         assert_eq!(exactly, all);
     }
 
-    /// By testing every pair.
+    /// Finds the pairs by testing every two faces.
     fn brute_force(mesh: &TriangleMesh) -> Vec<[u32; 2]> {
         let surface = Surface {
             vertices: &mesh.vertices,
@@ -205,7 +211,7 @@ mod tests {
         (search.into_result(), tests)
     }
 
-    /// A direction that no axis is near.
+    /// Rotates a mesh so that its directions are away from the axes.
     fn tilted(mut mesh: TriangleMesh) -> TriangleMesh {
         let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.7, 0.5, 0.3);
         for vertex in &mut mesh.vertices {
@@ -219,7 +225,7 @@ mod tests {
         (0..n).map(move |i| [angle(i).cos(), angle(i).sin(), 0.5])
     }
 
-    /// Faces around the edge between vertices 0 and 1.
+    /// Returns faces around the edge between vertices 0 and 1.
     fn edge_fan(apexes: impl IntoIterator<Item = [f64; 3]>) -> TriangleMesh {
         let vertices: Vec<_> = [[0.0; 3], [0.0, 0.0, 1.0]]
             .into_iter()
@@ -231,14 +237,14 @@ mod tests {
         mesh(&vertices, &faces)
     }
 
-    /// A disc cut like a cake.
+    /// Returns a disc of triangles around its centre.
     fn disc(n: u32) -> TriangleMesh {
         let vertices: Vec<_> = [[0.0, 0.0, 0.5]].into_iter().chain(rim(n)).collect();
         let faces: Vec<_> = (0..n).map(|i| [0, 1 + i, 1 + (i + 1) % n]).collect();
         mesh(&vertices, &faces)
     }
 
-    /// Faces from the origin to short pieces of the unit sphere.
+    /// Returns faces from the origin to segments at random places.
     fn spikes(n: u32, width: f64, random: &mut Random) -> TriangleMesh {
         let mut spikes = TriangleMesh::default();
         spikes.vertices.push(DVec3::ZERO);
@@ -251,7 +257,7 @@ mod tests {
         spikes
     }
 
-    /// Parallel faces one above the other, askew, so that all their boxes overlap.
+    /// Returns a tilted stack of parallel faces whose boxes all overlap.
     fn stack(n: u32) -> TriangleMesh {
         let layer = |i| {
             moved(
@@ -275,7 +281,7 @@ mod tests {
                 .flat_map(|[a, b]| (b + 1..n).map(move |c| [a, b, c]))
                 .collect()
         };
-        // Three edges of a triangle, each with many faces.
+        // The three edges of a triangle, each with many faces.
         let mut three_fans = mesh(&lattice(150, 9), &[]);
         three_fans.vertices[..3].copy_from_slice(&[DVec3::ZERO, DVec3::X, DVec3::Y]);
         for (edge, apexes) in [([0, 1], 3..100), ([1, 2], 50..150), ([0, 2], 3..150)] {
@@ -379,7 +385,7 @@ mod tests {
             }
         );
         assert!(tests < 40_000_000, "{tests}");
-        // A face around everything is no reason to give up.
+        // A face as large as the whole mesh must not exhaust the limit.
         let mut sphere = icosphere(4, 1.0);
         let first = sphere.vertices.len() as u32;
         sphere
@@ -427,7 +433,7 @@ mod tests {
         let mut sheet = TriangleMesh::default();
         for y in 0..=n {
             for x in 0..=n {
-                // In one plane that is not along the axes; exact in `f64`.
+                // In one plane that is not aligned with the axes; exact in `f64`.
                 sheet.vertices.push(DVec3::new(
                     f64::from(x),
                     f64::from(y),

@@ -1,9 +1,10 @@
-//! The search for pairs that meet, through a tree of boxes.
+//! Search for pairs of faces that meet, through a tree of boxes.
 //!
-//! Input: a tree whose boxes overlap where faces can meet, and for each face the vertices whose pairs are searched elsewhere.
+//! Input: a tree whose boxes overlap where faces can meet, and for each face the vertices whose
+//! pairs are searched elsewhere.
 //! Output: the pairs so far, and whether a limit ended the search.
-//! Cost: one test for every two faces whose boxes overlap; see [`Limits`] for an end to it.
-//! Not for: finding which boxes to use; in space it is those of the faces, around a vertex see `hub`.
+//! Cost: one test for every two faces whose boxes overlap, up to [`Limits`].
+//! Not for: choosing the boxes. In space they are those of the faces; around a vertex see `hub`.
 
 use std::ops::{ControlFlow, Range};
 
@@ -32,19 +33,19 @@ impl Surface<'_> {
     }
 }
 
-/// Vertices of a face whose pairs another search finds, then [`NO_VERTEX`].
+/// Vertices of a face whose pairs another search finds, padded with [`NO_VERTEX`].
 pub(super) type Elsewhere = [u32; 3];
 
-/// Stands for no vertex in an [`Elsewhere`].
+/// Marks an empty entry of an [`Elsewhere`].
 pub(super) const NO_VERTEX: u32 = u32::MAX;
 
-/// Where to give up.
+/// Limits at which the search gives up.
 #[derive(Clone, Copy)]
 struct Limits {
     pairs: usize,
-    /// Pair tests in all.
+    /// Total number of pair tests.
     tests: u64,
-    /// Pair tests for one chunk of faces.
+    /// Number of pair tests per chunk of faces.
     tests_of_chunk: u64,
 }
 
@@ -57,27 +58,31 @@ impl Limits {
                 tests_of_chunk: u64::MAX,
             };
         };
-        // Tuned: ten times what the surfaces of scanned and designed parts take, and a few seconds of one core at worst.
+        // Tuned: ten times the number for scanned and designed parts, and a few seconds of one core
+        // at worst.
         let tests = (1 << 24) + 64 * faces as u64;
         Limits {
             pairs,
             tests,
-            // The chunks of a round do not know of each other. A few faces as large as the whole mesh must pass.
+            // The chunks of a round do not share a count. The limit must allow a few faces as large
+            // as the whole mesh.
             tests_of_chunk: tests / CHUNKS_PER_ROUND as u64 + 4 * faces as u64,
         }
     }
 }
 
-// Work goes in chunks, a round of them at a time, so that a limit ends it early at the same place whatever
-// the number of threads. Tuned: smaller rounds wait more, larger ones overshoot the limit further. The first are small,
-// because a mesh that is all crossings meets its limit in them.
+// Work is done in chunks, a round of them at a time, so that a limit ends the search at the same
+// place whatever the number of threads. Tuned: smaller rounds spend more time waiting, larger ones
+// overshoot the limit further. The first rounds are small, because a mesh full of crossings reaches
+// its limit in them.
 const CHUNK: usize = 128;
 const CHUNKS_PER_ROUND: usize = 64;
 
-/// Faces that are searched for together. Tuned by instructions on the bunny: of 2, 4, 8 and 16 it takes the fewest.
+/// Faces that share one tree traversal. Tuned on the bunny: of 2, 4, 8 and 16 this takes the fewest
+/// instructions.
 const GROUP: usize = 8;
 
-/// Pairs that meet, found in one search or several.
+/// Pairs that meet, collected over one or more searches.
 pub(super) struct PairSearch {
     limits: Limits,
     found: Found,
@@ -91,7 +96,7 @@ struct Found {
 }
 
 impl PairSearch {
-    /// For a mesh of so many faces. `limit` pairs at most, if given.
+    /// Starts a search over a mesh of `faces` faces, for at most `limit` pairs if given.
     pub(super) fn new(faces: usize, limit: Option<usize>) -> PairSearch {
         PairSearch {
             limits: Limits::new(faces, limit),
@@ -99,12 +104,12 @@ impl PairSearch {
         }
     }
 
-    /// Whether a limit was met.
+    /// Returns whether a limit was reached.
     pub(super) fn is_over(&self) -> bool {
         self.found.gave_up
     }
 
-    /// Pair tests so far.
+    /// Returns the number of pair tests so far.
     #[cfg(test)]
     pub(super) fn tests(&self) -> u64 {
         self.found.tests
@@ -119,14 +124,15 @@ impl PairSearch {
         }
     }
 
-    /// Adds the pairs that meet among the faces of a tree, other than those `elsewhere`.
+    /// Adds the pairs that meet among the faces of a tree, except those that share an `elsewhere`
+    /// vertex.
     pub(super) fn add_pairs_among(
         &mut self,
         tree: BoxTree,
         surface: Surface<'_>,
         elsewhere: impl Fn([u32; 3]) -> Elsewhere,
     ) {
-        // In the order of the tree: neighbours in space are neighbours in memory.
+        // In tree order: neighbours in space are neighbours in memory.
         let faces: Vec<Face> = (tree.items.iter())
             .map(|&face| Face::new(surface.face(face), surface.corners(face)))
             .collect();
@@ -172,7 +178,7 @@ struct Ordered {
     tree: BoxTree,
     faces: Vec<Face>,
     elsewhere: Vec<Elsewhere>,
-    /// What all faces below a node have elsewhere.
+    /// Vertices that all faces below a node have in their `elsewhere`.
     common: Vec<Elsewhere>,
 }
 
@@ -189,8 +195,8 @@ impl Ordered {
         found
     }
 
-    /// Adds the pairs of each face of a group with those behind it; one more than the limit is enough. The way down the tree is
-    /// the same for all of them, nearly.
+    /// Adds the pairs of each face of a group with the faces after it, up to one more than the
+    /// limit. The tree traversal is shared, because it is almost the same for all of them.
     fn add_pairs_of_group(&self, group: Range<usize>, limits: Limits, found: &mut Found) {
         let boxes = &self.tree.boxes[group.clone()];
         let around = boxes.iter().fold(DAabb::EMPTY, |all, own| all.union(*own));
@@ -235,7 +241,7 @@ fn in_both(a: Elsewhere, b: Elsewhere) -> Elsewhere {
     kept(a, |v| b.contains(&v))
 }
 
-/// The vertices that are wanted, in front.
+/// Returns the vertices that are `wanted`, moved to the front.
 pub(super) fn kept(vertices: [u32; 3], wanted: impl Fn(u32) -> bool) -> Elsewhere {
     let mut kept = [NO_VERTEX; 3];
     let wanted = (vertices.into_iter()).filter(|&v| v != NO_VERTEX && wanted(v));

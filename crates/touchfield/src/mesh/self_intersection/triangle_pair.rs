@@ -1,14 +1,17 @@
-//! Whether two faces meet anywhere but in the vertices and edges they share; exactly.
+//! Exact test whether two faces meet anywhere but in the vertices and edges they share.
 //!
 //! Input: two triangles with area, and which corners they share by index.
-//! Output: yes or no; touching in a single point that is no shared vertex is yes.
+//! Output: a `bool`; touching in a single point that is not a shared vertex counts as meeting.
 //! Cost: about six exact orientation tests for faces that pass each other, 30 at worst.
 //! Not for: triangles without area; they have no plane to test against.
 //!
-//! The cases by number of shared corners, each reduced to "does a segment meet a triangle":
-//! none: an edge of one meets the other. One: the edges *opposite* the shared corner are enough, because whatever
-//! the two share beyond it starts there and ends on one of these. Two: only faces folded onto each other
-//! in one plane share more than the edge. Three: the faces are duplicates, which is another defect.
+//! The cases, by number of shared corners, each reduced to segment–triangle tests:
+//!
+//! - None: an edge of one meets the other.
+//! - One: the edges *opposite* the shared corner suffice, because whatever the two share beyond it
+//!   starts there and ends on one of these.
+//! - Two: only faces folded onto each other in one plane share more than the edge.
+//! - Three: the faces are duplicates, which is another defect.
 
 use glam::{DVec2, DVec3};
 
@@ -30,7 +33,7 @@ impl Face {
     }
 }
 
-/// Whether the two meet beyond what they share by index.
+/// Returns whether the two faces meet beyond the vertices they share by index.
 pub(super) fn faces_cross(a: &Face, b: &Face) -> bool {
     let mut shared = [(0, 0); 3];
     let mut count = 0;
@@ -59,7 +62,8 @@ fn all_on_one_side(sides: &[i8]) -> bool {
 
 fn separate_faces_meet(plane_a: &Plane, plane_b: &Plane) -> bool {
     let (a, b) = (plane_a.corners, plane_b.corners);
-    // In nearly one plane every side below would be decided the slow way, and a view of both usually settles it.
+    // If both lie in nearly one plane, every side below would need the slow exact path, and a 2D
+    // projection usually decides.
     if b.iter().all(|&point| plane_a.is_near(point)) && flat_triangles_are_apart(a, b) {
         return false;
     }
@@ -81,7 +85,7 @@ fn separate_faces_meet(plane_a: &Plane, plane_b: &Plane) -> bool {
     })
 }
 
-/// They share corner `i` of `a` and corner `j` of `b`.
+/// Returns whether two faces that share corner `i` of `a` and corner `j` of `b` meet beyond it.
 fn faces_at_a_vertex_meet(plane_a: &Plane, plane_b: &Plane, (i, j): (usize, usize)) -> bool {
     // Rotated so that the shared corner comes first.
     let rotated = |c: [DVec3; 3], k: usize| [c[k], c[(k + 1) % 3], c[(k + 2) % 3]];
@@ -101,8 +105,8 @@ fn faces_at_a_vertex_meet(plane_a: &Plane, plane_b: &Plane, (i, j): (usize, usiz
         || segment_meets_triangle([b[1], b[2]], b_sides, a)
 }
 
-/// A quick no for two triangles in one plane that start at the same corner, the common case in flat parts: one of the
-/// sides at that corner has the other triangle wholly beyond it.
+/// Early-out for two triangles in one plane that share their first corner, the common case in flat
+/// parts. Returns whether a side at that corner has the other triangle wholly beyond it.
 fn flat_fans_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     let axis = projection_axis(a);
     let [a, b] = [a, b].map(|t| t.map(|p| without_axis(p, axis)));
@@ -116,7 +120,8 @@ fn flat_fans_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     separates(a, b) || separates(b, a)
 }
 
-/// `apex_a` is the corner of `a` that is not shared, `apex_b` that of the other.
+/// Returns whether two faces that share an edge are folded onto each other. `apex_a` is the index
+/// of the corner of `a` that is not shared, `apex_b` that corner of the other face.
 fn faces_at_an_edge_fold(a: &Plane, apex_a: usize, apex_b: DVec3) -> bool {
     if a.side(apex_b) != 0 {
         return false;
@@ -128,7 +133,8 @@ fn faces_at_an_edge_fold(a: &Plane, apex_a: usize, apex_b: DVec3) -> bool {
     side(apex_a) == side(apex_b)
 }
 
-/// `sides`: where the ends lie seen from the plane of `t`.
+/// Returns whether a segment meets a triangle. `sides` holds the sides of its ends relative to the
+/// plane of `t`.
 fn segment_meets_triangle(segment: [DVec3; 2], sides: [i8; 2], t: [DVec3; 3]) -> bool {
     if all_on_one_side(&sides) {
         return false;
@@ -140,8 +146,8 @@ fn segment_meets_triangle(segment: [DVec3; 2], sides: [i8; 2], t: [DVec3; 3]) ->
             t.map(|p| without_axis(p, axis)),
         );
     }
-    // The segment's line pierces the plane in one point. It lies in the triangle unless the line passes two edges
-    // on different sides.
+    // The segment's line pierces the plane in one point. That point is in the triangle unless the
+    // line passes two edges on different sides.
     let [p, q] = segment;
     let mut seen = [false; 2];
     for i in 0..3 {
@@ -157,11 +163,12 @@ fn segment_meets_triangle(segment: [DVec3; 2], sides: [i8; 2], t: [DVec3; 3]) ->
     true
 }
 
-/// The axis along which the triangle is seen largest; dropping it keeps everything in its plane apart.
+/// Returns the axis along which the projection of the triangle is largest; dropping it keeps
+/// distinct points of its plane distinct.
 fn projection_axis(t: [DVec3; 3]) -> usize {
     let normal = (t[1] - t[0]).cross(t[2] - t[0]).abs();
     let axis = normal.max_position();
-    // The normal is rounded, the area seen is not: a sliver may need another axis.
+    // The normal is rounded, the projected area is exact: a sliver may need another axis.
     let visible = |axis: &usize| {
         let [a, b, c] = t.map(|p| without_axis(p, *axis));
         side_of_line(a, b, c) != 0
@@ -172,8 +179,8 @@ fn projection_axis(t: [DVec3; 3]) -> usize {
         .unwrap_or(axis)
 }
 
-/// Whether a side of one has the other wholly beyond it, seen along an axis. Then they do not meet; and if both
-/// lie in one plane, only then.
+/// Returns whether, in projection along an axis, a side of one triangle has the other wholly beyond
+/// it. Then they do not meet; if both lie in one plane, the converse holds too.
 fn flat_triangles_are_apart(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     let axis = projection_axis(a);
     let [a, b] = [a, b].map(|t| t.map(|p| without_axis(p, axis)));
@@ -199,7 +206,7 @@ fn flat_segments_meet([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
     let ends_of_cd = [side_of_line(a, b, c), side_of_line(a, b, d)];
     let ends_of_ab = [side_of_line(c, d, a), side_of_line(c, d, b)];
     if ends_of_cd == [0, 0] && ends_of_ab == [0, 0] {
-        // In one line: they meet when their extents do.
+        // Collinear: they meet when their extents do.
         return a.min(b).cmple(c.max(d)).all() && c.min(d).cmple(a.max(b)).all();
     }
     ends_of_cd[0] * ends_of_cd[1] <= 0 && ends_of_ab[0] * ends_of_ab[1] <= 0
@@ -209,8 +216,9 @@ fn flat_segments_meet([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
 mod tests {
     use super::*;
 
-    /// Exact over integers, and by another theorem: convex sets are apart if and only if some axis separates
-    /// them, and for polytopes it is enough to try face normals and crossed edges.
+    /// Reference by another theorem, exact over integers: convex sets are disjoint if and only if
+    /// some axis separates them, and for polytopes face normals and cross products of edges
+    /// suffice.
     mod separating_axis {
         pub(super) type V = [i128; 3];
 
@@ -245,7 +253,7 @@ mod tests {
             a1 < b0 || b1 < a0
         }
 
-        /// Triangles or segments.
+        /// Returns whether two triangles or segments meet.
         pub(super) fn meet(a: &[V], b: &[V]) -> bool {
             let mut axes = Vec::new();
             for polygon in [a, b].into_iter().filter(|p| p.len() == 3) {
@@ -266,11 +274,12 @@ mod tests {
     }
     use separating_axis::{V, cross, meet, sub};
 
-    /// Truth for faces over small integers, by the number of shared corners.
+    /// Returns the expected result for faces over small integers, by the number of shared corners.
     fn truth(a: [V; 3], b: [V; 3], shared: usize) -> bool {
         match shared {
             0 => meet(&a, &b),
-            // The cone of b's corner, cut off far beyond everything, against the side of a opposite to it.
+            // The cone at b's shared corner, cut off far beyond everything, against the side of a
+            // opposite to it.
             1 => {
                 let far = |p: V| [0, 1, 2].map(|k| a[0][k] + 10_000 * (p[k] - a[0][k]));
                 meet(&[a[1], a[2]], &[b[0], far(b[1]), far(b[2])])
@@ -306,7 +315,7 @@ mod tests {
                 continue;
             }
             let expected = truth(a, b, shared);
-            // Corners in any order: the answer may not depend on it.
+            // The result must not depend on the order of the corners.
             let mut a_indices = [0, 1, 2];
             let mut b_indices = [0, 1, 2].map(|i| if (i as usize) < shared { i } else { i + 3 });
             let turn = round % 4;

@@ -1,8 +1,8 @@
-//! Every defect a mesh can have, as a value with its place.
+//! Defects of a mesh, as values with their location.
 
 use std::fmt;
 
-/// One thing that is wrong, or at least odd, with a mesh. All indices are those of the mesh that was given.
+/// A defect or oddity of a mesh. All indices are those of the input mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Defect {
     /// A vertex with a NaN or infinite coordinate. Its faces are left out of all further checks.
@@ -10,14 +10,14 @@ pub enum Defect {
         /// The vertex.
         vertex: u32,
     },
-    /// A face that names a vertex there is not. It is left out of all further checks.
+    /// A face with an index out of range. It is left out of all further checks.
     IndexOutOfRange {
         /// The face.
         face: u32,
-        /// The index it names.
+        /// The index that is out of range.
         index: u32,
     },
-    /// A face without area: two corners at one place, or all three in a line up to rounding.
+    /// A face without area: two corners coincide, or all three are collinear up to rounding.
     Degenerate {
         /// The face.
         face: u32,
@@ -38,26 +38,26 @@ pub enum Defect {
     },
     /// An edge with a face on one side only: the border of a hole or of an open surface.
     OpenEdge {
-        /// Its ends, as the face runs along it.
+        /// End vertices, in the direction of the face.
         vertices: [u32; 2],
-        /// The only face at it.
+        /// The only face at the edge.
         face: u32,
     },
     /// An edge where more than two faces meet.
     NonManifoldEdge {
-        /// Its ends, as the first face runs along it.
+        /// End vertices, in the direction of the first face.
         vertices: [u32; 2],
-        /// The faces at it, in order.
+        /// The faces at the edge, in order.
         faces: Vec<u32>,
     },
     /// A vertex where parts of the surface touch only in this point.
     BowTieVertex {
-        /// The first vertex at that place.
+        /// The first vertex at that position.
         vertex: u32,
     },
-    /// Two neighbours that face opposite ways: both run along their edge in the same direction.
+    /// Two neighbours with opposite orientation: both run along their edge in the same direction.
     InconsistentOrientation {
-        /// Ends of the edge, as both run along it.
+        /// End vertices of the edge, in the direction of both faces.
         vertices: [u32; 2],
         /// The two faces, in order.
         faces: [u32; 2],
@@ -66,57 +66,60 @@ pub enum Defect {
     InsideOut {
         /// The component.
         component: u32,
-        /// Its first face.
+        /// The first face of the component.
         face: u32,
     },
-    /// Two faces that meet elsewhere than in shared vertices and edges.
+    /// Two faces that intersect anywhere but in shared vertices and edges.
     SelfIntersection {
         /// The faces, in order.
         faces: [u32; 2],
     },
     /// A closed component inside another.
     NestedShells {
-        /// The smallest component around it.
+        /// The innermost component around it.
         outer: u32,
         /// The component inside.
         inner: u32,
         /// First faces of the two.
         faces: [u32; 2],
-        /// `true`: a solid within a solid, which is suspicious. `false`: a cavity, which is legitimate.
+        /// `true` for a solid within a solid, which is suspicious; `false` for a cavity, which is
+        /// legitimate.
         same_orientation: bool,
     },
-    /// The mesh is more than one body. Shells inside others do not count: those are cavities or nested.
+    /// The mesh consists of several bodies. Shells inside others do not count: those are cavities
+    /// or nested.
     DisconnectedParts {
-        /// How many bodies.
+        /// Number of bodies.
         components: u32,
     },
-    /// The size makes other units than metres likely.
+    /// The size of the mesh suggests units other than metres.
     SuspiciousUnits {
-        /// Diagonal of the box around the mesh \[m\].
+        /// Diagonal of the mesh's AABB \[m\].
         diagonal: f64,
-        /// What the numbers probably are.
+        /// Probable unit of the coordinates.
         guess: UnitGuess,
     },
 }
 
-/// What the numbers in a mesh of unlikely size probably are.
+/// Probable unit of the coordinates of a mesh of implausible size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitGuess {
     /// Millimetres: the mesh is too large for metres.
     Millimetres,
-    /// Metres divided by 1000 once more than needed: the mesh is too small.
+    /// Metres divided by 1000 once too often: the mesh is too small.
     ScaledTwice,
 }
 
 impl UnitGuess {
-    /// Larger than this \[m\] suggests millimetres: parts of 20 mm and more, read as metres. Bodies in contact are seldom
-    /// larger (a truck is 18 m long); landscapes are, and may ignore it.
+    /// Diagonal above which millimetres are suspected \[m\]: the size of a part of this many
+    /// millimetres, read as metres. Bodies in contact are seldom larger (a truck is 18 m long);
+    /// landscapes are, and may ignore the warning.
     pub const LARGE: f64 = 20.0;
-    /// Smaller than this \[m\] suggests a conversion too many: a tenth of a millimetre, thinner than parts that are
-    /// handled, while 100 mm converted twice has just this size.
+    /// Diagonal below which a surplus conversion is suspected \[m\]: thinner than parts that are
+    /// handled, and the size of a 100 mm part converted twice.
     pub const SMALL: f64 = 1e-4;
 
-    /// A guess for a mesh with the given diagonal \[m\]; `None` when metres are plausible.
+    /// Guesses the unit from the diagonal of a mesh \[m\]; `None` when metres are plausible.
     pub fn from_diagonal(diagonal: f64) -> Option<UnitGuess> {
         if diagonal > UnitGuess::LARGE {
             Some(UnitGuess::Millimetres)
@@ -129,7 +132,7 @@ impl UnitGuess {
 }
 
 impl Defect {
-    /// Every name [`Self::kind`] can return, in the order of the checks.
+    /// Names that [`Self::kind`] can return, in the order of the checks.
     pub const KINDS: [&'static str; 14] = [
         "non_finite",
         "index_out_of_range",
@@ -147,7 +150,7 @@ impl Defect {
         "suspicious_units",
     ];
 
-    /// The kind of defect as a word for files and scripts; stable.
+    /// Returns the kind of defect as a word for files and scripts; the words are stable.
     pub fn kind(&self) -> &'static str {
         match self {
             Defect::NonFinite { .. } => "non_finite",
@@ -167,7 +170,8 @@ impl Defect {
         }
     }
 
-    /// Where to look first: a vertex for defects of vertices, else a face; `None` for those of the whole mesh.
+    /// Returns the index of the defect's location: a vertex for defects of vertices, else a face;
+    /// `None` for defects of the whole mesh.
     pub fn first_index(&self) -> Option<u32> {
         match self {
             Defect::NonFinite { vertex }

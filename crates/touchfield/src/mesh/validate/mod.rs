@@ -1,15 +1,18 @@
-//! Everything that is wrong with a mesh, found and named.
+//! Mesh validation: finds and reports every defect of a mesh.
 //!
 //! Input: any [`TriangleMesh`], also with NaN and indices out of range.
-//! Output: a [`Validation`] with every defect as a typed value, in the order of [`Defect::KINDS`], by index within a kind.
-//! Cost: linear but for self-intersections, which take most of the time: about 0.1 s of one core for 70,000 faces.
-//! Not for: mending; see [`super::repair`].
+//! Output: a [`Validation`] with every defect as a typed value, in the order of [`Defect::KINDS`],
+//! by index within a kind.
+//! Cost: linear except for self-intersections, which take most of the time: about 0.1 s on one core
+//! for 70,000 faces.
+//! Not for: repairing; see [`super::repair`].
 //!
-//! Topology is judged over vertices welded where their positions are bit-identical, so that a soup of unshared vertices (STL, or
-//! OBJ split at seams) counts as the surface it shows; the indices named are those of the mesh as given.
-//! What an earlier defect makes meaningless is left out later: faces with missing or non-finite vertices take part in nothing,
-//! faces with two corners at one place have no edges, faces without area cross nothing, and only
-//! closed shells of one orientation can be inside out or nested.
+//! Topology is judged over vertices welded where their positions are bit-identical, so that a soup
+//! of unshared vertices (STL, or OBJ split at seams) counts as one surface. The reported indices
+//! are those of the input mesh. Checks that an earlier defect makes meaningless are skipped: faces
+//! with missing or non-finite vertices take part in nothing, faces with two coincident corners have
+//! no edges, faces without area cross nothing, and only closed, consistently oriented shells can be
+//! inside out or nested.
 
 mod defect;
 #[cfg(test)]
@@ -26,25 +29,25 @@ use super::{
 };
 use crate::geom::DAabb;
 
-/// How far to look for self-intersections, the only costly check.
+/// Extent of the search for self-intersections, the only costly check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfIntersectionCheck {
     /// List every pair, up to [`ValidateSettings::max_self_intersections`].
     #[default]
     All,
-    /// Stop at one: enough to know whether there are any.
+    /// Stop at the first pair, which is enough to decide whether there are any.
     First,
-    /// Do not look.
+    /// Skip the search.
     Skip,
 }
 
-/// What [`validate`] does.
+/// Settings of [`validate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidateSettings {
-    /// How far to look for self-intersections.
+    /// Extent of the search for self-intersections.
     pub self_intersections: SelfIntersectionCheck,
-    /// Pairs listed at most; `None` for no limit, of pairs or of work. Shells that overlap everywhere have pairs by the square
-    /// of their faces.
+    /// Largest number of listed pairs; `None` for no limit, of pairs or of work. Shells that
+    /// overlap everywhere have a number of pairs quadratic in their faces.
     pub max_self_intersections: Option<usize>,
 }
 
@@ -57,56 +60,59 @@ impl Default for ValidateSettings {
     }
 }
 
-/// How much the listed self-intersections say.
+/// Completeness of the list of self-intersections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfIntersectionList {
-    /// All there are.
+    /// All self-intersections are listed.
     Complete,
-    /// The search met a limit, of pairs or of work: there may be more.
+    /// The search reached a limit, of pairs or of work: there may be more.
     Truncated,
-    /// Nobody looked.
+    /// The search was skipped.
     NotChecked,
 }
 
-/// What [`validate`] found.
+/// Result of [`validate`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     /// Every defect, by kind in the order of [`Defect::KINDS`], then by index.
     pub defects: Vec<Defect>,
-    /// Number of vertices, as given.
+    /// Number of vertices of the input mesh.
     pub vertices: usize,
-    /// Number of faces, as given.
+    /// Number of faces of the input mesh.
     pub faces: usize,
-    /// Number of components: faces that hang together through edges where two meet.
+    /// Number of components: faces connected through edges where exactly two meet.
     pub components: usize,
-    /// The component of every face; [`super::Components::NONE`] for faces without three distinct, finite corners.
+    /// Component of every face; [`super::Components::NONE`] for faces without three distinct,
+    /// finite corners.
     pub component_of_face: Vec<u32>,
     /// Whether there are faces and exactly two of them meet at every edge.
     pub watertight: bool,
     /// Whether at most two faces meet at every edge and a single fan at every vertex.
     pub manifold: bool,
-    /// Volume enclosed by the usable faces \[m³\]; means little unless watertight and consistent.
+    /// Volume enclosed by the valid faces \[m³\]; only meaningful if watertight and consistently
+    /// oriented.
     pub signed_volume: f64,
-    /// The box around the usable faces \[m\].
+    /// AABB of the valid faces \[m\].
     pub bounds: DAabb,
-    /// Whether the self-intersections among the defects are all there are.
+    /// Whether the list of self-intersections among the defects is complete.
     pub self_intersections: SelfIntersectionList,
 }
 
 impl Validation {
-    /// How many defects there are of a kind, given as its [`Defect::kind`].
+    /// Returns the number of defects of a kind, given as its [`Defect::kind`].
     pub fn count(&self, kind: &str) -> usize {
         self.of_kind(kind).count()
     }
 
-    /// The defects of a kind, given as its [`Defect::kind`].
+    /// Returns the defects of a kind, given as its [`Defect::kind`].
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Defect> {
         self.defects
             .iter()
             .filter(move |defect| defect.kind() == kind)
     }
 
-    /// The kinds found, in the order of [`Defect::KINDS`], with their number and the first defect of each.
+    /// Returns the kinds that occur, in the order of [`Defect::KINDS`], with their number and the
+    /// first defect of each.
     pub fn by_kind(&self) -> Vec<(&'static str, usize, &Defect)> {
         self.defects
             .chunk_by(|a, b| a.kind() == b.kind())
@@ -125,19 +131,21 @@ pub fn validate_with(mesh: &TriangleMesh, settings: &ValidateSettings) -> Valida
     examine(mesh, settings).validation
 }
 
-/// What [`validate_with`] found, and what it built on the way.
+/// Result of [`validate_with`], with its intermediate data.
 pub(crate) struct Examination {
     pub(crate) validation: Validation,
-    /// Over welded vertices.
+    /// Faces over welded vertices.
     pub(crate) faces: Vec<[u32; 3]>,
-    /// Of `faces`.
+    /// Topology of `faces`.
     pub(crate) topology: Topology,
-    /// The faces whose plane can be crossed.
+    /// Whether each face has area.
     pub(crate) with_area: Vec<bool>,
 }
 
-/// As [`validate_with`], for those who go on with the same mesh.
+/// Validates a mesh as [`validate_with`] does, and returns the intermediate data for callers that
+/// continue with the same mesh.
 pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Examination {
+    // Vertices and faces.
     let mut defects = Vec::new();
     unusable(mesh, &mut defects);
     let faces = welded_faces(mesh);
@@ -149,6 +157,7 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
     duplicates(&topology, &mut defects);
     unreferenced(mesh, &mut defects);
 
+    // Edges and vertex fans.
     let watertight_edges = edges(mesh, &topology, &mut defects);
     let bow_ties = topology.bow_tie_vertices();
     let manifold = bow_ties.is_empty()
@@ -161,6 +170,7 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
             .map(|vertex| Defect::BowTieVertex { vertex }),
     );
 
+    // Self-intersections of the faces with area, without duplicates.
     let with_area: Vec<bool> = (0..faces.len())
         .map(|face| topology.has_face(face) && !degenerate[face])
         .collect();
@@ -176,6 +186,7 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
         }
     }
     let crossings = limit.map(|limit| crossing_faces(mesh, &faces, &take_part, None, limit));
+    // Shells, and which of them cross.
     let components = topology.components_by_edges();
     let pairs = crossings.as_ref().map_or(&[][..], |found| &found.pairs);
     let mut crossing_components: Vec<[u32; 2]> = pairs
@@ -196,6 +207,7 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
         &crossing_components,
     );
 
+    // Report the rest in the order of the kinds.
     inconsistent(mesh, &topology, &mut defects);
     inside_out(&shells, &mut defects);
     defects.extend(
@@ -244,7 +256,7 @@ pub(crate) fn examine(mesh: &TriangleMesh, settings: &ValidateSettings) -> Exami
     }
 }
 
-/// Numbers of the marked entries.
+/// Returns the indices of the marked entries.
 fn marked(marks: &[bool]) -> impl Iterator<Item = u32> {
     (0u32..)
         .zip(marks)
@@ -267,7 +279,8 @@ fn unusable(mesh: &TriangleMesh, defects: &mut Vec<Defect>) {
     }
 }
 
-/// Faces over the same three vertices. Each is looked for at the edge of its two lowest vertices, where all its copies are.
+/// Finds faces over the same three vertices. All copies of a face meet at the edge of its two
+/// lowest vertices, so each is looked up there.
 fn duplicates(topology: &Topology, defects: &mut Vec<Defect>) {
     let before = defects.len();
     let mut over_edge: Vec<(u32, u32)> = Vec::new();
@@ -307,14 +320,14 @@ fn unreferenced(mesh: &TriangleMesh, defects: &mut Vec<Defect>) {
     defects.extend(marked(&referenced).map(|vertex| Defect::Unreferenced { vertex }));
 }
 
-/// Ends of an edge in the mesh's own indices, as the face runs along it.
+/// Returns the ends of an edge in the mesh's own indices, in the direction of the face.
 fn ends(mesh: &TriangleMesh, half_edge: super::HalfEdge) -> [u32; 2] {
     let corners = mesh.faces[half_edge.face as usize];
     let corner = half_edge.corner as usize;
     [corners[corner], corners[(corner + 1) % 3]]
 }
 
-/// Open and non-manifold edges; whether there are none of either.
+/// Finds open and non-manifold edges; returns whether there are none of either.
 fn edges(mesh: &TriangleMesh, topology: &Topology, defects: &mut Vec<Defect>) -> bool {
     let before = defects.len();
     for edge in topology.edges() {
@@ -374,7 +387,7 @@ fn nested(shells: &[Shell], defects: &mut Vec<Defect>) {
 
 fn disconnected(topology: &Topology, shells: &[Shell], defects: &mut Vec<Defect>) {
     let parts = topology.components_by_vertices();
-    // A part counts when one of its shells lies in no other.
+    // A part counts as a body when one of its shells lies in no other.
     let mut free = vec![false; parts.count];
     for shell in shells.iter().filter(|shell| shell.parent.is_none()) {
         free[parts.of_face[shell.first_face as usize] as usize] = true;

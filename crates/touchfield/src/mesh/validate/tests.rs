@@ -3,7 +3,7 @@ use glam::DVec3;
 use super::super::test_meshes::*;
 use super::*;
 
-/// The kinds found, each once.
+/// Returns the kinds that occur, each once.
 fn kinds(mesh: &TriangleMesh) -> Vec<&'static str> {
     validate(mesh)
         .by_kind()
@@ -82,7 +82,7 @@ fn indices_out_of_range_are_named() {
 fn faces_without_area_are_named_at_any_scale_and_place() {
     for scale in [1e-150, 1e-12, 1.0, 1e12, 1e150, 1e300] {
         let mut flat = tetrahedron();
-        // 0.1, 0.2 and 0.3 are in a line only up to rounding.
+        // 0.1, 0.2 and 0.3 are collinear only up to rounding.
         flat.vertices
             .extend([0.1, 0.2, 0.3].map(|t| DVec3::new(t, 3.0 * t, 7.0 * t)));
         flat.faces.extend([[0, 0, 1], [4, 5, 6]]);
@@ -103,7 +103,7 @@ fn faces_without_area_are_named_at_any_scale_and_place() {
     copies.vertices.push(-DVec3::ZERO);
     copies.faces.push([0, 4, 1]);
     assert_eq!(validate(&copies).defects, [Defect::Degenerate { face: 4 }]);
-    // A sliver is thin, not flat.
+    // A sliver is thin but not degenerate.
     let sliver = mesh(
         &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1e-12, 0.0]],
         &[[0, 1, 2]],
@@ -156,7 +156,7 @@ fn an_open_box_has_four_open_edges() {
     assert_eq!(kinds(&open), ["open_edge"]);
     assert_eq!(found.count("open_edge"), 4);
     assert!(!found.watertight && found.manifold);
-    // In the mesh's own direction and numbers, also for a soup.
+    // Reported in the mesh's own direction and indices, also for a soup.
     let single = mesh(
         &[[9.0; 3], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
         &[[3, 1, 2]],
@@ -235,7 +235,8 @@ fn inside_out_depends_on_what_is_around() {
             inverted(sphere.clone())
         }
     };
-    // Orientations from outside to inside; which are inside out; which nested pairs have the same orientation.
+    // Orientations from outside to inside; which shells are inside out; which nested pairs have the
+    // same orientation.
     for (signs, wrong, same) in [
         (&[1][..], &[][..], &[][..]),
         (&[-1], &[0], &[]),
@@ -286,7 +287,8 @@ fn inside_out_depends_on_what_is_around() {
 fn nesting_of_random_cubes_is_as_their_corners_tell() {
     let mut random = Random(5);
     for round in 0..40 {
-        // A cube has room for eight of a quarter of its size, and none touch: containment is a matter of corners.
+        // A cube has room for eight of a quarter of its size, none of which touch: containment
+        // follows from the corners.
         let mut cubes = vec![([0.0; 3], 1024.0)];
         while cubes.len() < 30 {
             let (min, size) = cubes[random.below(cubes.len())];
@@ -352,7 +354,8 @@ fn nesting_of_random_cubes_is_as_their_corners_tell() {
     }
 }
 
-/// Once took a ray through all others for each, and memory with the square of their number.
+/// Regression test: nesting must not cast a ray through all other shells for each shell, nor use
+/// quadratic memory.
 #[test]
 fn twenty_thousand_shells_in_a_nest_and_in_a_row() {
     let count = 20_000;

@@ -1,4 +1,4 @@
-//! Threads against ISO 68-1, written down a second time, and nut and bolt against one another.
+//! Threads against an independent implementation of ISO 68-1, and nut and bolt against one another.
 
 use std::f64::consts::{PI, TAU};
 
@@ -7,7 +7,8 @@ use glam::{DMat3, DVec3};
 use super::intersection::crossing;
 use super::*;
 
-/// Radius of the basic profile (flat roots) at a point of the thread: `D/2` on the crest, `D₁/2` at the root.
+/// Returns the radius of the basic profile (flat roots) at a point of the thread: `D/2` on the
+/// crest, `D₁/2` at the root.
 fn basic_radius(size: MetricSize, theta: f64, z: f64) -> f64 {
     let (d, pitch) = (size.diameter(), size.pitch());
     let turns = z / pitch - theta / TAU;
@@ -17,7 +18,7 @@ fn basic_radius(size: MetricSize, theta: f64, z: f64) -> f64 {
     (d / 2.0 - down_flank.max(0.0)).max(minor / 2.0)
 }
 
-/// Distances from the axis to the mesh along a horizontal ray.
+/// Returns the distances from the axis to the mesh along a horizontal ray.
 fn radii_along_ray(mesh: &TriangleMesh, theta: f64, z: f64) -> Vec<f64> {
     let origin = DVec3::Z * z;
     let along = DVec3::new(theta.cos(), theta.sin(), 0.0);
@@ -44,7 +45,7 @@ fn threads_follow_the_iso_profile() {
         let parameters = Bolt::of_size(size);
         let gap = 0.5 * parameters.clearance;
         let (bolt, nut) = (bolt(parameters).unwrap(), nut(Nut::of_size(size)).unwrap());
-        // Chords cut the circle by this much; on flanks the row heights are exact.
+        // Chords are this much inside the circle; on flanks the row heights are exact.
         let chord = 0.5 * size.diameter() * (1.0 - (PI / 96.0).cos());
         let tolerance = 1.5 * chord + 1e-9;
         let minor = 0.5 * (size.diameter() - 1.082_531_754_73 * pitch);
@@ -128,7 +129,7 @@ fn nut_screws_along_the_bolt_without_touching_it() {
                 "{size:?} after {turns} turns"
             );
         }
-        // Out of phase, or against the sense of the thread, it must jam: the test can fail.
+        // Out of phase, or turned the wrong way, it must jam: shows that the test can fail.
         for (turn, lift) in [(0.0, 0.5), (0.5, 0.0), (-0.25, 0.25)] {
             let jammed = screwed(&nut, TAU * turn, start + lift * pitch);
             assert_ne!(crossing(&jammed, &bolt), None, "{size:?} {turn} {lift}");
@@ -147,7 +148,8 @@ fn play_is_what_the_clearance_says() {
         moved.vertices.iter_mut().for_each(|v| v.x += x);
         crossing(&moved, &bolt)
     };
-    // Along the axis, a flank is reached after clearance · tan 30°; chords and facets take up to a tenth of it.
+    // Along the axis, a flank is reached after clearance · tan 30°; chords and facets take up to a
+    // tenth of it.
     let axial = clearance / 3.0f64.sqrt();
     for sign in [1.0, -1.0] {
         assert_eq!(shifted(0.0, 0.9 * sign * axial), None);
@@ -188,7 +190,8 @@ fn equal_gears_mesh_without_overlap() {
     let tooth = TAU / f64::from(d.teeth);
     for phase in [0.0, 0.3, 0.5, 0.85] {
         let first = screwed(&gear, phase * tooth, 0.0);
-        // A gap of the other faces −x when this tooth faces +x; it turns the other way.
+        // When this tooth faces +x, a gap of the other gear faces −x; that gear turns in the
+        // opposite direction.
         let mut second = screwed(&gear, PI + (0.5 - phase) * tooth, 0.0);
         second.vertices.iter_mut().for_each(|v| v.x += distance);
         assert_eq!(crossing(&first, &second), None, "phase {phase}");

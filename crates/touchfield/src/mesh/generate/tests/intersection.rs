@@ -1,4 +1,4 @@
-//! Exact test for crossing triangles, slow but plain: the oracle of the models' tests.
+//! Exact test for crossing triangles, slow but simple: the reference for the tests of the models.
 
 use glam::DVec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
@@ -18,7 +18,8 @@ fn side(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
     orient3d(coord(a), coord(b), coord(c), coord(p))
 }
 
-/// Orientation of three points of one plane, seen along the coordinate axis nearest to its normal.
+/// Returns the orientation of three points of one plane, seen along the coordinate axis nearest to
+/// its normal.
 fn turn(axis: usize, [a, b, c]: [DVec3; 3]) -> f64 {
     let flat = |p: DVec3| {
         let p = p.to_array();
@@ -37,7 +38,7 @@ fn dominant_axis([a, b, c]: [DVec3; 3]) -> usize {
         .unwrap()
 }
 
-/// Whether two segments of one plane share a point.
+/// Returns whether two segments of one plane share a point.
 fn segments_meet(axis: usize, [p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
     let (pa, pb) = (turn(axis, [p, q, a]), turn(axis, [p, q, b]));
     let (ap, aq) = (turn(axis, [a, b, p]), turn(axis, [a, b, q]));
@@ -49,7 +50,7 @@ fn segments_meet(axis: usize, [p, q]: [DVec3; 2], [a, b]: [DVec3; 2]) -> bool {
     !apart(pa, pb) && !apart(ap, aq)
 }
 
-/// Whether a segment and a closed triangle share a point.
+/// Returns whether a segment and a closed triangle share a point.
 fn segment_meets_triangle([p, q]: [DVec3; 2], t: [DVec3; 3]) -> bool {
     let [a, b, c] = t;
     let (above, below) = (side(a, b, c, p), side(a, b, c, q));
@@ -69,7 +70,8 @@ fn segment_meets_triangle([p, q]: [DVec3; 2], t: [DVec3; 3]) -> bool {
     turns.iter().all(|&t| t >= 0.0) || turns.iter().all(|&t| t <= 0.0)
 }
 
-/// Whether a plane along an edge of one separates the two by far more than rounding: spares most exact tests.
+/// Returns whether a plane along an edge of one triangle separates the two by far more than
+/// rounding; saves most exact tests.
 fn clearly_apart(ta: [DVec3; 3], tb: [DVec3; 3]) -> bool {
     let along_edge = |t: [DVec3; 3], other: [DVec3; 3]| {
         let normal = (t[1] - t[0]).cross(t[2] - t[0]);
@@ -82,7 +84,7 @@ fn clearly_apart(ta: [DVec3; 3], tb: [DVec3; 3]) -> bool {
     along_edge(ta, tb) || along_edge(tb, ta)
 }
 
-/// Whether two triangles share more than the vertices and edges they are meant to share.
+/// Returns whether two triangles share more than the vertices and edges they are meant to share.
 fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh: bool) -> bool {
     let (fa, fb) = (a.faces[i], b.faces[j]);
     let (ta, tb) = (a.triangle(i).corners(), b.triangle(j).corners());
@@ -108,7 +110,7 @@ fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh
                 || segment_meets_triangle([tb[(l + 1) % 3], tb[(l + 2) % 3]], ta)
         }
         [k, l] => {
-            // Folded flat onto one another, or fine.
+            // Sharing an edge: they cross only if folded flat onto one another.
             let apex_a = ta[3 - k - l];
             let apex_b = tb[3 - other(k) - other(l)];
             let axis = dominant_axis(ta);
@@ -119,7 +121,7 @@ fn faces_cross(a: &TriangleMesh, i: usize, b: &TriangleMesh, j: usize, same_mesh
     }
 }
 
-/// A tree of boxes over faces: leaves hold a handful.
+/// A tree of boxes over faces; a leaf holds a handful.
 enum Node {
     Leaf(DAabb, Vec<usize>),
     Split(DAabb, Box<[Node; 2]>),
@@ -172,7 +174,7 @@ fn visit(a: &Node, b: &Node, found: &mut impl FnMut(usize, usize)) {
     }
 }
 
-/// Each pair of faces of one tree once.
+/// Visits each pair of faces of one tree once.
 fn visit_within(node: &Node, found: &mut impl FnMut(usize, usize)) {
     match node {
         Node::Leaf(_, faces) => {
@@ -188,7 +190,7 @@ fn visit_within(node: &Node, found: &mut impl FnMut(usize, usize)) {
     }
 }
 
-/// The first pair of faces of one mesh that cross, fold or coincide.
+/// Returns the first pair of faces of one mesh that cross, fold or coincide.
 pub(super) fn self_crossing(mesh: &TriangleMesh) -> Option<(usize, usize)> {
     let tree = Node::new(mesh, (0..mesh.faces.len()).collect());
     let mut first = None;
@@ -200,7 +202,7 @@ pub(super) fn self_crossing(mesh: &TriangleMesh) -> Option<(usize, usize)> {
     first
 }
 
-/// The first pair of faces of two meshes that touch.
+/// Returns the first pair of faces of two meshes that touch.
 pub(super) fn crossing(a: &TriangleMesh, b: &TriangleMesh) -> Option<(usize, usize)> {
     let tree_a = Node::new(a, (0..a.faces.len()).collect());
     let tree_b = Node::new(b, (0..b.faces.len()).collect());

@@ -1,4 +1,5 @@
-//! Every model, default and random: closed, manifold, outward, free of crossings, of the right volume and genus.
+//! Every model, default and random: closed, manifold, outward, free of crossings, of the right
+//! volume and genus.
 
 mod fit;
 mod intersection;
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use super::*;
 use intersection::self_crossing;
 
-/// Asserts everything that [`super`] promises of a mesh; returns its genus.
+/// Asserts every guarantee that [`super`] gives for a mesh; returns its genus.
 fn assert_sound(name: &str, mesh: &TriangleMesh) -> i64 {
     assert_eq!(mesh.first_invalid_face(), None, "{name}");
     let mut edges: BTreeMap<(u32, u32), usize> = BTreeMap::new();
@@ -25,7 +26,7 @@ fn assert_sound(name: &str, mesh: &TriangleMesh) -> i64 {
     for &(a, b) in edges.keys() {
         assert!(edges.contains_key(&(b, a)), "{name}: edge {a}-{b} is open");
     }
-    // Around each vertex, turn from face to face: one round must visit all its faces.
+    // Around each vertex, step from face to face: one revolution must visit all its faces.
     let mut faces_at = vec![0usize; mesh.vertices.len()];
     let mut any_spoke = vec![None; mesh.vertices.len()];
     for &[a, b, c] in &mesh.faces {
@@ -269,7 +270,7 @@ fn the_coarsest_models_are_sound() {
     }
 }
 
-/// The random tests below may refuse; these must not, or nothing would be tested.
+/// The random tests below accept errors; these parameters must succeed, or nothing would be tested.
 #[test]
 fn sensible_variants_are_made() {
     for (p, q) in [(1, 1), (1, 4), (3, 2), (2, 5), (3, 4), (5, 2), (4, 5)] {
@@ -367,7 +368,7 @@ proptest! {
         prop_assert_eq!(assert_sound("terrain", &shape), 0);
     }
 
-    /// Whatever a parameter set asks for, the answer is a sound mesh or an error; most of these are meshes.
+    /// Every parameter set gives a sound mesh or an error; most of these give meshes.
     #[test]
     fn random_tubes_are_sound_or_refused(p in 1u32..5, q in 1u32..6, thin in 0.05f64..1.2, sides in 3u32..16,
                                          segments in 90u32..200, windings in 0.0f64..6.0, amplitude in 0.0f64..0.2) {

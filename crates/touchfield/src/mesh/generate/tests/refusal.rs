@@ -1,4 +1,4 @@
-//! Parameters that make no sense are refused by name, and absurd counts before memory is taken.
+//! Invalid parameters are refused by name, and excessive counts before memory is allocated.
 
 use super::*;
 

@@ -1,11 +1,12 @@
-//! Volumes against closed forms. Inscribed facets lose volume with the square of their size, so halving them must
-//! cut the error by about four.
+//! Volumes against closed forms. Inscribed facets lose volume with the square of their size, so
+//! halving them must reduce the error by a factor of about four.
 
 use std::f64::consts::PI;
 
 use super::*;
 
-/// Checks that the volume approaches `exact` at second order and is within `tolerance` (relative) when fine.
+/// Checks that the volume approaches `exact` at second order and is within `tolerance` (relative)
+/// when fine.
 fn assert_converges(name: &str, exact: f64, tolerance: f64, mesh: impl Fn(u32) -> TriangleMesh) {
     let error = |scale| (mesh(scale).signed_volume() / exact - 1.0).abs();
     let (coarse, fine) = (error(1), error(2));
@@ -82,7 +83,7 @@ fn round_models_approach_their_closed_forms() {
     });
 }
 
-/// Pappus: cross-section times the length of the middle line.
+/// Pappus: cross-section times the length of the centre line.
 #[test]
 fn tubes_have_the_volume_that_pappus_gives_them() {
     let d = ChainLink::default();
@@ -162,7 +163,8 @@ fn flat_models_are_exact() {
 
 #[test]
 fn the_gear_has_the_area_of_its_profile() {
-    // Half a tooth as an integral of ψ(ρ) ρ dρ above the base circle (48 teeth: the root lies above it).
+    // Half a tooth as an integral of ψ(ρ) ρ dρ above the base circle (48 teeth: the root lies above
+    // it).
     let d = Gear {
         teeth: 48,
         segments: 32,
@@ -203,7 +205,8 @@ fn the_mug_holds_its_wall_and_its_handle() {
         glam::DVec3::new(d.handle_reach * sin, 0.0, 0.5 * d.handle_height * cos)
     });
     let handle = PI * d.handle_radius.powi(2) * path;
-    // The flare adds at most a quarter of the tube at each joint; chamfers and the round rim take a little off.
+    // The flare adds at most a quarter of the tube at each joint; chamfers and the round rim take a
+    // little off.
     let (least, most) = (0.97 * shell + handle, 1.03 * shell + 1.3 * handle);
     assert!(
         least < volume && volume < most,

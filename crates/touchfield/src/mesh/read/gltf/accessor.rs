@@ -1,4 +1,4 @@
-//! Accessors: typed views of buffers, read element by element and never copied.
+//! Accessors: typed views of buffers, read element by element without copying.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,8 @@ impl ComponentType {
         )
     }
 
-    /// The component at the beginning of `bytes`; zero when there are too few, which [`Strided`] rules out.
+    /// Reads the component at the beginning of `bytes`; zero when there are too few, which
+    /// [`Strided`] rules out.
     fn read(self, bytes: &[u8]) -> f64 {
         fn raw<const N: usize>(bytes: &[u8]) -> [u8; N] {
             bytes.first_chunk().copied().unwrap_or([0; N])
@@ -60,7 +61,7 @@ impl ComponentType {
         }
     }
 
-    /// What `normalized` integers are multiplied with.
+    /// Returns the factor for `normalized` integers.
     fn normalization(self) -> f64 {
         match self {
             ComponentType::I8 => 1.0 / 127.0,
@@ -72,7 +73,7 @@ impl ComponentType {
     }
 }
 
-/// Elements at a fixed distance from each other, all inside the bytes.
+/// Elements with a fixed stride, all within the bytes.
 struct Strided<'a> {
     bytes: &'a [u8],
     stride: usize,
@@ -87,12 +88,12 @@ impl Strided<'_> {
     }
 }
 
-/// An accessor's elements, some of them replaced.
+/// Elements of an accessor, some of them replaced by sparse values.
 struct Elements<'a> {
     count: usize,
-    /// Zeros when there is none.
+    /// Elements in a buffer; all zeros if `None`.
     base: Option<Strided<'a>>,
-    /// Numbers of replaced elements, increasing, and their new values.
+    /// Indices of replaced elements, increasing, and their new values.
     sparse: Option<(Vec<usize>, Strided<'a>)>,
 }
 
@@ -125,7 +126,7 @@ impl Positions<'_> {
     pub(super) fn position(&self, vertex: usize) -> DVec3 {
         let component = |axis| {
             let value = self.elements.component(vertex, axis) * self.scale;
-            // The most negative integer is one step past −1.
+            // The most negative integer maps to slightly less than −1.
             if self.is_normalized {
                 value.max(-1.0)
             } else {
@@ -149,7 +150,7 @@ impl Indices<'_> {
     }
 }
 
-/// The document together with its bytes.
+/// The document and its buffers.
 pub(super) struct Source<'a> {
     pub(super) document: &'a Document,
     pub(super) buffers: &'a [Cow<'a, [u8]>],
@@ -240,7 +241,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Zeros cost no bytes, so their number is held to the size of the buffers.
+    /// Limits the number of implicit zeros to the size of the buffers, because they occupy no bytes
+    /// in the file.
     fn check_zeros(&self, accessor: &Accessor, path: &str) -> Result<(), ReadError> {
         let bytes: usize = self.buffers.iter().map(|buffer| buffer.len()).sum();
         if accessor.sparse.is_none() {
@@ -297,7 +299,7 @@ impl<'a> Source<'a> {
         Ok((replaced, values))
     }
 
-    /// The bytes of some elements, once it is sure that all are there.
+    /// Returns the bytes of some elements, after checking that all of them exist.
     fn strided(
         &self,
         slot: Slot,
@@ -326,7 +328,7 @@ impl<'a> Source<'a> {
             let problem = format!("a stride of {stride} bytes for elements of {size}");
             return Err(Cause::Gltf(problem).at_json(view_path + ".byteStride"));
         }
-        // (count − 1) strides and one element.
+        // `(count − 1)` strides and one element.
         let needed = match slot.count.checked_sub(1) {
             Some(last) => last.checked_mul(stride).and_then(|n| n.checked_add(size)),
             None => Some(0),
@@ -349,14 +351,14 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What an element is.
+/// Kind of element.
 #[derive(Clone, Copy)]
 enum Shape {
     Position,
     Index,
 }
 
-/// Where elements lie in a buffer view.
+/// Location of elements in a buffer view.
 struct Slot {
     view: usize,
     offset: usize,
@@ -368,7 +370,7 @@ fn index_type(code: u32) -> Cause {
     Cause::Gltf(format!("{code} is no component type of indices"))
 }
 
-/// A primitive or buffer that is compressed with an extension.
+/// Builds the error for a primitive or buffer that is compressed with an extension.
 pub(super) fn compressed(extension: &str) -> Cause {
     let name: String = extension.chars().take(64).collect();
     Cause::Unsupported {

@@ -1,4 +1,4 @@
-//! The bytes of a glTF file: the chunks of a GLB container, embedded base64, and files beside it.
+//! Bytes of a glTF file: the chunks of a GLB container, embedded base64, and files beside it.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -11,10 +11,10 @@ use crate::mesh::read::limits::{Limits, byte_limit, file_bytes};
 pub(in super::super) const GLB_MAGIC: &[u8] = b"glTF";
 const CHUNK_JSON: u32 = 0x4E4F_534A;
 const CHUNK_BIN: u32 = 0x004E_4942;
-/// What URIs that hold their bytes themselves begin with.
+/// Prefix of URIs that embed their bytes.
 const DATA_URI: &str = "data:";
 
-/// The JSON text with the byte it begins at, and the binary chunk if there is one.
+/// The JSON text with its start in the file, and the binary chunk if there is one.
 pub(super) struct Chunks<'a> {
     pub(super) json: &'a [u8],
     pub(super) json_start: usize,
@@ -60,7 +60,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Chunks<'_>, ReadError> {
     })
 }
 
-/// The chunk at a position if it is of the wanted kind, and where the next one begins.
+/// Returns the chunk at a position if it is of the wanted kind, and the position of the next one.
 fn chunk(bytes: &[u8], at: usize, wanted: u32) -> Result<(Option<&[u8]>, usize), ReadError> {
     let length = u32_at(bytes, at, "the length of a chunk")? as usize;
     let kind = u32_at(bytes, at + 4, "the kind of a chunk")?;
@@ -85,7 +85,7 @@ fn u32_at(bytes: &[u8], at: usize, expected: &'static str) -> Result<u32, ReadEr
         .ok_or_else(|| Cause::UnexpectedEnd { expected }.at_byte(bytes.len()))
 }
 
-/// The bytes of every buffer, cut to its declared length.
+/// Loads every buffer, cut to its declared length.
 pub(super) fn load<'a>(
     document: &Document,
     binary: Option<&'a [u8]>,
@@ -114,7 +114,7 @@ pub(super) fn load<'a>(
                     }
                     .at_json(path() + ".uri")
                 })?;
-                // Embedded bytes have been counted as part of the document.
+                // Embedded bytes are already counted as part of the document.
                 if !uri.starts_with(DATA_URI) {
                     bytes_read += bytes.len() as u64;
                 }
@@ -135,7 +135,7 @@ pub(super) fn load<'a>(
     Ok(buffers)
 }
 
-/// The bytes that a URI names, at most `allowance` of them.
+/// Returns the bytes that a URI refers to, at most `allowance` of them.
 fn resolve(uri: &str, folder: Option<&Path>, allowance: u64) -> Result<Vec<u8>, Cause> {
     if let Some(data) = uri.strip_prefix(DATA_URI) {
         let Some((_, payload)) = data.split_once(";base64,") else {
@@ -150,7 +150,8 @@ fn resolve(uri: &str, folder: Option<&Path>, allowance: u64) -> Result<Vec<u8>, 
         uri: uri.chars().take(80).flat_map(char::escape_debug).collect(),
     };
     let name = decode_percent(uri).ok_or_else(leaves)?;
-    // Plain names only: no scheme or drive, no root, no way up, and no separator of another system.
+    // Relative paths only: no scheme or drive, no root, no parent directory, and no separator of
+    // another system.
     let is_plain = !name.contains([':', '\\', '\0'])
         && !name.is_empty()
         && Path::new(&name)
@@ -165,21 +166,21 @@ fn resolve(uri: &str, folder: Option<&Path>, allowance: u64) -> Result<Vec<u8>, 
             instead: "read the mesh by its path, or export it as GLB",
         });
     };
-    // A link may still lead out.
+    // A symbolic link may still lead outside.
     let folder = folder.canonicalize().map_err(Cause::Io)?;
     let path = folder.join(&name).canonicalize().map_err(Cause::Io)?;
     if !path.starts_with(&folder) {
         return Err(leaves());
     }
     if !path.metadata().map_err(Cause::Io)?.is_file() {
-        // A pipe could keep us waiting for ever.
+        // A pipe could block forever.
         let problem = std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file");
         return Err(Cause::Io(problem));
     }
     file_bytes(&path, allowance)
 }
 
-/// `%20` and the like, once; `None` when the result is not text.
+/// Decodes `%20` and similar escapes, once; `None` when the result is not UTF-8.
 fn decode_percent(uri: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
@@ -203,7 +204,7 @@ fn decode_percent(uri: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Base64 of RFC 4648, with or without padding.
+/// Decodes base64 of RFC 4648, with or without padding.
 fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Cause> {
     let unpadded = text.trim_ascii_end();
     let unpadded = unpadded.strip_suffix(b"=").unwrap_or(unpadded);
@@ -222,7 +223,7 @@ fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Cause> {
             };
             bits = bits << 6 | u32::from(value);
         }
-        // Six bits a digit, of which whole bytes count: 4 → 3, 3 → 2, 2 → 1.
+        // Six bits per digit, of which whole bytes count: 4 → 3, 3 → 2, 2 → 1.
         let [_, raw @ ..] = (bits << (24 - 6 * group.len())).to_be_bytes();
         bytes.extend_from_slice(&raw[..group.len() * 6 / 8]);
     }

@@ -1,4 +1,4 @@
-//! The part of the glTF 2.0 JSON document that geometry needs; serde skips the rest.
+//! The part of the glTF 2.0 JSON document that describes geometry; serde skips the rest.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde::de::IgnoredAny;
 
 use super::super::{Cause, ReadError};
 
-/// Extensions that are used, by name.
+/// Extensions of an object, by name.
 pub(super) type Extensions = BTreeMap<String, IgnoredAny>;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Document {
     pub(super) asset: Asset,
-    /// Extensions without which the file cannot be understood.
+    /// Names of the extensions that a reader must support.
     pub(super) extensions_required: Vec<String>,
     pub(super) scene: Option<usize>,
     pub(super) scenes: Vec<Scene>,
@@ -37,7 +37,7 @@ pub(super) struct Scene {
     pub(super) nodes: Vec<usize>,
 }
 
-/// Boxed where rarely given: a file may hold many nodes of three bytes each.
+/// A node of the scene. Rare members are boxed: a file may hold many nodes of three bytes each.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Node {
@@ -87,7 +87,7 @@ pub(super) struct Accessor {
     pub(super) sparse: Option<Box<Sparse>>,
 }
 
-/// Elements that replace some of an accessor's.
+/// Elements that replace some of the elements of an accessor.
 #[derive(Deserialize)]
 pub(super) struct Sparse {
     pub(super) count: usize,
@@ -153,9 +153,9 @@ pub(super) fn parse(json: &[u8], start: usize) -> Result<Document, ReadError> {
     Ok(document)
 }
 
-/// Extensions that move no triangle, or that the reader knows; complete names.
+/// Full names of extensions that do not affect triangles, or that the reader supports.
 const HARMLESS: [&str; 8] = [
-    // Integers as positions: `accessor` reads them.
+    // Integer positions: `accessor` reads them.
     "KHR_mesh_quantization",
     "KHR_lights_punctual",
     "EXT_lights_ies",
@@ -166,7 +166,7 @@ const HARMLESS: [&str; 8] = [
     "EXT_mesh_features",
 ];
 
-/// Families of extensions that only change how a surface looks; how their names begin.
+/// Name prefixes of extensions that only affect the appearance of a surface.
 const LOOKS: [&str; 5] = [
     "KHR_materials_",
     "ADOBE_materials_",
@@ -175,7 +175,8 @@ const LOOKS: [&str; 5] = [
     "MSFT_texture_",
 ];
 
-/// A file that requires an extension may not be read without it: geometry would be missing or in the wrong place.
+/// Refuses files that require unknown extensions: without them, geometry would be missing or
+/// misplaced.
 fn refuse_unknown_extensions(required: &[String]) -> Result<(), ReadError> {
     let is_harmless = |name: &str| {
         HARMLESS.contains(&name) || LOOKS.iter().any(|family| name.starts_with(family))
@@ -202,11 +203,12 @@ fn refuse_unknown_extensions(required: &[String]) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// The way out for compressed geometry.
+/// Suggested remedy for compressed geometry.
 pub(super) const WITHOUT_COMPRESSION: &str =
     "export without mesh compression (as `gltf-transform copy` does), or as OBJ, STL or PLY";
 
-/// The element of an array that an index names.
+/// Returns the element of an array at an index, or an error at the path `named_by` that contains
+/// the index.
 pub(super) fn element<'a, T>(
     array: &'a [T],
     index: usize,

@@ -1,11 +1,12 @@
-//! glTF 2.0 and GLB: the triangles of all nodes of the default scene, in world coordinates.
+//! glTF 2.0 and GLB files: the triangles of all nodes of the default scene, in world coordinates.
 //!
-//! Input: the bytes, and the folder where buffers may lie.
-//! Output: one mesh; within one node, bit-identical positions are one vertex, because glTF splits vertices wherever
-//! normals or texture coordinates differ. Nodes that mirror have their faces turned over.
-//! Cost: one look-up for each corner of each face; no copy of the buffers.
-//! Not for: skins, morph targets and animation (the mesh is taken as it is modelled), compressed or instanced meshes
-//! (refused).
+//! Input: the bytes, and the folder that may contain buffers.
+//! Output: one mesh. Within one node, vertices at bit-identical positions are merged, because glTF
+//! splits vertices wherever normals or texture coordinates differ. Faces of nodes that mirror are
+//! reversed.
+//! Cost: one lookup per corner of each face; the buffers are not copied.
+//! Not for: skins, morph targets and animation (the mesh is read in its rest state), compressed or
+//! instanced meshes (refused).
 
 mod accessor;
 mod buffer;
@@ -56,7 +57,7 @@ pub(super) fn read(
     Ok(reader.builder.finish())
 }
 
-/// The nodes to begin with, once it is sure that nodes form trees.
+/// Returns the root nodes, after checking that the nodes form trees.
 fn roots(document: &Document) -> Result<Vec<usize>, ReadError> {
     let parents = parents(document)?;
     let scene = document.scene.unwrap_or(0);
@@ -78,7 +79,8 @@ fn roots(document: &Document) -> Result<Vec<usize>, ReadError> {
     Ok((0..document.nodes.len()).filter(is_root).collect())
 }
 
-/// The parent of each node. Refuses nodes with two parents, and nodes that are their own ancestors.
+/// Returns the parent of each node. Refuses nodes with two parents, and nodes that are their own
+/// ancestors.
 fn parents(document: &Document) -> Result<Vec<Option<usize>>, ReadError> {
     let mut parents = vec![None; document.nodes.len()];
     for (number, node) in document.nodes.iter().enumerate() {
@@ -93,7 +95,7 @@ fn parents(document: &Document) -> Result<Vec<Option<usize>>, ReadError> {
             }
         }
     }
-    // With one parent each, what cannot be reached from a root is a cycle or hangs from one.
+    // With one parent each, a node that cannot be reached from a root is on a cycle or below one.
     let mut is_reached: Vec<bool> = parents.iter().map(Option::is_none).collect();
     let mut stack: Vec<usize> = (0..parents.len())
         .filter(|&node| is_reached[node])
@@ -157,13 +159,15 @@ struct SceneReader<'a> {
     source: Source<'a>,
     builder: MeshBuilder,
     welder: Welder,
-    /// A small file can show an empty mesh very many times; each time counts as a face.
+    /// Number of primitives that may still be drawn. A small file can instance an empty mesh very
+    /// many times, so each instance of a primitive counts as a face.
     primitives_left: usize,
     max_faces: usize,
 }
 
 impl SceneReader<'_> {
-    /// Walks down from the roots, in the order of the file, without recursion: chains of nodes may be long.
+    /// Adds the meshes of all nodes below the roots, in the order of the file, without recursion:
+    /// chains of nodes may be long.
     fn add_nodes(&mut self, roots: Vec<usize>) -> Result<(), ReadError> {
         let document = self.source.document;
         let mut stack: Vec<_> = roots
@@ -277,7 +281,7 @@ impl SceneReader<'_> {
         for face in 0..faces {
             let corner_numbers = match mode {
                 Mode::Triangles => [3 * face, 3 * face + 1, 3 * face + 2],
-                // As the specification has it: (i, i + (1 + i%2), i + (2 − i%2)).
+                // From the specification: (i, i + (1 + i%2), i + (2 − i%2)).
                 Mode::Strip => [face, face + 1 + face % 2, face + 2 - face % 2],
                 Mode::Fan => [face + 1, face + 2, 0],
             };
@@ -299,7 +303,7 @@ enum Mode {
     Fan,
 }
 
-/// The corners of a primitive's triangles, in drawing order.
+/// Corners of a primitive's triangles, in drawing order.
 struct Corners<'a> {
     count: usize,
     positions: Positions<'a>,

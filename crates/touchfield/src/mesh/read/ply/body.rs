@@ -1,9 +1,9 @@
-//! The values behind the header of a PLY file, whichever way they are encoded.
+//! Values after the header of a PLY file, in any of its encodings.
 
 use super::super::text::{Words, parse_number, plausible_count};
 use super::super::{Cause, Element, Place};
 
-/// The values behind the header, one after the other.
+/// Reader of the values after the header, one after the other.
 #[derive(Clone)]
 pub(super) enum Body<'a> {
     Text(Words<'a>),
@@ -58,7 +58,7 @@ impl Body<'_> {
         }
     }
 
-    /// Steps over values of one type.
+    /// Skips values of one type.
     pub(super) fn skip(&mut self, count: usize, scalar: Scalar) -> Result<(), Cause> {
         match self {
             Body::Text(_) => {
@@ -66,7 +66,7 @@ impl Body<'_> {
                     self.value(scalar, "a property")?;
                 }
             }
-            // `list_length` and `plausible_count` have seen that they are there.
+            // `list_length` and `plausible_count` have already checked that these bytes exist.
             Body::Binary { bytes, at, .. } => {
                 let end = count
                     .checked_mul(scalar.size())
@@ -79,7 +79,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The length of a list, if the bytes left can hold it.
+    /// Reads the length of a list, and checks that the remaining bytes can hold it.
     pub(super) fn list_length(&mut self, count: Scalar, item: Scalar) -> Result<usize, Cause> {
         let declared = self.value(count, "the length of a list")?;
         if declared < 0.0 || declared.fract() != 0.0 || !declared.is_finite() {
@@ -92,7 +92,7 @@ impl Body<'_> {
         plausible_count(declared as i64, bytes_each, self.bytes_left(), "list items")
     }
 
-    /// Fewest bytes that a value takes: in text a digit and a blank.
+    /// Returns the least number of bytes that a value takes: in text a digit and a blank.
     pub(super) fn min_size(&self, scalar: Scalar) -> usize {
         match self {
             Body::Text(_) => 2,

@@ -1,4 +1,4 @@
-//! The header of a PLY file: which elements follow, and what each is made of.
+//! Header of a PLY file: which elements follow, and the properties of each.
 
 use super::super::text::{Words, parse_integer};
 use super::super::{Cause, ReadError};
@@ -9,10 +9,10 @@ pub(super) struct Header<'a> {
     pub(super) elements: Vec<Declared<'a>>,
 }
 
-/// An element as the header declares it.
+/// An element as declared in the header.
 pub(super) struct Declared<'a> {
     pub(super) role: Role,
-    /// As declared; not yet compared with the bytes that are there.
+    /// Number of elements as declared, not yet compared with the bytes that exist.
     pub(super) count: i64,
     pub(super) properties: Vec<Property<'a>>,
     pub(super) line: usize,
@@ -27,7 +27,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// What one of them is called in an error.
+    /// Returns the name of one such element in an error message.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Role::Vertices => "vertex",
@@ -49,7 +49,7 @@ impl Role {
 
 pub(super) struct Property<'a> {
     pub(super) name: &'a [u8],
-    /// Type of the count, for a list.
+    /// Type of the count, for a list property.
     pub(super) count: Option<Scalar>,
     pub(super) item: Scalar,
 }
@@ -93,7 +93,7 @@ pub(super) fn read_header(bytes: &[u8]) -> Result<(Header<'_>, Body<'_>), ReadEr
     }
     let header_end = words.position();
     words.next_line();
-    // Where lines end in a lone CR, an LF behind the last one is data already.
+    // If lines end in a lone CR, an LF after the last one is already data.
     let has_lone_cr = bytes.get(3) == Some(&b'\r') && bytes.get(4) != Some(&b'\n');
     let binary = |is_big_endian| Body::Binary {
         bytes,
@@ -116,7 +116,7 @@ pub(super) fn read_header(bytes: &[u8]) -> Result<(Header<'_>, Body<'_>), ReadEr
     Ok((Header { elements }, body))
 }
 
-/// What follows `element`.
+/// Reads the rest of a line after `element`.
 fn read_element<'a>(words: &mut Words<'a>) -> Result<Declared<'a>, Cause> {
     let role = match words.next_in_line() {
         Some(b"vertex") => Role::Vertices,
@@ -133,7 +133,7 @@ fn read_element<'a>(words: &mut Words<'a>) -> Result<Declared<'a>, Cause> {
     })
 }
 
-/// What follows `property`.
+/// Reads the rest of a line after `property`.
 fn read_property<'a>(words: &mut Words<'a>) -> Result<Property<'a>, Cause> {
     fn scalar(word: Option<&[u8]>) -> Result<Scalar, Cause> {
         let word = word.unwrap_or_default();

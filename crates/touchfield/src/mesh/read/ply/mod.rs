@@ -1,7 +1,8 @@
-//! PLY: text, and binary of either byte order.
+//! PLY files: text, and binary in either byte order.
 //!
-//! Any elements and properties in any order and of any type; used are `x`, `y`, `z` of `vertex`, and `vertex_indices`
-//! or `vertex_index` of `face` and `tristrips`. The others are stepped over.
+//! Elements and properties may come in any order and of any type. Only `x`, `y`, `z` of `vertex`,
+//! and `vertex_indices` or `vertex_index` of `face` and `tristrips` are used; the others are
+//! skipped.
 
 mod body;
 mod header;
@@ -24,7 +25,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadEr
     let first_indexing = header.elements.iter().position(is_indexing);
     let last_vertex = header.elements.iter().rposition(is_vertex);
     if first_indexing < last_vertex && first_indexing.is_some() {
-        // Faces come before the vertices they name: walk twice.
+        // Faces come before the vertices that they refer to: make two passes.
         read_body(&header, body.clone(), is_vertex, &mut builder)?;
         read_body(&header, body, is_indexing, &mut builder)?;
     } else {
@@ -33,7 +34,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, ReadEr
     Ok(builder.finish())
 }
 
-/// Walks over all elements, reading those `wanted`.
+/// Walks over all elements, and reads those that are `wanted`.
 fn read_body(
     header: &Header,
     mut body: Body,
@@ -41,6 +42,7 @@ fn read_body(
     builder: &mut MeshBuilder,
 ) -> Result<(), ReadError> {
     for element in &header.elements {
+        // Check the declared count against the bytes that are left.
         let min_size = element
             .properties
             .iter()
@@ -98,7 +100,7 @@ fn skip_elements(
     Ok(())
 }
 
-/// Which axis each property is, if any.
+/// Returns the axis that each property holds, if any.
 fn vertex_axes(element: &Declared) -> Result<Vec<Option<usize>>, Cause> {
     let axis = |property: &Property| match (property.name, property.count) {
         (b"x", None) => Some(0),
@@ -138,7 +140,8 @@ fn read_vertices(
     Ok(())
 }
 
-/// The number of the property that lists the vertices; one past the end when there are no elements.
+/// Returns the index of the property that lists the vertices; one past the end when there are no
+/// elements.
 fn index_property(element: &Declared, count: usize) -> Result<usize, Cause> {
     let found = element.properties.iter().position(|property| {
         property.count.is_some() && matches!(property.name, b"vertex_indices" | b"vertex_index")
