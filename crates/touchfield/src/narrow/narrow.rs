@@ -70,8 +70,8 @@ pub fn find_contacts(
     find(pair, settings, None, scratch, out)
 }
 
-/// Finds the contacts of a pair in motion by [`Method::BothShells`], with a reach that grows with
-/// the speed of each point.
+/// Finds the contacts of a pair in motion, as [`find_contacts`] does by [`Method::BothShells`],
+/// with a reach that grows with the speed of each point.
 ///
 /// Points that move fast are reported from farther away than `max_separation`; points that hardly
 /// move are not. A tumbling body is therefore not searched all over at the reach of its fastest

@@ -55,7 +55,7 @@ impl Default for CollideSettings {
     }
 }
 
-/// How far a method got.
+/// Whether a method completed its search, or the limit that stopped it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// The whole search was completed.

@@ -232,8 +232,8 @@ fn is_over([a, b, c]: [Vec3; 3], normal: Vec3, center: Vec3, radius: f32) -> boo
 /// Returns the contact of a shell point with the triangle that it lies over or under.
 ///
 /// `over` and `under` limit the height above and the depth below the triangle \[m\]. The point may
-/// slide downhill within about `reach` \[m\], and up to `slop` \[m\] beyond the border: on a seam
-/// it belongs to both triangles.
+/// slide downhill, as in [`lowest_near`] with `reach` \[m\], and up to `slop` \[m\] beyond the
+/// border: on a seam it belongs to both triangles.
 #[allow(
     clippy::too_many_arguments,
     reason = "one point, one triangle, and what limits them"

@@ -45,8 +45,8 @@ pub(crate) struct Walk<'a> {
     detail: f32,
     /// Maximum radius of spheres at the border of a contact patch that one point represents \[m\].
     border: f32,
-    /// Whether that point is the deepest of the sphere, rather than the one that a greedy descent
-    /// leads to.
+    /// Whether a sphere at the border is represented by its deepest point, rather than by the one
+    /// that a greedy descent leads to.
     deepest_at_border: bool,
     /// Depth by which an unreported point may exceed the deepest reported one \[m\].
     deeper: f32,
@@ -65,7 +65,7 @@ pub struct Ahead {
     pub faster: f32,
     /// Margin added to the path of a point \[m\].
     pub margin: f32,
-    /// Maximum separation of reported contacts \[m\].
+    /// Maximum separation of the contacts that are reported because of the motion \[m\].
     pub farthest: f32,
 }
 

@@ -205,7 +205,7 @@ fn tidy(corners: &mut Vec<Corner>, slack: f64) {
 }
 
 /// Adds the ends of the part that two edges share, if they are parallel to within [`LEAN`], and
-/// returns whether they are.
+/// returns whether it did.
 ///
 /// Exactly parallel edges would share the part as figures; a rotation by rounding leaves one
 /// crossing, and a log on a log would rock on it.

@@ -268,7 +268,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             // below.
             lower_bound = lower_bound.max(self.proven(distance));
             if best.is_some_and(|best| distance > best.height + width(best.height, self.rounding)) {
-                // The best facet is nearer than all that are left; its facet was given up before.
+                // All facets left are farther than the best height; the facet of that height was
+                // given up.
                 break;
             }
             let is_last = self.steps >= settings.max_steps;

@@ -190,8 +190,8 @@ pub fn distance<A: Support, B: Support>(
             false => simplex.advance(vertex, v),
         };
         let next = advanced(vertex).or_else(|| {
-            // Of points equally far along −v, such as the ends of an edge across it, the one on the
-            // other side of the origin may lead on where this one does not.
+            // Several points may be equally far along −v, such as the ends of an edge across it.
+            // Try the one on the other side, which may lead on where this one does not.
             let beside = vertex.difference.reject_from(v).normalize_or_zero();
             steps += 1;
             advanced(sets.support(-v - NUDGE * length * beside, hints))

@@ -13,7 +13,7 @@
 //! smaller, or keeps it and makes a feature smaller; so the search ends.
 //!
 //! We differ in three ways. Edges are clipped by the planes at the ends first, then by those of the
-//! faces: what remains is beside the edge, and the step to a face cannot lead away. From a face,
+//! faces: what remains lies between the ends, so the step to a face cannot lead away. From a face,
 //! the search goes to the nearest edge on its rim, not to the one whose plane is crossed farthest.
 //! Where rounding makes features alternate, which \[Brent1980\] detects, a separating plane decides
 //! whether the best is good enough; if not, the outcome reports it.

@@ -125,7 +125,7 @@ pub struct Cast {
     /// the bodies may go by the fields' values, 1 at most; point and normal are those of the last
     /// state that was evaluated.
     pub impact: Impact,
-    /// Estimate of the separation at that state \[m\].
+    /// Estimate of the separation in the state that `impact` describes \[m\].
     pub separation: f32,
     /// Behaviour of bodies in contact at the start; `None` if they are not. Sliding and deepening
     /// are a hit at time 0.

@@ -36,8 +36,8 @@ pub struct ClearanceSettings {
     /// Maximum width of the bracket that the search may leave \[m\]. The errors of the fields come
     /// on top, and what `f32` cannot resolve of times and places.
     pub tolerance: f32,
-    /// Separation at or below which no further search is needed \[m\]. 0 because overlapping bodies
-    /// have no clearance; −∞ finds the deepest overlap.
+    /// Separation at or below which no further search is needed \[m\]. Use 0 to stop at any
+    /// overlap, which has no clearance, and −∞ to find the deepest overlap.
     pub floor: f32,
     /// Maximum number of states. Beyond it the search gives up with the bracket it has.
     pub max_steps: u32,
@@ -88,9 +88,9 @@ pub struct Clearance {
     /// Time of the estimate as a fraction of the motion, from 0 to 1; one of them if there are
     /// several.
     pub time: f32,
-    /// Point midway between the bodies at that time, in frame A at that time \[m\].
+    /// Point midway between the bodies at `time`, in frame A at that time \[m\].
     pub point: Vec3,
-    /// Unit normal from A to B, in frame A at that time.
+    /// Unit normal from A to B at `time`, in frame A at that time.
     pub normal: Vec3,
     /// Tolerance of the search \[m\]: the one in the settings, or the resolution of `f32` times at
     /// the speed of the bodies if that is coarser.

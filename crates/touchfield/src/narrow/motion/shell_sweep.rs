@@ -107,9 +107,9 @@ pub struct MovingShell<'a> {
 pub struct Below {
     /// Time before which no point is below its level, as a fraction of the motion.
     pub time: f32,
-    /// Position of the point soon after, in the frame of the field \[m\].
+    /// Position of the point soon after `time`, in the frame of the field \[m\].
     pub point: Vec3,
-    /// Sample of the field at that position.
+    /// Sample of the field at `point`.
     pub sample: Sample,
     /// Whether the search was completed. If not, `time` is how far it got.
     pub is_found: bool,

@@ -35,7 +35,7 @@ pub(crate) struct Boxes {
 /// Which boxes [`Boxes::look`] keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// All that may hold a point near both bodies.
+    /// All boxes that may hold a point near both bodies.
     Region,
     /// Only boxes that may hold a point of the border of that region.
     Border,

@@ -36,7 +36,7 @@ pub(crate) struct Until {
     pub(crate) share: f32,
     /// Distance at which the relative tolerance is 0 \[m\].
     pub(crate) level: f32,
-    /// Distance that the result only has to be compared with \[m\].
+    /// Threshold \[m\]: the search stops once the distance is proven to be above or below it.
     pub(crate) threshold: Option<f32>,
     /// Distance at or below which no closer pair is needed \[m\].
     pub(crate) enough: f32,
@@ -224,7 +224,7 @@ struct Search<'a> {
     /// Pose of B in A, for discs.
     rotation: Mat3,
     translation: Vec3,
-    /// The same pose in `f64`, for triangles.
+    /// Pose of B in A in `f64`, for triangles.
     exact_rotation: DMat3,
     exact_translation: DVec3,
 }

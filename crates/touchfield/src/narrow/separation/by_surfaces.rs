@@ -89,7 +89,7 @@ pub(crate) fn separation(
 
 /// Returns the contact of two bodies whose shells have no point within `max_separation` \[m\] of
 /// the other body: where their triangles cross, or are at most that far apart. Returns `None` if
-/// the bodies are apart, or if a surface or a shell is missing.
+/// the bodies are apart, if one of them has no exact surface, or if neither has a shell.
 ///
 /// Where surfaces meet, each has a shell point within its covering radius. If no point of one shell
 /// is that close to the other body, the surfaces do not meet and the triangles are not searched.

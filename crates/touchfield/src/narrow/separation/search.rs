@@ -53,7 +53,7 @@ pub fn separation(
     separation_above(pair, settings, Precision::EVEN, scratch)
 }
 
-/// Computes the separation of a pair, with a warm start from `memory`.
+/// Computes the separation of a pair, as [`separation`] does, with a warm start from `memory`.
 ///
 /// `memory` belongs to this one pair and carries the state of convex bodies from call to call.
 pub fn separation_again(

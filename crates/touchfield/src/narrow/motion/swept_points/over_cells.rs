@@ -78,8 +78,8 @@ pub(super) struct PlaneField<'a> {
     asking: Asking,
     level: f32,
     /// Skip bound of [`Leaps`] by the steepest slope, rounded down \[cells/m\].
-    /// Skip bound of [`Leaps`] by distance, rounded down \[cells/m\].
     per_value: f32,
+    /// Skip bound of [`Leaps`] by distance, rounded down \[cells/m\].
     per_metre: f32,
     /// Twice the error bound of the field, rounded up \[cells\].
     jump: f32,

@@ -87,7 +87,7 @@ pub struct SweptField<'a> {
 }
 
 impl<'a> SweptField<'a> {
-    /// Wraps any field. Only its Lipschitz bound is used.
+    /// Wraps any field. Its values are assumed to be 1-Lipschitz.
     pub fn new(field: &'a dyn Field) -> SweptField<'a> {
         SweptField {
             field,
@@ -303,7 +303,7 @@ fn values_on_way<'a>(
         let point = (start + time * way).as_vec3();
         let distance = field.distance(point);
         if is_stored && bounds.contains(point) {
-            // On the border, or rounded onto it: no less than the bound outside would give.
+            // On the border, or rounded onto it: the value with which the bound outside continues.
             (distance - field.error_bound()).max(0.0).into()
         } else {
             distance.into()
