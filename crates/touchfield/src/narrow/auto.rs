@@ -1,12 +1,18 @@
-//! The method picked by what the two shapes are.
+//! Chooses the narrow-phase method from the kinds of the two shapes.
 //!
-//! Input: a [`Pair`]. Output: contacts, and the method that found them. Cost: that of the method.
-//! Not for: those who know better.
+//! Input: a [`Pair`].
+//! Output: contacts, and the method that found them.
+//! Cost: that of the chosen method.
+//! Not for: callers who already know the best method for their pair.
 //!
-//! Two convex bodies are answered exactly. A shell of the finer surface against the field of the other finds everything but a body that lies wholly inside the one
-//! with the shell; then the other one's shell finds it, or, if it has none, the separation. What passes between the points of both shells, less than their covering radius
-//! deep, is found by triangles where both shapes have exact ones and there is no budget. Shapes without shells are asked for
-//! their separation, which is the deepest contact, and for particles on the surface of their intersection.
+//! - Two convex bodies are solved exactly.
+//! - Otherwise the finer shell is tested against the field of the other shape. This finds every
+//!   contact unless a body lies wholly inside the one that has the shell. In that case the other
+//!   shell finds it or, if there is none, the separation search does.
+//! - Surfaces may cross between the points of both shells, less deep than their covering radius.
+//!   Triangles find these crossings if both shapes have exact surfaces and there is no budget.
+//! - Shapes without shells use the separation search, which gives the deepest contact, and then
+//!   particles projected onto the surface of their intersection.
 
 use crate::narrow::contacts::projection_particles;
 use crate::narrow::contacts::shell_walk::Walk;
@@ -20,7 +26,7 @@ use crate::narrow::separation::by_convex;
 use crate::narrow::separation::by_surfaces::contact_between_points;
 use crate::narrow::separation::search;
 
-/// Appends contacts by the method that suits the pair.
+/// Appends contacts found by the method that suits the pair.
 pub(crate) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -42,15 +48,15 @@ pub(crate) fn collide(
     if !out.contacts.is_empty() || out.outcome != Outcome::Complete {
         return Ok(());
     }
-    // No point of one surface in the other body: apart, or the other one is inside.
+    // No point of one surface is in the other body: they are apart, or the other one is inside.
     if let Some(other) = other {
         let nearest = out.distance;
-        // On the same clock.
+        // Both walks share one start time, and so one budget.
         let mut second = Walk::with(other, settings);
         second.start = walk.start;
         second.run(scratch, out);
         out.distance = out.distance.min(nearest);
-        // Triangles know no clock.
+        // The triangle search cannot stop on a budget, so it is skipped if there is one.
         let is_told = !out.contacts.is_empty() || settings.budget.is_some();
         if is_told {
             return Ok(());

@@ -1,34 +1,38 @@
-//! The ways to find contacts, and the settings of each.
+//! The methods that find contacts, and the settings of each.
 
-/// Ways to find contacts.
+/// Method that finds contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Method {
-    /// Picked by kind and size of the two shapes.
+    /// Chosen from the kind and size of the two shapes.
     #[default]
     Auto,
-    /// Every point of a shell against the field of the other: the baseline (document 004).
+    /// Every point of a shell against the field of the other shape: the baseline \[Lecture06\].
     PointSamples,
-    /// The sphere tree of a shell against the field of the other (document 003).
+    /// The sphere tree of a shell against the field of the other shape \[Sagardia2014\].
     ShellTraversal,
-    /// The deepest point of each of about so many segments of a shell (document 003).
+    /// The deepest point of each segment of a shell, of which there are about this many
+    /// \[Sagardia2014\].
     ShellSegments(u32),
-    /// The sphere tree of either shell against the field of the other: for solvers, which must not miss a corner.
+    /// The sphere trees of both shells, each against the field of the other shape: for solvers,
+    /// which must not miss a corner.
     BothShells,
-    /// The one contact where the separation is, as `separation` finds it. [`Method::Auto`] also says this of the contact of two exact surfaces whose triangles cross between
-    /// the points of their shells: it is as deep as the crossing triangles go.
+    /// The single contact at the minimum of the separation, as `separation` finds it.
+    ///
+    /// [`Method::Auto`] also reports this method for two exact surfaces whose triangles cross
+    /// between the points of their shells. That contact is as deep as the crossing triangles go.
     Separation,
-    /// Boxes halved where both bodies may be (document 001).
+    /// Recursive subdivision of boxes that both bodies may share \[Adelman\].
     OctreeSubdivision(Subdivision),
-    /// Particles projected onto the surface of the intersection (document 000).
+    /// Particles projected onto the surface of the intersection \[Krayer2020\].
     ProjectionParticles(Particles),
     /// The deepest point of every edge or face, by descent \[Macklin2020\].
     FaceDescent(FaceDescent),
-    /// The corners of the region where two convex bodies touch (document 004).
+    /// The corners of the region where two convex bodies touch \[Lecture06\].
     Convex,
 }
 
 impl Method {
-    /// The word used on the command line and in JSON.
+    /// Returns the name used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Method::Auto => "auto",
@@ -44,7 +48,9 @@ impl Method {
         }
     }
 
-    /// Whether its contacts are those of shell points, which [`settle`](crate::narrow::contacts::settle) and [`sharpen`](crate::narrow::contacts::sharpen) ask for.
+    /// Returns whether the contacts are at shell points, as
+    /// [`settle`](crate::narrow::contacts::settle) and
+    /// [`sharpen`](crate::narrow::contacts::sharpen) require.
     pub fn is_by_shell(self) -> bool {
         matches!(
             self,
@@ -53,39 +59,42 @@ impl Method {
     }
 }
 
-/// Where particles start, how they move, and which are kept.
+/// Settings of projection particles: where they start, how they move, and which are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Particles {
-    /// Where they start.
+    /// Start positions.
     pub starts: Starts,
-    /// N: about N³ starts, or, seeded, cells as wide as those of N³ starts.
+    /// Resolution N: about N³ starts. With [`Starts::Seeded`], N sets the cell width to that of N³
+    /// starts.
     pub resolution: u32,
-    /// Projections of a particle at most.
+    /// Maximum number of projections per particle.
     pub max_steps: u32,
-    /// Strides outside both bodies are this much longer than the distance: from 1 to less than 2.
+    /// Factor by which strides outside both bodies exceed the distance: from 1 to less than 2.
     pub relaxation: f32,
-    /// Where a projection onto one body would leave the other, go to where their tangent planes meet. Without it, as in Alg. 2, particles
-    /// go back and forth between sides that are nearly parallel, and most do not arrive.
+    /// Whether a projection onto one body that would leave the other goes to the intersection of
+    /// their tangent planes instead. Without it, as in Alg. 2, particles go back and forth between
+    /// sides that are nearly parallel, and most do not arrive.
     pub both_at_once: bool,
-    /// Keep only the deepest contact of each cell.
+    /// Whether to keep only the deepest contact per cell.
     pub one_per_cell: bool,
-    /// Keep only so many, the deepest; `None`: all.
+    /// Maximum number of contacts to keep, the deepest first; `None` keeps all.
     pub deepest: Option<u32>,
 }
 
-/// Where particles start.
+/// Start positions of particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// In the middle of every cell of the common box.
+    /// The centre of every cell of the common box.
     Uniform,
-    /// As many, spread by an additive recurrence \[Roberts2018\]: nothing lines up with the bodies.
+    /// The same number of points as [`Starts::Uniform`], spread by an additive recurrence
+    /// \[Roberts2018\], so that no row of starts lines up with the bodies.
     QuasiRandom,
-    /// In the cells that may hold a piece of the intersection's surface, found by subdivision.
+    /// The cells that may hold a piece of the intersection's surface, found by subdivision.
     Seeded,
 }
 
 impl Particles {
-    /// Largest [`Self::resolution`].
+    /// Maximum [`Self::resolution`].
     pub const FINEST: u32 = 256;
 }
 
@@ -103,21 +112,22 @@ impl Default for Particles {
     }
 }
 
-/// What is looked at.
+/// Settings of the face descent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaceDescent {
-    /// Edges or faces.
+    /// Features to search: edges or faces.
     pub features: Features,
-    /// Steps of Frank–Wolfe at most.
+    /// Maximum number of Frank–Wolfe steps.
     pub max_steps: u32,
 }
 
-/// Edges or faces.
+/// Features of a surface that are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
     /// The deepest point of every edge.
     Edges,
-    /// The deepest point of every face; on an edge or corner once for all faces there.
+    /// The deepest point of every face. A point on an edge or corner is reported once for all faces
+    /// there.
     Faces,
 }
 
@@ -130,36 +140,40 @@ impl Default for FaceDescent {
     }
 }
 
-/// How boxes are followed, and how far.
+/// Settings of the box subdivision: which boxes are followed, and how far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subdivision {
-    /// Which parts of a box are followed.
+    /// Which boxes of a level are followed.
     pub descent: Descent,
-    /// How often the longest side is halved.
+    /// Number of times the longest side is halved.
     pub depth: u32,
-    /// A level that would have more boxes is not begun; the level before it is the answer.
+    /// Maximum number of boxes per level. A level with more boxes is not begun; the level before it
+    /// gives the result.
     pub max_boxes: u32,
 }
 
-/// Which parts of a box are followed.
+/// Rule for the boxes of a level that are followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Descent {
-    /// All that may hold a common point; the contact is their middle.
+    /// All boxes that may hold a common point. The contact is their mean.
     Slow,
-    /// The best of each level alone; the contact is its centre, wherever in a contact region that falls.
+    /// Only the best box of each level. The contact is its centre, which may fall anywhere in a
+    /// contact region.
     Fast,
-    /// The best of each level and all that are close to it; the contact is their middle.
+    /// The best box of each level and all boxes close to it. The contact is their mean.
     Hybrid {
-        /// How much larger than the best a value may be, in longest sides of a box. At 0, only equals are followed; from √3 on,
-        /// every box that may hold the best point.
+        /// How much larger than the best a value may be, in multiples of a box's longest side. At 0
+        /// only boxes of equal value are followed; from √3 on, every box that may hold the best
+        /// point.
         tolerance: f32,
     },
 }
 
 impl Subdivision {
-    /// Largest [`Self::depth`]: `f32` tells no more boxes apart.
+    /// Maximum [`Self::depth`]: `f32` cannot resolve smaller boxes.
     pub const DEEPEST: u32 = 20;
-    /// Tuned on faces that meet at a slant: at 0 the contact sticks to one end of the region, at 1 as many boxes are followed as by slow.
+    /// Hybrid descent with a tolerance tuned on faces that meet at a slant. At 0 the contact sticks
+    /// to one end of the region; at 1 as many boxes are followed as by [`Descent::Slow`].
     pub const HYBRID: Descent = Descent::Hybrid { tolerance: 0.5 };
 }
 

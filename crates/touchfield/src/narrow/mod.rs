@@ -1,4 +1,4 @@
-//! Narrow phase: contact between two shapes, one relative pose at a time. There is no world here.
+//! Narrow phase: contacts, distance and motion queries for two shapes, one relative pose at a time.
 
 pub(crate) mod auto;
 pub(crate) mod contacts;

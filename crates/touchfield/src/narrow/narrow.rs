@@ -1,7 +1,9 @@
-//! One input, one output, and the table of methods.
+//! Entry points of the narrow phase, and the table of methods.
 //!
-//! Input: a [`Pair`], [`CollideSettings`]. Output: [`Contacts`] in frame A, deepest first.
-//! Cost: the method's; no allocation once `scratch` and `out` have grown. Not for: worlds of many bodies (see `pipeline`).
+//! Input: a [`Pair`] and [`CollideSettings`].
+//! Output: [`Contacts`] in frame A, deepest first.
+//! Cost: the method's; no allocation once `scratch` and `out` have grown.
+//! Not for: worlds of many bodies (see `pipeline`).
 
 use crate::narrow::method::Method;
 use crate::narrow::pair::CollideError;
@@ -36,7 +38,10 @@ pub fn collide(
     Ok(())
 }
 
-/// [`collide`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended. Contacts are as exact as without.
+/// Finds the contacts of a pair, deepest first, with a warm start from `memory`.
+///
+/// `memory` belongs to this one pair and carries the state of convex bodies from call to call.
+/// Contacts are as exact as those of [`collide`].
 pub fn collide_again(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -49,12 +54,13 @@ pub fn collide_again(
     Ok(())
 }
 
-/// Deepest first. Ids break ties, so that the order is the same on every run.
+/// Sorts contacts, deepest first. Ids break ties, so that the order is the same on every run.
 fn sort(contacts: &mut [Contact]) {
     contacts.sort_unstable_by(|a, b| (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id)));
 }
 
-/// Finds the contacts of a pair in no particular order, though the same on every run: for those who reduce them anyway.
+/// Finds the contacts of a pair, unsorted, for callers that reduce or sort them anyway. The order
+/// is the same on every run.
 pub fn find_contacts(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -64,8 +70,12 @@ pub fn find_contacts(
     find(pair, settings, None, scratch, out)
 }
 
-/// [`find_contacts`] by [`Method::BothShells`] of a pair in motion: points that move fast are told from farther away than `max_separation`, those that hardly move are not.
-/// A body that tumbles is not looked at all over for the sake of its fastest corner.
+/// Finds the contacts of a pair in motion, as [`find_contacts`] does by [`Method::BothShells`],
+/// with a reach that grows with the speed of each point.
+///
+/// Points that move fast are reported from farther away than `max_separation`; points that hardly
+/// move are not. A tumbling body is therefore not searched all over at the reach of its fastest
+/// corner.
 pub fn find_contacts_ahead(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -87,7 +97,7 @@ pub fn find_contacts_ahead(
     both_shells::collide(pair, settings, Some(&ahead), scratch, out)
 }
 
-/// Checks the settings, and empties the answer.
+/// Checks the settings and clears the output.
 fn begin(
     settings: &CollideSettings,
     method: Method,

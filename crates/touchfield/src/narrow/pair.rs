@@ -1,6 +1,5 @@
-//! What is asked of two shapes, and what comes back.
-//!
-//! Input and output of every method of the pair table: a [`Pair`], [`CollideSettings`], [`Contacts`] in frame A.
+//! Input and output of every method of the pair table: a [`Pair`], [`CollideSettings`], and
+//! [`Contacts`] in frame A.
 
 use crate::contact::{Contact, Wrench};
 use crate::geom::Pose;
@@ -9,31 +8,39 @@ use crate::shape::Shape;
 use glam::Vec3;
 use std::time::Duration;
 
-/// Two shapes, and where B is.
+/// Two shapes and their relative pose.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     /// The first shape; results are in its frame.
     pub a: &'a Shape,
     /// The second shape.
     pub b: &'a Shape,
-    /// Takes coordinates in B to coordinates in A.
+    /// Pose of B in A: takes coordinates in B to coordinates in A.
     pub a_from_b: Pose,
 }
 
-/// What to look for, and how.
+/// Settings of a contact query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CollideSettings {
-    /// How contacts are found.
+    /// Method that finds the contacts.
     pub method: Method,
-    /// Contacts up to this far apart are reported too \[m\]; 0: touching or overlapping only.
+    /// Maximum separation of reported contacts \[m\]. 0 reports touching or overlapping points
+    /// only.
     pub max_separation: f32,
-    /// Points of a shell that are within a ball of this radius may be stood for by one of them that is in contact \[m\]; 0: every point is told. Each contact is as exact as
-    /// ever, and there is one if any point of the shell is in contact. What it costs hardly grows with the number of points.
+    /// Merge radius \[m\]: shell points that fit in a ball of this radius may be reported as one
+    /// contact, by one of them that is in contact. 0 reports every point.
     ///
-    /// No point is deeper than the deepest that is told by more than an eighth of `detail` and the error of the field. A ball of which only a little is in contact may be left
-    /// out, if another is told, and a penalty wrench sums fewer. [`Method::BothShells`], for solvers, tells the border of a patch to an eighth of `detail`, and the deepest point to the error of the field.
+    /// Each reported contact is as exact as without merging, and there is one if any point of the
+    /// shell is in contact. The cost hardly grows with the number of points.
+    ///
+    /// No point is deeper than the deepest reported one by more than an eighth of `detail` plus the
+    /// error of the field. A ball of which only a little is in contact may be left out if another
+    /// one is reported, and a penalty wrench sums fewer points. [`Method::BothShells`], for
+    /// solvers, reports the border of a contact patch to an eighth of `detail`, and the deepest
+    /// point to the error of the field.
     pub detail: f32,
-    /// Time after which a coarser answer is wanted rather than a late one; `None`: take what it takes.
+    /// Time after which the method returns a coarser result instead of a late one; `None` sets no
+    /// limit.
     pub budget: Option<Duration>,
 }
 
@@ -48,37 +55,40 @@ impl Default for CollideSettings {
     }
 }
 
-/// How far a method got.
+/// Whether a method completed its search, or the limit that stopped it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything was looked at.
+    /// The whole search was completed.
     #[default]
     Complete,
-    /// The budget ran out: contacts are those of a coarser copy of the surface.
+    /// The budget ran out: the contacts are those of the levels or steps completed so far, which is
+    /// a coarser copy of the surface for shell methods.
     OutOfTime {
-        /// Levels of the sphere tree that were looked at whole.
+        /// Number of levels (steps, for projection particles) that were completed.
         levels: u32,
-        /// Levels that it has.
+        /// Number of levels or steps of a complete search.
         of: u32,
     },
-    /// A further level of boxes would have been too many: the contact is that of larger boxes.
+    /// The next level of the subdivision would have too many boxes: the contact is that of larger
+    /// boxes.
     TooManyBoxes {
-        /// Levels that were looked at whole.
+        /// Number of levels that were searched completely.
         levels: u32,
-        /// Levels that were asked for.
+        /// Number of levels set by the subdivision's depth.
         of: u32,
     },
 }
 
-/// Where the bodies meet, as methods that search space see it, in frame A.
+/// The region where the bodies meet, in frame A, from methods that search space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// Centres of the boxes that were left, or the particles that arrived \[m\].
+    /// Centres of the remaining boxes, or positions of the particles that arrived \[m\].
     pub points: Vec<Vec3>,
-    /// Boxes that were looked at.
+    /// Number of boxes visited.
     pub boxes: u64,
-    /// Proven: the separation, `2 min max(φA, φB)`, is at least this, or `max_separation` where this is the same \[m\]. Positive: the bodies do not
-    /// touch. −∞ from methods that prove nothing.
+    /// Proven lower bound of the separation `2 min max(φA, φB)` \[m\]. It never exceeds
+    /// `max_separation`. A positive bound proves that the bodies do not touch. −∞ from methods that
+    /// prove nothing.
     pub lower_bound: f32,
 }
 
@@ -100,24 +110,25 @@ impl Region {
     }
 }
 
-/// What a method found, in frame A.
+/// Result of a contact query, in frame A.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contacts {
-    /// Deepest first, from [`collide`].
+    /// Contacts, deepest first if they come from [`collide`].
     pub contacts: Vec<Contact>,
-    /// The method that was used; never [`Method::Auto`].
+    /// Method that was used; never [`Method::Auto`].
     pub method: Method,
-    /// Whether it looked at everything.
+    /// Whether the search was completed.
     pub outcome: Outcome,
-    /// Penalty force and torque on B per unit of stiffness, for methods that sum them (document 003).
+    /// Penalty force and torque on B per unit of stiffness, for methods that sum them
+    /// \[Sagardia2014\].
     pub wrench: Option<Wrench>,
-    /// Smallest separation that was seen, touching or not \[m\]; infinite if nothing came near.
+    /// Smallest separation seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,
-    /// Where the bodies meet, from methods that search space.
+    /// Region where the bodies meet, from methods that search space.
     pub region: Region,
 }
 
-/// Why contacts cannot be computed.
+/// Reasons why contacts cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CollideError {
     /// The pose is not finite, or its rotation is not a unit quaternion.
@@ -126,7 +137,7 @@ pub enum CollideError {
     /// `max_separation` is NaN, infinite or negative.
     #[error("max_separation is {0:?} m; it must be finite and not negative")]
     BadSeparation(f32),
-    /// The method needs points on a surface, and the shape has none.
+    /// The method needs a pointshell, and neither shape has one.
     #[error(
         "method `{method}` needs a pointshell, and neither shape has one (see bake::pointshell)"
     )]
@@ -137,10 +148,10 @@ pub enum CollideError {
     /// The tolerance is NaN, infinite, zero or negative.
     #[error("a tolerance of {0:?} m cannot be reached; it must be finite and more than 0")]
     BadTolerance(f32),
-    /// A shape without a solid.
+    /// A shape has no solid.
     #[error("a shape is empty: its field has no box")]
     Empty,
-    /// The method needs triangles of a surface, and the shapes have none.
+    /// The method needs triangles of a surface, and neither shape has any.
     #[error(
         "method `{method}` needs a surface, and neither shape has one (see bake::surface_of_mesh)"
     )]
@@ -148,27 +159,27 @@ pub enum CollideError {
         /// Name of the method.
         method: &'static str,
     },
-    /// A setting of the method makes no sense.
+    /// A setting of the method is out of range.
     #[error("{setting} is {value}; it must be {wanted}")]
     BadSetting {
-        /// Which one.
+        /// Name of the setting.
         setting: &'static str,
-        /// What was given.
+        /// Value that was given.
         value: f32,
-        /// What it must be.
+        /// What the value must be.
         wanted: &'static str,
     },
-    /// The method is for convex bodies.
+    /// The method needs two convex bodies.
     #[error(
         "method `convex` needs two convex shapes (see Shape::convex; on the command line --convex takes the hulls of meshes)"
     )]
     NotConvex,
-    /// Neither shape has an end.
+    /// Neither shape is bounded.
     #[error("both shapes are unbounded; there is no box to search")]
     Unbounded,
 }
 
-/// Refuses a reach that is none.
+/// Returns an error if `max_separation` is negative or not finite.
 pub(crate) fn check_max_separation(max_separation: f32) -> Result<(), CollideError> {
     if max_separation >= 0.0 && max_separation.is_finite() {
         Ok(())
@@ -177,7 +188,7 @@ pub(crate) fn check_max_separation(max_separation: f32) -> Result<(), CollideErr
     }
 }
 
-/// Refuses a tolerance that no search can meet.
+/// Returns an error if `tolerance` is not positive and finite.
 pub(crate) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
     if tolerance > 0.0 && tolerance.is_finite() {
         Ok(())
@@ -186,18 +197,19 @@ pub(crate) fn check_tolerance(tolerance: f32) -> Result<(), CollideError> {
     }
 }
 
-/// The pair with a rotation of unit length; refuses a pose that is no rigid motion.
+/// Returns the pair with a rotation of unit length, or an error if the pose is not a rigid motion.
 pub(crate) fn checked<'a>(pair: &Pair<'a>) -> Result<Pair<'a>, CollideError> {
     let Pose {
         rotation,
         translation,
     } = pair.a_from_b;
-    // glam calls a quaternion normalised within 2e-4. What is farther off is a mistake rather than rounding.
+    // glam accepts a quaternion as normalised within 2e-4. A larger deviation is a mistake rather
+    // than rounding.
     if !(translation.is_finite() && rotation.is_finite() && rotation.is_normalized()) {
         return Err(CollideError::BadPose(pair.a_from_b));
     }
-    // Else the body would be scaled by as much as the length is off. What is off by rounding only stays as it is, so that a pose and its
-    // inverse stay each other's to the bit.
+    // A rotation that is not of unit length would scale the body. One that is off by rounding only
+    // is kept as it is, so that a pose and its inverse stay each other's inverse to the bit.
     let is_off = (rotation.length_squared() - 1.0).abs() > 8.0 * f32::EPSILON;
     let a_from_b = Pose {
         rotation: if is_off {

@@ -1,4 +1,4 @@
-//! Buffers that are reused from call to call: no allocation once they have grown.
+//! Buffers that are reused from call to call, so that nothing is allocated once they have grown.
 
 use crate::contact::Contact;
 use crate::field::Sample;
@@ -12,28 +12,31 @@ use crate::narrow::search::shell_pairs::OpenPairs;
 use crate::narrow::search::surface_pairs::OpenDiscs;
 use glam::Vec3;
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of the contact methods, reused from call to call.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) points: Vec<Vec3>,
     pub(crate) distances: Vec<f32>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) pieces: Vec<PointPiece>,
-    /// Spheres of a level, and of the next.
+    /// Spheres of the current level.
     pub(crate) front: Vec<u32>,
+    /// Spheres of the next level.
     pub(crate) next_front: Vec<u32>,
-    /// Points of leaves that come near, and points that stand for spheres.
+    /// Points of leaves near the other body, and representatives of covered spheres.
     pub(crate) near_points: Vec<u32>,
+    /// Representatives of the spheres of a coarser copy of the surface.
     pub(crate) standing: Vec<u32>,
-    /// Spheres whose points one stands for, with the least that their points may have.
+    /// Spheres that one point represents, each with a lower bound of its points' distances \[m\].
     pub(crate) covered: Vec<(f32, u32)>,
-    /// Spheres at the border of a patch of contact, likewise.
+    /// Spheres at the border of a contact patch, each with a lower bound of its points' distances
+    /// \[m\].
     pub(crate) rims: Vec<(f32, u32)>,
-    /// Spheres below one of them.
+    /// Spheres that remain to be opened below spheres at a border, each with its lower bound \[m\].
     pub(crate) below: Vec<(f32, u32)>,
-    /// Children of a sphere with their distances.
+    /// Children of a sphere, each with the distance at its centre \[m\].
     pub(crate) children: Vec<(f32, u32)>,
-    /// Contacts of the shell that was walked first.
+    /// Contacts of the first of two walks.
     pub(crate) contacts: Vec<Contact>,
     pub(crate) separation: SeparationScratch,
     pub(crate) overlap: OverlapBuffers,
@@ -43,17 +46,17 @@ pub struct Scratch {
     pub(crate) convex: ConvexBuffers,
 }
 
-/// Buffers of particles that are under way.
+/// Buffers of particles that have not arrived yet.
 #[derive(Debug, Default)]
 pub(crate) struct ParticleBuffers {
     pub(crate) places: Vec<Vec3>,
     pub(crate) ids: Vec<u32>,
-    /// Cell of each contact, its place among the contacts.
+    /// Cell of each contact, with the index of the contact.
     pub(crate) cells: Vec<(u64, u32)>,
     pub(crate) kept: Vec<bool>,
 }
 
-/// Faces near the other body, and the contacts found on them.
+/// Buffers for faces near the other body and the lowest points found on them.
 #[derive(Debug, Default)]
 pub(crate) struct FaceBuffers {
     pub(crate) stack: Vec<u32>,
@@ -63,14 +66,14 @@ pub(crate) struct FaceBuffers {
 /// The deepest point of a face or an edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaceFound {
-    /// The vertices it lies between, in order; `u32::MAX` for those that do not count.
+    /// The vertices that the point lies between, sorted; `u32::MAX` for those of weight 0.
     pub(crate) between: [u32; 3],
     pub(crate) triangle: u32,
     pub(crate) point_in_field: Vec3,
     pub(crate) sample: Sample,
 }
 
-/// What is known of some points that follow one another.
+/// Work of one thread on a run of consecutive shell points.
 #[derive(Debug, Default)]
 pub(crate) struct PointPiece {
     pub(crate) number: usize,
@@ -80,36 +83,36 @@ pub(crate) struct PointPiece {
     pub(crate) distance: f32,
 }
 
-/// Buffers that are reused from call to call.
+/// Buffers of the convex methods.
 #[derive(Debug, Default)]
 pub(crate) struct ConvexBuffers {
     pub(crate) cache: ConvexCache,
     pub(crate) region: RegionScratch,
 }
 
-/// What is kept of a pair from pose to pose, so that the next answer begins with the last one. Of that pair only; without effect on methods that have no use for
-/// it.
+/// State of one pair that is kept from pose to pose, for warm starts. It must not be shared between
+/// pairs. Methods that have no use for it ignore it.
 #[derive(Debug, Default)]
 pub struct PairMemory {
-    /// There once it is asked for: most pairs are of fields.
+    /// State of two convex bodies, allocated at first use because most pairs are of fields.
     pub(crate) convex: Option<Box<ConvexMemory>>,
 }
 
 impl PairMemory {
-    /// Forgets the pair and keeps the buffers.
+    /// Discards the state of the pair and keeps the buffers.
     pub fn clear(&mut self) {
         if let Some(convex) = &mut self.convex {
             convex.clear();
         }
     }
 
-    /// What is known of two convex bodies.
+    /// Returns the state of two convex bodies, allocated at first use.
     pub(crate) fn convex(&mut self) -> &mut ConvexMemory {
         self.convex.get_or_insert_default()
     }
 }
 
-/// The heap of a search, reused from call to call.
+/// Scratch buffers of a separation search, reused from call to call.
 #[derive(Debug, Default)]
 pub struct SeparationScratch {
     pub(crate) heap: LeastFirst<BoxPiece>,
@@ -121,7 +124,7 @@ pub struct SeparationScratch {
 }
 
 impl SeparationScratch {
-    /// The heap for pairs of discs.
+    /// Returns the heap for pairs of discs.
     pub(crate) fn discs(&mut self) -> &mut OpenDiscs {
         &mut self.discs
     }

@@ -1,7 +1,10 @@
-//! Narrow phase: whether two shapes touch, and nothing else.
+//! Tests whether two shapes touch, and nothing else.
 //!
-//! Input: a [`Pair`]. Output: yes or no. Cost: where bodies overlap, one way down the sphere tree; where they are near, all
-//! spheres that are; no allocation once the buffers have grown. Not for: how deep or where.
+//! Input: a [`Pair`].
+//! Output: yes or no.
+//! Cost: where bodies overlap, one path down the sphere tree; where they are near, all spheres that
+//! are near; no allocation once the buffers have grown.
+//! Not for: penetration depth or contact positions.
 
 use crate::narrow::contacts::first_point::touches;
 use crate::narrow::pair::{CollideError, Pair};
@@ -15,11 +18,14 @@ use crate::narrow::separation::by_convex;
 use crate::narrow::separation::by_surfaces::contact_between_points;
 use crate::narrow::separation::search::separation;
 
-/// Whether a point of one surface lies in the other body, or within `max_separation` of it \[m\]; a body inside the other touches
-/// it.
+/// Returns whether a point of one surface lies in the other body, or within `max_separation` \[m\]
+/// of it. A body inside the other touches it.
 ///
-/// Asked of convex bodies by a search for a plane between them, of shells where there are any, as `shell_traversal` does, and stops at the first point. Where these find nothing, but are too coarse to tell, exact surfaces are asked whether
-/// their triangles cross. Shapes without shells are asked by their separation.
+/// - Two convex bodies are tested by a search for a separating plane.
+/// - Shells are tested as in `shell_traversal`, up to the first point that touches.
+/// - If the shells find nothing but may be too coarse, exact surfaces are tested for crossing
+///   triangles.
+/// - Shapes without shells are tested by their separation.
 pub fn touching(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -28,7 +34,9 @@ pub fn touching(
     ask(pair, max_separation, None, scratch)
 }
 
-/// [`touching`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended.
+/// Returns whether a pair touches, as [`touching`] does, with a warm start from `memory`.
+///
+/// `memory` belongs to this one pair and carries the state of convex bodies from call to call.
 pub fn touching_again(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -53,7 +61,7 @@ fn ask(
         if touches(&probe, max_separation, scratch) {
             return Ok(true);
         }
-        // No point of one surface in the other body: apart, or the other one is inside.
+        // No point of one surface is in the other body: they are apart, or the other one is inside.
         if let Some(other) = Probe::of(pair, probe.side.other()) {
             return Ok(touches(&other, max_separation, scratch)
                 || contact_between_points(pair, max_separation, scratch).is_some());
@@ -62,7 +70,7 @@ fn ask(
     touching_by_separation(pair, max_separation, &mut scratch.separation)
 }
 
-/// Whether the separation is at most `max_separation`, as far as the fields can tell.
+/// Returns whether the separation is at most `max_separation`, to the accuracy of the fields.
 fn touching_by_separation(
     pair: &Pair<'_>,
     max_separation: f32,

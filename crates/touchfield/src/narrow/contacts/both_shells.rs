@@ -1,17 +1,21 @@
-//! Narrow phase: the shell of either body against the field of the other.
+//! Narrow phase: the shell of each body against the field of the other.
 //!
-//! Input: a [`Pair`], at least one of whose shapes has a shell. Output: the contacts of both shells, those of the finer one first.
-//! Cost: two traversals. Not for: one answer a step at haptic rates, where the finer shell alone is enough.
+//! Input: a [`Pair`], at least one of whose shapes has a shell.
+//! Output: the contacts of both shells, those of the finer one first.
+//! Cost: two traversals.
+//! Not for: one result per step at haptic rates, where the finer shell alone is enough.
 //!
-//! A shell sees what is larger than its spacing. Corners of one body pass between the points of the other's shell, and its own shell sees
-//! them: solvers that hold a body up by its contacts want both.
+//! A shell detects features larger than its spacing. Corners of one body pass between the points of
+//! the other's shell, but its own shell detects them: solvers that support a body by its contacts
+//! need both.
 
 use crate::narrow::contacts::shell_walk::{Ahead, Walk};
 use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
 use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 
-/// Appends a contact for every point of either shell within `max_separation`, or as far away as `ahead` says.
+/// Appends a contact for every point of either shell within `max_separation`, or within the reach
+/// that `ahead` gives the point.
 pub(crate) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -25,21 +29,22 @@ pub(crate) fn collide(
     let Some(other) = Probe::of(pair, first.probe.side.other()) else {
         return Ok(());
     };
-    // A walk replaces what it finds, so the contacts of the first wait beside.
+    // A walk replaces the contacts in `out`, so those of the first walk are set aside.
     scratch.contacts.clear();
     std::mem::swap(&mut out.contacts, &mut scratch.contacts);
     let (outcome, wrench, distance) = (out.outcome, out.wrench.take(), out.distance);
     out.outcome = Outcome::Complete;
     let mut second = Walk::with(other, settings).for_solvers();
     second = second.ahead(pair.a_from_b, ahead);
-    // On the same clock.
+    // Both walks share one start time, and so one budget.
     second.start = first.start;
     second.run(scratch, out);
     if out.outcome == Outcome::Complete {
         out.outcome = outcome;
     }
     out.distance = out.distance.min(distance);
-    // Points of both surfaces would count an overlap twice: the wrench is that of the first shell, of the second where the first found nothing.
+    // Points of both surfaces would count an overlap twice. The wrench is that of the first shell,
+    // or of the second if the first found nothing.
     if !scratch.contacts.is_empty() {
         out.wrench = wrench;
     }

@@ -1,16 +1,19 @@
-//! Narrow phase: the deepest point of every edge or face of one surface in the field of the other body.
+//! Narrow phase: the deepest point of every edge or face of one surface in the field of the other
+//! body.
 //!
-//! Input: a [`Pair`], at least one of whose shapes has a surface; a [`FaceDescent`]. Output: one contact for each face, edge or corner
-//! that holds a deepest point. Cost: one field value a node of the tree that is not too far, about a hundred samples a face near the other body, a thousand
-//! where its field has a ridge.
+//! Input: a [`Pair`], at least one of whose shapes has a surface, and a [`FaceDescent`].
+//! Output: one contact for each face, edge or corner that holds a deepest point.
+//! Cost: one field value per tree node that is not too far, about a hundred samples per face near
+//! the other body, a thousand where its field has a ridge.
 //! Not for: fields with several valleys under one triangle, of which one is found.
 //!
-//! After \[Macklin2020\]: edges by golden sections between bracketing ends, faces by Frank–Wolfe \[Frank1956\] on barycentric coordinates. We differ
-//! in the step: a line search along each, not `2 / (k + 2)`, which ends earlier; in a search by rows
-//! where a ridge stops the descent; and what lies on a common edge or corner
-//! is one contact, not one for each face.
+//! After \[Macklin2020\]: edges by golden sections between bracketing ends, faces by Frank–Wolfe
+//! \[Frank1956\] on barycentric coordinates. We differ in three ways. Each step is a line search,
+//! not `2 / (k + 2)`, which converges sooner. A search by rows takes over where a ridge stops the
+//! descent. A point on a shared edge or corner is one contact, not one for each face.
 //!
-//! Distances to convex bodies are convex functions: then `φ(x) − min φ` is at most the gap `∇φ·(x − v)`, at which the search stops.
+//! Distances to convex bodies are convex functions: then `φ(x) − min φ` is at most the gap
+//! `∇φ·(x − v)`, at which the search stops.
 
 use crate::narrow::method::FaceDescent;
 use crate::narrow::method::Features;
@@ -26,7 +29,7 @@ use crate::narrow::search::face_search::FaceSearch;
 use crate::narrow::search::overlap::a_is_smaller;
 use crate::shape::Surface;
 
-/// A surface and the field it is held against.
+/// A surface, and the field in which its faces are searched.
 struct Faces<'a> {
     surface: &'a Surface,
     search: FaceSearch<'a>,
@@ -47,6 +50,7 @@ pub(crate) fn collide(
     let faces = Faces::of(pair)?;
     let FaceBuffers { stack, found } = &mut scratch.faces;
     found.clear();
+    // Find the deepest point of each face or edge near the other body.
     faces.visit_near(settings.max_separation, stack, |triangle| {
         let corners = (faces.surface.corners(triangle)).map(|corner| faces.to_field(corner));
         let vertices = faces.surface.triangles()[triangle as usize];
@@ -64,7 +68,7 @@ pub(crate) fn collide(
             Features::Edges => {
                 for edge in 0..3 {
                     let (from, to) = (edge, (edge + 1) % 3);
-                    // From the smaller vertex, so that both faces find the same point.
+                    // Start at the smaller vertex, so that both faces find the same point.
                     let (from, to) = if vertices[from] < vertices[to] {
                         (from, to)
                     } else {
@@ -85,7 +89,7 @@ pub(crate) fn collide(
             }
         }
     });
-    // Of those at one place the deepest counts; numbers break ties.
+    // Of points at one place only the deepest is kept; triangle indices break ties.
     found.sort_unstable_by(|a, b| {
         (a.between.cmp(&b.between))
             .then(a.sample.distance.total_cmp(&b.sample.distance))
@@ -101,10 +105,11 @@ pub(crate) fn collide(
     Ok(())
 }
 
-/// A share of a corner under this is nothing: the point lies on the edge or corner that is left.
+/// Barycentric weight below which a corner does not count: the point lies on the opposite edge or
+/// corner.
 const NO_SHARE: f32 = 1e-3;
 
-/// The vertices that a point of a triangle lies between, in order.
+/// Returns the vertices that a point of a triangle lies between, sorted; `u32::MAX` for the others.
 fn between(vertices: [u32; 3], weights: [f32; 3]) -> [u32; 3] {
     let mut between = [0, 1, 2].map(|corner: usize| {
         if weights[corner] < NO_SHARE {
@@ -118,7 +123,8 @@ fn between(vertices: [u32; 3], weights: [f32; 3]) -> [u32; 3] {
 }
 
 impl<'a> Faces<'a> {
-    /// With the surface of the smaller body; with that of the other if it has none.
+    /// Builds the search from the surface of the smaller body, or from that of the other if it has
+    /// none.
     fn of(pair: &Pair<'a>) -> Result<Faces<'a>, CollideError> {
         let (surface, surface_is_a) = match (pair.a.surface(), pair.b.surface()) {
             (Some(a), Some(b)) => {
@@ -156,9 +162,10 @@ impl<'a> Faces<'a> {
         self.field_from_surface * point_in_surface + self.translation
     }
 
-    /// Calls `visit` for every triangle that may come within `reach` of the body with the field.
+    /// Calls `visit` for every triangle that may come within `reach` \[m\] of the body with the
+    /// field.
     fn visit_near(&self, reach: f32, stack: &mut Vec<u32>, mut visit: impl FnMut(u32)) {
-        // A few last places of the numbers that a point is made of.
+        // A few last places of the numbers that make up a point.
         let rounding = 8.0
             * f32::EPSILON
             * (self.translation.abs().max_element() + self.surface.nodes()[0].bounds.diagonal());
@@ -196,7 +203,7 @@ impl<'a> Faces<'a> {
             sample,
             ..
         } = *found;
-        // Where the gradient vanishes, as on a medial axis, the triangle knows a direction too.
+        // Where the gradient vanishes, as on a medial axis, use the triangle's normal instead.
         let outward = sample.gradient.try_normalize().unwrap_or_else(|| {
             let [a, b, c] = self.surface.corners(triangle);
             let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
@@ -217,7 +224,8 @@ impl<'a> Faces<'a> {
         }
     }
 
-    /// The triangle, and which of its corners the place lies between. Of triangles at one place it is the one where the search went deepest.
+    /// Returns the contact id: the triangle, and three bits for the corners that the place lies
+    /// between. Of triangles that meet at one place it is the one in which the search went deepest.
     fn id(&self, found: &FaceFound) -> ContactId {
         let vertices = self.surface.triangles()[found.triangle as usize];
         let counts = (0..3).fold(0, |bits, corner| {

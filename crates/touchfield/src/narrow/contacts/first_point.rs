@@ -1,12 +1,14 @@
-//! Whether any point of a shell touches the other body: stops at the first.
+//! Tests whether any point of a shell touches the other body, and stops at the first one.
 //!
-//! Input: a [`Probe`]. Output: yes or no. Cost: a walk down the tree of spheres until a point is found.
-//! Not for: which points, see the methods beside it.
+//! Input: a [`Probe`].
+//! Output: yes or no.
+//! Cost: a walk down the sphere tree until a point is found.
+//! Not for: which points touch (see the contact methods beside it).
 
 use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 
-/// Whether any shell point touches the field, and nothing else: stops at the first.
+/// Returns whether any shell point is within `max_separation` \[m\] of the body with the field.
 pub(crate) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scratch) -> bool {
     let nodes = probe.shell.tree().nodes();
     let points = probe.shell.points();
@@ -15,7 +17,8 @@ pub(crate) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scra
         |index: u32| probe.field.distance(probe.to_field(points[index as usize])) <= max_separation;
     scratch.front.clear();
     scratch.front.push(0);
-    // Depth first, the nearest child first: where bodies overlap, the way down to a touching point is short.
+    // Depth first, the nearest child first: where bodies overlap, the path to a touching point is
+    // short.
     while let Some(index) = scratch.front.pop() {
         let node = &nodes[index as usize];
         if node.child_count == 0 {
@@ -29,7 +32,7 @@ pub(crate) fn touches(probe: &Probe<'_>, max_separation: f32, scratch: &mut Scra
         for (child, &distance) in node.children().zip(&scratch.distances) {
             let radius = nodes[child as usize].radius;
             if distance - radius <= reach {
-                // A centre so deep that all of its points are inside.
+                // The centre is so deep that all points of the sphere touch.
                 if distance + radius + probe.field.error_bound() <= max_separation {
                     return true;
                 }

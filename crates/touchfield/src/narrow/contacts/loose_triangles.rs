@@ -1,13 +1,23 @@
-//! Narrow phase: a shape against triangles that bound no solid: terrain, meshes with holes, the floor of a game.
+//! Narrow phase: a shape against triangles that bound no solid, such as terrain, meshes with holes,
+//! or the floor of a game.
 //!
-//! Input: a shape with a shell; triangles near it, in its frame. Output: contacts in that frame, normals from the triangles to the shape.
-//! Cost: a descent over each triangle near the shape, then a walk down the shell for those that come near.
-//! Not for: closed surfaces, whose fields know more; triangles in the thousands a pair (hand in those near the shape only).
+//! Input: a shape with a shell, and triangles near it, in its frame.
+//! Output: contacts in that frame, with normals from the triangles to the shape.
+//! Cost: a descent over each triangle near the shape, then a walk down the shell for those that
+//! come near.
+//! Not for: closed surfaces, whose fields carry more information, or thousands of triangles per
+//! pair (pass only those near the shape).
 //!
-//! Two kinds of contact. A **point of the shell** that faces a triangle and lies over or under it: separation along the triangle's normal. Under it, it counts only
-//! if the place above it on the triangle lies inside the body, which is what piercing means; so a triangle has two sides and needs no thickness. The **lowest point
-//! of the triangle** in the field, where that is an edge or a corner: what pokes between the points of the shell. An edge that two triangles share is one only if the field rises
-//! from there over both, else bodies would stumble over the seams of a flat floor.
+//! There are two kinds of contact:
+//!
+//! - A **point of the shell** that faces a triangle and lies over or under it. Its separation is
+//!   along the triangle's normal. A point under the triangle counts only if the place above it on
+//!   the triangle lies inside the body, which means that the triangle pierces the body. A triangle
+//!   therefore has two sides and needs no thickness.
+//! - The **lowest point of the triangle** in the field, where that is on an edge or a corner: it
+//!   detects what pokes between the points of the shell. A point on an edge that two triangles
+//!   share counts only if the field rises from there over both; otherwise bodies would stumble over
+//!   the seams of a flat floor.
 
 use glam::Vec3;
 
@@ -21,7 +31,7 @@ use crate::narrow::pair::check_max_separation;
 use crate::narrow::search::face_search::FaceSearch;
 use crate::shape::Shape;
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of [`collide_triangles`], reused from call to call.
 #[derive(Clone, Debug, Default)]
 pub struct TriangleScratch {
     lows: Vec<Low>,
@@ -35,20 +45,24 @@ struct Low {
     normal: Vec3,
     point: Vec3,
     sample: Sample,
-    /// Whether it lies on an edge or a corner.
+    /// Whether the point lies on an edge or a corner.
     on_border: bool,
 }
 
-/// Set in the id of a contact that is the lowest point of a triangle; the other bits are its number. Else they are those of a shell point.
+/// Bit set in the id of a contact that is the lowest point of a triangle; the other bits are its
+/// index. Without it, the id is the index of a shell point.
 const TRIANGLE: u32 = 1 << 31;
 
-/// A share of a corner under this is nothing: the point lies on the edge or corner that is left.
+/// Barycentric weight below which a corner does not count: the point lies on the opposite edge or
+/// corner.
 const NO_SHARE: f32 = 1e-3;
 
-/// Cosine from which a normal counts as that of the triangle: gradients of grids are off by a few degrees.
+/// Cosine from which a normal counts as parallel to that of the triangle: gradients of grids are
+/// off by a few degrees.
 const ALIKE: f32 = 0.9;
 
-/// Appends the contacts of a shape with loose triangles within `max_separation`. A triangle without area is skipped.
+/// Appends the contacts of a shape with loose triangles within `max_separation` \[m\]. Triangles
+/// without area are skipped.
 pub fn collide_triangles(
     shape: &Shape,
     triangles: &[[Vec3; 3]],
@@ -70,6 +84,7 @@ pub fn collide_triangles(
         residual: tolerance.projection_residual(shape.cell_size()),
     };
     let TriangleScratch { lows, stack } = scratch;
+    // Find the lowest point of the field on each triangle near the body.
     lows.clear();
     for (index, &corners) in triangles.iter().enumerate() {
         if let Some(low) = lowest(&search, shape, corners, max_separation) {
@@ -80,6 +95,7 @@ pub fn collide_triangles(
         }
     }
     for low in &*lows {
+        // A contact at an edge or corner counts only if no adjacent triangle goes lower.
         if low.on_border {
             let is_lowest_around = lows.iter().all(|other| {
                 other.sample.distance >= low.sample.distance - tolerance.slop
@@ -93,8 +109,10 @@ pub fn collide_triangles(
                 out.push(contact);
             }
         }
-        // Points go under a triangle about as deep as it goes into the body: to half again as much, for bodies that end obliquely.
+        // Shell points go under a triangle about as deep as it goes into the body, and half as much
+        // again for bodies that end obliquely.
         let depth = 1.5 * (-low.sample.distance).max(0.0) + tolerance.slop;
+        // Walk down the shell to the points over or under the triangle.
         let corners = triangles[low.triangle as usize];
         let nodes = shell.tree().nodes();
         stack.clear();
@@ -143,7 +161,7 @@ pub fn collide_triangles(
     Ok(())
 }
 
-/// The lowest point of the field on a triangle, if that is near.
+/// Returns the lowest point of the field on a triangle, if it is within reach.
 fn lowest(
     search: &FaceSearch<'_>,
     shape: &Shape,
@@ -157,7 +175,8 @@ fn lowest(
         b: b.as_dvec3(),
         c: c.as_dvec3(),
     };
-    // From where the triangle is nearest to the middle of the body: those of a floor are far larger than the body.
+    // Start where the triangle is nearest to the centre of the body: floor triangles are far larger
+    // than the body.
     let middle = shape.solid().center();
     let start = double.closest_point(middle.as_dvec3()).point.as_vec3();
     let reach = max_separation + search.field.error_bound();
@@ -176,7 +195,8 @@ fn lowest(
     })
 }
 
-/// Shares of the corners that make a point of the triangle's plane; within the triangle, and so that they add up to 1.
+/// Returns barycentric coordinates of a point of the triangle's plane, clamped to the triangle and
+/// normalised to sum 1.
 fn barycentric([a, b, c]: [Vec3; 3], normal: Vec3, point: Vec3) -> [f32; 3] {
     let share = |from: Vec3, to: Vec3| (to - from).cross(point - from).dot(normal).max(0.0);
     let shares = [share(b, c), share(c, a), share(a, b)];
@@ -188,7 +208,7 @@ fn barycentric([a, b, c]: [Vec3; 3], normal: Vec3, point: Vec3) -> [f32; 3] {
     }
 }
 
-/// Whether a point is within a length of a triangle.
+/// Returns whether a point is within `slop` \[m\] of a triangle.
 fn touches([a, b, c]: [Vec3; 3], point: Vec3, slop: f32) -> bool {
     let triangle = Triangle {
         a: a.as_dvec3(),
@@ -199,7 +219,8 @@ fn touches([a, b, c]: [Vec3; 3], point: Vec3, slop: f32) -> bool {
     nearest.distance_squared(point) <= slop * slop
 }
 
-/// Whether a ball is, in part, over or under a triangle.
+/// Returns whether part of a ball lies over or under a triangle, extended by the radius beyond each
+/// edge.
 fn is_over([a, b, c]: [Vec3; 3], normal: Vec3, center: Vec3, radius: f32) -> bool {
     [(a, b), (b, c), (c, a)].iter().all(|&(from, to)| {
         let edge = to - from;
@@ -208,8 +229,11 @@ fn is_over([a, b, c]: [Vec3; 3], normal: Vec3, center: Vec3, radius: f32) -> boo
     })
 }
 
-/// The contact of a shell point with the triangle that it lies over or under; `limits` are how far over, how deep under; it may slide downhill so
-/// far, and beyond the border by a slop: on a seam it belongs to both triangles.
+/// Returns the contact of a shell point with the triangle that it lies over or under.
+///
+/// `over` and `under` limit the height above and the depth below the triangle \[m\]. The point may
+/// slide downhill, as in [`lowest_near`] with `reach` \[m\], and up to `slop` \[m\] beyond the
+/// border: on a seam it belongs to both triangles.
 #[allow(
     clippy::too_many_arguments,
     reason = "one point, one triangle, and what limits them"
@@ -230,7 +254,8 @@ fn point_contact(
     let height = (at - corners[0]).dot(normal);
     let foot = at - height * normal;
     let at_foot = shape.field().sample(foot);
-    // The body is on the side to which its inside leads from the triangle; of a point outside the body, on that of the point.
+    // The body is on the side of the triangle to which its inside leads; for a place outside the
+    // body, on the side of the point.
     let side = if at_foot.distance < 0.0 {
         -at_foot.gradient.dot(normal)
     } else {
@@ -238,7 +263,7 @@ fn point_contact(
     };
     let up = if side < 0.0 { -normal } else { normal };
     let height = (at - corners[0]).dot(up);
-    // A surface that looks away is the other side of the body.
+    // A surface that faces away is the far side of the body.
     let faces = outward.dot(up) < 0.0;
     let is_near = 0.0 <= height && height <= over;
     let has_pierced = -under <= height && height < 0.0 && at_foot.distance < 0.0;
@@ -255,7 +280,7 @@ fn point_contact(
     } else if is_over(corners, normal, lowest, slop) {
         (lowest, sample.distance)
     } else if is_elsewhere(lowest) {
-        // The points over the neighbour tell of that place.
+        // The points over the neighbouring triangle report that place.
         return None;
     } else {
         (at, height)
@@ -268,7 +293,8 @@ fn point_contact(
     })
 }
 
-/// The contact of an edge or corner with the body; none where the triangle faces the body and the points of the shell tell better.
+/// Returns the contact of an edge or corner with the body. Returns `None` where the triangle faces
+/// the body, because shell points describe that contact better.
 fn border_contact(low: &Low) -> Option<Contact> {
     let normal = -low.sample.gradient.try_normalize()?;
     if normal.dot(low.normal).abs() > ALIKE {

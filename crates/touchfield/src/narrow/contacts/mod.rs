@@ -1,4 +1,5 @@
-//! Ways to find the contacts of two shapes, one file each, and what solvers do with contacts.
+//! The methods that find the contacts of two shapes, one file each, and post-processing of contacts
+//! for solvers.
 
 pub(crate) mod both_shells;
 pub(crate) mod face_descent;

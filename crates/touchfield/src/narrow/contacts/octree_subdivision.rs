@@ -1,13 +1,21 @@
-//! Narrow phase: boxes halved where both bodies may be, slow, fast or hybrid.
+//! Narrow phase: recursive subdivision of the boxes that both bodies may share, slow, fast or
+//! hybrid.
 //!
-//! Input: a [`Pair`] with an end, a [`Subdivision`]. Output: one contact, the boxes that were left, a proven lower bound of the
-//! separation. Cost: two field values a box; slow O(8ᵏ) boxes at depth k, fast O(k), hybrid between.
-//! Not for: several contacts at once (see `projection_particles`), or a separation proven from both sides (see `separation`).
+//! Input: a bounded [`Pair`] and a [`Subdivision`].
+//! Output: one contact, the remaining boxes, and a proven lower bound of the separation.
+//! Cost: two field values per box; slow O(8ᵏ) boxes at depth k, fast O(k), hybrid between.
+//! Not for: several contacts at once (see `projection_particles`), or a separation proven from both
+//! sides (see `separation`).
 //!
-//! After document 001. We differ in what rules a box out: half its diagonal and the error of the fields, not "the size"; in
-//! where we start: the common part of both boxes; in "close" (hybrid), judged over all boxes of a level, so that poor branches die;
-//! in the depth: the separation is `2 min max(φA, φB)`, from a descent that starts in the best box; and in the normal,
-//! for which gradients are taken around that point: where those of one body disagree, as on a corner, the other's count.
+//! After \[Adelman\]. We differ:
+//!
+//! - in what rules a box out: half its diagonal and the error of the fields, not "the size";
+//! - in the start: the common part of both boxes;
+//! - in "close" (hybrid): judged over all boxes of a level, so that poor branches die;
+//! - in the depth: the separation is `2 min max(φA, φB)`, from a descent that starts in the best
+//!   box;
+//! - in the normal: gradients are averaged around the deepest point, and a body whose gradients
+//!   disagree, as on a corner, counts less than the other.
 
 use crate::narrow::method::Descent;
 use crate::narrow::method::Subdivision;
@@ -37,6 +45,7 @@ pub(crate) fn collide(
     let start = Instant::now();
     let boxes = &mut scratch.boxes;
     boxes.start(&overlap, UVec3::ONE);
+    // Evaluate a level, keep the boxes that the descent follows, halve them, and repeat.
     for level in 0.. {
         boxes.look(&overlap, Wanted::Region, &mut scratch.overlap);
         let Some(best) = boxes.best() else { break };
@@ -65,6 +74,7 @@ pub(crate) fn collide(
         }
         boxes.split();
     }
+    // Report the boxes of the last level, the proven bound, and one contact.
     out.region.boxes = boxes.visited;
     out.region.lower_bound = 2.0 * boxes.lower_bound(&overlap);
     let points = boxes.centers.iter().map(|&center| overlap.to_a(center));
@@ -93,7 +103,7 @@ fn check(subdivision: &Subdivision) -> Result<(), CollideError> {
     Ok(())
 }
 
-/// One contact for all boxes that are left.
+/// Appends one contact for all remaining boxes, if it is within `max_separation`.
 fn contact(
     overlap: &Overlap<'_>,
     boxes: &Boxes,
@@ -108,7 +118,7 @@ fn contact(
     if descent != Descent::Fast {
         let (middle, at_middle) = middle(overlap, boxes);
         point = midway(overlap, middle, at_middle);
-        // On a plateau every point is deepest; its middle speaks for it.
+        // On a plateau every point is deepest, and its mean represents it.
         if at_middle.value() <= both.value() + overlap.residual {
             (deepest, both) = (middle, at_middle);
         }
@@ -122,7 +132,8 @@ fn contact(
     }
 }
 
-/// The mean of all centres; where that lies outside the region, as in the hole of a ring, the centre nearest to it.
+/// Returns the mean of all centres. Where that lies outside the region, as in the hole of a ring,
+/// returns the centre nearest to it.
 fn middle(overlap: &Overlap<'_>, boxes: &Boxes) -> (Vec3, Both) {
     let sum = (boxes.centers.iter()).fold(glam::DVec3::ZERO, |sum, center| sum + center.as_dvec3());
     let mean = (sum / boxes.centers.len() as f64).as_vec3();
@@ -136,7 +147,8 @@ fn middle(overlap: &Overlap<'_>, boxes: &Boxes) -> (Vec3, Both) {
     (nearest, overlap.sample(nearest))
 }
 
-/// A point moved to where both bodies are as far, if that brings it nearer to both.
+/// Returns `point` moved to where both bodies are equally far, if that is nearer to both; else
+/// `point` itself.
 fn midway(overlap: &Overlap<'_>, point: Vec3, both: Both) -> Vec3 {
     let apart = both.first.gradient - both.second.gradient;
     let Some(direction) = apart.try_normalize() else {
@@ -151,15 +163,17 @@ fn midway(overlap: &Overlap<'_>, point: Vec3, both: Both) -> Vec3 {
     }
 }
 
-/// The first stride of [`deepen`], in half diagonals of the last boxes: fast may have taken a wrong turn at an early level, and where
-/// bodies are as round as each other the best point is far from the best centre. Tuned: from 4 to 16 balls on balls and boxes are off alike, at 1 by
-/// five times as much.
+/// First stride of [`deepen`], in half diagonals of the last boxes. The fast descent may have taken
+/// a wrong turn at an early level, and where bodies are equally round the best point is far from
+/// the best centre. Tuned: from 4 to 16 balls on balls and boxes have similar errors, at 1 five
+/// times as much.
 const FIRST_STRIDE: f32 = 8.0;
 
-/// Steps of [`deepen`] at most; each halves the stride or goes down.
+/// Maximum number of steps of [`deepen`]; each halves the stride or moves to a lower value.
 const DEEPEN_STEPS: u32 = 40;
 
-/// Goes down `max(φA, φB)` from `point`, in strides of at most `stride`.
+/// Minimises `max(φA, φB)` by descent from `point`, in strides of at most `stride` \[m\]. Returns
+/// the lowest point and its samples.
 fn deepen(overlap: &Overlap<'_>, point: Vec3, mut stride: f32) -> (Vec3, Both) {
     let (mut point, mut both) = (point, overlap.sample(point));
     let shortest = 0.25 * overlap.residual;
@@ -168,7 +182,8 @@ fn deepen(overlap: &Overlap<'_>, point: Vec3, mut stride: f32) -> (Vec3, Both) {
             break;
         }
         let (first, second) = (both.first, both.second);
-        // First to where both are as far, then along what both agree is down.
+        // Go to where both bodies are equally far, then along the direction that lowers both
+        // distances.
         let apart = first.gradient - second.gradient;
         let down = -(first.gradient + second.gradient);
         let way = (first.distance - second.distance) / apart.length_squared().max(f32::EPSILON);
@@ -184,7 +199,7 @@ fn deepen(overlap: &Overlap<'_>, point: Vec3, mut stride: f32) -> (Vec3, Both) {
             .min_by(|a, b| a.1.value().total_cmp(&b.1.value()));
         match found {
             Some((lower, at_lower)) if at_lower.value() < both.value() => {
-                // A tiny gain is no reason to stride on.
+                // A tiny gain does not justify another stride of the same length.
                 if at_lower.value() > both.value() - 0.1 * stride {
                     stride *= 0.5;
                 }
@@ -196,8 +211,11 @@ fn deepen(overlap: &Overlap<'_>, point: Vec3, mut stride: f32) -> (Vec3, Both) {
     (point, both)
 }
 
-/// Unit, from the first body to the second: gradients at the corners of a box around `point`, each body weighted by how well its
-/// own agree. Mean vectors of length m have a spread of about 1 − m, and means count by one over their spread.
+/// Returns the unit normal at `point`, from the first body to the second.
+///
+/// Gradients are averaged over the corners of a box around `point`, and each body is weighted by
+/// how well its own gradients agree: a mean vector of length m has a spread of about 1 − m, and
+/// each mean counts by the reciprocal of its spread.
 fn normal_around(overlap: &Overlap<'_>, point: Vec3, half: f32) -> Vec3 {
     let mut sums = [Vec3::ZERO; 2];
     for corner in Aabb::from_center(point, Vec3::splat(half)).corners() {
@@ -205,7 +223,7 @@ fn normal_around(overlap: &Overlap<'_>, point: Vec3, half: f32) -> Vec3 {
         sums[0] += both.first.gradient / 8.0;
         sums[1] += both.second.gradient / 8.0;
     }
-    // Under this spread directions are off by less than 3°, and both bodies count alike.
+    // Below this spread directions are off by less than 3°, and both bodies count equally.
     const SPREAD: f32 = 1e-3;
     let weighted = |mean: Vec3| mean / ((1.0 - mean.length()).max(0.0) + SPREAD);
     (weighted(sums[0]) - weighted(sums[1]))

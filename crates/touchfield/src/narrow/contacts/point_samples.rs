@@ -1,10 +1,12 @@
 //! Narrow phase: every point of a shell tested against the field of the other shape.
 //!
-//! Input: a [`Pair`], at least one of whose shapes has a shell. Output: one contact for each point closer than
-//! `max_separation`. Cost: one field sample a point, on all cores where points are many; no allocation once the buffers have grown.
-//! Not for: speed (see `shell_traversal`); bodies that hold the other one whole.
+//! Input: a [`Pair`], at least one of whose shapes has a shell.
+//! Output: one contact for each point closer than `max_separation`.
+//! Cost: one field sample per point, on all cores if there are many points; no allocation once the
+//! buffers have grown.
+//! Not for: speed (see `shell_traversal`), or bodies that enclose the other one completely.
 //!
-//! The baseline: the lecture's proximity query with a signed distance map (document 004, SDM).
+//! The baseline: the lecture's proximity query with a signed distance map (SDM) \[Lecture06\].
 
 use crate::narrow::scratch::PointPiece;
 
@@ -13,7 +15,8 @@ use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::Probe;
 use crate::threads;
 
-/// Points that one thread takes at once. Chosen, not tuned: samples of so many take far longer than handing them to a thread.
+/// Number of points per thread task. Chosen, not tuned: sampling this many points takes far longer
+/// than handing them to a thread.
 const PIECE: usize = 4096;
 
 /// Appends the contacts of all shell points.

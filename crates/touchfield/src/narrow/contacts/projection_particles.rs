@@ -1,17 +1,24 @@
 //! Narrow phase: particles projected onto the surface of the intersection of both bodies.
 //!
-//! Input: a [`Pair`] with an end, [`Particles`]. Output: a contact for every particle that arrives, its place in the region.
-//! Cost: two samples a particle and step. Not for: bodies apart by more than `max_separation`, where nothing can arrive.
+//! Input: a bounded [`Pair`] and [`Particles`].
+//! Output: a contact for every particle that arrives, and its place in the region.
+//! Cost: two samples per particle and step.
+//! Not for: bodies more than `max_separation` apart, where nothing can arrive.
 //!
-//! After document 000, Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation, one contact a cell, the
-//! k deepest. We differ in the starts: [`Starts::Seeded`] begins only in cells that the half diagonal does not rule out, so that
-//! nothing is missed down to the cell and nothing is spent elsewhere. In the steps: between nearly parallel sides both tangent planes
-//! are taken at once. In what arrives: points inside both bodies go on to the surface,
-//! which Alg. 2 leaves where they start. In the normal: the gradient of the body in which the particle lies deeper, not of B always,
-//! so that exchanging A and B only turns it.
+//! After \[Krayer2020\], Alg. 1 and 2, and its future work: quasi-random starts, over-relaxation,
+//! one contact per cell, the k deepest. We differ:
 //!
-//! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`, which is the document's `min(φA, φB)` when they
-//! overlap, and the gap when bodies grown by half of `max_separation` overlap. The deepest is the textbook depth of spheres.
+//! - in the starts: [`Starts::Seeded`] begins only in cells that the half diagonal does not rule
+//!   out, so that nothing is missed down to the cell and no work is spent elsewhere;
+//! - in the steps: between nearly parallel sides both tangent planes are used at once;
+//! - in what arrives: points inside both bodies move on to the surface, whereas Alg. 2 leaves them
+//!   where they start;
+//! - in the normal: the gradient of the body in which the particle lies deeper, not always that of
+//!   B, so that exchanging A and B only reverses it.
+//!
+//! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`.
+//! This is the paper's `min(φA, φB)` when the bodies overlap, and the gap when bodies grown by half
+//! of `max_separation` overlap. The deepest is the textbook depth of spheres.
 
 use crate::narrow::method::Particles;
 use crate::narrow::method::Starts;
@@ -27,7 +34,7 @@ use crate::narrow::scratch::Scratch;
 use crate::narrow::search::boxes::{Boxes, Wanted};
 use crate::narrow::search::overlap::{Both, Overlap, OverlapBuffers};
 
-/// Appends a contact for every particle that arrives, and its place to the region.
+/// Appends a contact for every particle that arrives, and adds its place to the region.
 pub(crate) fn collide(
     pair: &Pair<'_>,
     settings: &CollideSettings,
@@ -41,6 +48,7 @@ pub(crate) fn collide(
         return Ok(());
     };
     let start = Instant::now();
+    // Place the particles.
     let counts = resolution(overlap.bounds, particles.resolution);
     let under_way = &mut scratch.particles;
     under_way.places.clear();
@@ -61,6 +69,7 @@ pub(crate) fn collide(
         length: LEASH * scratch.boxes.radius(),
     });
     let motion = Motion { particles, leash };
+    // Project all particles until they arrive, the steps are used up, or the budget runs out.
     for step in 0..particles.max_steps {
         if under_way.places.is_empty() {
             break;
@@ -75,6 +84,7 @@ pub(crate) fn collide(
         }
         project(&overlap, motion, under_way, &mut scratch.overlap, out);
     }
+    // Reduce the contacts, and transform their places to frame A.
     if particles.one_per_cell {
         thin(&overlap, counts, under_way, out);
     }
@@ -109,10 +119,12 @@ fn check(particles: &Particles) -> Result<(), CollideError> {
     Ok(())
 }
 
-/// Sides under this part of the longest count as this much: a flat box has one layer either way, and ratios stay finite.
+/// Sides shorter than this fraction of the longest are treated as this long: a flat box has one
+/// layer either way, and ratios stay finite.
 const FLATTEST: f64 = 1e-6;
 
-/// About N³ cells over the axes of a box, as cubic as whole numbers allow: Alg. 1.
+/// Returns the number of cells per axis of a box: about N³ cells, as cubic as whole numbers allow
+/// (Alg. 1).
 pub(crate) fn resolution(bounds: Aabb, base: u32) -> UVec3 {
     let sides = bounds.extents().as_dvec3();
     let mut axes = [0, 1, 2];
@@ -151,8 +163,9 @@ fn uniform(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
     }
 }
 
-/// The n-th point is the fraction of ½ + n/g, n/g², n/g³, where g⁴ = g + 1 \[Roberts2018\]; in 64-bit fixed point, so that it
-/// is the same everywhere.
+/// Appends quasi-random starts: the n-th point is the fractional part of ½ + n/g, n/g², n/g³, where
+/// g⁴ = g + 1 \[Roberts2018\]. It is computed in 64-bit fixed point, so that it is the same on
+/// every machine.
 fn quasi_random(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
     // 2⁶⁴ / g, / g², / g³ with g = 1.22074408460575947536.
     const STEPS: [u64; 3] = [
@@ -171,9 +184,10 @@ fn quasi_random(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
     }
 }
 
-/// Leaves the cells that may hold a piece of the intersection's surface in `boxes`; they are no wider than those of `counts`.
+/// Fills `boxes` with the cells that may hold a piece of the intersection's surface; they are no
+/// wider than those of `counts`.
 fn seeded(overlap: &Overlap<'_>, counts: UVec3, boxes: &mut Boxes, buffers: &mut OverlapBuffers) {
-    // Two to four boxes along the longest axis at first: one would be halved anyway.
+    // Begin with two to four boxes along the longest axis: a single one would be halved anyway.
     let levels = counts.max_element().ilog2().saturating_sub(1);
     let first = counts.map(|count| count.div_ceil(1 << levels));
     boxes.start(overlap, first);
@@ -184,19 +198,20 @@ fn seeded(overlap: &Overlap<'_>, counts: UVec3, boxes: &mut Boxes, buffers: &mut
     }
 }
 
-/// How far seeded particles may go from where they started, in half diagonals of a cell. The surface in a cell is within one of its
-/// start, so three or four are enough for the way there; without a limit, particles of cells that were kept in doubt wander until their steps are used
-/// up, which takes longer than all others together.
+/// Maximum distance of seeded particles from their start, in half diagonals of a cell. The surface
+/// in a cell is within one half diagonal of its start, so three or four are enough for the path to
+/// it. Without a limit, particles of cells that were kept in doubt wander until their steps are
+/// used up, which takes longer than all others together.
 const LEASH: f32 = 4.0;
 
-/// What moves particles.
+/// Settings of the particle motion.
 #[derive(Clone, Copy)]
 struct Motion<'a> {
     particles: &'a Particles,
     leash: Option<Leash<'a>>,
 }
 
-/// Where particles started, and how far they may go.
+/// Starts of the particles, and how far they may move away from them.
 #[derive(Clone, Copy)]
 struct Leash<'a> {
     starts: &'a [Vec3],
@@ -209,10 +224,10 @@ impl Leash<'_> {
     }
 }
 
-/// Slopes of a grid under this are those of a kink, not of a distance.
+/// Slopes of a grid below this are those of a kink, not of a distance.
 const FLATTEST_SLOPE: f32 = 0.7;
 
-/// One projection of every particle: Alg. 2, lines 3 to 12. Those that have arrived become contacts.
+/// Projects every particle once (Alg. 2, lines 3 to 12). Those that have arrived become contacts.
 fn project(
     overlap: &Overlap<'_>,
     Motion { particles, leash }: Motion<'_>,
@@ -221,7 +236,8 @@ fn project(
     out: &mut Contacts,
 ) {
     overlap.sample_many(&under_way.places, buffers);
-    // Planes that hardly meet tell no place; this far they are trusted.
+    // The intersection of nearly parallel planes is badly conditioned; it is trusted up to this
+    // distance.
     let longest = leash.map_or(0.25 * overlap.bounds.diagonal(), |leash| leash.length);
     let mut kept = 0;
     for index in 0..under_way.places.len() {
@@ -243,12 +259,13 @@ fn project(
         } else {
             (both.second, both.first)
         };
-        // Where the gradient vanishes there is no way to go.
+        // Where the gradient vanishes there is no direction to go, and the particle is dropped.
         let slope = from.gradient.length();
         let Some(direction) = from.gradient.try_normalize() else {
             continue;
         };
-        // Grids are a little flatter than distances; the root of the tangent arrives sooner. Flatter still, it is a kink.
+        // Grids are slightly flatter than distances, and dividing by the slope arrives sooner. A
+        // slope below the limit is that of a kink.
         let outside = outside / slope.max(FLATTEST_SLOPE);
         let way = if outside <= 0.0 {
             -outside * direction
@@ -264,7 +281,7 @@ fn project(
             -particles.relaxation * outside * direction
         };
         let (next, id) = (place + way, under_way.ids[index]);
-        // What is farther off belongs to another cell, which has a particle of its own.
+        // Anything farther away belongs to another cell, which has a particle of its own.
         if leash.is_some_and(|leash| !leash.holds(next, id)) {
             continue;
         }
@@ -276,8 +293,8 @@ fn project(
     under_way.ids.truncate(kept);
 }
 
-/// A way into the tangent half-spaces of both bodies: `distance` and unit `direction` of the one that is farther, value and
-/// gradient of the other.
+/// Returns the step into the tangent half-spaces of both bodies, given `distance` and unit
+/// `direction` of the body that is farther, and value and gradient of the other.
 fn to_both(
     distance: f32,
     direction: Vec3,
@@ -290,23 +307,25 @@ fn to_both(
     if other_distance - distance * cosine <= 0.0 {
         return straight;
     }
-    // α and β of the way −(α nA + β nB) that ends on both planes.
+    // α and β of the step −(α nA + β nB) that ends on both planes.
     let sine_squared = other_gradient.length_squared() - cosine * cosine;
     if sine_squared <= f32::EPSILON {
         return straight;
     }
     let beta = (other_distance - distance * cosine) / sine_squared;
     let sideways = other_gradient - cosine * direction;
-    // Twice as far sideways as the planes meet: into the region, not only to its rim; and where round bodies hardly touch, which makes
-    // the crossing a double root, at once instead of by halves.
+    // Twice as far sideways as the planes meet. This leads into the region, not only to its rim.
+    // Where round bodies hardly touch, which makes the crossing a double root, it arrives at once
+    // instead of by halves.
     straight - (2.0 * beta * sideways).clamp_length_max(longest)
 }
 
-/// The contact of a particle on the surface of one body: out of the other by the shortest way.
+/// Returns the contact of a particle on the surface of one body, with the normal along the shortest
+/// way out of the other.
 fn contact(overlap: &Overlap<'_>, id: u32, place: Vec3, both: Both) -> Contact {
     let (first, second) = (both.first, both.second);
     let difference = first.distance - second.distance;
-    // On the rim both ways are as long, and the middle between them is taken.
+    // On the rim both ways out are equally long, and the mean direction is used.
     let away = if difference.abs() <= 2.0 * overlap.residual {
         first.gradient - second.gradient
     } else if difference < 0.0 {
@@ -321,13 +340,13 @@ fn contact(overlap: &Overlap<'_>, id: u32, place: Vec3, both: Both) -> Contact {
     overlap.contact(id, point, normal, first.distance + second.distance)
 }
 
-/// Keeps the deepest contact of each cell.
+/// Keeps the deepest contact per cell.
 fn thin(overlap: &Overlap<'_>, counts: UVec3, under_way: &mut ParticleBuffers, out: &mut Contacts) {
     let cell = (overlap.bounds.extents() / counts.as_vec3()).max(Vec3::splat(f32::MIN_POSITIVE));
     under_way.cells.clear();
     for (index, &point) in out.region.points.iter().enumerate() {
         let place = ((point - overlap.bounds.min) / cell).floor();
-        // Particles may end a little outside of the box they started in.
+        // Particles may end slightly outside of the box they started in.
         let [x, y, z] = place
             .to_array()
             .map(|c| (c + 1024.0).max(0.0) as u64 & 0x1f_ffff);
@@ -354,7 +373,7 @@ fn thin(overlap: &Overlap<'_>, counts: UVec3, under_way: &mut ParticleBuffers, o
     out.region.points.retain(|_| kept.next() == Some(&true));
 }
 
-/// Keeps so many of the deepest.
+/// Keeps the `count` deepest contacts.
 fn keep_deepest(count: usize, out: &mut Contacts) {
     if count >= out.contacts.len() {
         return;
@@ -383,7 +402,8 @@ mod tests {
 
     #[test]
     fn a_flat_box_has_one_layer_and_spends_the_rest_on_the_others() {
-        // By hand after Alg. 1: r3 is raised to 1, r1 and r2 share what that takes, √1000 ≈ 31.6 each.
+        // Worked by hand from Alg. 1: r3 is raised to 1, r1 and r2 share what that takes, √1000 ≈
+        // 31.6 each.
         assert_eq!(
             of_sides(1.0, 1.0, 1e-3, 10),
             UVec3::new(31, 32, 1).max(of_sides(1.0, 1.0, 1e-3, 10))

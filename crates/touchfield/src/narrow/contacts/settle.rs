@@ -1,10 +1,15 @@
-//! A contact of a shell point moved to the lowest place of its surface near by.
+//! Moves the contact of a shell point to the lowest place of its surface nearby.
 //!
-//! Input: a contact that a point of a shell made, how far it may move. Output: the contact at the place of that surface which is
-//! nearest to the other body, or deepest in it. Cost: some twenty samples; a third of that to revisit one that was settled. Not for: contacts without a shell, which are returned as they are.
+//! Input: a contact made by a point of a shell, and how far it may move.
+//! Output: the contact at the place of that surface which is nearest to the other body, or deepest
+//! in it.
+//! Cost: some twenty samples; a third of that to revisit a place that was settled before.
+//! Not for: contacts without a shell, which are returned unchanged.
 //!
-//! A ball at rest touches where it is lowest, and the nearest point of its shell is half a spacing beside that: held up there, it would roll away.
-//! A few secant steps down the slope, each back onto the surface, lead there; on flat ground there is no slope and nothing moves.
+//! A ball at rest touches where it is lowest, and the nearest point of its shell is half a spacing
+//! beside that: supported there, it would roll away. A few secant steps down the slope, each
+//! projected back onto the surface, lead to the lowest point. On flat ground there is no slope and
+//! nothing moves.
 
 use glam::Vec3;
 
@@ -13,33 +18,40 @@ use crate::field::{Field, Sample};
 use crate::narrow::pair::Pair;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
-/// Steps down a slope. Tuned on balls, tori and the bunny: a secant of a round surface arrives after two.
+/// Maximum number of steps down a slope. Tuned on balls, tori and the bunny: the secant method
+/// arrives after two steps on a round surface.
 const STEPS: u32 = 4;
 
-/// A point may go so many times as far as its trial: all points of a round foot arrive at its lowest place, and are one.
+/// Maximum distance that a point may move, in multiples of `reach`. All points of a round foot then
+/// arrive at its lowest place and become one contact.
 const FAR: f32 = 8.0;
 
-/// A slope of less than this leads nowhere: over a spacing it is a ten-thousandth of it.
+/// Slopes below this count as level: over a spacing they gain a ten-thousandth of it.
 const LEVEL: f32 = 1e-4;
 
-/// A place counts as on the surface if it is off by no more than this share of the reach: a hundredth of what the shell itself is off.
+/// Maximum distance off the surface, as a fraction of `reach`: a hundredth of the shell's own
+/// error.
 const OFF: f32 = 0.01;
 
-/// Steps back onto the surface, each to first order. One is enough on smooth ground, two over the edges of a grid.
+/// Maximum number of first-order steps back onto the surface. One is enough on smooth ground, two
+/// over the edges of a grid.
 const RETURNS: u32 = 3;
 
-/// Moves a contact found by a shell method downhill on the surface it belongs to, to where the slope ends: some eight times `reach` \[m\] at most, which is about the
-/// covering radius of the shell. Where it does not end so near, the contact stays.
+/// Moves a contact found by a shell method downhill on the surface it belongs to, to where the
+/// slope ends.
+///
+/// `reach` \[m\] is about the covering radius of the shell, and the contact moves by at most some
+/// eight times as much. It stays in place if the slope does not end within that distance.
 pub fn settle(pair: &Pair<'_>, contact: Contact, reach: f32) -> Contact {
     let place = place_of(pair, &contact);
     match lowest_from(pair, contact.id, place, reach, STEPS) {
-        // Never higher than it was.
+        // Accept only a place that is lower than before.
         Some(settled) if settled.separation < contact.separation => settled,
         _ => contact,
     }
 }
 
-/// Where a contact that a shell made lies on the body of that shell, in its frame.
+/// Returns the place of a shell contact on the body that has the shell, in the frame of that body.
 pub fn place_of(pair: &Pair<'_>, contact: &Contact) -> Vec3 {
     match Side::of(contact.id) {
         Side::A => contact.point_on_a(),
@@ -47,13 +59,14 @@ pub fn place_of(pair: &Pair<'_>, contact: &Contact) -> Vec3 {
     }
 }
 
-/// The contact of a place that was settled before the bodies moved a little, and is moved after them by one step down the slope; none if the body that it was on
-/// has no shell.
+/// Returns the contact at a place that was settled before the bodies moved a little, moved by one
+/// step down the slope. Returns `None` if the body that it was on has no shell.
 pub fn revisit(pair: &Pair<'_>, id: ContactId, place: Vec3, reach: f32) -> Option<Contact> {
     lowest_from(pair, id, place, reach, 1)
 }
 
-/// The contact at the lowest place near one of the body that made it.
+/// Returns the contact at the lowest point near `place`, on the body whose shell made the contact
+/// `id`.
 fn lowest_from(
     pair: &Pair<'_>,
     id: ContactId,
@@ -82,7 +95,8 @@ fn lowest_from(
     Some(probe.contact(index_of(id), probe.to_field(lowest), sample))
 }
 
-/// The lowest place of the surface of `own` within `reach` of `from`, by the slope of `other`; both in one frame.
+/// Returns the lowest place of the surface of `own` near `from`, by the slope of `other`; both are
+/// in one frame. The place is at most [`FAR`] times `reach` \[m\] away.
 pub(crate) fn lowest_near(
     own: &dyn Field,
     other: impl Fn(Vec3) -> Sample,
@@ -92,7 +106,8 @@ pub(crate) fn lowest_near(
     downhill(own, other, from, reach, STEPS)
 }
 
-/// The same in so many steps.
+/// Moves `from` downhill by at most `steps` secant steps, and returns the lowest place and the
+/// sample of `other` there.
 fn downhill(
     own: &dyn Field,
     other: impl Fn(Vec3) -> Sample,
@@ -112,25 +127,28 @@ fn downhill(
     let far = FAR * reach;
     let off = OFF * reach;
     for _ in 0..steps {
+        // The slope of the other body's distance along the own surface.
         let down = -sample.gradient.reject_from_normalized(at.normal);
         let slope = down.length();
         if slope < LEVEL {
             break;
         }
         let direction = down / slope;
+        // A trial step; where it leaves the surface, try a shorter one.
         let Some(trial) = onto(own, at.point + step * direction, off) else {
             step *= 0.25;
             continue;
         };
         let at_trial = other(trial.point);
-        // Where a straight change of slope from here to the trial would end it.
+        // Extrapolate linearly to where the slope vanishes.
         let slope_there = -(at_trial.gradient.reject_from_normalized(trial.normal)).dot(direction);
         let flattening = slope - slope_there;
         let along = step * slope / flattening;
-        // Flat ground that is tilted: its points stay, and hold it up when it has turned flat.
+        // Tilted flat ground: its points stay, and support the body once it lies flat.
         if !(flattening > 0.0 && along <= far) {
             break;
         }
+        // Take the lower one of the extrapolated place and the trial.
         let secant = onto(own, at.point + along * direction, off);
         let secant = secant.map(|place| (place, other(place.point)));
         let (next, there) = match secant {
@@ -144,21 +162,23 @@ fn downhill(
             continue;
         }
         (at, sample) = (next, there);
-        // What is left is of second order: a trial as long as the last step would see the bend rather than the slope.
+        // The rest is of second order: a trial as long as the last step would measure curvature
+        // rather than slope.
         step = 0.25 * along.min(step);
     }
     (at.point, sample)
 }
 
-/// A place on a surface.
+/// A point on a surface, and the normal there.
 #[derive(Clone, Copy)]
 struct Place {
     point: Vec3,
     normal: Vec3,
 }
 
-/// Back onto the surface, to within `off` \[m\]. Not where that takes long: beyond an edge or in the middle of a thin part the gradient leads elsewhere, and
-/// a place that is not on the surface touches nothing.
+/// Projects a point back onto the surface, to within `off` \[m\]. Returns `None` if that takes too
+/// many steps: beyond an edge or in the middle of a thin part the gradient leads elsewhere, and a
+/// place that is not on the surface touches nothing.
 fn onto(own: &dyn Field, point: Vec3, off: f32) -> Option<Place> {
     let mut point = point;
     let Sample {
@@ -188,7 +208,7 @@ mod tests {
     use crate::field::primitive::Torus;
     use proptest::prelude::*;
 
-    /// A plane of any slope below: its signed distance.
+    /// Returns the signed distance of a tilted plane below the body.
     fn plane(normal: Vec3) -> impl Fn(Vec3) -> Sample {
         move |point| Sample {
             distance: normal.dot(point) + 3.0,
@@ -197,7 +217,8 @@ mod tests {
     }
 
     proptest! {
-        /// Beyond an edge the distance of a block with a hole is too short, and one step back ends in the air.
+        /// Beyond an edge the distance of a block with a hole is too short, and one step back ends
+        /// in the air.
         #[test]
         fn a_contact_does_not_leave_its_surface_over_an_edge(
             slope in prop::array::uniform3(-1.0f32..1.0),
@@ -215,7 +236,7 @@ mod tests {
             prop_assert!(block.distance(lowest).abs() <= 0.01 * 0.1, "{lowest} after {from}");
         }
 
-        /// A ball is lowest straight below its middle, wherever on it one starts.
+        /// A ball is lowest straight below its centre, wherever the descent starts.
         #[test]
         fn a_point_of_a_ball_slides_to_its_foot(
             tilt in prop::array::uniform3(-1.0f32..1.0),

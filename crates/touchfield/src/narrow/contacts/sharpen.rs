@@ -1,11 +1,17 @@
-//! A contact of a shell point with its other witness point where the other surface truly is.
+//! Recomputes the normal and separation of a shell contact whose witness point misses the other
+//! surface.
 //!
-//! Input: a contact that a point of a shell made. Output: the same if its witness points are on the surfaces, else with the normal and the separation of the nearest point of the other surface. Cost: one sample; where the
-//! gradient did not lead to the surface also the nearest point among its triangles, some microseconds, or without them about twenty samples. Not for: all of thousands
-//! of contacts; reduce them first. Nor for contacts without a shell, which are returned as they are.
+//! Input: a contact made by a point of a shell.
+//! Output: the same contact if its witness points are on the surfaces; else the contact with the
+//! normal and separation of the nearest point of the other surface.
+//! Cost: one sample. Where the gradient did not lead to the surface, also a search for the nearest
+//! point among its triangles, some microseconds, or about twenty samples if it has no triangles.
+//! Not for: all of thousands of contacts (reduce them first), or contacts without a shell, which
+//! are returned unchanged.
 //!
-//! Deep in a body, about its medial axis, a field tells how deep but hardly which way is out: between two equally near sides its gradient is the mean of both. Few contacts
-//! are there, but those that a manifold keeps may be.
+//! Deep in a body, near its medial axis, a field gives the depth but a poor direction: between two
+//! equally near sides its gradient is the mean of both. Few contacts are there, but a manifold may
+//! keep them.
 
 use glam::Vec3;
 
@@ -15,10 +21,12 @@ use crate::narrow::contacts::settle::place_of;
 use crate::narrow::pair::Pair;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
-/// A witness point as near the surface as this share of the field's error is not worth a search.
+/// Witness points that are off the surface by less than this fraction of the field's error are
+/// accepted without a search.
 const GOOD: f32 = 0.3;
 
-/// The contact of a shell point with the nearest point of the other surface: that of its triangles if the shape has them, else one that the field leads to.
+/// Returns the contact of a shell point with the nearest point of the other surface, found among
+/// its triangles if the shape has any, else by following the field.
 pub fn sharpen(pair: &Pair<'_>, contact: Contact) -> Contact {
     let side = Side::of(contact.id);
     let Some(probe) = Probe::of(pair, side) else {
@@ -39,7 +47,9 @@ pub fn sharpen(pair: &Pair<'_>, contact: Contact) -> Contact {
         None => nearest_by_field(&probe, point, outward, contact.separation),
     };
     let distance = point.distance(nearest).copysign(contact.separation);
-    // The field is off by its error at the most, and a thousandth is more than `f32` rounds. What differs by more is no nearest point of what it tells the distance to.
+    // The field is off by at most its error bound, and a thousandth is more than the rounding of
+    // `f32`. A point whose distance differs by more is not the nearest point that the field
+    // measures.
     let off = (distance - contact.separation).abs();
     let is_the_same = off <= probe.field.error_bound() + 1e-3 * distance.abs();
     match ((point - nearest) * distance.signum()).try_normalize() {
@@ -50,7 +60,8 @@ pub fn sharpen(pair: &Pair<'_>, contact: Contact) -> Contact {
     }
 }
 
-/// The nearest place of the surface that the field leads to: the contact's own, or from half the way to it in each of five directions.
+/// Returns the nearest surface point that the field leads to. It tries the contact's own witness
+/// point, and descents from points half the depth away in six directions.
 fn nearest_by_field(probe: &Probe<'_>, point: Vec3, outward: Vec3, separation: f32) -> Vec3 {
     let depth = separation.abs();
     let is_on_surface = |at: Vec3| probe.field.distance(at).abs() <= probe.field.error_bound();
@@ -67,7 +78,7 @@ fn nearest_by_field(probe: &Probe<'_>, point: Vec3, outward: Vec3, separation: f
     nearest
 }
 
-/// Goes down the field to where it is about 0.
+/// Follows the gradient to where the field is about 0.
 fn to_surface(field: &dyn Field, from: Vec3) -> Vec3 {
     (0..3).fold(from, |at, _| {
         let Sample { distance, gradient } = field.sample(at);

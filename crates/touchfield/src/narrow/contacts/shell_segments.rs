@@ -1,10 +1,14 @@
 //! Narrow phase: one contact, the deepest, for each segment of a shell.
 //!
-//! Input: a [`Pair`], at least one of whose shapes has a shell; about how many segments. Output: at most one contact a segment.
-//! Cost: that of `shell_traversal`. Not for: flat contacts, where a segment's deepest point may be anywhere on it.
+//! Input: a [`Pair`], at least one of whose shapes has a shell, and the approximate number of
+//! segments.
+//! Output: at most one contact per segment.
+//! Cost: that of `shell_traversal`.
+//! Not for: flat contacts, where a segment's deepest point may be anywhere on it.
 //!
-//! After document 003 §2.4: the segments are the spheres of that level of the tree which has about as many. We differ: the
-//! tree is walked once and contacts are told apart by their segment, since the points of a sphere follow one another.
+//! After \[Sagardia2014\] §2.4: the segments are the spheres of the tree level whose number of
+//! spheres is closest to the requested one. We differ: the tree is walked once, and contacts are
+//! then assigned to segments by point index, since the points of a sphere are consecutive.
 
 use crate::narrow::contacts::shell_walk::Walk;
 use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Pair};
@@ -23,7 +27,8 @@ pub(crate) fn collide(
     let tree = walk.probe.shell.tree();
     let apart = |level: &usize| tree.level(*level).len().abs_diff(segments as usize);
     let level = (0..tree.level_count()).min_by_key(apart).unwrap_or(0);
-    // Leaves of higher levels are segments too: a point belongs to the last sphere at or above the level that begins before it.
+    // Leaves of higher levels are segments too: a point belongs to the last sphere at or above the
+    // level that begins before it.
     let segment = |point: u32| {
         let nodes = tree.level(level);
         nodes.partition_point(|node| node.first_point <= point)

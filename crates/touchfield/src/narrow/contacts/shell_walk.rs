@@ -1,6 +1,7 @@
-//! The sphere tree of a shell walked against a field, level after level: what the shell methods share.
+//! Level-by-level traversal of a shell's sphere tree against a field, shared by the shell methods.
 //!
-//! Input: a [`Probe`], a reach, a deadline. Output: the contacts of all shell points within reach, their wrench, a distance.
+//! Input: a [`Probe`], a reach, a deadline.
+//! Output: the contacts of all shell points within reach, their wrench, a distance.
 //! Cost: one field value for each sphere near the other body, one sample for each point in contact.
 //! Not for: deciding whether there is contact at all (see `touching`).
 
@@ -15,58 +16,66 @@ use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair
 use crate::narrow::scratch::Scratch;
 use crate::narrow::search::probe::{Probe, Side, index_of};
 
-/// Spheres or points between two looks at the clock: about a microsecond.
+/// Number of spheres or points between two clock readings: about a microsecond.
 const PIECE: usize = 32;
 
-/// Boxes of spheres between two looks at the clock; each takes about a quarter of what a sphere takes.
+/// Number of sphere box tests between two clock readings; each takes about a quarter of the time of
+/// a sphere.
 const BOXES: usize = 4 * PIECE;
 
-/// The part of `detail` by which a point may be deeper than the deepest that is told. Tuned on the bunny with a detail of 3 % of its size: at half of it a million points at rest take
-/// 1.4 times as long, at a quarter three times; at twice, depths of bunnies deep in each other are off by more than a cell of 128 a side.
+/// Fraction of `detail` by which a point may be deeper than the deepest reported one. Tuned on the
+/// bunny with a detail of 3 % of its size: at half of it a million points at rest take 1.4 times as
+/// long, at a quarter three times; at twice, depths of bunnies deep in each other are off by more
+/// than a cell of a field of 128 cells per side.
 const DEEPER_SHARE: f32 = 0.125;
 
-/// The part of `detail` down to which the border of a patch of contact is told for solvers. Not tuned: of the 2 % of a body's size that contacts for solvers
-/// are found with it is half a cell of a field of 128 nodes a side.
+/// Fraction of `detail` to which the border of a contact patch is resolved for solvers. Not tuned:
+/// for the 2 % of a body's size at which contacts for solvers are found, it is half a cell of a
+/// field with 128 nodes per side.
 const BORDER_SHARE: f32 = 0.125;
 
-/// Spheres at a border that go down one level side by side: of four children each, as many as a piece.
+/// Number of spheres at a border that descend one level side by side: with four children each, they
+/// fill a piece.
 const BORDER_PIECE: usize = 8;
 
-/// A shell on its way down.
+/// A traversal of one shell.
 pub(crate) struct Walk<'a> {
     pub(crate) probe: Probe<'a>,
     max_separation: f32,
     detail: f32,
-    /// Spheres at the border of a patch of contact no larger than this are told by one point \[m\].
+    /// Maximum radius of spheres at the border of a contact patch that one point represents \[m\].
     border: f32,
-    /// Whether that is the deepest of them, or the one that a way straight down leads to.
+    /// Whether a sphere at the border is represented by its deepest point, rather than by the one
+    /// that a greedy descent leads to.
     deepest_at_border: bool,
-    /// A point that is deeper than the deepest told by no more than this need not be told \[m\].
+    /// Depth by which an unreported point may exceed the deepest reported one \[m\].
     deeper: f32,
     pub(crate) start: Instant,
     budget: Option<Duration>,
     going: Option<Going>,
 }
 
-/// How far ahead contacts of a pair in motion are told: those of a point that may be closed after another step like the last, whichever way it leads.
+/// Reach of contacts for a pair in motion. A point is reported if the gap may be closed by another
+/// step like the last, in whatever direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ahead {
-    /// Where B was a step ago.
+    /// Pose of B in A one step ago.
     pub a_from_b_before: Pose,
-    /// The next step may be longer than the last by this factor.
+    /// Factor by which the next step may be longer than the last.
     pub faster: f32,
-    /// What is added to the way that a point goes \[m\].
+    /// Margin added to the path of a point \[m\].
     pub margin: f32,
-    /// Contacts farther apart are not told \[m\].
+    /// Maximum separation of the contacts that are reported because of the motion \[m\].
     pub farthest: f32,
 }
 
-/// The last step of a shell as seen from the field: a point `x` of it went by `change · x + shift`.
+/// Motion of a shell in the last step, seen from the field: a point `x` moved by
+/// `change · x + shift`.
 #[derive(Clone, Copy)]
 struct Going {
     change: Mat3,
     shift: Vec3,
-    /// By how much the ways of two points differ, at most, for their distance.
+    /// Maximum difference between the movements of two points, per unit of their distance.
     spin: f32,
     ahead: Ahead,
 }
@@ -88,7 +97,8 @@ impl Going {
         }
     }
 
-    /// How far the points about one may be from contact after such a step, those that go farthest or, with a radius below 0, least.
+    /// Returns how far from contact a point of a ball may be and still be reported \[m\]. The bound
+    /// is that of the fastest point or, if `radius` is negative, of the slowest.
     fn reach(&self, center: Vec3, radius: f32) -> f32 {
         let way = (self.change * center + self.shift).length() + self.spin * radius;
         (self.ahead.faster * way + self.ahead.margin).min(self.ahead.farthest)
@@ -96,7 +106,7 @@ impl Going {
 }
 
 impl<'a> Walk<'a> {
-    /// With the finer shell of the pair. The clock runs from here.
+    /// Builds a walk of the finer shell of the pair. The clock starts here.
     pub(crate) fn new(
         pair: &Pair<'a>,
         settings: &CollideSettings,
@@ -105,7 +115,7 @@ impl<'a> Walk<'a> {
         Ok(Walk::with(Probe::finer(pair, method)?, settings))
     }
 
-    /// With a shell of choice.
+    /// Builds a walk of the given shell. The clock starts here.
     pub(crate) fn with(probe: Probe<'a>, settings: &CollideSettings) -> Walk<'a> {
         Walk {
             probe,
@@ -120,7 +130,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same for solvers: what a body stands on reaches to the border, and they push by the deepest.
+    /// Returns the walk with settings for solvers: a body is supported up to the border of a
+    /// contact patch, and the deepest point sets the push.
     pub(crate) fn for_solvers(self) -> Walk<'a> {
         Walk {
             border: BORDER_SHARE * self.detail,
@@ -130,14 +141,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same, of a pair that goes on.
+    /// Returns the walk with a reach that grows with the motion of the pair.
     pub(crate) fn ahead(self, now: Pose, ahead: Option<&Ahead>) -> Walk<'a> {
         let going = ahead.map(|&ahead| Going::of(&self.probe, now, ahead));
         Walk { going, ..self }
     }
 
-    /// Whether contacts of the points about one are told that are so far apart; with a radius below 0 those of all of them. Most questions are settled by what is
-    /// told in any case, without how the pair goes on.
+    /// Returns whether some point of a ball is reported at separation `apart` or, if `radius` is
+    /// negative, whether all its points are. Most calls return at the first comparison, which does
+    /// not need the motion.
     fn reaches(&self, apart: f32, center: Vec3, radius: f32) -> bool {
         apart <= self.max_separation
             || (self.going.as_ref()).is_some_and(|going| {
@@ -147,7 +159,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// All levels, then the points of the leaves.
+    /// Walks all levels, then samples the points of the leaves.
     pub(crate) fn run(&self, scratch: &mut Scratch, out: &mut Contacts) {
         let mut pace = Pace {
             start: self.start,
@@ -161,7 +173,8 @@ impl Walk<'_> {
         scratch.near_points.clear();
         scratch.covered.clear();
         scratch.rims.clear();
-        // Until a level is whole, the best that can be said is the point that stands for all.
+        // Until the first level is complete, the contact of the root's representative is the best
+        // result.
         let mut level = 0;
         if self.budget.is_some() {
             let at_once = &mut Pace {
@@ -170,6 +183,8 @@ impl Walk<'_> {
             };
             let _in_time = self.represent(&[0], at_once, scratch, out);
         }
+        // Descend level by level. With a budget, each level also yields the contacts of a coarser
+        // copy.
         while !scratch.front.is_empty() {
             let mut in_time = self.descend(&mut pace, scratch, out);
             if in_time.is_ok() && self.budget.is_some() && !scratch.front.is_empty() {
@@ -182,6 +197,8 @@ impl Walk<'_> {
             }
             level += 1;
         }
+        // Sample the points that were noted, then look for a deeper one among the represented
+        // points.
         if self.points(&mut pace, scratch, out).is_err() {
             return self.finish_late(level, out);
         }
@@ -191,14 +208,15 @@ impl Walk<'_> {
         self.finish(out);
     }
 
-    /// The contacts are those of the last whole level.
+    /// Finishes with the contacts of the last complete level.
     fn finish_late(&self, levels: u32, out: &mut Contacts) {
         let of = self.probe.shell.tree().level_count() as u32 + 1;
         out.outcome = Outcome::OutOfTime { levels, of };
         self.finish(out);
     }
 
-    /// Replaces the front by the children of its spheres that come near, and notes the points of its leaves.
+    /// Replaces the front by the children of its spheres that come near, and notes the points of
+    /// its leaves.
     fn descend(
         &self,
         pace: &mut Pace,
@@ -207,7 +225,7 @@ impl Walk<'_> {
     ) -> Result<(), Late> {
         let nodes = self.probe.shell.tree().nodes();
         let error = self.probe.field.error_bound();
-        // Most spheres are off the other body's box.
+        // Most spheres are outside the other body's box, so test that first.
         let mut kept = 0;
         for start in (0..scratch.front.len()).step_by(BOXES) {
             let end = (start + BOXES).min(scratch.front.len());
@@ -225,6 +243,7 @@ impl Walk<'_> {
             }
         }
         scratch.front.truncate(kept);
+        // Then sample the field at the remaining centres, and sort the spheres into five cases.
         scratch.next_front.clear();
         for piece in 0..scratch.front.len().div_ceil(PIECE) {
             let start = piece * PIECE;
@@ -240,18 +259,21 @@ impl Walk<'_> {
                 .distance_many(&scratch.points, &mut scratch.distances);
             for (&index, &distance) in scratch.front[start..end].iter().zip(&scratch.distances) {
                 let node = &nodes[index as usize];
-                // Where every point is in contact, one may stand for those about it.
+                // Every point is in contact: one may represent the others.
                 let is_covered = node.radius <= self.detail
                     && self.reaches(distance + node.radius + error, node.center, -node.radius);
                 if is_covered {
                     scratch.near_points.push(node.representative);
                     scratch.covered.push((distance - node.radius, index));
                 } else if !self.reaches(distance - node.radius - error, node.center, node.radius) {
+                    // No point is within reach.
                     out.distance = out.distance.min(distance - node.radius);
                 } else if node.child_count == 0 {
+                    // A leaf near the other body.
                     scratch.near_points.extend(node.points());
                 } else if node.radius <= self.border && self.going.is_none() {
-                    // Of a pair that goes on, the deepest point now need not be the first to arrive.
+                    // A sphere at the border. In a pair in motion the deepest point now need not be
+                    // the first to arrive.
                     scratch.rims.push((distance - node.radius, index));
                 } else {
                     scratch.next_front.extend(node.children());
@@ -262,7 +284,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Replaces the contacts by those of the points that stand for some spheres, and of the leaf points noted so far. Late, it leaves them as they were.
+    /// Replaces the contacts by those of the representatives of some spheres and of the leaf points
+    /// noted so far. If time runs out, the contacts stay as they were.
     fn represent(
         &self,
         front: &[u32],
@@ -282,7 +305,7 @@ impl Walk<'_> {
         let rims = (scratch.rims.iter()).map(|&(_, index)| nodes[index as usize].representative);
         scratch.standing.extend(rims);
         for piece in scratch.standing.chunks(PIECE) {
-            // Whichever are kept have to be finished.
+            // Whichever contacts are kept must also be finished in time.
             let finer = out.contacts.len() - coarser;
             if let Err(late) = pace.take(piece.len(), coarser.max(finer)) {
                 out.contacts.truncate(coarser);
@@ -306,7 +329,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The contacts of all points that were noted.
+    /// Replaces the contacts by those of all noted points and of the border spheres. If time runs
+    /// out, the contacts stay as they were.
     fn points(
         &self,
         pace: &mut Pace,
@@ -318,7 +342,7 @@ impl Walk<'_> {
         for piece in scratch.near_points.chunks(PIECE) {
             let finer = out.contacts.len() - coarser;
             if let Err(late) = pace.take(piece.len(), coarser.max(finer)) {
-                // The coarser ones are whole, these are not.
+                // The coarser set is complete, this one is not.
                 out.contacts.truncate(coarser);
                 return Err(late);
             }
@@ -348,7 +372,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A contact for every sphere at the border of a patch: of its deepest point, if that is in contact.
+    /// Appends the contact of the deepest point of every border sphere, if that point is in
+    /// contact.
     fn deepest_at_borders(
         &self,
         pace: &mut Pace,
@@ -386,8 +411,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A contact for every sphere at the border of a patch: of the point that a way straight down leads to, always to the child that may go deepest. All of them go
-    /// down side by side, which keeps the field's memory busy.
+    /// Appends a contact for every border sphere: that of the point to which a greedy descent
+    /// leads, always into the child that may go deepest. All spheres descend side by side, which
+    /// makes better use of the memory of the field.
     fn borders(
         &self,
         pace: &mut Pace,
@@ -410,6 +436,7 @@ impl Walk<'_> {
             for piece in 0..below.len().div_ceil(BORDER_PIECE) {
                 let start = piece * BORDER_PIECE;
                 let end = (start + BORDER_PIECE).min(below.len());
+                // Sample the points of leaves and the centres of children.
                 points.clear();
                 for &(_, index) in &below[start..end] {
                     let node = &nodes[index as usize];
@@ -427,6 +454,7 @@ impl Walk<'_> {
                     return Err(late);
                 }
                 self.probe.field.distance_many(points, distances);
+                // Finish the leaves, and replace each other sphere by its best child.
                 let mut first = 0;
                 for at in start..end {
                     let node = &nodes[below[at].1 as usize];
@@ -443,7 +471,8 @@ impl Walk<'_> {
                         let bound = |child: u32, d: f32| d - nodes[child as usize].radius;
                         let lowest = least(own.map(|(child, &d)| (bound(child, d), child)));
                         first += node.child_count as usize;
-                        // Values may be off by the field's error, which costs a contact at most: whether there is any is asked later.
+                        // Values may be off by the field's error, which loses one contact at most:
+                        // whether there is any contact is decided later.
                         if lowest.0 <= self.max_separation {
                             below[kept] = lowest;
                             kept += 1;
@@ -458,8 +487,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Adds the deepest of the points that others stand for, if it may be deeper than all contacts so far by more than `deeper`; if there is no contact so far, any. Late,
-    /// it adds the deepest that it saw.
+    /// Appends the deepest of the represented points, if it may be deeper than all contacts so far
+    /// by more than `deeper`; if there is no contact so far, any point in contact. If time runs
+    /// out, appends the deepest one seen.
     fn deepest_of_covered(
         &self,
         pace: &mut Pace,
@@ -476,7 +506,7 @@ impl Walk<'_> {
         let separations = out.contacts.iter().map(|contact| contact.separation);
         let told = separations.fold(f32::INFINITY, f32::min);
         let (than, by) = if told.is_finite() || self.going.is_some() {
-            // Of a pair that goes on, what is farther than `max_separation` is told too.
+            // In a pair in motion, points farther than `max_separation` are reported too.
             (told, self.deeper)
         } else {
             // A bound may be off by the error of the field.
@@ -495,8 +525,12 @@ impl Walk<'_> {
         found.in_time
     }
 
-    /// The deepest of the points below some spheres, given with a bound of their depths, the deepest last; if it is deeper than the first of `than` by more than the second. Takes
-    /// the spheres away. `finish` contacts are to be finished in the time that is left.
+    /// Returns the deepest of the points below `spheres`, if it is deeper than `than` by more than
+    /// `by` \[m\].
+    ///
+    /// Each sphere comes with a lower bound of its points' distances, the deepest last; the spheres
+    /// are consumed. `finish` is the number of contacts that must still be finished in the
+    /// remaining time.
     fn deepest_below(
         &self,
         pace: &mut Pace,
@@ -512,7 +546,7 @@ impl Walk<'_> {
             point: None,
             in_time: Ok(()),
         };
-        // The last is looked at first: the one that may go deepest.
+        // The last sphere is opened first: it may go deepest.
         while let Some((bound, index)) = spheres.pop() {
             let node = &nodes[index as usize];
             if bound >= deepest.distance - by {
@@ -556,14 +590,16 @@ impl Walk<'_> {
         self.probe.contact(point, place, sample)
     }
 
-    /// Sums what the contacts push with: each its depth, along the inward normal of its shell point (document 003, Eq. 2 and 3).
+    /// Sums the penalty wrench: each contact pushes by its depth along the inward normal of its
+    /// shell point (\[Sagardia2014\], Eq. 2 and 3), and updates the distance.
     fn finish(&self, out: &mut Contacts) {
         let mut wrench = Wrench::default();
         for contact in &out.contacts {
             out.distance = out.distance.min(contact.separation);
             let depth = (-contact.separation).max(0.0);
             let inward_in_a = self.probe.inward_in_a(index_of(contact.id));
-            // The force acts on the body with the shell where its point is; on B it is the opposite if that is A.
+            // The force acts on the body with the shell at its point. If that body is A, the force
+            // on B is the opposite.
             let (point, force) = match self.probe.side {
                 Side::B => (contact.point_on_b(), depth * inward_in_a),
                 Side::A => (contact.point_on_a(), -depth * inward_in_a),
@@ -574,43 +610,45 @@ impl Walk<'_> {
     }
 }
 
-/// The sphere that may go deepest comes last.
+/// Orders spheres so that the one that may go deepest comes last.
 fn deepest_last(a: &(f32, u32), b: &(f32, u32)) -> Ordering {
     b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
 }
 
-/// The deepest point that was looked for, if there is one.
+/// Result of a search for the deepest point.
 struct Deepest {
     distance: f32,
     point: Option<u32>,
-    /// Late, it is the deepest that was seen.
+    /// `Err` if time ran out; the point is then the deepest one seen.
     in_time: Result<(), Late>,
 }
 
-/// The least of some, the first of those that are equal.
+/// Returns the least pair, the first if several are equal.
 fn least(of: impl Iterator<Item = (f32, u32)>) -> (f32, u32) {
     of.fold((f32::INFINITY, 0), |least, next| {
         if next.0 < least.0 { next } else { least }
     })
 }
 
-/// What is left of a budget, judged by what was done with the rest.
+/// Estimate of the remaining time of a budget, from the time that the work so far took.
 struct Pace {
     start: Instant,
     budget: Option<Duration>,
-    /// Spheres and points.
+    /// Number of spheres and points visited.
     looked_at: usize,
-    /// When the last of them were taken up \[s\], and how many.
+    /// Time at which the last piece was started \[s\], and its size.
     last: (f32, usize),
-    /// The most that one of a piece took, of any whole piece \[s\].
+    /// Maximum time per element over all full pieces so far \[s\].
     slowest: f32,
 }
 
 impl Pace {
-    /// Takes up some more spheres or points; late if they, and the summing and sorting of the contacts so far, would be at the pace so far: that of the mean, or of
-    /// the slowest piece, as points in contact take longer than spheres that are far.
+    /// Starts `count` more spheres or points, or returns [`Late`] if they and the summing and
+    /// sorting of the contacts so far would exceed the budget. The estimate uses the mean time or
+    /// that of the slowest piece, as points in contact take longer than distant spheres.
     fn take(&mut self, count: usize, contacts: usize) -> Result<(), Late> {
-        /// What a contact takes at the end, in spheres: its share of the wrench, and of being sorted among some hundred.
+        /// Time to finish one contact, in units of a sphere: its share of the wrench, and of being
+        /// sorted among some hundred.
         const TO_FINISH: usize = 2;
         let Some(budget) = self.budget else {
             return Ok(());
@@ -631,5 +669,5 @@ impl Pace {
     }
 }
 
-/// The budget has run out.
+/// Error: the budget has run out.
 struct Late;

@@ -1,12 +1,17 @@
-//! How deep two bodies overlap that are round about one line: the least move, found in a half-plane through the line.
+//! Penetration depth of two bodies of revolution about one common axis, found in a half-plane
+//! through the axis.
 //!
-//! Input: two closed forms, B posed in frame A. Output: what `epa` tells, to the same width; or nothing, if they are not round about one line.
-//! Cost: some dozen support points, a thousand where the difference is a ball about the origin; no allocation once the buffers have grown.
+//! Input: two closed forms, B posed in frame A.
+//! Output: the result of `epa`, to the same width; or nothing, if the bodies are not coaxial.
+//! Cost: some dozen support points, a thousand where the difference is a ball about the origin; no
+//! allocation once the buffers have grown.
 //! Not for: any other pair.
 //!
-//! The difference of two bodies that are round about one line is round about it, too. Where B leaves sideways, all ways around the line are as short, and a polytope about the origin would need
-//! thousands of facets to show it. In the half-plane it is a polygon: the expanding polytope of document 004 with one dimension less. What lines that are not quite one may
-//! change is added to the bracket.
+//! The difference of two bodies of revolution about one axis is a body of revolution about it, too.
+//! Where B leaves sideways, all directions around the axis are equally short, and a polytope about
+//! the origin would need thousands of facets to represent it. In the half-plane it is a polygon:
+//! the expanding polytope of \[Lecture06\] with one dimension less. The possible effect of axes
+//! that do not coincide exactly is added to the bracket.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +21,7 @@ use glam::{DVec2, DVec3};
 use crate::narrow::convex::penetration::{EpaSettings, Penetration, Waiting};
 use crate::shape::convex::{Convex, Core, Posed, Support};
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of [`penetration`], reused from call to call.
 #[derive(Debug, Default)]
 pub(super) struct CoaxialScratch {
     points: Vec<ProfilePoint>,
@@ -24,7 +29,7 @@ pub(super) struct CoaxialScratch {
     waiting: BinaryHeap<Waiting>,
 }
 
-/// A point of the difference in the half-plane: along the line, and away from it.
+/// A point of the difference in the half-plane: x is along the axis, y away from it.
 #[derive(Clone, Copy, Debug)]
 struct ProfilePoint {
     difference: DVec2,
@@ -32,35 +37,38 @@ struct ProfilePoint {
     on_b: DVec2,
 }
 
-/// Two bodies about one line.
+/// Two bodies about one axis.
 struct Coaxial<'a> {
     a: &'a Convex,
     b: &'a Convex,
-    /// Unit, in frame A.
+    /// Unit vector of the common axis, in frame A.
     line: DVec3,
-    /// Where the middle of B is along the line \[m\], and which way its own axis points along it.
+    /// Position of B's centre along the axis \[m\].
     along: f64,
+    /// Direction of B's own axis along the common one, 1 or −1.
     sign: f64,
-    /// No point of B is farther from where it would be if the two lines were one \[m\].
+    /// Maximum deviation of B's points due to the offset and tilt between the two axes \[m\].
     apart: f64,
 }
 
-/// A direction that was tried.
+/// A direction that was evaluated.
 #[derive(Clone, Copy)]
 struct Tried {
-    /// Unit, in the half-plane.
+    /// Unit normal, in the half-plane.
     normal: DVec2,
-    /// Of the difference along it: the depth is no more \[m\].
+    /// Support height of the difference along the normal: an upper bound of the depth \[m\].
     height: f64,
 }
 
-/// Edges after which the search ends with the bracket it has: a ball about the origin needs a thousand for a millionth.
+/// Maximum number of steps. Beyond it the search ends with the bracket it has; a ball about the
+/// origin needs a thousand for a relative width of a millionth.
 const MOST_STEPS: u32 = 4096;
 
-/// How far the two lines may be from each other, in widths of the bracket that is asked for, by twice of which it becomes wider: of a millionth less than a hundred-thousandth.
+/// Maximum deviation between the two axes, in widths of the bracket. The bracket becomes wider by
+/// twice the deviation: a relative width of a millionth stays below a hundred-thousandth.
 const APART: f64 = 4.0;
 
-/// Finds how deep two overlapping bodies overlap, if they are round about one line.
+/// Computes the penetration of two overlapping bodies, or returns `None` if they are not coaxial.
 pub(super) fn penetration(
     a: &Convex,
     b: &Posed<&Convex>,
@@ -80,6 +88,7 @@ pub(super) fn penetration(
     edges.clear();
     waiting.clear();
     let (mut best, mut steps) = (None::<Tried>, 0);
+    // Start with three directions of the half-plane: along the axis, across it, and against it.
     for normal in [DVec2::X, DVec2::Y, DVec2::NEG_X] {
         let point = pair.support(normal);
         points.push(point);
@@ -90,18 +99,20 @@ pub(super) fn penetration(
         }
     }
     let mut best = best?;
-    // Lines farther from each other change too much. Half turns in `f32` put them apart by some roundings of it, for which `epa` would find no end.
+    // Reject axes that are too far apart. Half turns in `f32` separate them by some roundings of
+    // `f32`, which are accepted because `epa` would not converge there.
     if !(best.height > 64.0 * rounding && pair.apart <= APART * width(best.height)) {
         return None;
     }
     wait([0, 1], points, edges, waiting);
     wait([1, 2], points, edges, waiting);
+    // Expand the polygon at the edge nearest the origin.
     let mut lower_bound = 0f64;
     while let Some(&Reverse((bits, edge))) = waiting.peek() {
         let ends = edges[edge as usize];
         let [p, q] = ends.map(|end| points[end as usize].difference);
         let near = f64::from_bits(bits);
-        // The polygon grows: what is nearest now bounds the depth from below.
+        // The polygon only grows, so the edge that is nearest now bounds the depth from below.
         lower_bound = lower_bound.max(near);
         if best.height - near <= width(best.height) || steps >= MOST_STEPS {
             break;
@@ -113,7 +124,7 @@ pub(super) fn penetration(
         if height < best.height {
             best = Tried { normal, height };
         }
-        // As far as rounding lets it come: then there is nothing to know but for rounding.
+        // Converged to within rounding; further steps add no information.
         if height - near <= rounding {
             break;
         }
@@ -123,13 +134,14 @@ pub(super) fn penetration(
         wait([ends[0], own], points, edges, waiting);
         wait([own, ends[1]], points, edges, waiting);
     }
-    // The origin is not strictly inside: flat, or hardly overlapping.
+    // The origin is not strictly inside: the difference is flat, or the bodies hardly overlap.
     if lower_bound <= 0.0 {
         return None;
     }
     let off = pair.apart + rounding;
     let Tried { normal, height } = best;
-    // Between the circle and the line that touches the difference there is nothing to leave through but the edge that the way out crosses.
+    // The way out crosses the polygon between the inscribed circle and the supporting line of the
+    // difference; find that edge.
     let (ends, share) = waiting.iter().find_map(|&Reverse((_, edge))| {
         let ends = edges[edge as usize];
         let [p, q] = ends.map(|end| points[end as usize].difference);
@@ -140,7 +152,7 @@ pub(super) fn penetration(
     let away = pair.line.any_orthonormal_vector();
     let in_space = |place: DVec2| place.x * pair.line + place.y * away;
     let (on_a, on_b) = (p.on_a.lerp(q.on_a, share), p.on_b.lerp(q.on_b, share));
-    // From the edge out to the surface.
+    // Move from the edge out to the surface.
     let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
     Some(Penetration {
         depth: height + off,
@@ -152,12 +164,13 @@ pub(super) fn penetration(
     })
 }
 
-/// Normal of an edge, away from the origin if the polygon goes from up the line, over its side, to down the line; as long as the edge.
+/// Returns the normal of an edge, as long as the edge. It points away from the origin if the
+/// polygon runs from the upper end of the axis, around its side, to the lower end.
 fn outward(p: DVec2, q: DVec2) -> DVec2 {
     DVec2::new(q.y - p.y, p.x - q.x)
 }
 
-/// Puts an edge in line by its distance from the origin; none between points that are one.
+/// Queues an edge by its distance from the origin; edges between identical points are skipped.
 fn wait(
     ends: [u32; 2],
     points: &[ProfilePoint],
@@ -167,18 +180,18 @@ fn wait(
     let [p, q] = ends.map(|end| points[end as usize].difference);
     let normal = outward(p, q);
     let near = normal.dot(p) / normal.length();
-    // NaN, too.
+    // Also skips NaN.
     if p != q {
         waiting.push(Reverse((near.max(0.0).to_bits(), edges.len() as u32)));
         edges.push(ends);
     }
 }
 
-/// What a core is round about.
+/// Axes about which a core is a body of revolution.
 enum Round {
-    /// Every line through its middle.
+    /// Every line through its centre.
     Point,
-    /// Its own z.
+    /// Its own z axis.
     Axis,
 }
 
@@ -217,14 +230,14 @@ impl<'a> Coaxial<'a> {
         })
     }
 
-    /// The point of the difference farthest along a direction of the half-plane.
+    /// Returns the point of the difference farthest along a direction of the half-plane.
     fn support(&self, direction: DVec2) -> ProfilePoint {
         let of = |body: &Convex, direction: DVec2| {
             let point = body.support(DVec3::new(direction.y, 0.0, direction.x), &mut 0);
             DVec2::new(point.z, point.x)
         };
         let on_a = of(self.a, direction);
-        // Against the direction is on the other side of the line, where B looks the same.
+        // The opposite direction is on the other side of the axis, where B looks the same.
         let mirrored = of(self.b, DVec2::new(-self.sign * direction.x, direction.y));
         let on_b = DVec2::new(self.along + self.sign * mirrored.x, -mirrored.y);
         ProfilePoint {
@@ -243,7 +256,7 @@ mod tests {
     use crate::geom::Pose;
     use crate::narrow::convex::pair::{ConvexCache, ConvexPair};
 
-    /// Closed forms that are round about z.
+    /// Returns closed forms that are bodies of revolution about z.
     fn bodies() -> Vec<Convex> {
         let forms = [
             Convex::sphere(0.4),
@@ -258,7 +271,8 @@ mod tests {
         forms.map(|form| form.expect("sizes")).to_vec()
     }
 
-    /// The least over all directions of the half-plane, and then around the best, of the bodies as they are posed.
+    /// Returns the least height over all directions of the half-plane, refined around the best one,
+    /// for the bodies as they are posed.
     fn by_search(a: &Convex, b: &Convex, pose: Pose) -> f64 {
         let b = Posed::new(b, pose);
         let (line, away) = match a.core() {
@@ -315,7 +329,7 @@ mod tests {
                     let depth = -touch.separation;
                     let truth = by_search(a, b, pose);
                     assert!((depth - truth).abs() <= 5e-6 * truth, "{truth}: {case}");
-                    // The bracket is closed, and the points are on one line along the normal.
+                    // The bracket is closed, and both points lie on a line along the normal.
                     let width = touch.upper_bound - touch.lower_bound;
                     assert!(width <= 1e-5 * depth, "{width:e}: {case}");
                     let gap = touch.point_on_b - touch.point_on_a;

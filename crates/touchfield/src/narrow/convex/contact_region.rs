@@ -1,12 +1,16 @@
-//! Where two convex bodies touch: the corners of the region in which a face, an edge or a corner of one lies over one of the other.
+//! Contact region of two convex bodies: the corners of the region in which a face, an edge or a
+//! corner of one lies over one of the other.
 //!
-//! Input: a pair, and its [`Touch`]. Output: contacts at the corners of the region; at least one.
-//! Cost: the corners of both faces, times their logarithm where they are many; no allocation once the buffers have grown.
-//! Not for: choosing few of many, which is `manifold::reduce`'s.
+//! Input: a pair, and its [`Touch`].
+//! Output: contacts at the corners of the region; at least one.
+//! Cost: the corners of both faces, times their logarithm where they are many; no allocation once
+//! the buffers have grown.
+//! Not for: choosing few of many contacts (see `manifold::reduce`).
 //!
-//! The contact region of document 004: the support sets of both bodies along the touching direction, projected on the plane between them
-//! and intersected. Faces that lean a little are taken too, or a box on a floor would touch at one corner, then at another; the gap at each corner
-//! of the region is measured between the faces as they lean.
+//! The contact region of \[Lecture06\]: the support sets of both bodies along the touching
+//! direction, projected onto the plane between them and intersected. Slightly tilted faces are
+//! included, too; otherwise a box on a floor would touch at one corner, then at another. The gap at
+//! each corner of the region is measured between the faces as they are tilted.
 
 use glam::{DVec2, DVec3};
 
@@ -14,11 +18,12 @@ use crate::contact::{Contact, ContactId};
 use crate::narrow::convex::pair::{ConvexPair, Touch};
 use crate::shape::convex::SetPoint;
 
-/// Sine of the angle between a face and the plane of contact up to which it counts as lying on it: three degrees. More, and contacts far from the
-/// touch are told that never will be; less, and a resting body that rocks by rounding of its solver loses its base.
+/// Sine of the angle between a face and the plane of contact up to which it counts as lying on it:
+/// three degrees. A larger value reports contacts far from the touch that never occur; with a
+/// smaller one, a resting body that rocks by rounding of its solver loses its base.
 const LEAN: f64 = 0.05;
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of [`contact_region`], reused from call to call.
 #[derive(Debug, Default)]
 pub struct RegionScratch {
     set_a: Vec<SetPoint>,
@@ -28,7 +33,7 @@ pub struct RegionScratch {
     sweep: Sweep,
 }
 
-/// A corner of a support set: in the plane of contact, and along its normal.
+/// A corner of a support set, by its place in the plane of contact and its height along the normal.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     place: DVec2,
@@ -36,7 +41,7 @@ struct Corner {
     number: u32,
 }
 
-/// Appends the contacts of a pair that are at most `max_separation` apart \[m\].
+/// Appends the contacts of a pair that are at most `max_separation` \[m\] apart.
 pub fn contact_region(
     pair: &ConvexPair<'_>,
     touch: &Touch,
@@ -55,6 +60,7 @@ pub fn contact_region(
         corners_b,
         sweep,
     } = scratch;
+    // Project the support sets of both bodies onto the plane of contact.
     a.support_set(normal, LEAN, &mut 0, set_a);
     b.set
         .support_set(-b.direction_to_b(normal), LEAN, &mut 0, set_b);
@@ -70,19 +76,23 @@ pub fn contact_region(
     corners_a.clear();
     corners_a.extend((set_a.iter()).map(|p| flat(p.position, radius_a, p.number)));
     corners_b.clear();
-    // Seen from A's side its corners go clockwise: turned around, both go counter-clockwise about the normal.
+    // Seen from A's side the corners of B run clockwise. In reverse, both run counter-clockwise
+    // about the normal.
     corners_b.extend((set_b.iter().rev()).map(|p| flat(b.to_a(p.position), -radius_b, p.number)));
     let sizes = [&*corners_a, &*corners_b].map(|corners| size(corners));
-    // Corners this near a border are on it: a share of the larger figure, far above rounding.
+    // Corners this near a border count as on it: a fraction of the larger figure, far above
+    // rounding.
     let slack = 1e-9 * sizes[0].max(sizes[1]);
     tidy(corners_a, slack);
     tidy(corners_b, slack);
+    // Intersect the figures, and report a contact at each corner of the intersection.
     let before = out.len();
     let (slope_a, slope_b) = (Slope::of(corners_a), Slope::of(corners_b));
     let mut least = f64::INFINITY;
     let mut add = |[on_a, on_b]: [DVec2; 2], id: [u32; 3]| {
         let (low, high) = (slope_a.at(on_a), slope_b.at(on_b));
-        // Between cores that are apart aside is the cathetus; overlapping ones are at most so much farther.
+        // Between cores that are apart, the sideways distance is a cathetus; for overlapping ones
+        // this is an upper bound.
         let between_cores = (high - low + radius_a + radius_b).max(0.0);
         let farther = between_cores.hypot(on_a.distance(on_b)) - between_cores;
         let separation = high - low + farther;
@@ -101,8 +111,9 @@ pub fn contact_region(
     if !beside(corners_a, corners_b, slack, &mut add) {
         intersect(corners_a, corners_b, slack, sweep, &mut add);
     }
-    // A touch at a point, or one that the region misses: on a rim between the corners that stand for it, where edges cross at a small angle, on an edge of
-    // another face than the one that leans least. A millionth is what the touch itself is told to.
+    // The touch may be at a point, or the region may miss it: on a rim between the corners that
+    // approximate it, where edges cross at a small angle, or on an edge of a face other than the
+    // least tilted one. A millionth is the precision of the touch itself.
     let is_missed = least > touch.separation + 1e-6 * sizes[0].max(sizes[1]);
     if (is_missed || out.len() == before) && touch.separation <= max_separation {
         let numbers = [set_a[0].number, set_b[0].number];
@@ -123,7 +134,8 @@ struct Slope {
 }
 
 impl Slope {
-    /// Of a face by its normal, of an edge along it, of a point level.
+    /// Builds the height function: of a face from its normal, of an edge along it, of a point
+    /// level.
     fn of(corners: &[Corner]) -> Slope {
         let origin = corners[0];
         let off =
@@ -145,7 +157,7 @@ impl Slope {
         Slope {
             origin: origin.place,
             height: origin.height,
-            // Upright or without size: level.
+            // Upright, or without size: level.
             gradient: if gradient.is_finite() {
                 gradient
             } else {
@@ -159,13 +171,14 @@ impl Slope {
     }
 }
 
-/// Largest coordinate of a figure \[m\].
+/// Returns the largest coordinate of a figure \[m\].
 fn size(corners: &[Corner]) -> f64 {
     let largest = |corner: &Corner| corner.place.abs().max_element();
     corners.iter().map(largest).fold(0.0, f64::max)
 }
 
-/// Faces without width become edges, edges without length points. Edges begin at the lower number, whichever end is nearer.
+/// Reduces faces without width to edges, and edges without length to points. Edges begin at the
+/// lower number, whichever end is nearer.
 fn tidy(corners: &mut Vec<Corner>, slack: f64) {
     let first = corners[0];
     let farthest = |from: Corner| {
@@ -191,9 +204,11 @@ fn tidy(corners: &mut Vec<Corner>, slack: f64) {
     }
 }
 
-/// Two edges that lie along each other, but for [`LEAN`]: the ends of what they share, seen across them. Whether they do.
+/// Adds the ends of the part that two edges share, if they are parallel to within [`LEAN`], and
+/// returns whether it did.
 ///
-/// Exactly parallel edges would share them as figures; a turn by rounding leaves one crossing, and a log on a log would rock on it.
+/// Exactly parallel edges would share the part as figures; a rotation by rounding leaves one
+/// crossing, and a log on a log would rock on it.
 fn beside(
     a: &[Corner],
     b: &[Corner],
@@ -229,10 +244,12 @@ fn beside(
     true
 }
 
-/// Products of numbers of corners up to which every corner is held against every side: sorting costs as much.
+/// Maximum product of corner counts for which all corners are tested against all sides. Above it,
+/// sorting is cheaper.
 const FEW: usize = 100;
 
-/// The corners of what two convex figures of the plane share, each with what makes it: corners of one in the other, and crossings.
+/// Adds the corners of the intersection of two convex figures, each with an id of its origin:
+/// corners of one in the other, and crossings.
 fn intersect(
     a: &[Corner],
     b: &[Corner],
@@ -249,7 +266,7 @@ fn intersect(
     }
 }
 
-/// All corners against all sides.
+/// Tests all corners against all sides.
 fn intersect_few(
     a: &[Corner],
     b: &[Corner],
@@ -276,21 +293,23 @@ fn intersect_few(
     }
 }
 
-/// Figures of many corners, from left to right: what is over one place is found once for all, and sides are held only against those they share a stretch with.
+/// Buffers of a sweep over figures of many corners, from left to right: the sides over one place
+/// are found by binary search, and sides are tested only against those that they overlap in x.
 #[derive(Debug, Default)]
 struct Sweep {
     chains_a: Chains,
     chains_b: Chains,
-    /// Sides of A and B over one stretch.
+    /// Pairs of sides of A and B that overlap in x.
     pairs: Vec<[u32; 2]>,
 }
 
-/// Sides of a convex figure by the corner they begin at, from left to right: those below, counter-clockwise, and those above, the other way.
+/// Sides of a convex figure by the index of their first corner, from left to right: the lower chain
+/// counter-clockwise, the upper chain clockwise.
 #[derive(Debug, Default)]
 struct Chains([Vec<u32>; 2]);
 
 impl Chains {
-    /// The figure goes counter-clockwise.
+    /// Fills the chains of a counter-clockwise figure.
     fn sort(&mut self, corners: &[Corner]) {
         let count = corners.len() as u32;
         let x = |k: u32| corners[k as usize].place.x;
@@ -303,11 +322,12 @@ impl Chains {
         above.extend((1..=(left + count - right) % count).map(|k| (left + count - k) % count));
     }
 
-    /// Whether a place is in the figure, its border included, and whether it is one of its corners: by the sides over and under it and those next to them.
+    /// Returns whether a place is in the figure, its border included, and whether it is one of its
+    /// corners. Only the sides over and under it and their neighbours are tested.
     fn meet(&self, corners: &[Corner], place: DVec2, slack: f64) -> (bool, bool) {
         let (mut is_in, mut is_corner) = (true, false);
         for chain in &self.0 {
-            // The first that ends right of the place.
+            // The first side that ends to the right of the place.
             let end = |&own: &u32| {
                 let [from, to] = side(corners, own);
                 from.place.x.max(to.place.x)
@@ -326,7 +346,7 @@ impl Chains {
 }
 
 impl Sweep {
-    /// The same as [`intersect_few`], in the same order.
+    /// Adds the same corners as [`intersect_few`], in the same order.
     fn intersect(
         &mut self,
         a: &[Corner],
@@ -367,7 +387,8 @@ impl Sweep {
     }
 }
 
-/// All pairs of sides of two chains, from left to right, that have an x in common: each after the other ends where the next begins, so there are no more than sides.
+/// Appends all pairs of sides of two chains, from left to right, that overlap in x. Each side
+/// follows where the last ends, so there are no more pairs than sides.
 fn share_stretches(
     a: &[Corner],
     chain_a: &[u32],
@@ -389,19 +410,19 @@ fn share_stretches(
     }
 }
 
-/// A side by the corner it begins at.
+/// Returns the side that begins at a corner.
 fn side(corners: &[Corner], from: u32) -> [Corner; 2] {
     let from = from as usize;
     [corners[from], corners[(from + 1) % corners.len()]]
 }
 
-/// The sides of a figure; an edge has one.
+/// Returns the sides of a figure; an edge has one.
 fn sides(corners: &[Corner]) -> impl Iterator<Item = (Corner, Corner)> + '_ {
     let count = if corners.len() == 2 { 1 } else { corners.len() };
     (0..count).map(|k| (corners[k], corners[(k + 1) % corners.len()]))
 }
 
-/// Whether a place is in a figure, its border included.
+/// Returns whether a place is in a figure, its border included.
 fn holds(corners: &[Corner], place: DVec2, slack: f64) -> bool {
     if let [from, to] = corners {
         let along = to.place - from.place;
@@ -415,7 +436,8 @@ fn holds(corners: &[Corner], place: DVec2, slack: f64) -> bool {
     })
 }
 
-/// Where two sides cross inside both; ends are corners, told by themselves.
+/// Returns the point where two sides cross inside both. Crossings at the ends are excluded, because
+/// corners are reported separately.
 fn crossing([from, to]: [DVec2; 2], [low, high]: [DVec2; 2], slack: f64) -> Option<DVec2> {
     let (along, other) = (to - from, high - low);
     let turn = along.perp_dot(other);
@@ -424,12 +446,12 @@ fn crossing([from, to]: [DVec2; 2], [low, high]: [DVec2; 2], slack: f64) -> Opti
         (low - from).perp_dot(along) / turn,
     );
     let inner = |share: f64, length: f64| share * length > slack && (1.0 - share) * length > slack;
-    // NaN and infinity of parallel sides are no crossing.
+    // NaN and infinity, from parallel sides, are not a crossing.
     (inner(share, along.length()) && inner(other_share, other.length()))
         .then(|| from + share * along)
 }
 
-/// One number of three, the same for the same three. [Steele2014]'s finaliser.
+/// Hashes three numbers to one id, by the finaliser of [Steele2014].
 fn contact_id([kind, first, second]: [u32; 3]) -> ContactId {
     let mut z = u64::from(kind) << 62 ^ u64::from(first) << 31 ^ u64::from(second);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -442,7 +464,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A figure of so many corners on an ellipse, turned and moved, counter-clockwise; some sides upright.
+    /// Builds a figure of `count` corners on an ellipse, rotated and translated, counter-clockwise;
+    /// some sides are upright.
     fn figure(count: usize, axes: DVec2, turn: f64, middle: DVec2) -> Vec<Corner> {
         let place = |k: usize| {
             let on_circle = DVec2::from_angle(k as f64 / count as f64 * std::f64::consts::TAU);

@@ -1,17 +1,28 @@
-//! How deep two convex sets overlap that overlapped a moment ago: what proved it then, in the pose of now.
+//! Penetration depth of two convex sets that overlapped in the previous pose: a warm start for
+//! `epa`.
 //!
-//! Input: the polytope that `epa` ended with, or what this search itself left the last time; two sets as support functions, B posed in frame A. Output: what `epa`
-//! tells, to the same width; or nothing, and then `epa` has to begin anew.
-//! Cost: a comparison for every facet, some dozen operations for those that may be nearest by now, and a support point of each set for every corner of the difference that is new
-//! near the origin's nearest; no allocation once the buffers have grown. Not for: pairs never seen, which have nothing to begin with.
+//! Input: the polytope that `epa` ended with, or the surface that this search left the last time;
+//! two sets as support functions, B posed in frame A.
+//! Output: the result of `epa`, to the same width; or nothing, and then `epa` has to start from
+//! scratch.
+//! Cost: a comparison per facet, some dozen operations for each that may be nearest by now, and one
+//! support point per set for every new corner of the difference near the point nearest the origin;
+//! no allocation once the buffers have grown.
+//! Not for: the first query of a pair, which has nothing to start with.
 //!
-//! A corner of the polytope is a point of A less a point of B. Moved with their bodies these are points of the difference again, so the triangles between them lie
-//! in it in every pose. The surface is convex no more then, and need not be: it is closed, and as long as it *goes around the origin*, a ball about the origin that no triangle reaches
-//! into lies in the hull of the surface, and so in the difference (docs/METHODS.md, section 28). That is the bound from below that `epa` has from its convex polytope, and
-//! nothing in it asks for exact predicates: which triangles a new point takes the place of may be decided by rounding, for what is put in has the border of what is cut out.
+//! A vertex of the polytope is a point of A minus a point of B. Moved with their bodies these are
+//! points of the difference again, so the triangles between them lie in it in every pose. The
+//! surface is then no longer convex, and need not be: it is closed, and as long as it *goes around
+//! the origin*, a ball about the origin that no triangle intersects lies in the hull of the
+//! surface, and so in the difference (docs/METHODS.md, section 28). That is the lower bound that
+//! `epa` has from its convex polytope, and it needs no exact predicates: rounding may decide which
+//! triangles a new point replaces, because the new triangles have the same border as the removed
+//! ones.
 //!
-//! How far triangles are from the origin is remembered, with how far B has gone since: one that was far enough is not looked at. As long as none was as near as B goes from
-//! one pose to the next, none comes by the origin on the way, and the surface goes around it as it did.
+//! The distance of every triangle from the origin is stored, with the path length of B at that
+//! time: a triangle that was far enough is not evaluated again. As long as none was as near as B
+//! moves from one pose to the next, none passes the origin on the way, and the surface still goes
+//! around it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,48 +35,53 @@ use crate::narrow::convex::simplex::Vertex;
 use crate::shape::convex::growing_hull::GrowingHull;
 use crate::shape::convex::{Posed, Support};
 
-/// A closed surface of triangles in the difference of two sets, around the origin, kept from pose to pose.
+/// A closed surface of triangles in the difference of two sets, around the origin, kept from pose
+/// to pose.
 #[derive(Debug, Default)]
 pub(super) struct Enclosure {
     vertices: Vec<Vertex>,
     facets: Vec<Facet>,
-    /// Of every facet, how near it was when it was looked at last.
+    /// Distance of every facet when it was last evaluated.
     known: Vec<Known>,
-    /// Places of facets that are gone.
+    /// Free slots in the list of facets.
     free: Vec<u32>,
-    /// Facets above which the surface is too large to be worth its while; 0: there is none.
+    /// Maximum number of facets for which the surface is worth keeping; 0 if there is none.
     most: usize,
-    /// No vertex is farther from the origin \[m\].
+    /// Bound of the distance of all vertices from the origin \[m\].
     extent: f64,
-    /// Where B was in the last pose.
+    /// Pose of B in the last call.
     before: Option<Posed<()>>,
-    /// No vertex is farther from its place in an earlier pose than `way` has grown since \[m\].
+    /// Path length of B \[m\]. No vertex is farther from its place in an earlier pose than `way`
+    /// has grown since.
     way: f64,
-    /// No facet was nearer in the last pose \[m\].
+    /// Lower bound of the distance of all facets in the last pose \[m\].
     near: f64,
-    /// A point of B, and how far the points of B that make vertices are from it \[m\].
+    /// Reference point of B \[m\].
     pivot: DVec3,
+    /// Maximum distance from the reference point for the points of B that make vertices \[m\].
     reach: f64,
-    /// The facet that the last answer lay on.
+    /// Facet that holds the last result.
     last: u32,
-    /// Here while something is done.
+    /// Scratch buffers, held here only during a call.
     lent: EnclosureScratch,
 }
 
-/// Buffers of a search, for all pairs.
+/// Scratch buffers of a search, shared by all pairs.
 #[derive(Debug, Default)]
 pub(super) struct EnclosureScratch {
-    /// Of the facets that were looked at in this pose.
+    /// Planes of the facets evaluated in this pose.
     planes: Vec<Plane>,
-    /// Which these are.
+    /// Whether each facet was evaluated in this pose.
     is_fresh: Vec<bool>,
-    /// Whether these are all, with the origin behind them.
+    /// Whether all facets were evaluated, with the origin behind each of them.
     are_all_behind: bool,
-    /// Facets that may be nearer than the least height found, the nearest first. Where `near` is another by now, the entry is void.
+    /// Facets that may be nearer than the least height found, the nearest first. An entry is void
+    /// if the facet's `near` has changed since.
     waiting: BinaryHeap<Waiting>,
     gone: Vec<u32>,
     border: Vec<BorderEdge>,
-    /// The facet over the edge of the border that begins at each vertex, while it is closed; else none.
+    /// For each vertex, the new facet over the border edge that begins there, while the surface is
+    /// being closed; else [`NONE`].
     begins: Vec<u32>,
     numbers: Vec<u32>,
 }
@@ -73,20 +89,20 @@ pub(super) struct EnclosureScratch {
 /// A triangle of the surface.
 #[derive(Clone, Copy, Debug)]
 struct Facet {
-    /// Counter-clockwise seen from outside.
+    /// Corners, counter-clockwise seen from outside.
     corners: [u32; 3],
     /// Facets across the edges from each corner to the next.
     neighbours: [u32; 3],
-    /// Its place is free.
+    /// Whether its slot is free.
     is_gone: bool,
 }
 
-/// How near a facet was.
+/// Distance of a facet when it was last evaluated.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// It came no nearer to the origin; squared \[m²\]. Without end of a facet that is gone.
+    /// Squared lower bound of its distance from the origin \[m²\]; infinite for a removed facet.
     near: f64,
-    /// What `way` was then \[m\].
+    /// Value of `way` at that time \[m\].
     way: f64,
 }
 
@@ -100,24 +116,25 @@ impl Known {
 /// The plane of a facet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plane {
-    /// Outward, of any length but 0.
+    /// Outward normal, of any length but 0.
     normal: DVec3,
-    /// Of the normal, squared \[m⁴\].
+    /// Squared length of the normal \[m⁴\].
     squared: f64,
-    /// The plane is `normal · x = offset`.
+    /// Offset of the plane `normal · x = offset`.
     offset: f64,
-    /// What `normal · x − offset` may be off.
+    /// Error bound of `normal · x − offset`.
     blur: f64,
-    /// The triangle comes no nearer to the origin; squared \[m²\].
+    /// Squared lower bound of the triangle's distance from the origin \[m²\].
     near: f64,
-    /// Whether the origin is surely behind it.
+    /// Whether the origin is proven to be behind the plane.
     is_behind: bool,
-    /// Whether `near` is of the triangle, where that is farther than its plane.
+    /// Whether `near` was measured to the triangle, which may be farther than its plane.
     is_measured: bool,
 }
 
 impl Plane {
-    /// No point is farther from the origin than `extent` \[m\].
+    /// Computes the plane of a triangle. `extent` bounds the distance of all points from the origin
+    /// \[m\].
     #[inline(always)]
     fn new([a, b, c]: [DVec3; 3], extent: f64) -> Plane {
         let (e1, e2) = (b - a, c - a);
@@ -125,7 +142,8 @@ impl Plane {
         let squared = normal.length_squared();
         let offset = normal.dot(a);
         let blur = BLUR * (e1.length_squared() + e2.length_squared()) * extent;
-        // Along *any* unit direction no point of a triangle is nearer than the least of its corners: a normal that is off makes the bound lower, not wrong.
+        // Along *any* unit direction no point of a triangle is nearer than the least of its
+        // corners: an inexact normal makes the bound lower, not wrong.
         let least = (offset + normal.dot(e1).min(normal.dot(e2)).min(0.0)).max(0.0);
         Plane {
             normal,
@@ -138,14 +156,15 @@ impl Plane {
         }
     }
 
-    /// Whether a point is above it, and not by rounding.
+    /// Returns whether a point is above the plane by more than rounding.
     #[inline]
     fn is_below(&self, point: DVec3) -> bool {
         self.normal.dot(point) > self.offset + self.blur
     }
 }
 
-/// An edge of the border of what is cut out, the facet beyond it, which stays, and the plane of the one that will be over it.
+/// An edge of the border of the removed part, the remaining facet beyond it, and the plane of the
+/// new facet over it.
 #[derive(Clone, Copy, Debug)]
 struct BorderEdge {
     from: u32,
@@ -154,33 +173,36 @@ struct BorderEdge {
     plane: Plane,
 }
 
-/// A direction that was tried.
+/// A direction that was evaluated.
 #[derive(Clone, Copy)]
 struct Tried {
-    /// Unit.
+    /// Unit normal.
     normal: DVec3,
-    /// Of the difference along the normal: the depth is no more \[m\].
+    /// Support height of the difference along the normal: an upper bound of the depth \[m\].
     height: f64,
 }
 
-/// No place and no number.
+/// Marks a missing slot or number.
 const NONE: u32 = u32::MAX;
-/// Facets that there is room for at least: bodies that overlap a little have 20 to 60, some 20 kB with this.
+/// Minimum capacity in facets: bodies that overlap a little have 20 to 60, some 20 kB with this
+/// capacity.
 const ROOM: usize = 256;
-/// What a product of two edges and a point may be off, as a share: every term goes through a few roundings.
+/// Relative error of a product of two edges and a point: every term has a few roundings.
 const BLUR: f64 = 32.0 * f64::EPSILON;
-/// What distances and ways may be off together, in roundings of a point of the difference.
+/// Combined error of distances and path lengths, in roundings of a point of the difference.
 const SLACK: f64 = 32.0;
-/// A way after which all facets are looked at, as a share of the largest coordinate: sums of ways lose digits.
+/// Path length after which all facets are evaluated again, as a multiple of the largest coordinate:
+/// sums of path lengths lose digits.
 const LONG_WAY: f64 = 16.0;
 
 impl Enclosure {
-    /// Forgets the surface and keeps the buffers.
+    /// Discards the surface and keeps the buffers.
     pub(super) fn clear(&mut self) {
         self.most = 0;
     }
 
-    /// Takes over the polytope that a search of the same pair ended with, on the facet `last`.
+    /// Takes over the polytope that a search of the same pair ended with; `last` is the facet that
+    /// holds the result.
     pub(super) fn take_over(
         &mut self,
         vertices: &[Vertex],
@@ -224,7 +246,7 @@ impl Enclosure {
             },
         );
         self.before = None;
-        // A facet that is gone stands for no other; any will do.
+        // If that facet was removed, no facet replaces it; any will do.
         self.last = self.lent.numbers[last as usize].min(self.facets.len() as u32 - 1);
         self.drop_unused();
         self.most = 2 * self.facets.len() + 16;
@@ -233,7 +255,8 @@ impl Enclosure {
         self.reach = (self.vertices.iter()).fold(0.0, |reach, vertex| {
             f64::max(reach, vertex.on_b.distance(self.pivot))
         });
-        // Once for all poses to come, and nearly always the same: a pair that takes the place of another finds room enough.
+        // Allocated once for all poses to come, and nearly always the same size, so that a pair
+        // that replaces another finds enough room.
         let room = (self.most + 32).next_power_of_two().max(ROOM);
         reserve(&mut self.facets, room);
         reserve(&mut self.known, room);
@@ -241,7 +264,7 @@ impl Enclosure {
         reserve(&mut self.vertices, most_vertices(room) + 32);
     }
 
-    /// Drops vertices that no facet has.
+    /// Removes vertices that no facet uses.
     fn drop_unused(&mut self) {
         let Enclosure {
             vertices,
@@ -275,7 +298,7 @@ impl Enclosure {
         }
     }
 
-    /// Finds how deep two sets overlap, if the surface can be held on to.
+    /// Computes the penetration of two sets, if the surface can still be used.
     pub(super) fn penetration<A: Support, B: Support>(
         &mut self,
         sets: &Difference<'_, A, B>,
@@ -305,6 +328,8 @@ impl Enclosure {
         let width = |height: f64| {
             f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
         };
+        // Move the surface to the current pose; if it may have passed the origin, evaluate all
+        // facets.
         let is_around = self.carry(sets, rounding);
         if !is_around {
             self.lent.are_all_behind = self.look_at_nearer(f64::INFINITY);
@@ -312,7 +337,8 @@ impl Enclosure {
                 return None;
             }
         }
-        // The facet of the last answer is a good guess at this one: along its normal there is a first bound from above.
+        // The facet of the last result is a good guess: the support along its normal gives a first
+        // upper bound.
         let plane = *self.look_at(self.last);
         let normal = plane.normal / plane.squared.sqrt();
         let mut first = Some((self.last, sets.support(normal, hints)));
@@ -323,6 +349,7 @@ impl Enclosure {
         if is_around && !self.look_at_nearer(height + SLACK * rounding) {
             return None;
         }
+        // Queue the facets that may be nearer than that bound.
         let EnclosureScratch {
             planes,
             numbers,
@@ -333,11 +360,12 @@ impl Enclosure {
             .map(|&place| (planes[place as usize].near, place))
             .filter(|(near, _)| *near < height * height);
         waiting.extend(nearer.map(|(near, place)| Reverse((near.to_bits(), place))));
+        // Expand the surface at the facet nearest the origin, until the bracket is narrow enough.
         loop {
             let (nearest, near) = self.nearest();
             if best.height - near <= width(best.height) {
                 self.near = near.min(best.height);
-                // Of sets that hardly touch, GJK tells whether they do.
+                // Where sets hardly touch, GJK decides whether they do.
                 let is_deep = best.height > 64.0 * rounding;
                 return is_deep
                     .then(|| self.answer(sets, best, near, rounding, steps))
@@ -371,12 +399,12 @@ impl Enclosure {
             {
                 return None;
             }
-            // Its place may be another's now.
+            // Another facet may occupy its slot now.
             first = None;
         }
     }
 
-    /// Begins with a pose. Whether the surface surely goes around the origin.
+    /// Moves the surface to the current pose. Returns whether it is proven to go around the origin.
     fn carry<A: Support, B: Support>(
         &mut self,
         sets: &Difference<'_, A, B>,
@@ -399,7 +427,7 @@ impl Enclosure {
             sets.b.way_from(&before, self.pivot, self.reach) + rounding
         });
         self.way += moved;
-        // No facet came by the origin on the way here: then the surface goes around it as it did.
+        // If no facet passed the origin on the way here, the surface goes around it as before.
         let is_around = moved < self.near - SLACK * rounding && self.way < LONG_WAY * self.extent;
         if !is_around {
             self.way = 0.0;
@@ -407,7 +435,8 @@ impl Enclosure {
         is_around
     }
 
-    /// Whether the origin is surely behind every facet: then the surface goes around it. Those are looked at that were not yet.
+    /// Returns whether the origin is proven to be behind every facet, so that the surface goes
+    /// around it. Facets that were not evaluated yet are evaluated.
     fn are_all_behind(&mut self) -> bool {
         self.lent.are_all_behind = self.lent.are_all_behind
             || (0..self.facets.len() as u32)
@@ -415,7 +444,8 @@ impl Enclosure {
         self.lent.are_all_behind
     }
 
-    /// Begins with all facets that may be nearer than `distance` \[m\], and notes them in `numbers`. Whether the origin is surely behind every one.
+    /// Evaluates all facets that may be nearer than `distance` \[m\], and stores their indices in
+    /// `numbers`. Returns whether the origin is proven to be behind each of them.
     fn look_at_nearer(&mut self, distance: f64) -> bool {
         let Enclosure {
             vertices,
@@ -432,12 +462,12 @@ impl Enclosure {
                 },
             ..
         } = self;
-        // One loop to choose and one to compute, neither with a branch that depends on what is found.
+        // One loop selects and one computes, neither with a data-dependent branch.
         numbers.clear();
         numbers.resize(known.len(), 0);
         let (mut count, most) = (0, *way + distance);
         for (place, then) in (0..).zip(&*known) {
-            // Since then it came nearer by no more than the way has grown.
+            // Since then the facet has come nearer by no more than `way` has grown.
             let reach = most - then.way;
             numbers[count] = place;
             count += usize::from(then.near < reach * reach);
@@ -461,7 +491,7 @@ impl Enclosure {
         are_behind
     }
 
-    /// The plane of a facet in the pose of now.
+    /// Returns the plane of a facet in the current pose, evaluated at first use.
     #[inline(always)]
     fn look_at(&mut self, place: u32) -> &Plane {
         let place = place as usize;
@@ -482,13 +512,13 @@ impl Enclosure {
         self.vertices[corner as usize].difference
     }
 
-    /// Puts a facet in line.
+    /// Queues a facet by its distance.
     fn wait(&mut self, place: u32) {
         let near = self.lent.planes[place as usize].near;
         self.lent.waiting.push(Reverse((near.to_bits(), place)));
     }
 
-    /// The facet nearest the origin, of those that wait, and how near.
+    /// Returns the queued facet nearest the origin, and its distance.
     fn nearest(&mut self) -> (u32, f64) {
         while let Some(&Reverse((bits, place))) = self.lent.waiting.peek() {
             let near = self.lent.planes[place as usize].near;
@@ -500,7 +530,8 @@ impl Enclosure {
         (0, f64::INFINITY)
     }
 
-    /// Takes the distance of a triangle for that of its plane, if its nearest point is on its rim.
+    /// Replaces the distance of a facet's plane by that of its triangle, if the nearest point is on
+    /// the triangle's border.
     fn measure(&mut self, place: u32) {
         let [a, b, c] = (self.facets[place as usize].corners).map(|corner| self.at(corner));
         let plane = &mut self.lent.planes[place as usize];
@@ -519,7 +550,7 @@ impl Enclosure {
             }
         }
         if let Some((squared, v)) = nearest {
-            // As of planes: the least of the corners, along the way to the nearest point.
+            // As for planes: the least of the corners, along the direction to the nearest point.
             let least = v.dot(a).min(v.dot(b)).min(v.dot(c)).max(0.0);
             plane.near = plane.near.max(least * least / squared);
             self.known[place as usize] = Known {
@@ -530,8 +561,9 @@ impl Enclosure {
         }
     }
 
-    /// Puts a vertex in place of the facets that it is above, from one on, whose normal is given; new ones nearer than `enough` wait. Whether the surface is still
-    /// closed, and around the origin.
+    /// Replaces the facets that a new vertex is above by facets around it. The search begins at
+    /// `seen`, whose normal is given; new facets nearer than `enough` \[m\] are queued. Returns
+    /// whether the surface is still closed, and around the origin.
     fn add(&mut self, vertex: Vertex, seen: u32, normal: DVec3, enough: f64) -> bool {
         let point = vertex.difference;
         let top = self.vertices.len() as u32;
@@ -562,7 +594,8 @@ impl Enclosure {
                 }
                 let next = (edge + 1) % 3;
                 let plane = Plane::new([places[edge], places[next], point], self.extent);
-                // What is hidden goes, too, where a facet over its edge would have its back to the origin.
+                // A facet that is not visible is removed, too, if the new facet over its edge would
+                // face the origin with its back.
                 if plane.is_behind {
                     self.lent.border.push(BorderEdge {
                         from: corners[edge],
@@ -577,7 +610,8 @@ impl Enclosure {
         }
         let EnclosureScratch { border, .. } = &mut self.lent;
         border.retain(|edge| !self.facets[edge.outer as usize].is_gone);
-        // What goes and what comes lies on one side of a plane through the origin: together they go around it not once.
+        // If all removed and new facets lie on one side of a plane through the origin, the
+        // difference between the two surfaces does not enclose it.
         let is_aside = lowest > BLUR * self.extent;
         if !self.close(top) {
             return false;
@@ -586,14 +620,15 @@ impl Enclosure {
         is_aside || self.are_all_behind()
     }
 
-    /// Takes a facet out.
+    /// Marks a facet as removed.
     fn cut(&mut self, place: u32) {
         self.facets[place as usize].is_gone = true;
         self.known[place as usize] = Known::GONE;
         self.lent.gone.push(place);
     }
 
-    /// A facet over every edge of the border, in the places `gone`. Whether they close up.
+    /// Builds a facet over every edge of the border, in the slots listed in `gone`. Returns whether
+    /// they close the surface.
     fn close(&mut self, top: u32) -> bool {
         self.free.append(&mut self.lent.gone);
         for _ in 0..self.lent.border.len() {
@@ -623,7 +658,8 @@ impl Enclosure {
             ..
         } = self;
         begins.resize(vertices.len(), NONE);
-        // Where an edge ends one other begins, if the border is a loop that comes by nowhere twice.
+        // If the border is a loop without repeated vertices, exactly one edge begins where each one
+        // ends.
         let mut is_loop = !border.is_empty();
         for (edge, &own) in border.iter().zip(&*places) {
             let before = std::mem::replace(&mut begins[edge.from as usize], own);
@@ -654,7 +690,8 @@ impl Enclosure {
         is_loop
     }
 
-    /// Planes of the new facets; those with a square of their distance below `enough` wait.
+    /// Stores the planes of the new facets, and queues those whose squared distance is below
+    /// `enough` \[m²\].
     fn fill(&mut self, enough: f64) {
         for index in 0..self.lent.gone.len() {
             let (place, plane) = (self.lent.gone[index], self.lent.border[index].plane);
@@ -670,9 +707,11 @@ impl Enclosure {
         }
     }
 
-    /// The facet through which a ray from the origin leaves, and the weights of its corners there.
+    /// Returns the facet through which a ray from the origin leaves the surface, and the
+    /// unnormalised weights of its corners there.
     fn left_through(&self, direction: DVec3) -> Option<(u32, [f64; 3])> {
-        /// Facets that are walked over before all are looked at: on a surface that is not convex a walk may go in circles.
+        /// Maximum number of facets in a walk before all are tested: on a surface that is not
+        /// convex a walk may cycle.
         const MOST: usize = 32;
         let weights = |place: u32| {
             let [a, b, c] = self.facets[place as usize].corners;
@@ -694,7 +733,7 @@ impl Enclosure {
             if own[least] >= 0.0 {
                 return Some((place, own));
             }
-            // Across the edge opposite that corner.
+            // Continue across the edge opposite that corner.
             place = neighbours[(least + 1) % 3];
         }
         (0..self.facets.len() as u32)
@@ -712,7 +751,8 @@ impl Enclosure {
         steps: u32,
     ) -> Option<Penetration> {
         let Tried { normal, height } = tried;
-        // Between the ball and the plane that touches the difference there is nothing else to leave through.
+        // The way out crosses the surface between the ball and the supporting plane of the
+        // difference.
         let (place, weights) = self.left_through(normal)?;
         self.last = place;
         let sum: f64 = weights.iter().sum();
@@ -723,7 +763,7 @@ impl Enclosure {
             on_b += weight / sum * self.vertices[corner as usize].on_b;
         }
         let on_b = sets.b.to_a(on_b);
-        // From the facet out to the surface.
+        // Move from the facet out to the surface.
         let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
         Some(Penetration {
             depth: height + rounding,
@@ -736,12 +776,13 @@ impl Enclosure {
     }
 }
 
-/// Vertices of a surface of so many facets, and some that are there no more.
+/// Returns the maximum number of vertices kept for a surface of `facets` facets, some unused ones
+/// included.
 fn most_vertices(facets: usize) -> usize {
     facets / 2 + 32
 }
 
-/// Makes room for so many.
+/// Reserves capacity for `room` elements in total.
 fn reserve<T>(list: &mut Vec<T>, room: usize) {
     list.reserve(room.saturating_sub(list.len()));
 }

@@ -1,15 +1,21 @@
-//! How deep two convex sets overlap: the shortest move that parts them, by an expanding polytope.
+//! Penetration depth of two convex sets: the shortest separating move, by an expanding polytope.
 //!
-//! Input: two overlapping sets as support functions, B posed in frame A, and any simplex of their difference that holds the origin. Output: depth
-//! with bounds, the direction in which B leaves A soonest, the points that part last.
-//! Cost: a support point of each and a few facets a step; some dozen steps for polytopes; no allocation once the buffers have grown.
+//! Input: two overlapping sets as support functions, B posed in frame A, and any simplex of their
+//! difference that holds the origin.
+//! Output: depth with bounds, the direction in which B leaves A soonest, and the points that
+//! separate last.
+//! Cost: one support point per set and a few facets per step; some dozen steps for polytopes; no
+//! allocation once the buffers have grown.
 //! Not for: sets that are apart (see `gjk`).
 //!
-//! Proximity EPA of document 004 \[VanDenBergen2001\]: the polytope in the difference grows where its surface is nearest the origin. We keep
-//! it convex by exact predicates (`shape::convex::growing_hull`), so no rounding tears it; and start from what GJK ended with, were it a single point: a point is
-//! widened to a segment, a segment to a triangle, a triangle to a tetrahedron, and if the difference itself is flat the depth is 0, straight across.
+//! Proximity EPA of \[Lecture06\] and \[VanDenBergen2001\]: the polytope in the difference grows
+//! where its surface is nearest the origin. We keep it convex by exact predicates
+//! (`shape::convex::growing_hull`), so that rounding cannot tear it. It starts from the simplex of
+//! GJK, even a single point: a point is widened to a segment, a segment to a triangle, a triangle
+//! to a tetrahedron. If the difference itself is flat, the depth is 0, perpendicular to it.
 //!
-//! Every direction tried bounds the depth from above by the support along it; the facet nearest the origin bounds it from below.
+//! Every direction tried bounds the depth from above by the support along it; the facet nearest the
+//! origin bounds it from below.
 
 use crate::narrow::convex::penetration::EpaSettings;
 use crate::narrow::convex::penetration::Penetration;
@@ -30,50 +36,52 @@ use crate::shape::convex::{Posed, Support};
 /// The plane of a facet.
 #[derive(Clone, Copy, Debug)]
 struct FacetPlane {
-    /// Outward, of any length but 0.
+    /// Outward normal, of any length but 0.
     normal: DVec3,
-    /// Of the normal, squared.
+    /// Squared length of the normal.
     squared: f64,
-    /// The plane is `normal · x = offset`.
+    /// Offset of the plane `normal · x = offset`.
     offset: f64,
-    /// What `normal · x − offset` may be off, a metre of `|x|`.
+    /// Error bound of `normal · x − offset`, per metre of `|x|`.
     blur: f64,
 }
 
-/// A facet that was looked at.
+/// A facet whose normal was evaluated.
 #[derive(Clone, Copy)]
 struct Tried {
     facet: u32,
-    /// Unit.
+    /// Unit normal.
     normal: DVec3,
-    /// Of the difference along the normal: the depth is no more \[m\].
+    /// Support height of the difference along the normal: an upper bound of the depth \[m\].
     height: f64,
 }
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of [`penetration`], reused from call to call.
 #[derive(Debug, Default)]
 pub struct EpaScratch {
     vertices: Vec<Vertex>,
     points: Vec<DVec3>,
     hull: GrowingHull,
-    /// Of every facet that ever was.
+    /// Planes of all facets ever created, removed ones included.
     planes: Vec<FacetPlane>,
     heap: BinaryHeap<Waiting>,
-    /// Facets that no point was found above though their planes are not those of the difference, and how near they are \[m\].
+    /// Facets for which no point above was found although their planes do not support the
+    /// difference, with their distances from the origin \[m\].
     given_up: Vec<(u32, f64)>,
-    /// Of the polytope that the last search ended with, the facet that its answer lay on; `None`: it is of another pair, or was handed on.
+    /// Facet that holds the result of the last search, in the polytope that it ended with. `None`
+    /// if the polytope belongs to another pair, or was handed on.
     ended_on: Option<u32>,
     pub(super) enclosure: EnclosureScratch,
     pub(super) coaxial: CoaxialScratch,
 }
 
 impl EpaScratch {
-    /// Forgets the pair and keeps the buffers.
+    /// Discards the state of the pair and keeps the buffers.
     pub(super) fn clear(&mut self) {
         self.ended_on = None;
     }
 
-    /// Hands the polytope that the last search ended with on to the poses to come.
+    /// Hands the polytope of the last search on to `enclosure`, for the poses to come.
     pub(super) fn hand_on(&mut self, enclosure: &mut Enclosure) {
         if let Some(last) = self.ended_on.take() {
             enclosure.take_over(&self.vertices, &self.hull, last, &mut self.enclosure);
@@ -81,7 +89,8 @@ impl EpaScratch {
     }
 }
 
-/// Finds how deep two overlapping sets overlap; `cache` is what [`distance`](crate::narrow::convex::gjk::distance) left when it said so.
+/// Computes the penetration of two overlapping sets; `cache` holds the simplex with which
+/// [`distance`](crate::narrow::convex::gjk::distance) found the overlap.
 pub fn penetration<A: Support, B: Support>(
     a: &A,
     b: &Posed<B>,
@@ -93,7 +102,7 @@ pub fn penetration<A: Support, B: Support>(
     scratch.ended_on = None;
     scratch.vertices.clear();
     scratch.vertices.extend(cache.simplex.vertices());
-    // A tetrahedron with the origin in it has no nearest point.
+    // A tetrahedron around the origin has no nearest point.
     let is_nearest = cache.simplex.vertices().len() < 4;
     let witnesses = is_nearest.then(|| cache.simplex.witnesses());
     let mut search = Search {
@@ -115,9 +124,9 @@ struct Search<'a, A: Support, B: Support> {
     hints: &'a mut (A::Hint, B::Hint),
     scratch: &'a mut EpaScratch,
     steps: u32,
-    /// Of points of the difference \[m\].
+    /// Rounding error of points of the difference \[m\].
     rounding: f64,
-    /// No point of the polytope is farther from the origin \[m\].
+    /// Bound of the distance of all polytope points from the origin \[m\].
     extent: f64,
 }
 
@@ -127,7 +136,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         self.sets.support(direction, self.hints)
     }
 
-    /// Adds support points until four do not lie in a plane, and starts the polytope with them. A direction across the difference if it is flat.
+    /// Adds support points until four do not lie in a plane, and starts the polytope with them. If
+    /// the difference is flat, returns a direction perpendicular to it.
     fn widened(&mut self) -> Option<DVec3> {
         if self.scratch.vertices.is_empty() {
             let vertex = self.support(DVec3::X);
@@ -170,7 +180,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    /// Whether a point lies in none of the points, lines and planes of those there are; exactly.
+    /// Returns whether a point lies outside the affine hull of the points so far, by exact
+    /// predicates.
     fn is_independent(&self, point: DVec3) -> bool {
         let at = |k: usize| self.scratch.vertices[k].difference;
         match self.scratch.vertices.len() {
@@ -181,7 +192,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    /// Of the simplex that was given, only what is independent.
+    /// Keeps only the affinely independent points of the given simplex.
     fn drop_dependent(&mut self) {
         let given = self.scratch.vertices.len().min(4);
         let mut all = [Vertex::default(); 4];
@@ -211,13 +222,14 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         planes.clear();
         let extent = |most: f64, point: &DVec3| most.max(point.abs().element_sum());
         self.extent = points.iter().fold(0.0, extent);
-        // Four independent points always start it.
+        // Four independent points always form a hull.
         if hull.start(points, [0, 1, 2, 3]).is_some() {
             self.wait(0, f64::INFINITY);
         }
     }
 
-    /// Puts all facets from one on in line; those farther than `enough` are known to be far \[m\].
+    /// Queues all facets from `first` on. Facets farther from the origin than `enough` \[m\] are
+    /// skipped.
     fn wait(&mut self, first: u32, enough: f64) {
         let EpaScratch {
             points,
@@ -230,7 +242,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         for (facet, own) in (first..).zip(&hull.facets()[first as usize..]) {
             let plane = FacetPlane::new(own.corners.map(|corner| points[corner as usize]));
             planes.push(plane);
-            // Rounding may put the origin a little outside.
+            // Rounding may put the origin slightly outside.
             let offset = plane.offset.max(0.0);
             let distance = offset * offset / plane.squared;
             if distance <= enough {
@@ -240,21 +252,24 @@ impl<A: Support, B: Support> Search<'_, A, B> {
     }
 
     fn run(mut self, settings: &EpaSettings, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
-        // The one of least height.
+        // The tried facet of least height.
         let mut best: Option<Tried> = None;
         let mut lower_bound = 0f64;
         let width = |height: f64, rounding: f64| {
             f64::max(settings.relative * height, settings.absolute).max(4.0 * rounding)
         };
+        // Expand the polytope at the facet nearest the origin.
         while let Some(nearest) = self.nearest() {
             let plane = self.scratch.planes[nearest as usize];
             let length = plane.squared.sqrt();
             let normal = plane.normal / length;
             let distance = (plane.offset / length).max(0.0);
-            // The surface grows: what is nearest now bounds the depth from below.
+            // The polytope only grows, so the facet that is nearest now bounds the depth from
+            // below.
             lower_bound = lower_bound.max(self.proven(distance));
             if best.is_some_and(|best| distance > best.height + width(best.height, self.rounding)) {
-                // Of a facet that was given up, and none better is left.
+                // All facets left are farther than the best height; the facet of that height was
+                // given up.
                 break;
             }
             let is_last = self.steps >= settings.max_steps;
@@ -268,7 +283,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 best = Some(tried);
             }
             if tried.height - distance <= width(tried.height, self.rounding) {
-                // The facet is part of the surface of the difference, as far as is asked: no nearer one is left.
+                // The facet lies on the surface of the difference, to within the settings: no
+                // nearer one is left.
                 let facet = self.with_foot(nearest, distance, normal);
                 return self.answer(Tried { facet, ..tried }, lower_bound, witnesses);
             }
@@ -276,7 +292,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 break;
             }
             if !self.is_above(nearest, vertex.difference) {
-                // Too thin for its normal to be told: what was found along it is as good as it gets there.
+                // Too thin for an accurate normal: what was found along it is the best possible
+                // there.
                 let near = match self.as_simplex(nearest).refine() {
                     Origin::Outside(point) => point.length(),
                     Origin::Inside => 0.0,
@@ -284,6 +301,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 self.scratch.given_up.push((nearest, near));
                 continue;
             }
+            // Add the point to the hull, and queue the new facets.
             let point = vertex.difference;
             self.extent = self.extent.max(point.abs().element_sum());
             let EpaScratch {
@@ -299,7 +317,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             let first = hull.add(points.len() as u32 - 1, nearest, |corners, facet| {
                 planes[facet as usize].is_below(corners, points, point, extent)
             });
-            // Facets that are farther than the depth is are never asked for; coplanar ones a little farther are.
+            // Facets farther than the depth are never needed; coplanar ones slightly farther are.
             let enough = best.map_or(f64::INFINITY, |best| {
                 best.height + 2.0 * width(best.height, self.rounding)
             });
@@ -311,7 +329,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    /// How deep the origin is surely, if no facet that waits is nearer than `distance` \[m\]: of those given up the triangles themselves count.
+    /// Returns a proven lower bound of the depth, given that no queued facet is nearer than
+    /// `distance` \[m\]. Facets that were given up count with the distance of their triangles.
     fn proven(&self, distance: f64) -> f64 {
         let EpaScratch { hull, given_up, .. } = &*self.scratch;
         let alive = |facet: u32| !hull.facets()[facet as usize].is_gone;
@@ -319,7 +338,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             .fold(distance, |least, &(_, near)| least.min(near))
     }
 
-    /// Whether a point of the difference is strictly above a facet.
+    /// Returns whether a point of the difference is strictly above a facet.
     fn is_above(&self, facet: u32, point: DVec3) -> bool {
         let extent = self.extent.max(point.abs().element_sum());
         let EpaScratch {
@@ -332,7 +351,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         planes[facet as usize].is_below(corners, points, point, extent)
     }
 
-    /// The facet nearest the origin.
+    /// Removes and returns the queued facet nearest the origin.
     fn nearest(&mut self) -> Option<u32> {
         let EpaScratch { hull, heap, .. } = &mut *self.scratch;
         std::iter::from_fn(|| heap.pop())
@@ -340,11 +359,13 @@ impl<A: Support, B: Support> Search<'_, A, B> {
             .find(|&facet| !hull.facets()[facet as usize].is_gone)
     }
 
-    /// Of the facets as near as the nearest, the one over which the origin is: coplanar ones share a face of the difference.
+    /// Returns the facet over which the origin lies, among those as near as the nearest: coplanar
+    /// facets share a face of the difference.
     fn with_foot(&mut self, nearest: u32, distance: f64, normal: DVec3) -> u32 {
-        /// Facets that are looked at: a face of the difference has few.
+        /// Maximum number of facets tested: a face of the difference has few.
         const MOST: usize = 32;
-        /// Cosine of the angle, a millionth, up to which facets are coplanar: others are as near where the sets hardly overlap, and lead elsewhere.
+        /// Cosine of the angle, a millionth, up to which facets count as coplanar. Where the sets
+        /// hardly overlap, other facets are equally near, and lead elsewhere.
         const COPLANAR: f64 = 1.0 - 1e-12;
         let inside = |search: &Self, facet: u32| {
             let weights = weights_of_foot(search.corners(facet));
@@ -377,7 +398,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         corners.map(|corner| self.scratch.points[corner as usize])
     }
 
-    /// A facet as a simplex.
+    /// Returns a facet as a simplex.
     fn as_simplex(&self, facet: u32) -> Simplex {
         let mut simplex = Simplex::default();
         for corner in self.scratch.hull.facets()[facet as usize].corners {
@@ -386,7 +407,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         simplex
     }
 
-    /// The points of A and B that make the point of a facet nearest the origin; thin facets included.
+    /// Returns the points of A and B whose difference is the point of a facet nearest the origin;
+    /// also for thin facets.
     fn foot(&self, facet: u32) -> [DVec3; 2] {
         let mut simplex = self.as_simplex(facet);
         simplex.refine();
@@ -407,7 +429,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         } = tried;
         self.scratch.ended_on = Some(facet);
         let [mut on_a, mut on_b] = self.foot(facet);
-        // Sets that only touch have facets about the place that are too thin to tell it; the search for the distance told it.
+        // Where sets only touch, the facets near that place are too thin to locate it; the distance
+        // search located it.
         if let Some((a, b)) = witnesses {
             let b = self.sets.b.to_a(b);
             let aside = |p: DVec3| p.reject_from_normalized(normal);
@@ -415,7 +438,7 @@ impl<A: Support, B: Support> Search<'_, A, B> {
                 (on_a, on_b) = (a, b);
             }
         }
-        // From the facet out to the surface.
+        // Move from the facet out to the surface.
         let out = 0.5 * (height - normal.dot(on_a - on_b)) * normal;
         let depth = height.max(0.0);
         Penetration {
@@ -428,7 +451,8 @@ impl<A: Support, B: Support> Search<'_, A, B> {
         }
     }
 
-    /// The difference has no inside: the sets part by no move at all, across it.
+    /// Returns the result for a flat difference: a move of length 0 perpendicular to it separates
+    /// the sets.
     fn flat(&self, across: DVec3, witnesses: Option<(DVec3, DVec3)>) -> Penetration {
         let first = self.scratch.vertices[0];
         let (on_a, on_b) = witnesses.unwrap_or((first.on_a, first.on_b));
@@ -445,19 +469,20 @@ impl<A: Support, B: Support> Search<'_, A, B> {
 
 impl FacetPlane {
     fn new([a, b, c]: [DVec3; 3]) -> FacetPlane {
-        /// The square of the sine of an angle, a twelfth of a right one, from which on any two edges tell the normal as well.
+        /// Squared sine of an angle, a twelfth of a right one, above which any two edges give an
+        /// accurate normal.
         const WIDE: f64 = 0.02;
         let (e1, e2) = (b - a, c - a);
         let (squared_1, squared_2) = (e1.length_squared(), e2.length_squared());
         let mut normal = e1.cross(e2);
         let mut squared = normal.length_squared();
-        // NaN of what has no size at all is not wide either.
+        // NaN, from facets without any size, does not count as wide.
         let is_wide = squared > WIDE * squared_1 * squared_2;
         if !is_wide {
             normal = best_normal([a, b, c]);
             squared = normal.length_squared();
         }
-        // Every product of the normal goes through a few roundings, and the two with the point through a few more.
+        // Every product of the normal has a few roundings, and the two with the point a few more.
         let blur = 32.0 * f64::EPSILON * (squared_1 + squared_2);
         FacetPlane {
             normal,
@@ -467,7 +492,8 @@ impl FacetPlane {
         }
     }
 
-    /// Whether a point is strictly above the plane: by the normal where rounding cannot matter, else exactly. No point is farther from the origin than `extent`.
+    /// Returns whether a point is strictly above the plane: by the normal where rounding cannot
+    /// matter, else exactly. `extent` bounds the distance of all points from the origin \[m\].
     #[inline]
     fn is_below(&self, corners: [u32; 3], points: &[DVec3], point: DVec3, extent: f64) -> bool {
         /// Products this small may have lost digits to underflow.
@@ -481,7 +507,8 @@ impl FacetPlane {
     }
 }
 
-/// Unit normal from the two edges that enclose the angle nearest a right one: the least cancellation.
+/// Returns the unit normal from the two edges whose angle is nearest to a right one, which has the
+/// least cancellation.
 fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     let edges = [b - a, c - b, a - c];
     let squares = edges.map(|edge| edge.length_squared());
@@ -502,7 +529,7 @@ fn best_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     normal.try_normalize().unwrap_or_else(across)
 }
 
-/// Barycentric coordinates of the origin's foot in the plane of a triangle.
+/// Returns the barycentric coordinates of the origin's foot in the plane of a triangle.
 fn weights_of_foot([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let normal = (b - a).cross(c - a);
     let of = |p: DVec3, q: DVec3| p.cross(q).dot(normal) / normal.length_squared();

@@ -1,31 +1,37 @@
 //! Distance of two convex sets by the algorithm of Gilbert, Johnson and Keerthi.
 //!
-//! Input: two sets as support functions, B posed in frame A; a tolerance; where the last search of this pair ended.
-//! Output: the two nearest points, and a bracket around their distance; or that the sets overlap, and a simplex that shows it.
-//! Cost: some four to seven support points of each, fewer for a pair that moved a little; no allocation.
+//! Input: two sets as support functions, B posed in frame A; a tolerance; the state of the last
+//! search of this pair.
+//! Output: the two nearest points, and a bracket around their distance; or that the sets overlap,
+//! and a simplex that shows it.
+//! Cost: some four to seven support points per set, fewer for a pair that moved a little; no
+//! allocation.
 //! Not for: depths (see `epa`).
 //!
-//! Proximity GJK of document 004 \[Gilbert1988, VanDenBergen1999\]. `v`, the point of the simplex nearest the origin, bounds the distance from
-//! above; the plane through the support point along `−v` bounds it from below, and the search ends where the two meet: the gap is told.
-//! All is in `f64`: shapes and poses are `f32`, so rounding stays nine digits below what they can tell, far from the origin too.
+//! Proximity GJK of \[Lecture06\], \[Gilbert1988\] and \[VanDenBergen1999\]. `v`, the point of the
+//! simplex nearest the origin, bounds the distance from above; the plane through the support point
+//! along `−v` bounds it from below. The search ends where the two bounds meet, and the result
+//! includes both. All is in `f64`: shapes and poses are `f32`, so rounding stays nine digits below
+//! their resolution, far from the origin too.
 
 use glam::DVec3;
 
 use crate::narrow::convex::simplex::{Origin, Simplex, Vertex};
 use crate::shape::convex::{Posed, Support};
 
-/// How well the distance is to be known.
+/// Settings of a distance query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GjkSettings {
-    /// Width of the bracket, as a share of the distance.
+    /// Maximum width of the bracket, as a fraction of the distance.
     pub relative: f64,
-    /// What will be taken off the distance, and so off what the share is of: radii around the sets \[m\].
+    /// Sum of the radii around the sets \[m\]. It will be subtracted from the distance, so
+    /// `relative` refers to the difference.
     pub radii: f64,
-    /// Width of the bracket that is enough anyway \[m\].
+    /// Width of the bracket that is always sufficient \[m\].
     pub absolute: f64,
-    /// Stop as soon as the distance is proven to be above this \[m\].
+    /// Distance above which the search stops as soon as it is proven \[m\].
     pub threshold: f64,
-    /// Support points after which the search ends with the bracket it has.
+    /// Maximum number of support points. Beyond it the search ends with the bracket it has.
     pub max_steps: u32,
 }
 
@@ -42,16 +48,18 @@ impl Default for GjkSettings {
 }
 
 impl GjkSettings {
-    /// Of the bracket that is narrow enough at a distance \[m\].
+    /// Returns the width of a bracket that is narrow enough at a distance \[m\].
     fn width(&self, length: f64) -> f64 {
-        /// Share of the distance of the sets themselves that is always enough: where little is left of it, the rest need not be known to nothing.
+        /// Fraction of the distance of the sets that is always sufficient. Where subtracting the
+        /// radii leaves little, the remainder need not be resolved exactly.
         const FLOOR: f64 = 1e-9;
         let share = self.relative * (length - self.radii).abs();
         share.max(self.absolute).max(FLOOR * length)
     }
 }
 
-/// Where the last search of a pair ended. Of that pair only: another's shapes make other simplices.
+/// State of the last search of a pair, for a warm start. It must not be used for another pair,
+/// whose shapes make other simplices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GjkCache<HintA = u32, HintB = u32> {
     pub(super) simplex: Simplex,
@@ -59,29 +67,30 @@ pub struct GjkCache<HintA = u32, HintB = u32> {
 }
 
 impl<HintA: Default, HintB: Default> GjkCache<HintA, HintB> {
-    /// Forgets the pair.
+    /// Discards the state of the pair.
     pub(super) fn clear(&mut self) {
         self.simplex.clear();
         self.hints = Default::default();
     }
 }
 
-/// What a search found. Everything is in frame A.
+/// Result of a search, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proximity {
-    /// Distance of the two points: the sets are no farther apart \[m\]; 0 when overlapping.
+    /// Distance of the two points \[m\]: an upper bound of the distance of the sets; 0 when
+    /// overlapping.
     pub distance: f64,
-    /// Proven, but for rounding that is told in it: the sets are no nearer \[m\].
+    /// Proven lower bound of the distance, with rounding included \[m\].
     pub lower_bound: f64,
-    /// A point of A \[m\].
+    /// Point of A \[m\].
     pub point_on_a: DVec3,
-    /// A point of B \[m\].
+    /// Point of B \[m\].
     pub point_on_b: DVec3,
-    /// Unit, from A to B; zero when overlapping.
+    /// Unit normal from A to B; zero when overlapping.
     pub normal: DVec3,
     /// Whether the sets have a point in common, to within rounding.
     pub is_overlapping: bool,
-    /// Support points of each set that were asked for.
+    /// Number of support points computed per set.
     pub steps: u32,
 }
 
@@ -92,7 +101,7 @@ pub(super) struct Difference<'a, A, B> {
 }
 
 impl<A: Support, B: Support> Difference<'_, A, B> {
-    /// The point of A ⊖ B farthest along a direction.
+    /// Returns the point of A ⊖ B farthest along a direction.
     #[inline(always)]
     pub(super) fn support(&self, direction: DVec3, hints: &mut (A::Hint, B::Hint)) -> Vertex {
         let direction_in_b = -self.b.direction_to_b(direction);
@@ -105,7 +114,7 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
         self.vertex(on_a, on_b)
     }
 
-    /// A point of A less a point of B, each in its own frame.
+    /// Returns the difference of a point of A and a point of B, each in its own frame.
     #[inline(always)]
     pub(super) fn vertex(&self, on_a: DVec3, on_b: DVec3) -> Vertex {
         Vertex {
@@ -115,20 +124,22 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
         }
     }
 
-    /// What a point of the difference may be off \[m\].
+    /// Returns the rounding error of a point of the difference \[m\].
     pub(super) fn rounding(&self) -> f64 {
-        // Of on_a the subtraction, of on_b three products and sums and the rotation's own roundings.
+        // For `on_a` the subtraction; for `on_b` three products and sums, and the rotation's own
+        // roundings.
         8.0 * f64::EPSILON * (self.a.extent() + self.b.extent() + self.b.set.extent())
     }
 
-    /// The simplex of a cache in the pose of now, or one point to begin with.
+    /// Moves the simplex of a cache to the current pose, or starts with one point, and refines it.
     pub(super) fn restart(&self, cache: &mut GjkCache<A::Hint, B::Hint>) -> Origin {
         let GjkCache { simplex, hints } = cache;
         for vertex in simplex.vertices_mut() {
             *vertex = self.vertex(vertex.on_a, vertex.on_b);
         }
         if simplex.vertices().is_empty() {
-            // From the middle of B to the middle of A would be better; this costs nothing, and a step more.
+            // The direction between the centres of B and A would be better; this one costs nothing,
+            // and one more step.
             let towards = self.b.to_a(DVec3::ZERO);
             simplex.push(self.support(towards, hints));
         }
@@ -136,14 +147,15 @@ impl<A: Support, B: Support> Difference<'_, A, B> {
     }
 }
 
-/// Finds the distance of two convex sets.
+/// Computes the distance of two convex sets.
 pub fn distance<A: Support, B: Support>(
     a: &A,
     b: &Posed<B>,
     settings: &GjkSettings,
     cache: &mut GjkCache<A::Hint, B::Hint>,
 ) -> Proximity {
-    /// The angle by which a direction is turned to choose between points that are as far: more than rounding, less than what is asked of a distance.
+    /// Angle by which a direction is turned to choose between points that are equally far: more
+    /// than rounding, less than the tolerance of a distance.
     const NUDGE: f64 = 1e-8;
     let sets = Difference { a, b };
     let mut origin = sets.restart(cache);
@@ -161,29 +173,33 @@ pub fn distance<A: Support, B: Support>(
         if steps >= settings.max_steps {
             return apart(&sets, cache, v, lower_bound, rounding, steps);
         }
+        // The support point along −v gives a lower bound; stop if the bracket is narrow enough.
         let vertex = sets.support(-v, &mut cache.hints);
         steps += 1;
         lower_bound = lower_bound.max(v.dot(vertex.difference) / length);
-        // Without a plane between them the sets may overlap, however near nought the bracket is.
+        // Without a separating plane the sets may overlap, however close to 0 the bracket is.
         let is_close = lower_bound > rounding && length - lower_bound <= settings.width(length);
         let is_enough = lower_bound > settings.threshold;
         if is_close || is_enough {
             return apart(&sets, cache, v, lower_bound, rounding, steps);
         }
+        // Advance the simplex.
         let GjkCache { simplex, hints } = &mut *cache;
         let mut advanced = |vertex: Vertex| match simplex.holds(vertex.difference) {
             true => None,
             false => simplex.advance(vertex, v),
         };
         let next = advanced(vertex).or_else(|| {
-            // Of points as far along −v, such as the ends of an edge across it, the one beside the origin may lead on where another does not.
+            // Several points may be equally far along −v, such as the ends of an edge across it.
+            // Try the one on the other side, which may lead on where this one does not.
             let beside = vertex.difference.reject_from(v).normalize_or_zero();
             steps += 1;
             advanced(sets.support(-v - NUDGE * length * beside, hints))
         });
         match next {
             Some(next) => origin = next,
-            // As near as rounding lets it come. If no plane was found between the sets by then, there is none.
+            // Converged to within rounding. If no separating plane was found by then, there is
+            // none.
             None if lower_bound > rounding => {
                 return apart(&sets, cache, v, lower_bound, rounding, steps);
             }

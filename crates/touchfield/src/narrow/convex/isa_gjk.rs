@@ -1,10 +1,13 @@
-//! Whether two convex sets overlap, by a search for a plane between them.
+//! Tests whether two convex sets overlap, by a search for a separating plane.
 //!
-//! Input: two sets as support functions, B posed in frame A, how near counts as touching, the axis that parted them last.
-//! Output: yes or no. Cost: one support point of each for a pair that was apart and moved a little; no allocation.
-//! Not for: how far or how deep (see `gjk`, `epa`).
+//! Input: two sets as support functions, B posed in frame A, the distance that counts as touching,
+//! the last separating axis.
+//! Output: yes or no.
+//! Cost: one support point per set for a pair that was apart and has moved a little; no allocation.
+//! Not for: distance or depth (see `gjk`, `epa`).
 //!
-//! ISA-GJK of document 004 \[VanDenBergen1999\]: the search of `gjk`, which ends with the first direction along which the sets do not overlap.
+//! ISA-GJK of \[Lecture06\] and \[VanDenBergen1999\]: the search of `gjk`, which ends with the
+//! first direction along which the sets do not overlap.
 
 use glam::DVec3;
 
@@ -12,33 +15,35 @@ use crate::narrow::convex::gjk::{Difference, GjkCache};
 use crate::narrow::convex::simplex::Origin;
 use crate::shape::convex::{Posed, Support};
 
-/// What the last search of a pair ended with. Of that pair only.
+/// State of the last search of a pair, for a warm start. It must not be used for another pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AxisCache<HintA = u32, HintB = u32> {
     search: GjkCache<HintA, HintB>,
-    /// In frame A, from B to A, where the sets were apart; else zero.
+    /// Separating axis in frame A, from B to A; zero if the sets were not apart.
     axis: DVec3,
 }
 
 impl<HintA, HintB> AxisCache<HintA, HintB> {
-    /// The direction along which the sets did not overlap, in frame A, from A to B; `None` if they did.
+    /// Returns the separating axis in frame A, from A to B; `None` if the sets overlapped.
     pub fn axis(&self) -> Option<DVec3> {
         (-self.axis).try_normalize()
     }
 }
 
 impl<HintA: Default, HintB: Default> AxisCache<HintA, HintB> {
-    /// Forgets the pair.
+    /// Discards the state of the pair.
     pub(super) fn clear(&mut self) {
         self.search.clear();
         self.axis = DVec3::ZERO;
     }
 }
 
-/// Most support points of a search. Sets that are apart by more than rounding are told apart long before.
+/// Maximum number of support points. Sets that are apart by more than rounding are separated long
+/// before.
 const MAX_STEPS: u32 = 256;
 
-/// Whether two convex sets come within `reach` of each other \[m\]; 0: have a point in common.
+/// Returns whether two convex sets come within `reach` \[m\] of each other. At 0 it returns whether
+/// they have a point in common.
 pub fn overlap<A: Support, B: Support>(
     a: &A,
     b: &Posed<B>,
@@ -74,7 +79,7 @@ pub fn overlap<A: Support, B: Support>(
         }
         match cache.search.simplex.advance(vertex, v) {
             Some(next) => origin = next,
-            // No plane, and no way nearer: in touch to within rounding.
+            // No separating plane, and no nearer point: the sets touch, to within rounding.
             None => return true,
         }
     }

@@ -1,4 +1,5 @@
-//! Exact answers for convex bodies, by document 004. Nothing here knows a field: the two halves of the library check each other.
+//! Exact contact and distance of convex bodies, after \[Lecture06\]. This module does not use
+//! fields, so that the two halves of the library can check each other.
 
 mod coaxial;
 mod contact_region;

@@ -1,11 +1,14 @@
-//! Two convex bodies and where one is: how far apart, or how deep.
+//! Distance and penetration depth of two convex bodies in a relative pose.
 //!
-//! Input: two [`Convex`] bodies, B posed in frame A; where the last search of this pair ended. Output: [`Touch`], with bounds.
-//! Cost: that of `gjk`; of bodies whose cores overlap, of `epa` too; no allocation once the buffers have grown.
-//! Not for: hollow bodies, which their fields stand for.
+//! Input: two [`Convex`] bodies, B posed in frame A, and the state of the last search of this pair.
+//! Output: a [`Touch`], with bounds.
+//! Cost: that of `gjk`; for bodies whose cores overlap, that of `epa` too; no allocation once the
+//! buffers have grown.
+//! Not for: bodies that are not convex, which are represented by their fields.
 //!
-//! GJK and EPA see the cores. A difference of cores with a ball of the sum of both radii around it is as far from the origin as the bare one, less
-//! that sum, inside and out: so radii are taken off at the end, exactly.
+//! GJK and EPA work on the cores. A difference of cores with a ball of the sum of both radii around
+//! it is as far from the origin as the bare one, minus that sum, inside and out: so radii are
+//! subtracted at the end, exactly.
 
 use glam::DVec3;
 
@@ -18,36 +21,37 @@ use crate::narrow::convex::isa_gjk::{AxisCache, overlap};
 use crate::narrow::convex::penetration::{EpaSettings, Penetration};
 use crate::shape::convex::{Convex, Posed};
 
-/// Two convex bodies, and where B is.
+/// Two convex bodies in a relative pose.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvexPair<'a> {
     a: &'a Convex,
     b: Posed<&'a Convex>,
-    /// Of both \[m\].
+    /// Sum of both radii \[m\].
     radii: f64,
 }
 
-/// How two convex bodies stand to each other. Everything is in frame A.
+/// Distance or penetration of two convex bodies, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
-    /// Their distance; when they overlap, minus the length of the shortest move that parts them \[m\].
+    /// Distance; for overlapping bodies, minus the length of the shortest separating move \[m\].
     pub separation: f64,
-    /// Proven: not less \[m\].
+    /// Proven lower bound of the separation \[m\].
     pub lower_bound: f64,
-    /// Proven: not more \[m\].
+    /// Proven upper bound of the separation \[m\].
     pub upper_bound: f64,
-    /// Unit, from A to B. Overlapping, the way in which B leaves soonest.
+    /// Unit normal from A to B. For overlapping bodies, the direction of the shortest separating
+    /// move of B.
     pub normal: DVec3,
-    /// The point of A that is nearest B, or deepest in it along the normal \[m\].
+    /// Point of A that is nearest to B, or deepest in it along the normal \[m\].
     pub point_on_a: DVec3,
-    /// The point of B that is nearest A, or deepest in it along the normal \[m\].
+    /// Point of B that is nearest to A, or deepest in it along the normal \[m\].
     pub point_on_b: DVec3,
-    /// Support points of each that were asked for.
+    /// Number of support points computed per body.
     pub steps: u32,
 }
 
 impl Touch {
-    /// Of a pose that is none.
+    /// Result for an invalid pose.
     const UNKNOWN: Touch = Touch {
         separation: 0.0,
         lower_bound: f64::NEG_INFINITY,
@@ -59,7 +63,7 @@ impl Touch {
     };
 }
 
-/// Where the last searches of a pair ended: what is worth keeping for every pair. Of that pair only.
+/// State of the last searches of a pair, for warm starts. It must not be used for another pair.
 #[derive(Debug, Default)]
 pub struct ConvexMemory {
     gjk: GjkCache,
@@ -68,7 +72,7 @@ pub struct ConvexMemory {
 }
 
 impl ConvexMemory {
-    /// Forgets the pair and keeps the buffers.
+    /// Discards the state of the pair and keeps the buffers.
     pub fn clear(&mut self) {
         self.gjk.clear();
         self.axis.clear();
@@ -76,7 +80,7 @@ impl ConvexMemory {
     }
 }
 
-/// The memory of a pair, with buffers that pairs could share. Of that pair only.
+/// State of one pair, with buffers that pairs could share. It must not be used for another pair.
 #[derive(Debug, Default)]
 pub struct ConvexCache {
     pub(crate) memory: ConvexMemory,
@@ -84,7 +88,7 @@ pub struct ConvexCache {
 }
 
 impl ConvexCache {
-    /// Forgets the pair and keeps the buffers.
+    /// Discards the state of the pair and keeps the buffers.
     pub fn clear(&mut self) {
         self.memory.clear();
         self.epa.clear();
@@ -92,7 +96,8 @@ impl ConvexCache {
 }
 
 impl<'a> ConvexPair<'a> {
-    /// Of two bodies. Of a pose that is not finite, or whose rotation is none, nothing is known: bounds are then without end.
+    /// Builds a pair. If the pose is not finite, or its rotation is invalid, nothing can be
+    /// computed and bounds are infinite.
     pub fn new(a: &'a Convex, b: &'a Convex, a_from_b: Pose) -> ConvexPair<'a> {
         ConvexPair {
             a,
@@ -101,40 +106,42 @@ impl<'a> ConvexPair<'a> {
         }
     }
 
-    /// The first body.
+    /// Returns the first body.
     pub fn a(&self) -> &'a Convex {
         self.a
     }
 
-    /// The second body, posed in frame A.
+    /// Returns the second body, posed in frame A.
     pub fn b(&self) -> Posed<&'a Convex> {
         self.b
     }
 
-    /// Whether the bodies have a point in common, to within rounding.
+    /// Returns whether the bodies have a point in common, to within rounding.
     pub fn overlaps(&self, cache: &mut ConvexCache) -> bool {
         self.come_within(0.0, cache)
     }
 
-    /// Whether the bodies come within `reach` of each other \[m\], to within rounding. Where nothing is known, they do.
+    /// Returns whether the bodies come within `reach` \[m\] of each other, to within rounding.
+    /// Returns `true` for an invalid pose.
     pub fn come_within(&self, reach: f64, cache: &mut ConvexCache) -> bool {
         self.come_within_again(reach, &mut cache.memory)
     }
 
-    /// The same, with the memory alone.
+    /// Returns whether the bodies come within `reach` \[m\] of each other, using the memory alone.
     pub(crate) fn come_within_again(&self, reach: f64, memory: &mut ConvexMemory) -> bool {
         !self.b.is_finite() || overlap(&self.a, &self.b, self.radii + reach, &mut memory.axis)
     }
 
-    /// How far apart they are, or how deep they overlap, to a millionth of it; coarser where they are proven to be farther apart than `enough` \[m\].
+    /// Computes the distance or the penetration depth, to a millionth of it. The result is coarser
+    /// where the bodies are proven to be farther apart than `enough` \[m\].
     pub fn touch(&self, enough: f64, cache: &mut ConvexCache) -> Touch {
         let ConvexCache { memory, epa } = cache;
-        // Only now: who never asks again does not pay for it.
+        // Handed on only now, so that a pair that is queried once does not pay for it.
         epa.hand_on(&mut memory.enclosure);
         self.touch_again(enough, memory, epa)
     }
 
-    /// The same, with buffers of whatever pair.
+    /// Computes the result of [`Self::touch`] with buffers that other pairs may have used.
     pub(crate) fn touch_with(
         &self,
         enough: f64,

@@ -1,16 +1,16 @@
-//! What a penetration is, and how it is asked for.
+//! Input and output of a penetration query.
 
 use glam::DVec3;
 use std::cmp::Reverse;
 
-/// How well the depth is to be known.
+/// Settings of a penetration query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpaSettings {
-    /// Width of the bracket, as a share of the depth.
+    /// Maximum width of the bracket, as a fraction of the depth.
     pub relative: f64,
-    /// Width of the bracket that is enough anyway \[m\].
+    /// Width of the bracket that is always sufficient \[m\].
     pub absolute: f64,
-    /// Support points after which the search ends with the bracket it has.
+    /// Maximum number of support points. Beyond it the search ends with the bracket it has.
     pub max_steps: u32,
 }
 
@@ -24,23 +24,24 @@ impl Default for EpaSettings {
     }
 }
 
-/// How deep two sets overlap. Everything is in frame A.
+/// Penetration of two sets, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Penetration {
-    /// Moving B by this along `normal` parts the sets \[m\].
+    /// Penetration depth \[m\]: moving B by this along `normal` separates the sets.
     pub depth: f64,
-    /// Proven, but for rounding that is told in it: no shorter move parts them \[m\].
+    /// Proven lower bound of the depth, with rounding included \[m\]: no shorter move separates the
+    /// sets.
     pub lower_bound: f64,
-    /// Unit, from A to B: the direction in which B leaves soonest.
+    /// Unit normal from A to B: the direction of the shortest separating move of B.
     pub normal: DVec3,
-    /// The point of A that is deepest in B along the normal \[m\].
+    /// Point of A that is deepest in B along the normal \[m\].
     pub point_on_a: DVec3,
-    /// The point of B that is deepest in A along the normal \[m\].
+    /// Point of B that is deepest in A along the normal \[m\].
     pub point_on_b: DVec3,
-    /// Support points of each set that were asked for.
+    /// Number of support points computed per set.
     pub steps: u32,
 }
 
-/// A facet that waits to be looked at: the bits of the square of its distance, which order as the numbers do, and its number. The nearest first; of
-/// equals the oldest.
+/// Queue entry of a facet: the bits of its squared distance, which order like the numbers
+/// themselves, and its index. The nearest comes first; at equal distances the oldest.
 pub(super) type Waiting = Reverse<(u64, u32)>;

@@ -1,22 +1,26 @@
-//! Simplices of the difference A ⊖ B: which part of one is nearest the origin, by its Voronoi regions.
+//! Simplices of the difference A ⊖ B: the part of one that is nearest the origin, by its Voronoi
+//! regions.
 //!
-//! Input: up to four points of the difference, with the points of A and B that they come from. Output: the smallest part that
-//! holds the point nearest the origin, and that point. Cost: a few dozen operations. Not for: more than four points (see `epa`).
+//! Input: up to four points of the difference, with the points of A and B that they come from.
+//! Output: the smallest part that holds the point nearest the origin, and that point.
+//! Cost: a few dozen operations.
+//! Not for: more than four points (see `epa`).
 //!
-//! BestSimplex and ClosestPoint of document 004. The lecture looks only at the regions that touch the newest point, because the others cannot hold the origin
-//! in a search that never rounds and never starts warm. Ours does both: all regions are looked at, flat triangles go by their edges, and flat
-//! tetrahedra by their faces.
+//! BestSimplex and ClosestPoint of \[Lecture06\]. The lecture tests only the regions that touch the
+//! newest point, because the others cannot hold the origin in a search without rounding and without
+//! warm starts. Our search has both, so all regions are tested; flat triangles are replaced by
+//! their edges, and flat tetrahedra by their faces.
 
 use glam::DVec3;
 
 /// A point of the difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Vertex {
-    /// `on_a − on_b`, in frame A \[m\].
+    /// Difference `on_a − on_b`, in frame A \[m\].
     pub(super) difference: DVec3,
-    /// In frame A \[m\].
+    /// Point of A, in frame A \[m\].
     pub(super) on_a: DVec3,
-    /// In frame B \[m\].
+    /// Point of B, in frame B \[m\].
     pub(super) on_b: DVec3,
 }
 
@@ -28,22 +32,24 @@ pub(super) struct Simplex {
     count: usize,
 }
 
-/// Where the origin is.
+/// Position of the origin relative to a simplex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Origin {
-    /// Nearest is this point of the simplex \[m\].
+    /// The origin is outside; this is the point of the simplex nearest to it \[m\].
     Outside(DVec3),
-    /// In the tetrahedron.
+    /// The origin is inside the tetrahedron.
     Inside,
 }
 
-/// The sine of an angle under which a triangle is flat: its normal is rounding. Squared.
+/// Squared sine of the angle below which a triangle counts as flat, because its normal would be
+/// rounding.
 const FLAT: f64 = 1e-18;
 
-/// A part of a simplex, with its point nearest the origin, and the squared distance of that.
+/// A part of a simplex, its point nearest the origin, and the squared distance of that point.
 ///
-/// The point is as exact as its *direction* can be: taken from the normal, not from the weights, whose rounding would tilt a plane between sets
-/// that almost touch until it parts them no more.
+/// The point is computed from the normal, not from the weights, so that its *direction* is as exact
+/// as possible. Rounding of the weights would tilt a plane between sets that almost touch until it
+/// no longer separates them.
 #[derive(Clone, Copy)]
 struct Part {
     nearest: DVec3,
@@ -84,12 +90,12 @@ impl Simplex {
         &mut self.vertices[..self.count]
     }
 
-    /// Forgets all points.
+    /// Removes all points.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds a point; there is room after every [`Self::refine`] that found the origin outside.
+    /// Adds a point. There is room after every [`Self::refine`] that found the origin outside.
     pub(super) fn push(&mut self, vertex: Vertex) {
         if self.count < 4 {
             self.vertices[self.count] = vertex;
@@ -97,12 +103,13 @@ impl Simplex {
         }
     }
 
-    /// Whether a point of the difference is already part of it.
+    /// Returns whether a point of the difference is already part of the simplex.
     pub(super) fn holds(&self, difference: DVec3) -> bool {
         (self.vertices().iter()).any(|vertex| vertex.difference == difference)
     }
 
-    /// The point of A and the point of B, each in its frame, that make the point nearest the origin.
+    /// Returns the point of A and the point of B, each in its frame, whose difference is the point
+    /// nearest the origin.
     pub(super) fn witnesses(&self) -> (DVec3, DVec3) {
         let weighted = |of: fn(&Vertex) -> DVec3| -> DVec3 {
             (self.vertices().iter().zip(self.weights))
@@ -112,7 +119,8 @@ impl Simplex {
         (weighted(|v| v.on_a), weighted(|v| v.on_b))
     }
 
-    /// Keeps the smallest part that holds the point nearest the origin. There is at least one point.
+    /// Keeps only the smallest part that holds the point nearest the origin. There must be at least
+    /// one point.
     pub(super) fn refine(&mut self) -> Origin {
         match self.nearest() {
             None => self.inside(),
@@ -123,14 +131,15 @@ impl Simplex {
         }
     }
 
-    /// Adds a point and refines. If that leads no nearer the origin than `v`, `None`: then it is as it was before.
+    /// Adds a point and refines. Returns `None`, and leaves the simplex unchanged, if the result is
+    /// no nearer to the origin than `v`.
     #[inline]
     pub(super) fn advance(&mut self, vertex: Vertex, v: DVec3) -> Option<Origin> {
         self.push(vertex);
         if let Some((left, part)) = self.over_a_new_face()
             && part.squared < v.length_squared()
         {
-            // The newest takes the place of the one that is left.
+            // The newest point replaces the one that is dropped.
             self.vertices[left] = vertex;
             self.weights = part.weights;
             self.count = 3;
@@ -149,8 +158,13 @@ impl Simplex {
         }
     }
 
-    /// Of a tetrahedron the face at its newest point that the origin is over, if there is one and rounding has no say in it: of a convex body no other point is as near then.
-    /// With the corner that is left, in whose place the weight of the newest is. Most steps come to this, for a third of what all parts cost.
+    /// Returns the face at the newest corner of a tetrahedron that the origin lies over, with the
+    /// index of the corner that is dropped. The weight of the newest corner is stored in the place
+    /// of the dropped one.
+    ///
+    /// Returns `None` if there is no such face, or if rounding could change the result. By
+    /// convexity no other point is as near. Most steps end here, at a third of the cost of testing
+    /// all parts.
     #[inline]
     fn over_a_new_face(&self) -> Option<(usize, Part)> {
         if self.count < 4 {
@@ -167,7 +181,8 @@ impl Simplex {
         ];
         let volume = normals[0].dot(edges[0]);
         for (k, i, j) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-            // The face without corner `k`, which is on the side of `volume`: the origin has to be on the other.
+            // The sign of `volume` gives the side of corner `k`, which is not on this face. The
+            // origin must be on the other side.
             let normal = normals[k];
             let height = normal.dot(w);
             let squared = normal.length_squared();
@@ -178,7 +193,7 @@ impl Simplex {
             if !is_over {
                 continue;
             }
-            // As of all faces below.
+            // The same error bounds as for all faces in `tetrahedron`.
             let noise = face_noise(squares[i], squares[j]);
             let is_clear = height * height > noise * w.length_squared()
                 && volume * volume > flat_noise(noise, squared) * squares[k]
@@ -194,10 +209,10 @@ impl Simplex {
         None
     }
 
-    /// The foot of the origin in the plane of a face.
+    /// Returns the part whose nearest point is the foot of the origin in the plane of a face.
     #[inline]
     fn foot(&self, [i, j, k]: [usize; 3], normal: DVec3, squared: f64, weights: [f64; 4]) -> Part {
-        // From the corner nearest the origin, of which the least is lost.
+        // Computed from the corner nearest the origin, which loses the fewest digits.
         let nearer = |p: DVec3, q: DVec3| match q.length_squared() < p.length_squared() {
             true => q,
             false => p,
@@ -206,7 +221,7 @@ impl Simplex {
         Part::new(corner.dot(normal) / squared * normal, weights)
     }
 
-    /// The part that holds the point nearest the origin; `None` if the origin is inside.
+    /// Returns the part that holds the point nearest the origin; `None` if the origin is inside.
     #[inline]
     fn nearest(&self) -> Option<Part> {
         match self.count {
@@ -229,7 +244,8 @@ impl Simplex {
         self.count = kept;
     }
 
-    /// The weights of the origin in the tetrahedron: the share of the volume that is opposite each corner.
+    /// Sets the weights of the origin in the tetrahedron: each corner's is the fraction of the
+    /// volume opposite it.
     fn inside(&mut self) -> Origin {
         let volume =
             |i: usize, j: usize, k: usize| (self.at(i).dot(self.at(j).cross(self.at(k)))).abs();
@@ -253,13 +269,13 @@ impl Simplex {
     }
 
     fn edge(&self, i: usize, j: usize) -> Part {
-        /// Of the squares of foot and edge, from which on the edge is long.
+        /// Ratio of the squares of foot and edge below which the edge counts as long.
         const LONG: f64 = 1e-4;
         let (from, to) = (self.at(i), self.at(j));
         let along = to - from;
         let squared = along.length_squared();
         let share = -from.dot(along) / squared;
-        // NaN of an edge without length.
+        // NaN for an edge of length 0.
         let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
         let mut weights = [0.0; 4];
         weights[i] = 1.0 - share;
@@ -270,13 +286,14 @@ impl Simplex {
             to
         };
         if foot.length_squared() < LONG * squared && share > 0.0 && share < 1.0 {
-            // At right angles once more: what rounding left along a long edge would turn a short foot.
+            // Orthogonalise once more: rounding left along a long edge would turn a short foot.
             foot -= foot.dot(along) / squared * along;
         }
         Part::new(foot, weights)
     }
 
-    /// By the signs of the barycentric coordinates of the origin's foot: beyond an edge, the edge decides.
+    /// Returns the nearest part of a triangle by the signs of the barycentric coordinates of the
+    /// origin's foot. Beyond an edge, the edge decides.
     fn triangle(&self, [i, j, k]: [usize; 3]) -> Part {
         let (w, e1, e2) = (self.at(i), self.at(j) - self.at(i), self.at(k) - self.at(i));
         let normal = e1.cross(e2);
@@ -286,7 +303,7 @@ impl Simplex {
                 .nearer(self.edge(j, k))
                 .nearer(self.edge(k, i));
         }
-        // Shares, times `squared`.
+        // Barycentric coordinates, times `squared`.
         let along_1 = e2.cross(w).dot(normal);
         let along_2 = w.cross(e1).dot(normal);
         let rest = squared - along_1 - along_2;
@@ -309,7 +326,7 @@ impl Simplex {
         best
     }
 
-    /// The nearest of the faces that the origin is beyond; `None`: it is beyond none.
+    /// Returns the nearest of the faces that the origin is beyond; `None` if it is beyond none.
     fn tetrahedron(&self) -> Option<Part> {
         const FACES: [([usize; 3], usize); 4] = [
             ([0, 1, 2], 3),
@@ -324,7 +341,7 @@ impl Simplex {
             let normal = e1.cross(e2);
             let to_apex = normal.dot(to);
             let to_origin = -normal.dot(a);
-            // A side that rounding decides is none: then the face tells how near the origin is.
+            // If rounding decides the side, the face is tested as if the origin were beyond it.
             let noise = face_noise(e1.length_squared(), e2.length_squared());
             let flat = flat_noise(noise, normal.length_squared());
             let is_flat = to_apex * to_apex <= flat * to.length_squared();
@@ -338,13 +355,15 @@ impl Simplex {
     }
 }
 
-/// What the normal of a thin face is off, from the squares of two of its edges; squared. In squares: there are sixteen roots to save.
+/// Returns the squared error of the normal of a thin face, from the squares of two of its edges.
+/// Using squares saves sixteen square roots.
 #[inline(always)]
 fn face_noise(squared_1: f64, squared_2: f64) -> f64 {
     64.0 * f64::EPSILON * f64::EPSILON * squared_1 * squared_2
 }
 
-/// What the height of a corner above a face may be off, for a metre of its distance; squared.
+/// Returns the squared error of the height of a corner above a face, per squared metre of its
+/// distance.
 #[inline(always)]
 fn flat_noise(noise: f64, squared: f64) -> f64 {
     2.0 * (noise + 1e-26 * squared)
@@ -367,7 +386,8 @@ mod tests {
         simplex
     }
 
-    /// The least of all weights on a fine lattice, refined around the best.
+    /// Returns the least distance from the origin over all points, by Frank–Wolfe from every
+    /// corner.
     fn by_search(points: &[DVec3]) -> f64 {
         let at = |weights: &[f64; 4]| -> DVec3 {
             let sum: f64 = weights[..points.len()].iter().sum();
@@ -379,7 +399,8 @@ mod tests {
         for start in 0..points.len() {
             let mut weights = [1e-9; 4];
             weights[start] = 1.0;
-            // Frank–Wolfe with exact steps, towards the farthest corner against the point.
+            // Frank–Wolfe with exact steps, towards the corner farthest in the direction opposite
+            // to the point.
             let mut point = at(&weights);
             for _ in 0..20_000 {
                 let to = (points.iter())
@@ -442,7 +463,8 @@ mod tests {
                     Origin::Outside(v)
                 }
             };
-            // Of the triangle only what was nearest is left; the point more need not be above it.
+            // If the refined triangle has fewer than three points, the new point is not added to
+            // the whole triangle, and the results may differ.
             if kept == 3 {
                 match (found, all.refine()) {
                     (Origin::Outside(found), Origin::Outside(expected)) => {

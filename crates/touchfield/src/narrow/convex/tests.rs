@@ -1,4 +1,4 @@
-//! Closed forms, and the theorems of document 004 as properties of random bodies in random poses.
+//! Closed forms, and the theorems of \[Lecture06\] as properties of random bodies in random poses.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn hull_of(points: &[Vec3]) -> Convex {
     Convex::hull(Arc::new(ConvexHull::new(points).unwrap()))
 }
 
-/// Every kind, some flat, some needles, some rounded.
+/// Returns bodies of every kind, some flat, some needles, some rounded.
 fn body() -> impl Strategy<Value = Convex> {
     let size = || prop::sample::select(vec![0.0f32, 1e-4, 0.3, 1.0]);
     let sizes = || (size(), size(), size());
@@ -84,7 +84,7 @@ proptest! {
         prop_assert!(found.lower_bound <= found.separation + 1e-12 && found.separation <= found.upper_bound + 1e-12, "{found:?}");
         prop_assert!((found.normal.length() - 1.0).abs() < 1e-9);
         let gap = found.point_on_b - found.point_on_a;
-        // Of smooth bodies the points are the facet's or the simplex's, as near as the bracket.
+        // For smooth bodies the points come from the facet or the simplex, as exact as the bracket.
         prop_assert!((gap - found.separation * found.normal).length() < 1e-2, "{found:?}");
         if found.separation > 0.0 {
             prop_assert!(found.upper_bound - found.lower_bound <= 1.1e-6 * found.separation + 1e-8, "{found:?}");
@@ -104,14 +104,15 @@ proptest! {
         }
     }
 
-    /// The touching vector lies on the boundary of the difference: moved by it bodies touch, moved by less in any direction they still overlap.
+    /// The touching vector lies on the boundary of the difference: moved by it bodies touch, moved
+    /// by less in any direction they still overlap.
     #[test]
     fn the_least_translation_parts_and_nothing_shorter_does(a in body(), b in body(), pose in pose(0.7), way in vector(1.0)) {
         let found = touch(&a, &b, pose);
         if found.separation > -1e-3 {
             return Ok(());
         }
-        // Poses are f32: moved by a little more than the depth.
+        // Poses are `f32`: move by slightly more than the depth.
         let parted = touch(&a, &b, moved(pose, found.normal * (1e-5 - found.lower_bound)));
         prop_assert!(parted.separation >= -1e-6, "{found:?} {parted:?}");
         prop_assert!(parted.separation <= 1e-3 * -found.separation + 1e-4, "{found:?} {parted:?}");
@@ -123,7 +124,8 @@ proptest! {
     #[test]
     fn seen_from_b_it_is_the_same(a in body(), b in body(), pose in pose(1.5)) {
         let (there, back) = (touch(&a, &b, pose), touch(&b, &a, pose.inverse()));
-        // Inverting a pose rounds it to f32; smooth bodies know their depth to the bracket.
+        // Inverting a pose rounds it to `f32`; for smooth bodies the depth is as exact as the
+        // bracket.
         let slack = 2e-6 + (there.upper_bound - there.lower_bound) + (back.upper_bound - back.lower_bound);
         prop_assert!((there.separation - back.separation).abs() < slack, "{there:?} {back:?}");
     }
@@ -148,7 +150,7 @@ proptest! {
         }
     }
 
-    /// Against all sums and differences of the points themselves.
+    /// Compares with all sums and differences of the points themselves.
     #[test]
     fn supports_of_sums_and_differences_are_sums_and_differences_of_supports(
         p in prop::collection::vec(vector(1.0), 1..12), q in prop::collection::vec(vector(1.0), 1..12), direction in vector(1.0), by in vector(1.0), pose in pose(1.0),
@@ -281,7 +283,7 @@ fn a_ball_in_the_middle_of_a_box_leaves_by_the_nearest_side() {
     assert!(found.normal.distance(DVec3::NEG_X) < 1e-9);
 }
 
-/// Two ordinary triangles, overlapping, in one plane, sharing an edge, a corner, or all of them.
+/// Two ordinary triangles: overlapping, in one plane, sharing an edge, a corner, or all of them.
 #[test]
 fn triangles_make_no_trouble() {
     let [p, q, r, s] = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.25, 0.25, 0.5)];
@@ -298,22 +300,22 @@ fn triangles_make_no_trouble() {
             let found = touch(&a, &b, Pose::IDENTITY);
             assert!(found.separation.is_finite());
             assert!((found.normal.length() - 1.0).abs() < 1e-12);
-            // Flat bodies part by next to nothing.
+            // Flat bodies are separated by a tiny move.
             assert!(found.separation > -0.6, "{found:?}");
         }
     }
-    // In one plane they are not deep at all.
+    // In one plane their depth is 0.
     let a = hull_of(&triangles[0]);
     let found = touch(&a, &a, Pose::from_translation(Vec3::new(0.1, 0.1, 0.0)));
     assert!(found.separation.abs() < 1e-12 && found.normal.z.abs() > 0.99);
 }
 
-/// Contacts of B on A that are at most 1 cm apart, and their touch.
+/// Returns the touch of B on A, and the contacts that are at most 1 cm apart.
 fn contacts(a: &Convex, b: &Convex, a_from_b: Pose) -> (Touch, Vec<Contact>) {
     contacts_within(0.01, a, b, a_from_b)
 }
 
-/// Contacts of B on A that are at most so far apart \[m\], and their touch.
+/// Returns the touch of B on A, and the contacts that are at most `reach` apart \[m\].
 fn contacts_within(reach: f64, a: &Convex, b: &Convex, a_from_b: Pose) -> (Touch, Vec<Contact>) {
     let pair = ConvexPair::new(a, b, a_from_b);
     let touch = touch(a, b, a_from_b);
@@ -359,7 +361,8 @@ fn a_cylinder_that_leans_towards_a_gap_of_its_rim_lost_its_deepest_contact() {
     let floor = Convex::cuboid(Vec3::new(5.0, 5.0, 0.5)).unwrap();
     let cylinder = Convex::cylinder(0.5, 0.3).unwrap();
     for k in 0..16 {
-        // Turned before it leans: the lowest point of the rim is now at a corner, now between two.
+        // Rotated before it leans: the lowest point of the rim is sometimes at a corner, sometimes
+        // between two.
         let turn = Quat::from_rotation_x(0.03) * Quat::from_rotation_z(k as f32 * 0.196);
         let (touch, out) = contacts(&floor, &cylinder, lifted(1.0085, turn));
         let least = out.iter().fold(f32::INFINITY, |s, c| s.min(c.separation));
@@ -383,7 +386,7 @@ fn parallel_capsules_rocked_on_one_point_once_rounding_turned_them() {
         assert_eq!(out.len(), 2, "turned by {turn}: {out:?}");
         for (contact, z) in out.iter().zip([-0.4, 0.5]) {
             assert!((contact.point.z - z).abs() < 1e-4, "{contact:?}");
-            // Aside by half a length times the turn, of a fifth of a metre.
+            // The offset is half a length times the angle, relative to a fifth of a metre.
             let aside = f64::from(0.5 * turn);
             let expected = 0.2f64.hypot(aside) - 0.2 - 0.001;
             assert!((f64::from(contact.separation) - expected).abs() < 1e-6);
@@ -413,7 +416,8 @@ fn the_ends_of_an_edge_exchanged_their_ids_when_it_leaned_the_other_way() {
 
 #[test]
 fn the_far_end_of_an_edge_across_the_way_ended_the_search_too_soon() {
-    // A point level with the rim of a cylinder and all but on it: both ends of the side there are as far, and the other one leads nowhere.
+    // A point level with the rim of a cylinder and almost on it: both ends of the side there are
+    // equally far, and the other one leads nowhere.
     let cylinder = Convex::cylinder(0.868_794_5, 0.112_405_29).unwrap();
     let point = Vec3::new(-0.131_571_26, 0.605_680_5, -0.784_754_8);
     let point = Convex::hull(Arc::new(ConvexHull::new(&[point]).unwrap()));
@@ -433,14 +437,15 @@ fn the_far_end_of_an_edge_across_the_way_ended_the_search_too_soon() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// For so long that all facets have to be looked at anew, at a pace that changes, beside pairs never seen and the way out along other directions.
+    /// The motion is long enough for all facets to be evaluated again, at a changing pace. The
+    /// results are compared with a cold start, and with the depth along other directions.
     #[test]
     fn a_pair_long_in_motion_is_as_deep_as_one_never_seen(
         points in prop::collection::vec(vector(1.0), 8..120), start in pose(0.3), turn in vector(1.0), drift in vector(0.3),
         scale in prop::sample::select(vec![1e-6f32, 1.0, 1e5]), offset in prop::sample::select(vec![0.0f32, 30.0]),
         tries in prop::collection::vec(vector(1.0), 8),
     ) {
-        // B's own origin is far from it now and then: then it turns about elsewhere.
+        // In some cases B's own origin is far from it, so that it rotates about another point.
         let points: Vec<Vec3> = points.iter().map(|&p| scale * p.normalize_or(Vec3::X)).collect();
         let away = Vec3::splat(scale * offset);
         let far: Vec<Vec3> = points.iter().map(|&p| p + away).collect();

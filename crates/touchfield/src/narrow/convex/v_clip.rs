@@ -1,28 +1,35 @@
 //! Distance of two hulls by their nearest features: V-Clip.
 //!
-//! Input: two hulls, B posed in frame A; the features that were nearest the last time. Output: the two nearest points and the features
-//! they lie on; or that the hulls overlap. Cost: one step for a pair that hardly moved, else about as many as there are features on the way; no
-//! allocation. Not for: depths (see `epa`), rounded bodies (see `gjk`).
+//! Input: two hulls, B posed in frame A, and the features that were nearest the last time.
+//! Output: the two nearest points and the features they lie on; or that the hulls overlap.
+//! Cost: one step for a pair that hardly moved, else about as many as there are features on the
+//! way; no allocation.
+//! Not for: depths (see `epa`), rounded bodies (see `gjk`).
 //!
-//! After \[Mirtich1998\] and document 004 (docs/BIBLIOGRAPHY.md). A point `x` of feature X and a point `y` of feature Y, nearest to each other, are
-//! nearest of all if `x` lies in the Voronoi region of Y and `y` in that of X. Where one does not, the plane between X and a neighbour is
-//! crossed, and the neighbour takes its place. Every change makes the features' distance smaller, or keeps it and makes a feature
-//! smaller; so it ends. We differ in three ways. Edges are clipped by the planes at the ends first, then by those of the
-//! faces: only what is left is before the edge, and the step to a face cannot lead away. From a face or an edge on its rim
-//! the nearest edge is taken, not the one whose plane is crossed farthest. And where rounding makes features take turns, which
-//! \[Brent1980\] finds, a separating plane decides whether the best is good enough; if not, the outcome says so.
+//! After \[Mirtich1998\] and \[Lecture06\] (docs/BIBLIOGRAPHY.md). Two points x of feature X and y
+//! of feature Y, nearest to each other, are the nearest points of the hulls if x lies in the
+//! Voronoi region of Y and y in that of X. Where one does not, the plane between X and a neighbour
+//! is crossed, and the neighbour takes its place. Every change makes the features' distance
+//! smaller, or keeps it and makes a feature smaller; so the search ends.
 //!
-//! Ties: a point *on* a plane between two regions is in both, so it stays. Touching counts as overlapping.
+//! We differ in three ways. Edges are clipped by the planes at the ends first, then by those of the
+//! faces: what remains lies between the ends, so the step to a face cannot lead away. From a face,
+//! the search goes to the nearest edge on its rim, not to the one whose plane is crossed farthest.
+//! Where rounding makes features alternate, which \[Brent1980\] detects, a separating plane decides
+//! whether the best is good enough; if not, the outcome reports it.
+//!
+//! Ties: a point *on* a plane between two regions is in both, so it stays. Touching counts as
+//! overlapping.
 
 use glam::DVec3;
 
 use crate::geom::Pose;
 use crate::shape::convex::{ConvexHull, NO_FACE, Posed};
 
-/// A part of a hull's surface.
+/// A feature of a hull's surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// A corner, by its index.
+    /// A vertex, by its index.
     Vertex(u32),
     /// An edge, by the lower index of its two half-edges.
     Edge(u32),
@@ -30,53 +37,58 @@ pub enum Feature {
     Face(u32),
 }
 
-/// A feature of each of two hulls: where a search ended, and the next may begin.
+/// One feature of each of two hulls: the result of a search, and a warm start for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeaturePair {
-    /// Of A.
+    /// Feature of A.
     pub on_a: Feature,
-    /// Of B.
+    /// Feature of B.
     pub on_b: Feature,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VClip {
-    /// The answer.
+    /// Distance or overlap of the hulls.
     pub outcome: VClipOutcome,
-    /// Pairs of features looked at.
+    /// Number of feature pairs visited.
     pub steps: u32,
-    /// Times that rounding made features take turns.
+    /// Number of cycles of features, caused by rounding.
     pub circles: u32,
 }
 
-/// How two hulls stand to each other. Points are in frame A.
+/// Outcome of a search. Points are in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VClipOutcome {
-    /// They are apart.
+    /// The hulls are apart.
     Apart {
-        /// How far \[m\]; more than 0.
+        /// Distance \[m\]; more than 0.
         distance: f64,
-        /// The point of A nearest B \[m\].
+        /// Point of A nearest to B \[m\].
         point_on_a: DVec3,
-        /// The point of B nearest A \[m\].
+        /// Point of B nearest to A \[m\].
         point_on_b: DVec3,
     },
-    /// They have a point in common.
+    /// The hulls have a point in common.
     Overlapping,
-    /// Rounding led in circles, and what was found could not be proven: ask another method. Also of a pose that is not finite.
+    /// Rounding led to cycles, and the result could not be proven; use another method. Also
+    /// returned for a pose that is not finite.
     GaveUp,
 }
 
-/// Share of the largest coordinate by which a distance found in circles may be above what a separating plane proves. Above some hundred
-/// roundings of `f64`, which a plane through points of nearly parallel edges may be off; far below what `f32` can tell of corners.
+/// Maximum excess of a distance found in a cycle over the distance that a separating plane proves,
+/// as a fraction of the largest coordinate. It is above some hundred roundings of `f64`, the
+/// possible error of a plane through points of nearly parallel edges, and far below the `f32`
+/// resolution of vertices.
 const PROVEN: f64 = 1e-12;
-/// Searches begun anew, from the corners farthest along the way between the best points, before giving up.
+/// Maximum number of restarts before giving up. Each starts at the vertices farthest along the line
+/// between the best points.
 const RESTARTS: u32 = 2;
 
 /// Finds the nearest features of two hulls.
 ///
-/// `features` are those of the last call for this pair, `None` the first time; any others will do, and take longer.
+/// `features` are those of the last call for this pair, or `None` the first time. Any other
+/// features give the same result, but take longer.
 pub fn v_clip(
     a: &ConvexHull,
     b: &ConvexHull,
@@ -137,7 +149,7 @@ fn outcome_of(on_a: DVec3, on_b: DVec3) -> VClipOutcome {
     }
 }
 
-/// Corners that look at each other.
+/// Returns the vertices of both hulls that are farthest towards each other.
 fn facing(pair: &[Body<'_>; 2], towards_b: DVec3) -> [Feature; 2] {
     [
         Feature::Vertex(pair[0].farthest(towards_b)),
@@ -145,7 +157,7 @@ fn facing(pair: &[Body<'_>; 2], towards_b: DVec3) -> [Feature; 2] {
     ]
 }
 
-/// The outcome of the nearest points of two features, if a plane between them proves it.
+/// Returns the outcome for the nearest points of two features, if a separating plane proves it.
 fn proven(
     pair: &[Body<'_>; 2],
     state: [Feature; 2],
@@ -161,7 +173,8 @@ fn proven(
         let end_of_b = pair[1].vertex(pair[1].farthest(-normal));
         distance - normal.dot(end_of_b - end_of_a) <= allowed
     };
-    // Points close to each other say little about the way between them: then a face has it, or two edges.
+    // If the points are close to each other, the direction between them is inexact. Then try the
+    // normal across two edges, or the normals of faces.
     let across = match state {
         [Feature::Edge(x), Feature::Edge(y)] => {
             let [[p, q], [r, s]] = [pair[0].edge(x).1, pair[1].edge(y).1];
@@ -181,11 +194,12 @@ fn proven(
     is_proven.then(|| outcome_of(on_a, on_b))
 }
 
-/// Steps until the features are the nearest. `None`: they take turns, or there were more steps than half-edges.
+/// Steps until the features are the nearest. Returns `None` if they cycle, or if there were more
+/// steps than half-edges.
 fn walk(pair: &[Body<'_>; 2], state: &mut [Feature; 2], steps: &mut u32) -> Option<Step> {
     let mut seen = *state;
     let (mut since, mut period) = (0u32, 8u32);
-    // A usual walk is far shorter; a hull of four corners needs some slack.
+    // A usual walk is far shorter; a hull of four vertices needs some slack.
     let most = 64 + pair[0].0.set.half_edges().len() + pair[1].0.set.half_edges().len();
     for _ in 0..most {
         *steps += 1;
@@ -204,18 +218,18 @@ fn walk(pair: &[Body<'_>; 2], state: &mut [Feature; 2], steps: &mut u32) -> Opti
     None
 }
 
-/// What one look at a pair of features says.
+/// Result of one step at a pair of features.
 enum Step {
-    /// Another pair is nearer, or as near and simpler.
+    /// Another pair is nearer, or equally near and simpler.
     To([Feature; 2]),
-    /// These are the nearest points.
+    /// The nearest points of the hulls.
     Nearest([DVec3; 2]),
-    /// There is a point in both hulls.
+    /// The hulls have a point in common.
     Overlapping,
 }
 
 impl Step {
-    /// The same with the roles of the hulls exchanged.
+    /// Returns the step with the roles of the hulls exchanged.
     fn swapped(self) -> Step {
         match self {
             Step::To([x, y]) => Step::To([y, x]),
@@ -237,7 +251,7 @@ fn step(pair: &[Body<'_>; 2], state: [Feature; 2]) -> Step {
         [Edge(x), Edge(y)] => edge_edge(a, x, b, y),
         [Edge(x), Face(y)] => edge_face(a, x, b, y),
         [Face(x), Edge(y)] => edge_face(b, y, a, x).swapped(),
-        // Two faces are never nearest without an edge or a corner that is as near.
+        // For any two nearest faces there is an edge or a vertex that is equally near.
         [Face(x), Face(_)] => Step::To([a.edge_of(a.0.set.around(x).start), state[1]]),
     }
 }
@@ -262,7 +276,8 @@ fn vertex_edge(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
             return Step::To([Feature::Vertex(x), Feature::Vertex(end)]);
         }
     }
-    // Of two faces the point is over, the one it is higher above: from the side that sees it no step leads to the far side.
+    // If the point is over two faces, take the one it is higher above: from the side that sees it
+    // no step leads to the far side.
     let mut over: Option<(u32, f64)> = None;
     for side in b.sides(y) {
         let height = b.height(side.face, p);
@@ -273,7 +288,7 @@ fn vertex_edge(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
     if let Some((face, _)) = over {
         return Step::To([Feature::Vertex(x), Feature::Face(face)]);
     }
-    // The edge, clipped by the planes of the vertex.
+    // Clip the edge by the planes of the vertex.
     let mut span = Span::WHOLE;
     for half_edge in a.0.set.outgoing(x) {
         let far = a.vertex(a.0.set.end(half_edge));
@@ -282,7 +297,8 @@ fn vertex_edge(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
             return Step::To([a.edge_of(half_edge), Feature::Edge(y)]);
         }
     }
-    // The distance to p along the edge is convex: if it grows from the first cut on, the least lies before it.
+    // The distance to p along the edge is convex: if it grows from the first cut on, the minimum
+    // lies before it.
     let along = head - tail;
     let growth = |share: f64| along.dot(tail + share * along - p);
     if let Some(half_edge) = span.low_by.filter(|_| growth(span.low) > 0.0) {
@@ -308,7 +324,8 @@ fn vertex_face(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
             None => Step::Nearest([p, p - height * normal]),
         };
     }
-    // Below the face, yet within its planes: a local minimum, if another face has p above it. The highest is one that p sees.
+    // Below the face, yet within its planes: a local minimum, if p is above another face. The face
+    // that p is highest above is one that p sees.
     let mut highest = (y, height);
     for face in 0..b.0.set.faces().len() as u32 {
         let height = b.height(face, p);
@@ -334,12 +351,13 @@ fn edge_edge(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
     Step::Nearest(nearest_on_segments(edge_a, edge_b))
 }
 
-/// The neighbour of edge `y` that is nearer to a segment, if there is one.
+/// Returns the neighbour of edge `y` that is nearer to a segment, if there is one.
 fn clip_by_edge(segment: [DVec3; 2], b: &Body<'_>, y: u32) -> Option<Feature> {
     let (ends, [tail, head]) = b.edge(y);
     let along = segment[1] - segment[0];
     let at = |share: f64| segment[0] + share * along;
-    // First the planes at the ends of y. The distance to y along the segment is convex: see `vertex_edge`.
+    // First the planes at the ends of y. The distance to y along the segment is convex: see
+    // `vertex_edge`.
     let mut span = Span::WHOLE;
     for (end, here, there) in [(ends[0], tail, head), (ends[1], head, tail)] {
         let beyond = segment.map(|p| -beyond_end(here, there, p));
@@ -354,7 +372,8 @@ fn clip_by_edge(segment: [DVec3; 2], b: &Body<'_>, y: u32) -> Option<Feature> {
     if let Some(end) = span.high_by.filter(|&end| growth(end, span.high) < 0.0) {
         return Some(Feature::Vertex(end));
     }
-    // The nearest point lies between the ends. Now the planes of the two faces, by the numbers that `edge_face` asks.
+    // The nearest point lies between the ends. Now the planes of the two faces, by the same numbers
+    // as in `edge_face`.
     let mut over: Option<(u32, f64)> = None;
     for side in b.sides(y) {
         let [first, last] = segment.map(|p| b.beyond_side(side.half_edge, p));
@@ -363,7 +382,8 @@ fn clip_by_edge(segment: [DVec3; 2], b: &Body<'_>, y: u32) -> Option<Feature> {
         let is_over = match [first > 0.0, last > 0.0] {
             [false, false] => first < 0.0 || last < 0.0,
             [true, true] => false,
-            // Over the face from the cut on: if the distance falls there, or nothing is left before it.
+            // Over the face from the cut on: if the distance decreases there, or nothing remains
+            // before it.
             [true, false] => share < span.high && (share <= span.low || slope() < 0.0),
             [false, true] => share > span.low && (share >= span.high || slope() > 0.0),
         };
@@ -389,14 +409,15 @@ fn edge_face(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
     }
     let at = |share: f64| edge[0] + share * (edge[1] - edge[0]);
     let heights = [span.low, span.high].map(|share| b.height(y, at(share)));
-    // Written so that a height of 0 is a touch; a product would vanish for tiny ones.
+    // Written so that a height of 0 counts as touching; a product would underflow for tiny ones.
     if (heights[0] > 0.0 && heights[1] <= 0.0)
         || (heights[0] < 0.0 && heights[1] >= 0.0)
         || heights[0] == 0.0
     {
         return Step::Overlapping;
     }
-    // Not from the heights: rounding could make them fall where the vertex or the edge on the rim says that they grow.
+    // The slope is not taken from the heights: rounding could make them decrease where the step at
+    // the vertex or at the rim finds that they grow.
     let slope = heights[0] * b.normal(y).dot(edge[1] - edge[0]);
     let (cut_by, end) = if slope >= 0.0 {
         (span.low_by, ends[0])
@@ -409,7 +430,7 @@ fn edge_face(a: &Body<'_>, x: u32, b: &Body<'_>, y: u32) -> Step {
     }
 }
 
-/// What planes leave of a segment, as shares of its length, and what cut it.
+/// The part of a segment that clipping planes leave, as fractions of its length, and what cut it.
 struct Span {
     low: f64,
     high: f64,
@@ -425,7 +446,8 @@ impl Span {
         high_by: None,
     };
 
-    /// Cuts off what is beyond a plane, from how far its two ends are. Whether both are.
+    /// Clips off the part beyond a plane, given how far both ends are beyond it. Returns whether
+    /// both are.
     fn cut(&mut self, beyond: [f64; 2], by: u32) -> bool {
         let [first, last] = beyond;
         let share = first / (first - last);
@@ -439,9 +461,11 @@ impl Span {
     }
 }
 
-/// How far `p` is from the plane through `end` at right angles to the edge to `other`, times the edge's length: positive before the edge.
+/// Returns the signed distance of `p` from the plane through `end` perpendicular to the edge to
+/// `other`, times the edge's length: positive on the side of the edge.
 ///
-/// The vertex and the edge ask the same numbers, so that rounding cannot make each say that the other is nearer.
+/// The steps at the vertex and at the edge use the same numbers, so that rounding cannot make each
+/// decide that the other is nearer.
 fn beyond_end(end: DVec3, other: DVec3, p: DVec3) -> f64 {
     (p - end).dot(other - end)
 }
@@ -449,7 +473,7 @@ fn beyond_end(end: DVec3, other: DVec3, p: DVec3) -> f64 {
 fn nearest_on_segment([tail, head]: [DVec3; 2], p: DVec3) -> DVec3 {
     let along = head - tail;
     let share = (p - tail).dot(along) / along.length_squared();
-    // From the nearer end: its own rounding is then the smaller.
+    // Computed from the nearer end, whose rounding error is smaller.
     if share <= 0.0 {
         tail
     } else if share >= 1.0 {
@@ -461,7 +485,8 @@ fn nearest_on_segment([tail, head]: [DVec3; 2], p: DVec3) -> DVec3 {
     }
 }
 
-/// Nearest points of two segments: of the one pair within both, and of the four at an end, the nearest. So parallel ones need no care.
+/// Returns the nearest points of two segments: the nearest of the pair inside both and the four
+/// pairs with an endpoint. Parallel segments therefore need no special case.
 fn nearest_on_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
     let (u, v, between) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
     let across = u.cross(v);
@@ -478,14 +503,14 @@ fn nearest_on_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
     consider(nearest_on_segment(a, b[1]), b[1]);
     if share > 0.0 && share < 1.0 {
         let q = nearest_on_segment(b, a[0] + share * u);
-        // Once more to and fro: what the cross product lost of nearly parallel ones.
+        // One more iteration, to restore what the cross product of nearly parallel segments lost.
         let p = nearest_on_segment(a, q);
         consider(p, nearest_on_segment(b, p));
     }
     best
 }
 
-/// Nearest points of two features as they are, wherever the regions end.
+/// Returns the nearest points of two features themselves, regardless of Voronoi regions.
 fn nearest_points(pair: &[Body<'_>; 2], state: [Feature; 2]) -> [DVec3; 2] {
     use Feature::{Edge, Face, Vertex};
     let [a, b] = pair;
@@ -529,7 +554,7 @@ fn nearer(best: [DVec3; 2], other: [DVec3; 2]) -> [DVec3; 2] {
     }
 }
 
-/// A side of an edge that has a face.
+/// A half-edge that has a face.
 struct Side {
     half_edge: u32,
     face: u32,
@@ -549,7 +574,7 @@ impl Body<'_> {
         }
     }
 
-    /// An edge by the one of its half-edges that edges are named by.
+    /// Returns the feature with an edge replaced by the half-edge that names it.
     fn named(&self, feature: Feature) -> Feature {
         match feature {
             Feature::Edge(half_edge) => self.edge_of(half_edge),
@@ -557,7 +582,8 @@ impl Body<'_> {
         }
     }
 
-    /// The mean of some eight corners: near enough to the middle to begin with, whatever their number.
+    /// Returns the mean of some eight vertices: a starting point near enough to the centre,
+    /// whatever their number.
     fn middle(&self) -> DVec3 {
         let corners = self.0.set.vertices();
         let some = corners.iter().step_by(corners.len().div_ceil(8).max(1));
@@ -583,14 +609,15 @@ impl Body<'_> {
             .direction_to_a(self.0.set.faces()[face as usize].normal)
     }
 
-    /// Signed distance from the plane of a face \[m\].
+    /// Returns the signed distance from the plane of a face \[m\].
     fn height(&self, face: u32, p: DVec3) -> f64 {
         let first = self.0.set.faces()[face as usize].first;
         let corner = self.vertex(self.0.set.half_edges()[first as usize].origin);
         self.normal(face).dot(p - corner)
     }
 
-    /// Signed distance from the plane between a face and an edge of it, positive off the face \[m\].
+    /// Returns the signed distance from the plane between a face and one of its edges, positive
+    /// outside the face \[m\].
     fn beyond_side(&self, half_edge: u32, p: DVec3) -> f64 {
         let side = self.0.set.half_edges()[half_edge as usize];
         (self.0.direction_to_a(side.outward)).dot(p - self.vertex(side.origin))
@@ -601,14 +628,14 @@ impl Body<'_> {
         Feature::Edge(half_edge.min(twin))
     }
 
-    /// The ends of an edge, as corners and as points.
+    /// Returns the ends of an edge, as vertex indices and as points.
     fn edge(&self, half_edge: u32) -> ([u32; 2], [DVec3; 2]) {
         let origin = self.0.set.half_edges()[half_edge as usize].origin;
         let ends = [origin, self.0.set.end(half_edge)];
         (ends, ends.map(|end| self.vertex(end)))
     }
 
-    /// The sides of an edge that have a face: two, or of a segment none.
+    /// Returns the sides of an edge that have a face: two, or none for a segment.
     fn sides(&self, half_edge: u32) -> impl Iterator<Item = Side> + '_ {
         let twin = self.0.set.half_edges()[half_edge as usize].twin;
         [half_edge, twin].into_iter().filter_map(|half_edge| {
@@ -617,7 +644,7 @@ impl Body<'_> {
         })
     }
 
-    /// Normals of a face, or of the faces on both sides of an edge.
+    /// Returns the normal of a face, or of the faces on both sides of an edge.
     fn normals_at(&self, feature: Feature) -> impl Iterator<Item = DVec3> + '_ {
         let (face, edge) = match feature {
             Feature::Vertex(_) => (None, None),
@@ -630,7 +657,7 @@ impl Body<'_> {
             .map(|face| self.normal(face))
     }
 
-    /// The edge of a vertex that goes most along a direction, if one goes along it at all.
+    /// Returns the edge at a vertex that is steepest along a direction, if any rises along it.
     fn steepest(&self, vertex: u32, direction: DVec3) -> Option<Feature> {
         let p = self.vertex(vertex);
         let mut best = None;
@@ -649,7 +676,8 @@ impl Body<'_> {
         best
     }
 
-    /// The edge of a face nearest to a point beyond one of its planes; `None` for a point within them.
+    /// Returns the edge of a face nearest to a point outside its side planes; `None` for a point
+    /// inside all of them.
     fn nearest_side(&self, face: u32, p: DVec3) -> Option<Feature> {
         let mut best = None;
         let mut least = f64::INFINITY;
@@ -665,7 +693,7 @@ impl Body<'_> {
         best
     }
 
-    /// The edge of a face nearest to a segment.
+    /// Returns the edge of a face nearest to a segment.
     fn nearest_rim(&self, face: u32, segment: [DVec3; 2]) -> Feature {
         let around = self.0.set.around(face);
         let mut best = self.edge_of(around.start);

@@ -1,21 +1,30 @@
 //! Narrow phase: when two moving bodies first touch, with a proof that they did not before.
 //!
-//! Input: two shapes, a [`PairMotion`], how near is near enough. Output: [`Cast`]: a time until which the bodies are proven to be farther
-//! apart than the target, and a time at which they are within tolerance of it.
-//! Cost: some separations, each only as precise as its step needs; no allocation once the buffers have grown.
-//! Not for: single points or shells along straight lines, which fields answer faster.
+//! Input: two shapes, a [`PairMotion`], and the separation that counts as touching.
+//! Output: a [`Cast`]: a time until which the bodies are proven to be farther apart than the
+//! target, and a time at which they are within tolerance of it.
+//! Cost: some separations, each only as precise as its step needs; no allocation once the buffers
+//! have grown.
+//! Not for: single points or shells along straight lines, which fields handle faster.
 //!
-//! Conservative advancement \[Mirtich1995\], on the proven [`separation`](crate::narrow::separation::separation()) instead of a distance of convex bodies.
+//! Conservative advancement \[Mirtich1995\], based on the proven
+//! [`separation`](crate::narrow::separation::separation()) instead of a distance of convex bodies.
+//! The separation changes no faster than the fastest point moves (`travel` has the proof, turning
+//! included).
 //!
-//! The separation changes no faster than the fastest point moves (`travel` has the proof, turning included).
+//! **Two numbers.** At a time t with the proven bound L of the separation, the bodies stay farther
+//! apart than the target for as long as no point travels farther than L − target:
+//! [`Impact::lower_bound`] is where such steps, one after the other, end. L is less than the true
+//! separation by up to twice the error E of the fields, so the proof ends about 2E before the
+//! touch.
 //!
-//! **Two numbers.** At a time t with the proven bound L of the separation, the bodies stay farther apart than the target for as long as no
-//! point travels farther than L − target: [`Impact::lower_bound`] is where such steps, one after the other, end. L is less than the truth by
-//! up to twice the error E of the fields, so the proof ends about 2E before the touch. From there the *values* of the fields lead on: where they say
-//! target + g, the true separation is at least target + g − 2E, and a step that moves no point by more than g leaves it at target − 2E at least: **until
-//! [`Impact::time`] nothing overlaps deeper than the fields can tell**, however fast the bodies are. The search ends where g is within tolerance. For closed
-//! forms E is rounding, and both numbers are one. Of what CSG leaves the values are bounds, below the distance where edges are sharp: there the time may be early, never
-//! late.
+//! From there the steps use the *values* of the fields. Where the values are target + g, the true
+//! separation is at least target + g − 2E, and a step that moves no point by more than g leaves it
+//! at target − 2E at least: **until [`Impact::time`] nothing overlaps deeper than the error of the
+//! fields**, however fast the bodies are. The search ends where g is within tolerance.
+//!
+//! For closed forms E is rounding, and both numbers are one. The values of CSG fields are bounds,
+//! below the distance where edges are sharp: there the time may be early, never late.
 
 use glam::Vec3;
 
@@ -35,32 +44,35 @@ use crate::narrow::separation::search::separation_above;
 use crate::shape::Shape;
 use crate::threads;
 
-/// What to look for, and how well.
+/// Settings of a cast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CastSettings {
-    /// The separation that counts as touching \[m\]: 0 where the surfaces meet, more for a safe distance, less for an overlap.
+    /// Separation that counts as touching \[m\]: 0 where the surfaces meet, positive for a safety
+    /// distance, negative for an overlap.
     pub target: f32,
-    /// How far above the target the search may end \[m\]. What `f32` cannot resolve comes on top: times at
-    /// the speed of the bodies, and places at their distance from the origins.
+    /// Maximum distance above the target at which the search may end \[m\]. What `f32` cannot
+    /// resolve comes on top: times at the speed of the bodies, and places at their distance from
+    /// the origins.
     pub tolerance: f32,
-    /// States after which the search gives up.
+    /// Maximum number of states. Beyond it the search gives up.
     pub max_steps: u32,
-    /// Boxes, over all states, after which the search gives up.
+    /// Maximum number of boxes over all states. Beyond it the search gives up.
     pub max_boxes: u64,
-    /// A point of frame A to begin at: where the bodies nearly touched a moment ago \[m\].
+    /// Point of frame A at which the first search starts \[m\], for example where the bodies nearly
+    /// touched a moment ago.
     pub start: Option<Vec3>,
-    /// Whether a shell, where there is one, proves the first part of the motion free at once.
-    /// Without, the proof is made of separations alone; answers agree to within the tolerance.
+    /// Whether a shell, if there is one, proves the first part of the motion free at once. Without
+    /// it, the proof consists of separations alone; results agree to within the tolerance.
     pub by_shells: bool,
 }
 
 impl CastSettings {
-    /// States that a search may look at unless told otherwise: enough to follow a surface for ten thousand tolerances.
+    /// Default for [`Self::max_steps`]: enough to follow a surface for ten thousand tolerances.
     pub const MAX_STEPS: u32 = 10_000;
-    /// Boxes that a search may visit unless told otherwise: some seconds of work.
+    /// Default for [`Self::max_boxes`]: some seconds of work.
     pub const MAX_BOXES: u64 = 1 << 24;
 
-    /// The first touch, to within `tolerance` \[m\].
+    /// Returns settings for the first touch, to within `tolerance` \[m\].
     pub fn to_within(tolerance: f32) -> CastSettings {
         CastSettings {
             target: 0.0,
@@ -73,64 +85,72 @@ impl CastSettings {
     }
 }
 
-/// How a cast ended.
+/// Reasons why a cast ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastOutcome {
-    /// At the time of the impact the separation is the target, to within the tolerance and what the fields can tell.
+    /// At the time of the impact the separation is the target, to within the tolerance and the
+    /// errors of the fields.
     Hit,
-    /// Proven: farther apart than the target all along.
+    /// The bodies are proven to be farther apart than the target during the whole motion.
     Free,
-    /// By the values of the fields farther apart all along, but nearer than their errors: proven up to the lower bound only.
+    /// By the values of the fields the bodies stay farther apart than the target, but nearer than
+    /// the errors of the fields. The proof holds up to the lower bound only.
     Unproven,
-    /// The limit of steps or boxes was reached: nothing is known beyond the time of the impact, which is no touch, or at which bodies in contact at the start
-    /// had not parted yet.
+    /// The limit of steps or boxes was reached. Nothing is known beyond the time of the impact,
+    /// which is not a touch. Bodies in contact at the start may not have parted by then.
     GaveUp,
 }
 
-/// What bodies that are in contact at the start do next.
+/// Behaviour of bodies that are in contact at the start.
 ///
-/// Told over the time in which some point may travel eight tolerances: the separation grows by more than one, shrinks by more than one, or neither.
+/// It is judged over the time in which some point may travel eight tolerances: the separation grows
+/// by more than one tolerance, shrinks by more than one, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartingContact {
-    /// They part. The search goes on from where they did, for the next touch.
+    /// The bodies part. The search for the next touch starts where they have parted.
     Separating,
-    /// They stay as near or as deep as they are: at rest, sliding, rolling, or wholly inside one another.
+    /// The separation does not change: the bodies are at rest, sliding, rolling, or wholly inside
+    /// one another.
     Sliding,
-    /// They go deeper.
+    /// The bodies go deeper.
     Deepening,
 }
 
-/// When two moving bodies touch.
+/// Result of a cast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cast {
-    /// How the search ended.
+    /// Reason why the search ended.
     pub outcome: CastOutcome,
-    /// Time, lower bound, point and normal. Without a hit the time is how far the bodies may go by the fields' values, 1 at most; point and normal
-    /// are those of the last state that was looked at.
+    /// Time, lower bound, point and normal of the first touch. Without a hit the time is how far
+    /// the bodies may go by the fields' values, 1 at most; point and normal are those of the last
+    /// state that was evaluated.
     pub impact: Impact,
-    /// Estimate at that state \[m\].
+    /// Estimate of the separation in the state that `impact` describes \[m\].
     pub separation: f32,
-    /// `Some` if the bodies are in contact at the start. Sliding and deepening are a hit at time 0.
+    /// Behaviour of bodies in contact at the start; `None` if they are not. Sliding and deepening
+    /// are a hit at time 0.
     pub start: Option<StartingContact>,
-    /// Share of the motion from which the lower bound tells: 0, or where bodies in contact at the start have parted, by two tolerances and by
-    /// what it takes to prove it; the outcome tells from where they have parted by two tolerances.
+    /// Fraction of the motion from which the lower bound holds. It is 0, or the time at which
+    /// bodies in contact at the start have parted by two tolerances and by the distance that a
+    /// proof needs. The outcome holds from where they have parted by two tolerances.
     pub from: f32,
-    /// Tolerance of the search \[m\]: as asked, or what `f32` resolves of times at the speed of the bodies.
+    /// Tolerance of the search \[m\]: the one in the settings, or the resolution of `f32` times at
+    /// the speed of the bodies if that is coarser.
     pub tolerance: f32,
-    /// States that were looked at.
+    /// Number of states evaluated.
     pub steps: u32,
-    /// Boxes that were visited for them.
+    /// Number of boxes visited, over all states.
     pub boxes: u64,
 }
 
 impl Cast {
-    /// Whether the bodies touch, to within tolerance.
+    /// Returns whether the bodies touch, to within tolerance.
     pub fn is_hit(&self) -> bool {
         self.outcome == CastOutcome::Hit
     }
 }
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of a cast, reused from call to call.
 #[derive(Debug, Default)]
 pub struct CastScratch {
     separation: SeparationScratch,
@@ -150,21 +170,23 @@ pub fn cast(
     walk.run()
 }
 
-/// The first touches of many motions of two bodies, in order.
+/// Finds the first touches of many motions of two bodies, in parallel; results are in the order of
+/// the motions.
 pub fn cast_many(
     a: &Shape,
     b: &Shape,
     motions: &[PairMotion],
     settings: &CastSettings,
 ) -> Vec<Result<Cast, MotionError>> {
-    /// Casts take as long as dozens of separations: short pieces, or a thread would wait for the last.
+    /// Number of motions per thread task. A cast takes as long as dozens of separations: longer
+    /// pieces would make threads wait for the last one.
     const PIECE: usize = 8;
     threads::map_sharing(motions, PIECE, |motion, scratch| {
         cast(a, b, motion, settings, scratch)
     })
 }
 
-/// What is known at a time.
+/// Separation and its bounds at one time.
 #[derive(Clone, Copy)]
 struct State {
     time: f32,
@@ -172,9 +194,10 @@ struct State {
     point: Vec3,
     normal: Vec3,
     separation: f32,
-    /// Above the target, proven \[m\].
+    /// Proven lower bound of the separation's excess over the target \[m\].
     proven: f32,
-    /// Above the target, by the fields' values: more than the truth by no more than the fields are off \[m\].
+    /// Excess of the separation over the target, by the fields' values; it exceeds the truth by at
+    /// most the fields' errors \[m\].
     estimated: f32,
 }
 
@@ -184,26 +207,29 @@ struct Walk<'a> {
     motion: &'a PairMotion,
     travel: Travel,
     target: f32,
-    /// As asked, or what times in `f32` resolve \[m\].
+    /// Tolerance of the settings, or the resolution of times in `f32` if that is coarser \[m\].
     tolerance: f32,
     max_steps: u32,
     max_boxes: u64,
     steps: u32,
     boxes: u64,
-    /// Where the next search begins, if there is a guess.
+    /// Starting point of the first search, if there is a guess \[m\].
     start: Option<Vec3>,
     by_shells: bool,
     scratch: &'a mut CastScratch,
 }
 
-/// Steps on the proof are given up for those on the values where they are shorter than this share of the tolerance. Smaller, and bodies
-/// creep towards the end of the proof; larger than the rest of what [`SEARCH_SHARE`] leaves, and closed forms are not followed to their touch.
+/// Fraction of the tolerance at which proven steps are replaced by steps on the values, if they are
+/// shorter than it. If smaller, bodies creep towards the end of the proof; if larger than the rest
+/// of what [`SEARCH_SHARE`] leaves, closed forms are not followed to their touch.
 const PROOF_SHARE: f32 = 0.25;
-/// Share of the tolerance that the search for a separation may leave.
+/// Fraction of the tolerance that the search for a separation may leave.
 const SEARCH_SHARE: f32 = 0.5;
-/// Share of the gap that it may leave while the bodies are far apart. Tuned on the bunny: at 0.15 and 0.4 casts take a few percent longer.
+/// Fraction of the gap that the search may leave while the bodies are far apart. Tuned on the
+/// bunny: at 0.15 and 0.4 casts take a few percent longer.
 const GAP_SHARE: f32 = 0.25;
-/// Share of the smaller body's diagonal above which the gap between two boxes is enough to step by.
+/// Fraction of the smaller body's diagonal above which the gap between two boxes is used for a
+/// step.
 const BOX_SHARE: f32 = 0.25;
 
 impl<'a> Walk<'a> {
@@ -238,10 +264,12 @@ impl<'a> Walk<'a> {
     }
 
     fn run(mut self) -> Result<Cast, MotionError> {
+        // Apart at the start: search for the first touch.
         let first = self.look(0.0, None)?;
         if first.estimated > self.tolerance {
             return self.advance(first, None);
         }
+        // In contact at the start: classify the contact and, if the bodies part, search from there.
         let contact = self.starting_contact(&first)?;
         let parted = match contact {
             StartingContact::Separating => self.part(first)?,
@@ -260,7 +288,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From a state that is apart to the next touch.
+    /// Advances from a state that is apart to the next touch.
     fn advance(
         mut self,
         first: State,
@@ -271,26 +299,30 @@ impl<'a> Walk<'a> {
         let mut lower_bound = from;
         let mut is_proven = true;
         let mut before = from;
-        // Bodies that were in contact are nearer than what a shell proves.
+        // Bodies that were in contact are too near for a shell to prove anything.
         let free_until = match contact {
             None if now.estimated > self.tolerance => self.free_by_shells(&now),
             _ => from,
         };
         loop {
+            // A touch, by the values of the fields.
             if now.estimated <= self.tolerance {
                 let now = self.bisected(before, now)?;
                 return Ok(self.answer(CastOutcome::Hit, now, contact, from, lower_bound));
             }
-            // Bodies that part are nearer than the fields can tell at first: the proof begins where it can.
+            // Bodies that part are at first nearer than the errors of the fields: the proof starts
+            // where it can.
             let is_unproven_yet = contact.is_some() && !is_proven && lower_bound <= from;
             if is_unproven_yet && now.proven >= PROOF_SHARE * self.tolerance {
                 (from, is_proven) = (now.time, true);
             }
+            // Extend the proof as far as the proven gap allows.
             if is_proven {
                 let reached = self.travel.reach(now.time, now.proven.max(0.0));
                 lower_bound = reached.max(free_until);
                 is_proven = now.proven >= PROOF_SHARE * self.tolerance && lower_bound > now.time;
             }
+            // The end of the motion, or a limit of the search.
             if lower_bound >= 1.0 {
                 return Ok(self.answer(CastOutcome::Free, now, contact, from, 1.0));
             }
@@ -300,22 +332,25 @@ impl<'a> Walk<'a> {
             if self.is_spent() {
                 return Ok(self.answer(CastOutcome::GaveUp, now, contact, from, lower_bound));
             }
+            // Step as far as the proof reaches or, past its end, as far as the values allow.
             let next = if is_proven {
                 lower_bound
             } else {
                 let step = now.estimated.max(self.tolerance);
-                // Speeds of a moment have room for a step; if rounding ate it, the next time is as near as there is.
+                // The speed bound at one moment leaves room for a step; if rounding removed it,
+                // take the next `f32` time.
                 (self.travel.reach(now.time, step)).max(now.time.next_up())
             };
             before = now.time;
-            // One point that touches is a touch, wherever else they do.
+            // One touching point is enough: the search need not find the deepest.
             now = self.look_for(next, Some(&now), self.target + self.tolerance)?;
         }
     }
 
-    /// Until when the shell of a body proves that the bodies, which are apart now, stay so.
+    /// Returns the time until which the shell of a body proves that the bodies, which are apart
+    /// now, stay farther apart than the target.
     fn free_by_shells(&mut self, now: &State) -> f32 {
-        // Convex bodies are told apart faster than a shell moves.
+        // For convex bodies a separation is faster than a shell sweep.
         let is_convex = self.a.as_convex().is_some() && self.b.as_convex().is_some();
         if !self.by_shells || is_convex || now.proven <= 0.0 {
             return now.time;
@@ -323,14 +358,15 @@ impl<'a> Walk<'a> {
         let Some(front) = ShellFront::of(self.a, self.b, self.motion) else {
             return now.time;
         };
-        // One step on this state goes as far.
+        // One step from this state reaches as far.
         if now.proven <= front.least_gap() || self.travel.reach(now.time, now.proven) >= 1.0 {
             return now.time;
         }
         front.free_until(self.target, [now.time, 1.0], &mut self.scratch.shells)
     }
 
-    /// Back to within tolerance: where the fields' values fall faster than the bodies move, a step may end deeper.
+    /// Bisects the time back to a state within tolerance: where the fields' values fall faster than
+    /// the bodies move, a step may end deeper.
     fn bisected(&mut self, before: f32, after: State) -> Result<State, MotionError> {
         let (mut before, mut after) = (before, after);
         while after.estimated < -self.tolerance && !self.is_spent() {
@@ -348,9 +384,10 @@ impl<'a> Walk<'a> {
         Ok(after)
     }
 
-    /// What a pair in contact does next.
+    /// Classifies what a pair in contact does next.
     fn starting_contact(&mut self, first: &State) -> Result<StartingContact, MotionError> {
-        /// Of so many tolerances travelled, one must show in the separation: the others may be along the surface.
+        /// Distance to look ahead, in tolerances of travel. One of them must show in the
+        /// separation; the others may be along the surface.
         const AHEAD: f32 = 8.0;
         let ahead = self.travel.reach(0.0, AHEAD * self.tolerance);
         if self.travel.speed([0.0, 1.0]) <= f32::MIN_POSITIVE {
@@ -367,7 +404,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// From contact to the first state that is apart by two tolerances: one would be left and entered again by rounding.
+    /// Advances from contact to the first state that is apart by two tolerances: at one tolerance,
+    /// rounding would leave and enter the contact again.
     fn part(&mut self, first: State) -> Result<Parting, MotionError> {
         let mut now = first;
         let mut widest = first;
@@ -378,12 +416,13 @@ impl<'a> Walk<'a> {
             if self.is_spent() {
                 return Ok(Parting::GaveUp(now));
             }
-            // As deep as they are the bodies cannot part before they have travelled so far.
+            // The bodies cannot part before they have travelled the depth of their overlap.
             let step = self.tolerance.max(self.target - now.separation);
             let next = (self.travel.reach(now.time, step)).max(now.time.next_up());
             now = self.look(next, Some(&now))?;
             if now.separation < widest.separation - self.tolerance {
-                // Between two walls nearer than the tolerance can tell: off the one, into the other.
+                // Between two walls closer together than the tolerance resolves: off one wall, into
+                // the other.
                 return Ok(Parting::Again {
                     from: widest.time,
                     state: now,
@@ -400,12 +439,13 @@ impl<'a> Walk<'a> {
         self.steps >= self.max_steps || self.boxes >= self.max_boxes
     }
 
-    /// The separation at a time, as precise as the next step needs it.
+    /// Computes the separation at a time, as precisely as the next step needs.
     fn look(&mut self, time: f32, last: Option<&State>) -> Result<State, MotionError> {
         self.look_for(time, last, f32::NEG_INFINITY)
     }
 
-    /// The same; a point with a separation of `enough` ends the search \[m\].
+    /// Computes the separation at a time; a point with a separation of at most `enough` \[m\] ends
+    /// the search.
     fn look_for(
         &mut self,
         time: f32,
@@ -418,7 +458,8 @@ impl<'a> Walk<'a> {
             a_from_b: self.motion.at(time),
         };
         self.steps += 1;
-        // The pose is that of the motion up to its rounding, which displaces points of B by this; the separation follows them.
+        // The pose is that of the motion up to rounding, which displaces points of B by this much;
+        // the separation changes by no more.
         let rounding = rounding(&pair);
         if let Some(state) = self.apart_by_boxes(&pair, time, rounding) {
             return Ok(state);
@@ -433,7 +474,8 @@ impl<'a> Walk<'a> {
                 Some(last) => Some(carried(last.point, last.a_from_b, pair.a_from_b)),
                 None => self.start,
             },
-            // A search that is cut short has a lower bound as well, and the walk takes a shorter step.
+            // A search that is cut short still returns a lower bound, and the walk takes a shorter
+            // step.
             max_boxes: left.clamp(1, MAX_BOXES_A_STATE) as u32,
         };
         let precision = Precision {
@@ -450,7 +492,8 @@ impl<'a> Walk<'a> {
             normal,
             ..
         } = found;
-        // Values and bounds are apart by the errors of the fields and by what the search left: where by more, the values are not those of the fields.
+        // Values and bounds differ by the errors of the fields and by what the search left. Where
+        // they differ by more, the values do not come from the fields.
         let most = lower_bound + 2.0 * (error + rounding) + tolerance;
         Ok(State {
             time,
@@ -462,20 +505,20 @@ impl<'a> Walk<'a> {
             estimated: if separation <= self.target + self.tolerance {
                 separation - self.target
             } else {
-                // Not a touch: no touch may be made of a bound either.
+                // Not a touch, and a bound must not be reported as one.
                 (separation.min(most) - self.target).max(self.tolerance.next_up())
             },
         })
     }
 
-    /// Bodies whose boxes are far apart need no search.
+    /// Returns the state of bodies whose boxes are far apart, which need no search.
     fn apart_by_boxes(&self, pair: &Pair<'_>, time: f32, rounding: f32) -> Option<State> {
         let (a, b) = (self.a.solid(), turned_box(self.b.solid(), pair.a_from_b));
         let between = (b.min - a.max).max(a.min - b.max);
         let gap = between.max(Vec3::ZERO).length();
         let enough = BOX_SHARE * a.diagonal().min(self.b.solid().diagonal());
         let proven = gap - rounding - self.target;
-        // Endless boxes have no size to compare with: their gap is as good as any other where it is finite.
+        // Unbounded boxes have no size to compare with: their gap is used wherever it is finite.
         let is_far = gap > 0.0 && gap.is_finite() && proven > enough.max(self.tolerance);
         if !is_far {
             return None;
@@ -513,7 +556,8 @@ impl<'a> Walk<'a> {
             outcome,
             impact: Impact {
                 time,
-                // A proof may reach past a touch to within tolerance; who asks for the first touch is not told so.
+                // A proof may reach past a touch to within tolerance; the first touch is reported
+                // without that part.
                 lower_bound: lower_bound.min(time),
                 point: last.point,
                 normal: last.normal,
@@ -528,11 +572,12 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// How bodies in contact at the start part.
 enum Parting {
     At(State),
-    /// Nearer again before they were apart.
+    /// They come closer again before they were apart.
     Again {
-        /// When they were farthest apart.
+        /// Time at which they were farthest apart.
         from: f32,
         state: State,
     },
@@ -540,7 +585,7 @@ enum Parting {
     GaveUp(State),
 }
 
-/// The unit vector across a gap of boxes, from A to B, as far as boxes know.
+/// Returns the unit vector across the gap between two boxes, from A to B.
 fn toward(between: Vec3, above: Vec3) -> Vec3 {
     let gap = between.max(Vec3::ZERO);
     let sign = Vec3::select(above.cmpeq(between), Vec3::ONE, Vec3::NEG_ONE);

@@ -1,12 +1,18 @@
-//! Narrow phase: the least separation of two bodies over a whole motion, and when, with a proven bracket.
+//! Narrow phase: the least separation of two bodies over a whole motion, and its time, with a
+//! proven bracket.
 //!
-//! Input: two shapes, a [`PairMotion`], a tolerance. Output: [`Clearance`], whose bounds hold the true least separation, field errors and rounding included.
-//! Cost: some dozen separations; precise ones only near the least. While bodies slide past each other at the least separation, one for every two tolerances of their way. No
-//! allocation once the buffers have grown.
-//! Not for: the first touch, which `cast` finds with less.
+//! Input: two shapes, a [`PairMotion`], a tolerance.
+//! Output: a [`Clearance`], whose bounds hold the true least separation, field errors and rounding
+//! included.
+//! Cost: some dozen separations; precise ones only near the least. While bodies slide past each
+//! other at the least separation, one for every two tolerances of their path. No allocation once
+//! the buffers have grown.
+//! Not for: the first touch, which `cast` finds with less work.
 //!
-//! The separation changes no faster than the fastest point moves (`travel` has the proof). So between two times it stays above two lines that fall from
-//! their bounds at that speed; where the lines meet is the next time to look at \[Piyavskii1972\]. Best-first, as `separation` does over boxes.
+//! The separation changes no faster than the fastest point moves (`travel` has the proof). So
+//! between two times it stays above two lines that fall from its bounds there at that speed. The
+//! time at which the lines meet is evaluated next \[Piyavskii1972\], best-first, as `separation`
+//! does over boxes.
 
 use glam::Vec3;
 
@@ -24,26 +30,28 @@ use crate::narrow::separation::search::separation_above;
 use crate::shape::Shape;
 use crate::threads;
 
-/// How well the least separation is to be known.
+/// Settings of a clearance query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClearanceSettings {
-    /// Width of the bracket that the search may leave \[m\]. The errors of the fields come on top, and what `f32` cannot resolve of times and places.
+    /// Maximum width of the bracket that the search may leave \[m\]. The errors of the fields come
+    /// on top, and what `f32` cannot resolve of times and places.
     pub tolerance: f32,
-    /// Bodies proven to be as near as this need no further search \[m\]: 0, for what overlaps has no clearance; −∞ to find the deepest overlap.
+    /// Separation at or below which no further search is needed \[m\]. Use 0 to stop at any
+    /// overlap, which has no clearance, and −∞ to find the deepest overlap.
     pub floor: f32,
-    /// States after which the search gives up with the bracket it has.
+    /// Maximum number of states. Beyond it the search gives up with the bracket it has.
     pub max_steps: u32,
-    /// Boxes, over all states, after which it does.
+    /// Maximum number of boxes over all states. Beyond it the search gives up.
     pub max_boxes: u64,
 }
 
 impl ClearanceSettings {
-    /// States that a search may look at unless told otherwise.
+    /// Default for [`Self::max_steps`].
     pub const MAX_STEPS: u32 = 10_000;
-    /// Boxes that a search may visit unless told otherwise: some seconds of work.
+    /// Default for [`Self::max_boxes`]: some seconds of work.
     pub const MAX_BOXES: u64 = 1 << 24;
 
-    /// To within `tolerance` \[m\].
+    /// Returns settings for a bracket of width `tolerance` \[m\].
     pub fn to_within(tolerance: f32) -> ClearanceSettings {
         ClearanceSettings {
             tolerance,
@@ -54,50 +62,55 @@ impl ClearanceSettings {
     }
 }
 
-/// Why the search ended.
+/// Reasons why the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClearanceOutcome {
-    /// The search left no more than the tolerance.
+    /// The bracket is within the tolerance.
     Converged,
-    /// The bodies are proven to be as near as the floor at the time told; how much nearer was not asked.
+    /// The separation is proven to be at or below the floor at the reported time. How far below was
+    /// not computed.
     BelowFloor,
-    /// The limit of states or boxes was reached; the bracket holds, but is wider than asked.
+    /// The limit of states or boxes was reached. The bracket holds, but is wider than the
+    /// tolerance.
     GaveUp,
 }
 
-/// How near two bodies come over a motion.
+/// Least separation of two bodies over a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearance {
-    /// Best estimate of the least separation, between the bounds \[m\]; negative where the bodies overlap.
+    /// Best estimate of the least separation, between the bounds \[m\]; negative where the bodies
+    /// overlap.
     pub separation: f32,
-    /// Proven: never less during the motion \[m\].
+    /// Proven lower bound of the separation during the whole motion \[m\].
     pub lower_bound: f32,
-    /// Proven: so near at least once \[m\].
+    /// Proven upper bound of the least separation \[m\].
     pub upper_bound: f32,
-    /// Share of the motion, from 0 to 1, at which the estimate is met; one of several if there are.
+    /// Time of the estimate as a fraction of the motion, from 0 to 1; one of them if there are
+    /// several.
     pub time: f32,
-    /// Midway between the bodies there, in frame A at that time \[m\].
+    /// Point midway between the bodies at `time`, in frame A at that time \[m\].
     pub point: Vec3,
-    /// Unit, from A to B, in frame A at that time.
+    /// Unit normal from A to B at `time`, in frame A at that time.
     pub normal: Vec3,
-    /// Tolerance of the search \[m\]: as asked, or what `f32` resolves of times at the speed of the bodies.
+    /// Tolerance of the search \[m\]: the one in the settings, or the resolution of `f32` times at
+    /// the speed of the bodies if that is coarser.
     pub tolerance: f32,
-    /// States that were looked at.
+    /// Number of states evaluated.
     pub steps: u32,
-    /// Boxes that were visited for them.
+    /// Number of boxes visited, over all states.
     pub boxes: u64,
-    /// Why the search ended.
+    /// Reason why the search ended.
     pub outcome: ClearanceOutcome,
 }
 
-/// Buffers that are reused from call to call.
+/// Scratch buffers of a clearance search, reused from call to call.
 #[derive(Debug, Default)]
 pub struct ClearanceScratch {
     separation: SeparationScratch,
     heap: LeastFirst<Piece>,
 }
 
-/// Finds the least separation over a motion.
+/// Computes the least separation over a motion.
 pub fn clearance(
     a: &Shape,
     b: &Shape,
@@ -128,36 +141,38 @@ pub fn clearance(
     search.run(&mut scratch.heap)
 }
 
-/// The least separations over many motions of two bodies, in order.
+/// Computes the least separations over many motions of two bodies, in parallel; results are in the
+/// order of the motions.
 pub fn clearance_many(
     a: &Shape,
     b: &Shape,
     motions: &[PairMotion],
     settings: &ClearanceSettings,
 ) -> Vec<Result<Clearance, MotionError>> {
-    /// Each takes as long as dozens of separations: short pieces, or a thread would wait for the last.
+    /// Number of motions per thread task. Each takes as long as dozens of separations: longer
+    /// pieces would make threads wait for the last one.
     const PIECE: usize = 8;
     threads::map_sharing(motions, PIECE, |motion, scratch| {
         clearance(a, b, motion, settings, scratch)
     })
 }
 
-/// An interval of time, and where a search in it may begin.
+/// An interval of time, and a starting point for searches in it.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     times: [f32; 2],
-    /// Proven bounds of the separation at both \[m\].
+    /// Proven lower bounds of the separation at both times \[m\].
     lowers: [f32; 2],
     point: Vec3,
     a_from_b: Pose,
 }
 
-/// What is known at a time.
+/// Separation at one time.
 #[derive(Clone, Copy)]
 struct State {
     time: f32,
     a_from_b: Pose,
-    /// Its bounds hold the separation of the motion, not only of the rounded pose.
+    /// Separation whose bounds hold for the motion itself, not only for the rounded pose.
     found: Separation,
 }
 
@@ -166,26 +181,27 @@ struct Search<'a> {
     b: &'a Shape,
     motion: &'a PairMotion,
     travel: Travel,
-    /// As asked, or what times in `f32` resolve \[m\].
+    /// Tolerance of the settings, or the resolution of times in `f32` if that is coarser \[m\].
     tolerance: f32,
     floor: f32,
     max_steps: u32,
     max_boxes: u64,
     steps: u32,
     boxes: u64,
-    /// The least proven upper bound of all states \[m\].
+    /// The least proven upper bound over all states \[m\].
     upper: f32,
     scratch: &'a mut SeparationScratch,
 }
 
-/// Share of the tolerance that the search for a separation may leave: the rest is for the intervals.
+/// Fraction of the tolerance that the search for a separation may leave: the rest is for the
+/// intervals.
 const SEARCH_SHARE: f32 = 0.25;
-/// Share that it may leave of what it is above the least.
+/// Fraction of its excess over the least that a separation may leave.
 const GAP_SHARE: f32 = 0.25;
 
 impl Search<'_> {
     fn run(mut self, heap: &mut LeastFirst<Piece>) -> Result<Clearance, MotionError> {
-        // The ends first: bodies that part or meet are nearest there.
+        // Evaluate both ends first: bodies that part or meet are nearest there.
         let start = self.look(0.0, None, None)?;
         if self.upper <= self.floor {
             return Ok(self.answer(start, f32::NEG_INFINITY, ClearanceOutcome::BelowFloor));
@@ -201,6 +217,7 @@ impl Search<'_> {
         // The least bound among intervals that were left unopened.
         let mut closed = f32::INFINITY;
         let mut outcome = ClearanceOutcome::Converged;
+        // Best-first over intervals of time: evaluate where the lines of the lowest interval meet.
         let whole = Piece {
             times: [0.0, 1.0],
             lowers: [start.found.lower_bound, end.found.lower_bound],
@@ -224,7 +241,7 @@ impl Search<'_> {
                 break;
             }
             let Some(between) = self.lowest(&piece) else {
-                // Two times of `f32` with none between them.
+                // There is no `f32` time between the two ends.
                 closed = closed.min(lower);
                 continue;
             };
@@ -232,6 +249,7 @@ impl Search<'_> {
             let last = (piece.point, piece.a_from_b);
             let state = self.look(between, Some(last), Some(&best))?;
             best = better(best, state);
+            // Split the interval, and queue the parts that may hold less.
             let Separation {
                 lower_bound, point, ..
             } = state.found;
@@ -261,7 +279,8 @@ impl Search<'_> {
         Ok(self.answer(best, closed.min(best.found.lower_bound), outcome))
     }
 
-    /// Nothing between the two times is below this: where the lines that fall from both ends meet \[m\].
+    /// Returns a lower bound of the separation between the two times \[m\]: where the lines that
+    /// fall from both ends meet.
     fn lower(&self, piece: &Piece) -> f32 {
         let [from, to] = piece.times.map(f64::from);
         let [first, last] = piece.lowers.map(f64::from);
@@ -269,7 +288,8 @@ impl Search<'_> {
         ((0.5 * (first + last - speed * (to - from))) as f32).next_down()
     }
 
-    /// When they meet, between the times, and not too near to either: bounds of unlike precision would creep.
+    /// Returns the time at which the lines meet, kept away from both ends: bounds of unequal
+    /// precision would make the search creep. Returns `None` if `f32` has no time between the ends.
     fn lowest(&self, piece: &Piece) -> Option<f32> {
         let [from, to] = piece.times;
         let speed = self.travel.speed(piece.times) * (to - from);
@@ -278,7 +298,7 @@ impl Search<'_> {
         (between > from && between < to).then_some(between)
     }
 
-    /// The separation at a time, less precise the farther it is above the best.
+    /// Computes the separation at a time, less precisely the farther it is above the best.
     fn look(
         &mut self,
         time: f32,
@@ -302,13 +322,14 @@ impl Search<'_> {
         let precision = Precision {
             level: best.map_or(0.0, |best| best.found.lower_bound),
             share: best.map_or(0.0, |_| GAP_SHARE),
-            // So deep that it is proven to be below the floor, too.
+            // Deep enough to be proven below the floor, too.
             enough: self.floor - 2.0 * error - 4.0 * rounding,
         };
         let mut found = separation_above(&pair, &settings, precision, self.scratch)?;
         self.steps += 1;
         self.boxes += u64::from(found.boxes);
-        // The pose is that of the motion up to its rounding; the separation follows the points that it displaces.
+        // The pose is that of the motion up to rounding; the separation changes by no more than the
+        // points that rounding displaces.
         found.lower_bound -= rounding;
         found.upper_bound += rounding;
         self.upper = self.upper.min(found.upper_bound);
@@ -341,7 +362,7 @@ impl Search<'_> {
     }
 }
 
-/// The one with the smaller estimate, the first of equals.
+/// Returns the state with the smaller estimate, the first if they are equal.
 fn better(first: State, second: State) -> State {
     if second.found.separation < first.found.separation {
         second

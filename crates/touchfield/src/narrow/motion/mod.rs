@@ -1,4 +1,4 @@
-//! Bodies that move: first touch, nearest approach, and points that pass a field.
+//! Moving bodies: first touch, least clearance over a motion, and points that move past a field.
 
 pub(crate) mod cast;
 pub(crate) mod clearance;

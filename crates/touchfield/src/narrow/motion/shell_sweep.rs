@@ -1,42 +1,52 @@
-//! When a point of a moving shell first gets below a level of a field.
+//! Finds when a point of a moving shell first gets below a level of a field.
 //!
-//! Input: a field, a shell, how the shell moves as seen from the field, levels. Output: a time before which no point of the shell is below its level; none if
-//! that is never. Cost: a field value for each sphere and interval of time that come near; some microseconds where little does. Not for: what lies between the points
-//! of a shell, unless the level is raised by its covering radius.
+//! Input: a field, a shell, the motion of the shell as seen from the field, levels.
+//! Output: a time before which no point of the shell is below its level; none if that never
+//! happens.
+//! Cost: one field value for each sphere and interval of time that come near; some microseconds
+//! where little does.
+//! Not for: what lies between the points of a shell, unless the level is raised by its covering
+//! radius.
 //!
-//! Intervals of time are halved, and spheres opened, until nothing is left that may get there: within half an interval a point goes no farther than its speed
-//! in the middle and the bend of its path allow. A body that rolls has fast points far from what it rolls on, and slow ones near: neither is looked at twice.
+//! Intervals of time are halved, and spheres opened, until nothing is left that may get below its
+//! level. Within half an interval a point goes no farther than its speed in the middle and the
+//! curvature of its path allow. A rolling body has fast points far from the ground and slow ones
+//! near it; neither kind needs a second look.
 
 use crate::field::{Field, Sample};
 use crate::geom::{PairMotion, Pose};
 use crate::pointshell::PointShell;
 use glam::{Mat3, Vec3};
 
-/// Halvings of the time, at most.
+/// Maximum number of halvings of the time.
 const MOST_HALVINGS: u32 = 16;
 
-/// Spheres and points that are looked at, at most: some milliseconds.
+/// Maximum number of spheres and points visited: some milliseconds.
 const MOST_LOOKS: u32 = 1 << 16;
 
-/// Where points of a shell must not get.
+/// Level of a field that points of a shell must not get below.
 #[derive(Clone, Copy, Debug)]
 pub enum Level {
-    /// Below this, whoever they are \[m\].
+    /// The same level for all points \[m\].
     Same(f32),
-    /// Deeper than a quarter of a body this thick; points that begin deeper, hardly deeper than that \[m\].
+    /// A depth of a quarter of the given thickness of the body \[m\]. Points that start deeper may
+    /// hardly go any deeper.
     Within(f32),
-    /// The same, but points that begin deeper may go another quarter deeper \[m\].
+    /// A depth of a quarter of the given thickness of the body \[m\]. Points that start deeper may
+    /// go another quarter of it deeper.
     Further(f32),
 }
 
-/// Share of the thickness by which a point may be deep: a quarter, half of the way to where the other side is as near.
+/// Permitted depth, as a fraction of the thickness: a quarter, which is half of the way to where
+/// the other side is equally near.
 const DEEPER: f32 = 0.25;
 
-/// Share by which a point that is deeper already may still go. None is stopped for where it begins: it could not come out either.
+/// Further depth permitted to a point that starts deeper, as a fraction of the thickness. No point
+/// is stopped just for where it starts: it could not come out either.
 const HARDLY: f32 = 0.02;
 
 impl Level {
-    /// No point has a higher one.
+    /// Returns an upper bound of the levels of all points \[m\].
     fn highest(self) -> f32 {
         match self {
             Level::Same(level) => level,
@@ -44,7 +54,9 @@ impl Level {
         }
     }
 
-    /// What is taken off the values of a field. Where bodies touch, its values are what their contacts are told by, and what is beyond its error is thicker than thin walls.
+    /// Returns the error that is subtracted from the values of a field \[m\]. It is 0 where bodies
+    /// touch: their contacts are computed from the same values, and the error may exceed the
+    /// thickness of thin walls.
     fn error(self, field: &dyn Field) -> f32 {
         match self {
             Level::Same(_) => field.error_bound(),
@@ -52,7 +64,7 @@ impl Level {
         }
     }
 
-    /// That of a point, by where it begins.
+    /// Returns the level of a point from the field's value where it starts \[m\].
     fn of(self, at_start: impl FnOnce() -> f32) -> f32 {
         match self {
             Level::Same(level) => level,
@@ -62,12 +74,13 @@ impl Level {
     }
 }
 
-/// Which part of a motion is searched, and how long.
+/// The part of a motion that is searched, and the limit of the work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    /// From 0 to 1.
+    /// First and last time, as fractions of the motion from 0 to 1.
     pub(crate) times: [f32; 2],
-    /// Spheres and points after which the search ends with what it has proven.
+    /// Maximum number of spheres and points visited. Beyond it the search ends with what it has
+    /// proven.
     pub(crate) max_looks: u32,
 }
 
@@ -78,31 +91,31 @@ impl Part {
     };
 }
 
-/// A moving shell.
+/// A shell that moves against a field.
 #[derive(Clone, Copy)]
 pub struct MovingShell<'a> {
-    /// What it moves against.
+    /// Field that the shell moves against.
     pub field: &'a dyn Field,
-    /// The points that move.
+    /// Points that move.
     pub shell: &'a PointShell,
-    /// Of the shell as seen from the field.
+    /// Motion of the shell as seen from the field.
     pub motion: &'a PairMotion,
 }
 
-/// A point that gets below its level.
+/// The first point that gets below its level.
 #[derive(Clone, Copy, Debug)]
 pub struct Below {
-    /// Before it, none does.
+    /// Time before which no point is below its level, as a fraction of the motion.
     pub time: f32,
-    /// Where the point is soon after, in the frame of the field.
+    /// Position of the point soon after `time`, in the frame of the field \[m\].
     pub point: Vec3,
-    /// What the field gives there.
+    /// Sample of the field at `point`.
     pub sample: Sample,
-    /// Whether it was looked for to the end; if not, the time is how far that came.
+    /// Whether the search was completed. If not, `time` is how far it got.
     pub is_found: bool,
 }
 
-/// Buffers that are reused.
+/// Scratch buffers of a shell sweep, reused from call to call.
 #[derive(Debug, Default)]
 pub struct ShellSweepScratch {
     items: Vec<Item>,
@@ -114,13 +127,13 @@ pub struct ShellSweepScratch {
 #[derive(Clone, Copy, Debug)]
 struct Item {
     index: u32,
-    /// Of a point; that of all for a sphere.
+    /// Level of a point, or the highest level of all points for a sphere \[m\].
     level: f32,
     is_point: bool,
 }
 
 impl MovingShell<'_> {
-    /// Whether a point of the shell begins no farther from the field's body than this \[m\].
+    /// Returns whether a point of the shell starts within `near` \[m\] of the body with the field.
     pub fn begins_within(&self, near: f32, scratch: &mut ShellSweepScratch) -> bool {
         let start = self.motion.at(0.0);
         let distance = |point: Vec3| self.field.distance(start.transform_point(point));
@@ -148,7 +161,7 @@ impl MovingShell<'_> {
         false
     }
 
-    /// The first point that gets below its level, to within a path of `tolerance` \[m\].
+    /// Finds the first point that gets below its level, to within a path of `tolerance` \[m\].
     pub fn first_below(
         &self,
         level: Level,
@@ -158,8 +171,8 @@ impl MovingShell<'_> {
         self.first_below_during(level, tolerance, &Part::WHOLE, scratch)
     }
 
-    /// The first point that gets below its level during a part of the motion, to within a path of
-    /// `tolerance` \[m\].
+    /// Finds the first point that gets below its level during a part of the motion, to within a
+    /// path of `tolerance` \[m\].
     pub(crate) fn first_below_during(
         &self,
         level: Level,
@@ -175,7 +188,7 @@ impl MovingShell<'_> {
             is_point: false,
         });
         let start = self.motion.at(0.0);
-        // Points about the other body matter, and bend least.
+        // Points near the other body matter, and have the least curved paths.
         let about = start.inverse().transform_point(middle_of(self.field));
         let mut search = Search {
             moving: self,
@@ -196,7 +209,7 @@ impl MovingShell<'_> {
     }
 }
 
-/// The middle of a field's box; of one without end, its origin.
+/// Returns the centre of a field's box, or the origin if the box is unbounded.
 fn middle_of(field: &dyn Field) -> Vec3 {
     let bounds = field.bounds();
     if bounds.is_finite() {
@@ -206,14 +219,16 @@ fn middle_of(field: &dyn Field) -> Vec3 {
     }
 }
 
-/// Whether a ball that a body carries along stays farther from the field's body than `target` all the time, as far as a few looks can tell \[m\].
+/// Returns whether a ball carried by a body is proven, within a limited number of steps, to stay
+/// farther from the field's body than `target` \[m\] during the whole motion.
 pub fn ball_stays_beyond(
     field: &dyn Field,
     motion: &PairMotion,
     (center, radius): (Vec3, f32),
     target: f32,
 ) -> bool {
-    /// Looks, at most, and the share of the radius to which they are worth it: guesses, not tuned.
+    /// Maximum number of steps, and the path length at which they end, as a fraction of the radius:
+    /// guesses, not tuned.
     const LOOKS: u32 = 32;
     const FINEST: f32 = 0.01;
     let least = target + radius + field.error_bound();
@@ -238,27 +253,28 @@ pub fn ball_stays_beyond(
     true
 }
 
-/// One search.
+/// State of one search.
 struct Search<'a> {
     moving: &'a MovingShell<'a>,
     level: Level,
     tolerance: f32,
     part: Part,
-    /// Field from shell at the beginning.
+    /// Pose of the shell in the frame of the field at the start.
     start: Pose,
-    /// A point of the shell's frame, and how its path bends at most \[m per whole motion²\].
+    /// Reference point in the shell's frame.
     about: Vec3,
+    /// Maximum curvature of the reference point's path \[m per whole motion²\].
     bend: f32,
-    /// How far both bodies turn \[rad per whole motion\].
+    /// Bound of the turns of both bodies \[rad per whole motion\].
     turns: f32,
     error: f32,
-    /// No point is faster \[m per whole motion\].
+    /// Bound of the speed of all points \[m per whole motion\].
     fastest: f32,
     looks: u32,
 }
 
 impl Search<'_> {
-    /// Looks at an interval of time for the items from `first` on.
+    /// Searches an interval of time for the items from `first` on.
     fn look(
         &mut self,
         times: [f32; 2],
@@ -275,6 +291,8 @@ impl Search<'_> {
         let velocities = Velocities::at(self.moving.motion, middle);
         let shell = self.moving.shell;
         let nodes = shell.tree().nodes();
+        // Keep the items that may get below their level within the interval; open the larger
+        // spheres.
         let kept = scratch.items.len();
         scratch.open.clear();
         scratch.open.extend_from_slice(&scratch.items[first..]);
@@ -324,6 +342,7 @@ impl Search<'_> {
                 }
             }
         }
+        // Halve the interval until paths are within tolerance or a limit is reached.
         let (_, place) = lowest?;
         let is_late = self.looks > self.part.max_looks || halvings >= MOST_HALVINGS;
         let below = if longest <= self.tolerance || is_late {
@@ -342,9 +361,11 @@ impl Search<'_> {
         below
     }
 
-    /// How fast points about one are within `half` an interval, from how fast it is in its middle \[m per whole motion\].
+    /// Returns a bound of the speed of the points of a ball within `half` an interval, from the
+    /// velocity `now` of its centre in the middle of it \[m per whole motion\].
     ///
-    /// The bends of two paths differ by no more than three times the square of the turns for each metre between the points.
+    /// The second derivatives of two paths differ by no more than three times the square of the
+    /// turns per metre between the points.
     fn speed(&self, center: Vec3, now: Vec3, radius: f32, half: f32) -> f32 {
         let farther = center.distance(self.about) + radius;
         let bend = self.bend + 3.0 * self.turns * self.turns * farther;
@@ -352,7 +373,8 @@ impl Search<'_> {
     }
 }
 
-/// How fast the points of a body are at a moment, by where they are: `shift + change · x` \[m per whole motion\].
+/// Velocity field of a body at one moment: a point at x has `shift + change · x` \[m per whole
+/// motion\].
 struct Velocities {
     shift: Vec3,
     change: Mat3,

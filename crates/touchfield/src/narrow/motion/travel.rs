@@ -1,15 +1,26 @@
-//! How far points of two moving bodies may travel, and so how fast their separation may change: what searches over time share.
+//! Bounds of how far points of two moving bodies may travel, and so of how fast their separation
+//! may change, shared by the searches over time.
 //!
-//! Input: two shapes, a [`PairMotion`]. Output: proven bounds of speed between two times, and times until which a distance is not travelled.
-//! Cost: a few dozen operations in `f64` a bound. Not for: single points, for which [`PairMotion`] has tighter bounds.
+//! Input: two shapes, a [`PairMotion`].
+//! Output: proven bounds of the speed between two times, and times until which a distance is not
+//! exceeded.
+//! Cost: a few dozen operations in `f64` per bound.
+//! Not for: single points, for which [`PairMotion`] has tighter bounds.
 //!
-//! **Separation follows the motion.** *While no point of B travels farther than s as seen from A, the separation changes by at most s*, turning
-//! included. Apart, it is the least distance of a point of A from a point of B, and each of these changes by no more than the point travels.
-//! Overlapping, it is minus the diameter of the largest ball in both. Let the ball of radius r about x be in both; B moves, and takes x, which is
-//! a point of B, to y, at most s away. The ball of radius r − s/2 about the middle of x and y lies in the ball about x, which is in A, and in the
-//! ball about y, which is in B now: the diameter shrinks by at most s. Seen backwards, it grows by no more. The separation is continuous, so it
-//! does not jump where one case becomes the other. Nothing tells A from B, so the points of A as seen from B do as well: the smaller bound
-//! counts, and only one body needs an end.
+//! **Separation follows the motion.** *While no point of B travels farther than s as seen from A,
+//! the separation changes by at most s*, turning included. For bodies that are apart, it is the
+//! least distance between a point of A and a point of B, and each of these distances changes by no
+//! more than the point travels.
+//!
+//! For bodies that overlap, it is minus the diameter of the largest ball in both. Let the ball of
+//! radius r about x be in both. B moves, and takes x, which is a point of B, to y, at most s away.
+//! The ball of radius r − s/2 about the middle of x and y lies in the ball about x, which is in A,
+//! and in the ball about y, which is in B now: the diameter shrinks by at most s. Run backwards,
+//! the same argument shows that it grows by no more than s.
+//!
+//! The separation is continuous, so it does not jump where one case becomes the other. A and B may
+//! be exchanged, so the same holds for the points of A as seen from B: the smaller bound counts,
+//! and only one body needs to be bounded.
 
 use glam::Vec3;
 
@@ -17,54 +28,59 @@ use crate::geom::{PairMotion, Pose};
 use crate::narrow::pair::CollideError;
 use crate::shape::Shape;
 
-/// Boxes that the search at one state may visit. One that is cut short has bounds as well.
+/// Maximum number of boxes for the search at one state. A search that is cut short still returns
+/// bounds.
 pub(crate) const MAX_BOXES_A_STATE: u64 = 1 << 17;
 
-/// What the search at one state may leave: what is asked, and no less than rounding and the fields' error let it know \[m\].
+/// Returns the tolerance for the search at one state \[m\]: at least `asked`, and at least what
+/// rounding and the fields' error can resolve.
 pub(crate) fn search_tolerance(asked: f32, rounding: f32, error: f32) -> f32 {
-    /// Share of the fields' error that it may leave. Tuned: with 0 a tolerance of a hundredth of a cell of a dense grid costs six times as much as one of a
-    /// tenth, to know better what the field does not; an eighth saves nothing more.
+    /// Fraction of the fields' error that the search may leave. Tuned: at 0, a tolerance of a
+    /// hundredth of a cell of a dense grid costs six times as much as one of a tenth, for precision
+    /// that the field does not have; an eighth saves nothing more.
     const ERROR_SHARE: f32 = 1.0 / 16.0;
-    /// Bounds of boxes hold so many roundings of points; searches for less would open boxes without end.
+    /// Bounds of boxes contain this many roundings of points; searches for less would open boxes
+    /// without end.
     const RESOLVED: f32 = 12.0;
     asked.max(RESOLVED * rounding).max(ERROR_SHARE * error)
 }
 
-/// Why a motion cannot be followed.
+/// Reasons why a motion cannot be followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
-    /// NaN, infinite, or no rotation.
+    /// The motion is NaN or infinite, or its rotation is not a unit quaternion.
     #[error("a motion is not finite, or its rotation is not a unit quaternion: {0:?}")]
     BadMotion(Box<PairMotion>),
-    /// Times in `f32` are too coarse for it.
+    /// Times in `f32` are too coarse for the motion.
     #[error(
         "bodies of {size} m move by {speed} m: between two times of f32 they go farther than a hundredth of their size; \
          cut the motion into pieces"
     )]
     TooFast {
-        /// How far a point may go \[m per whole motion\].
+        /// Bound of the distance that a point may move \[m per whole motion\].
         speed: f32,
         /// Diagonal of the smaller body \[m\].
         size: f32,
     },
-    /// NaN or infinite.
+    /// The target is NaN or infinite.
     #[error("a target of {0:?} m cannot be reached; it must be finite")]
     BadTarget(f32),
-    /// A pair or a tolerance that has no separation.
+    /// The pair or the tolerance does not allow a separation.
     #[error(transparent)]
     Collide(#[from] CollideError),
 }
 
-/// How far the points of the bodies may travel.
+/// Bounds of how far the points of two bodies may travel.
 pub(crate) struct Travel {
-    /// How B moves as seen from A, and A as seen from B.
+    /// Motion of B as seen from A, and of A as seen from B.
     motions: [PairMotion; 2],
-    /// How fast points of the moving body are beside its centre \[m per whole motion\].
+    /// Bound of the speed of the moving body's points relative to its centre \[m per whole
+    /// motion\].
     arms: [f32; 2],
 }
 
 impl Travel {
-    /// Refuses motions without a bound.
+    /// Builds the bounds, or returns an error if the motion has none.
     pub(crate) fn new(a: &Shape, b: &Shape, motion: &PairMotion) -> Result<Travel, MotionError> {
         let motions = [*motion, motion.flipped()];
         let arms = [
@@ -79,7 +95,8 @@ impl Travel {
             return Err(CollideError::Unbounded.into());
         }
         let size = a.solid().diagonal().min(b.solid().diagonal());
-        // What is finer than a hundredth of the smaller body is rounding; what is coarser is another motion.
+        // Steps finer than a hundredth of the smaller body count as rounding; coarser ones would
+        // follow a different motion.
         if travel.resolved() <= 1e-2 * size {
             Ok(travel)
         } else {
@@ -88,12 +105,14 @@ impl Travel {
         }
     }
 
-    /// How far points may go between two times of `f32`, with room for the shortest step that is taken \[m\].
+    /// Returns the distance that points may move between two times of `f32`, with room for the
+    /// shortest step taken \[m\].
     pub(crate) fn resolved(&self) -> f32 {
         4.0 * f32::EPSILON * self.speed([0.0, 1.0])
     }
 
-    /// Proven: the separation changes no faster than this between two times \[m per whole motion\].
+    /// Returns a proven bound of the rate of change of the separation between two times \[m per
+    /// whole motion\].
     pub(crate) fn speed(&self, times: [f32; 2]) -> f32 {
         let speed = |index: usize| {
             let motion = &self.motions[index];
@@ -102,9 +121,11 @@ impl Travel {
         speed(0).min(speed(1))
     }
 
-    /// A time until which the separation changes by no more than a distance, from a time on.
+    /// Returns a time until which the separation changes by at most `distance` \[m\], counted from
+    /// `from`.
     pub(crate) fn reach(&self, from: f32, distance: f32) -> f32 {
-        /// The first looks at the rest of the motion, the others at twice what the one before allowed.
+        /// The first round uses the speed over the rest of the motion, the others over twice the
+        /// step that the previous round allowed.
         const ROUNDS: usize = 3;
         let mut until = from;
         let mut horizon = 1.0;
@@ -130,7 +151,8 @@ fn round_down(value: f64) -> f32 {
     }
 }
 
-/// A point between two bodies some time later, half of it fixed to A and half to B: where a search may begin.
+/// Returns a point between two bodies some time later, as the mean of the point fixed to A and the
+/// point fixed to B: a starting point for a search.
 pub(crate) fn carried(point: Vec3, from: Pose, to: Pose) -> Vec3 {
     let in_b = from.inverse().transform_point(point);
     0.5 * (point + to.transform_point(in_b))
@@ -180,10 +202,11 @@ mod tests {
             let travel = Travel::new(first, &cuboid, &pair).unwrap();
             let until = travel.reach(from, distance);
             prop_assert!(from <= until && until <= 1.0);
-            // Some step is taken, and a longer one for more.
+            // Some step is taken, and a larger distance allows a longer one.
             prop_assert!(until > from || distance / travel.speed([0.0, 1.0]) < 1e-6);
             prop_assert!(travel.reach(from, 2.0 * distance) >= until);
-            // The corners of one of the bodies, seen from the other, go no farther than asked, along their paths.
+            // The corners of one of the bodies, seen from the other, go no farther along their
+            // paths than the distance given.
             let went = |motion: &PairMotion, shape: &Shape| {
                 let lengths = shape.solid().corners().map(|corner| {
                     let at = |k: u16| {

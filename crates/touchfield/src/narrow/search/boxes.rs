@@ -1,12 +1,16 @@
-//! Boxes halved level by level, without those that the half diagonal rules out.
+//! Boxes that are halved level by level; those that the half diagonal rules out are dropped.
 //!
-//! Input: an [`Overlap`]. Output: the boxes of one size that may hold a point near both bodies, and a proven lower bound of
-//! the separation. Cost: two field values a box, the second only where the first leaves a doubt.
+//! Input: an [`Overlap`].
+//! Output: the boxes of one size that may hold a point near both bodies, and a proven lower bound
+//! of the separation.
+//! Cost: at most two field values per box; the second body is sampled only where the first does not
+//! rule out the box.
 //! Not for: choosing contacts, which the methods do.
 //!
-//! A box with centre c and half diagonal r holds no value of `max(φA, φB)` below `max(φA(c) − eA, φB(c) − eB) − r`, because true
-//! distances are 1-Lipschitz and fields are off by at most e. Document 001 compares with "the size of the box".
-//! A side is halved only while it is more than half the longest: boxes become cubes, and the longest side halves each level.
+//! A box with centre c and half diagonal r holds no value of `max(φA, φB)` below
+//! `max(φA(c) − eA, φB(c) − eB) − r`, because true distances are 1-Lipschitz and fields are off by
+//! at most e. \[Adelman\] compares with "the size of the box". A side is halved only while it is
+//! more than half the longest: boxes become cubes, and the longest side halves each level.
 
 use glam::{UVec3, Vec3};
 
@@ -16,34 +20,36 @@ use crate::narrow::search::overlap::{Overlap, OverlapBuffers};
 #[derive(Debug, Default)]
 pub(crate) struct Boxes {
     pub(crate) centers: Vec<Vec3>,
-    /// `max(φA, φB)` at the centres.
+    /// Values of `max(φA, φB)` at the centres \[m\].
     pub(crate) values: Vec<f32>,
-    /// Half the sides of every box \[m\].
+    /// Half-extents of every box \[m\].
     pub(crate) half: Vec3,
-    /// Boxes that were looked at, over all levels.
+    /// Number of boxes visited, over all levels.
     pub(crate) visited: u64,
-    /// Nothing that was left out is below this \[m\].
+    /// Proven lower bound of `max(φA, φB)` over all boxes that were dropped \[m\].
     pub(crate) left_out: f32,
     next: Vec<Vec3>,
     first: Vec<f32>,
 }
 
-/// Which boxes are wanted.
+/// Which boxes [`Boxes::look`] keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// All that may hold a point near both bodies.
+    /// All boxes that may hold a point near both bodies.
     Region,
-    /// Those of the border of that region.
+    /// Only boxes that may hold a point of the border of that region.
     Border,
 }
 
-/// Half the diagonal of a box \[m\], rounded up: a bound by it must not be too high.
+/// Returns half the diagonal of a box \[m\], rounded up: a bound computed from it must not be too
+/// high.
 pub(crate) fn half_diagonal(half_extents: Vec3) -> f32 {
     half_extents.length() * (1.0 + 4.0 * f32::EPSILON)
 }
 
 impl Boxes {
-    /// `counts` boxes along the axes of the overlap, not yet looked at.
+    /// Fills the common box of the overlap with `counts` boxes per axis. They are not yet
+    /// evaluated.
     pub(crate) fn start(&mut self, overlap: &Overlap<'_>, counts: UVec3) {
         self.half = overlap.bounds.half_extents() / counts.as_vec3();
         self.visited = 0;
@@ -59,12 +65,12 @@ impl Boxes {
         }
     }
 
-    /// Half the diagonal of a box \[m\], rounded up.
+    /// Returns half the diagonal of a box \[m\], rounded up.
     pub(crate) fn radius(&self) -> f32 {
         half_diagonal(self.half)
     }
 
-    /// Looks at the centres, and keeps the boxes that are wanted.
+    /// Evaluates both fields at the centres and keeps the boxes that are wanted.
     pub(crate) fn look(
         &mut self,
         overlap: &Overlap<'_>,
@@ -80,7 +86,8 @@ impl Boxes {
         for index in 0..self.centers.len() {
             let mut lower = buffers.first[index] - error - radius;
             if lower <= overlap.reach {
-                // A box costs less than a field, most of all beyond the border of a grid.
+                // The distance to a box costs less than a field value, most of all beyond the
+                // border of a grid.
                 lower = lower.max(overlap.second_at_least(self.centers[index]) - radius);
             }
             if lower > overlap.reach {
@@ -110,7 +117,7 @@ impl Boxes {
         self.centers.truncate(kept);
     }
 
-    /// Keeps the boxes whose value is at most `limit`; of equal ones all.
+    /// Keeps the boxes whose value is at most `limit`, all of them if several are equal.
     pub(crate) fn keep_below(&mut self, overlap: &Overlap<'_>, limit: f32) {
         let radius = self.radius();
         let mut kept = 0;
@@ -128,7 +135,7 @@ impl Boxes {
         self.values.truncate(kept);
     }
 
-    /// Keeps one box.
+    /// Keeps only the box at `index`.
     pub(crate) fn keep_one(&mut self, overlap: &Overlap<'_>, index: usize) {
         let radius = self.radius();
         let (center, value) = (self.centers[index], self.values[index]);
@@ -143,24 +150,24 @@ impl Boxes {
         self.values.push(value);
     }
 
-    /// The box of least value; the first of equals.
+    /// Returns the index of the box of least value, the first if several are equal.
     pub(crate) fn best(&self) -> Option<usize> {
         (0..self.values.len()).min_by(|&a, &b| self.values[a].total_cmp(&self.values[b]))
     }
 
-    /// Whether each axis is to be halved.
+    /// Returns whether each axis is to be halved.
     fn halved(&self) -> [bool; 3] {
         let longest = self.half.max_element();
         self.half.to_array().map(|side| side > 0.5 * longest)
     }
 
-    /// Boxes there will be after [`Self::split`].
+    /// Returns the number of boxes that [`Self::split`] would make.
     pub(crate) fn count_after_split(&self) -> u64 {
         let axes = self.halved().iter().filter(|&&halved| halved).count();
         (self.centers.len() as u64) << axes
     }
 
-    /// Halves every box; the parts are not yet looked at.
+    /// Halves every box. The parts are not yet evaluated.
     pub(crate) fn split(&mut self) {
         let halved = self.halved();
         let quarter = 0.5 * self.half;
@@ -191,15 +198,15 @@ impl Boxes {
         }));
     }
 
-    /// Proven: `max(φA, φB)` is nowhere below this \[m\].
+    /// Returns a proven lower bound of `max(φA, φB)` \[m\].
     pub(crate) fn lower_bound(&self, overlap: &Overlap<'_>) -> f32 {
         let radius = self.radius();
         let kept = self.values.iter().fold(f32::INFINITY, |least, &value| {
             least.min(value - overlap.error() - radius)
         });
-        // Beyond the box at least one body is out of reach.
+        // Outside the common box at least one body is out of reach.
         let least = kept.min(self.left_out).min(overlap.reach);
-        // A field that is only a bound may be any depth inside.
+        // A field that is only a bound gives no limit to the depth inside.
         if least < 0.0 && overlap.is_bound() {
             f32::NEG_INFINITY
         } else {

@@ -1,13 +1,15 @@
-//! What decides between bodies that are alike, so that A and B may change places.
+//! Tie-break between two similar bodies, so that results do not depend on which one is called A.
 //!
-//! Input: two vectors of which one is the other's when A and B change places. Output: their order.
-//! Cost: three comparisons. Not for: bodies that differ, whose sizes decide.
+//! Input: two vectors that swap when A and B change places.
+//! Output: their order.
+//! Cost: three comparisons.
+//! Not for: bodies that differ, where their sizes decide.
 
 use std::cmp::Ordering;
 
 use glam::Vec3;
 
-/// By x, then y, then z.
+/// Compares two vectors by x, then y, then z.
 pub(crate) fn lexicographic(a: Vec3, b: Vec3) -> Ordering {
     (a.x.total_cmp(&b.x))
         .then(a.y.total_cmp(&b.y))

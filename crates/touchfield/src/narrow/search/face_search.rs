@@ -1,28 +1,30 @@
-//! The lowest point of a field on an edge or a face: what methods that look at triangles share.
+//! Finds the lowest point of a field on an edge or a face, for the methods that search triangles.
 //!
-//! Input: corners in the frame of the field. Output: place, barycentric coordinates and sample of the lowest point.
-//! Cost: about a hundred samples a face, a thousand where the field has a ridge. Not for: fields with several valleys under one triangle,
-//! of which one is found.
+//! Input: corners in the frame of the field.
+//! Output: place, barycentric coordinates and sample of the lowest point.
+//! Cost: about a hundred samples per face, a thousand where the field has a ridge.
+//! Not for: fields with several valleys under one triangle, of which one is found.
 //!
-//! Edges by golden sections between bracketing ends, faces by Frank–Wolfe \[Frank1956\] with a line search, after \[Macklin2020\].
+//! Edges are searched by golden sections between bracketing ends, faces by Frank–Wolfe
+//! \[Frank1956\] with a line search, after \[Macklin2020\].
 
 use glam::Vec3;
 
 use crate::field::{Field, Sample};
 
-/// A field to be searched.
+/// Search over one field.
 pub(crate) struct FaceSearch<'a> {
     pub(crate) field: &'a dyn Field,
     /// Residual at which a search may stop \[m\].
     pub(crate) residual: f32,
 }
 
-/// One over the golden ratio.
+/// Reciprocal of the golden ratio.
 const SECTION: f32 = 0.618_034;
 
 impl FaceSearch<'_> {
-    /// Barycentric coordinates, place and sample of the lowest point of a triangle: Frank–Wolfe from a start in
-    /// barycentric coordinates.
+    /// Finds the lowest point of a triangle by Frank–Wolfe, and returns its barycentric
+    /// coordinates, place and sample. `start` gives the starting point in barycentric coordinates.
     pub(crate) fn lowest_of_face(
         &self,
         corners: [Vec3; 3],
@@ -36,6 +38,7 @@ impl FaceSearch<'_> {
         let mut sample = self.field.sample(point);
         let mut stuck = true;
         for _ in 0..max_steps {
+            // The Frank–Wolfe vertex: the corner with the steepest descent of the linearised field.
             let slopes = corners.map(|corner| sample.gradient.dot(corner));
             let towards = (0..3).fold(0, |best, corner| {
                 if slopes[corner] < slopes[best] {
@@ -44,12 +47,14 @@ impl FaceSearch<'_> {
                     best
                 }
             });
+            // The Frank–Wolfe gap bounds how much lower any point of the triangle can be.
             let gap = sample.gradient.dot(point) - slopes[towards];
             if gap <= 0.1 * self.residual {
                 stuck = false;
                 break;
             }
-            // Away from the worst corner, if that is steeper than towards the best: without it, steps along an edge never arrive.
+            // Move away from the worst corner if that is steeper than moving towards the best.
+            // Without such away steps, iterations along an edge never converge.
             let used = (0..3).filter(|&corner| weights[corner] > 0.0);
             let from = used.fold(towards, |worst, corner| {
                 if slopes[corner] > slopes[worst] {
@@ -60,7 +65,7 @@ impl FaceSearch<'_> {
             });
             let away = slopes[from] - sample.gradient.dot(point);
             let target = if away > gap && weights[from] < 1.0 {
-                // As far as the share of that corner lasts.
+                // Up to the point where the weight of that corner is 0.
                 let rest = 1.0 - weights[from];
                 let mut without = weights.map(|weight| weight / rest);
                 without[from] = 0.0;
@@ -70,6 +75,7 @@ impl FaceSearch<'_> {
                 corner[towards] = 1.0;
                 corner
             };
+            // Line search; stop if it gains nothing.
             let (t, moved, at_moved) = self.lowest_of_edge(point, place(target));
             if at_moved.distance >= sample.distance {
                 break;
@@ -79,7 +85,8 @@ impl FaceSearch<'_> {
             }
             (point, sample) = (moved, at_moved);
         }
-        // On a ridge of the field the gradient knows one side only, and the search sticks there.
+        // On a ridge of the field the gradient describes one side only, and the search gets stuck
+        // there.
         if stuck {
             let nested = self.lowest_by_rows(corners);
             if nested.2.distance < sample.distance {
@@ -89,8 +96,9 @@ impl FaceSearch<'_> {
         (weights, point, sample)
     }
 
-    /// The same by golden sections of golden sections: slower, and right wherever the distance is convex, smooth or not. The lowest value of
-    /// a row parallel to a side is a convex function of the row.
+    /// Finds the lowest point of a triangle by golden sections nested in golden sections. This is
+    /// slower than [`Self::lowest_of_face`], but correct wherever the distance is convex, smooth or
+    /// not: the lowest value on a row parallel to a side is a convex function of the row.
     fn lowest_by_rows(&self, [a, b, c]: [Vec3; 3]) -> ([f32; 3], Vec3, Sample) {
         let row = |s: f32| {
             let (t, point, sample) = self.lowest_of_edge(a + s * (b - a), a + s * (c - a));
@@ -123,13 +131,14 @@ impl FaceSearch<'_> {
         best
     }
 
-    /// The share of a length under which sections stop. Off by s along the edge, a distance that is smooth there is off by s² only; at a
-    /// kink it is off by s.
+    /// Returns the fraction of a length at which golden sections stop. An error of s along the edge
+    /// changes a smooth distance by s² only; at a kink it changes it by s.
     fn enough(&self, length: f32) -> f32 {
         (0.5 * self.residual / length.max(f32::MIN_POSITIVE)).max(f32::EPSILON)
     }
 
-    /// Share, place and sample of the lowest point between two ends: at an end that rises from there, else by golden sections.
+    /// Returns the parameter, place and sample of the lowest point between two ends: an end from
+    /// which the field rises, else the result of golden sections.
     pub(crate) fn lowest_of_edge(&self, start: Vec3, end: Vec3) -> (f32, Vec3, Sample) {
         let along = end - start;
         let at = |t: f32| {
@@ -160,7 +169,7 @@ impl FaceSearch<'_> {
                 left = right;
                 right = at(low + SECTION * (high - low));
             }
-            // Rounding has brought the two together.
+            // Rounding has made the two probes coincide.
             if left.0 >= right.0 {
                 break;
             }

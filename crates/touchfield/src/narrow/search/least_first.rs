@@ -1,20 +1,24 @@
-//! A heap from which the piece of work with the least lower bound comes first: what best-first searches share.
+//! Priority queue that pops the piece of work with the least lower bound, shared by the best-first
+//! searches.
 //!
-//! Input: pieces with their bounds. Output: the same, the least bound first. Cost: that of a heap.
-//! Not for: orders that depend on how the heap was filled: numbers break ties, so the order is the same on every run.
+//! Input: pieces with their lower bounds.
+//! Output: the pieces in order of increasing bound.
+//! Cost: that of a binary heap.
+//! Not for: orders that depend on how the heap was filled. Numbers break ties, so the order is the
+//! same on every run.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Pieces of work, the one with the least bound on top.
+/// Heap of pieces of work, the one with the least bound on top.
 pub(crate) type LeastFirst<T> = BinaryHeap<Open<T>>;
 
-/// A piece of work that was not yet looked into.
+/// A piece of work that has not been opened yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open<T> {
-    /// Nothing in it is below this \[m\].
+    /// Lower bound of the values inside the piece \[m\].
     pub(crate) lower: f32,
-    /// Which piece it is: of equal bounds the smaller number comes first.
+    /// Unique number of the piece; the smaller one comes first if bounds are equal.
     pub(crate) number: u64,
     pub(crate) piece: T,
 }
@@ -34,7 +38,7 @@ impl<T> PartialOrd for Open<T> {
 }
 
 impl<T> Ord for Open<T> {
-    /// The largest of a heap comes first, so the order is turned around.
+    /// Compares in reverse, because `BinaryHeap` pops the largest element first.
     fn cmp(&self, other: &Open<T>) -> Ordering {
         (other.lower.total_cmp(&self.lower)).then(other.number.cmp(&self.number))
     }

@@ -1,4 +1,4 @@
-//! What searches share: boxes, heaps, two fields in one frame, pairs of trees.
+//! Building blocks shared by the searches: boxes, heaps, two fields in one frame, pairs of trees.
 
 pub(crate) mod boxes;
 pub(crate) mod exchange;

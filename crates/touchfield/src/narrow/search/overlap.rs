@@ -1,11 +1,14 @@
-//! Two fields in one frame, and the box in which both bodies may be: what methods that search space share.
+//! Both fields in one frame, and the box in which the bodies may overlap, for the methods that
+//! search space.
 //!
-//! Input: a [`Pair`]. Output: values of both fields at points of the search frame, and contacts in frame A.
-//! Cost: two field values a point; no allocation once the buffers have grown.
+//! Input: a [`Pair`].
+//! Output: values of both fields at points of the search frame, and contacts in frame A.
+//! Cost: two field values per point; no allocation once the buffers have grown.
 //! Not for: methods that walk a surface (see `probe`).
 //!
-//! The search frame is that of the smaller body, whichever is called A: exchanging A and B only turns the normals.
-//! A point x is near both bodies if `max(φA(x), φB(x)) ≤ max_separation / 2`; apart by s, they meet midway at s / 2.
+//! The search frame is that of the smaller body, whichever is called A, so that exchanging A and B
+//! only reverses the normals. A point x is near both bodies if
+//! `max(φA(x), φB(x)) ≤ max_separation / 2`: two bodies that are s apart meet midway, at s / 2.
 
 use std::cmp::Ordering;
 
@@ -17,28 +20,28 @@ use crate::geom::{Aabb, Pose, Tolerance, turned_half_extents};
 use crate::narrow::pair::{CollideError, Pair};
 use crate::narrow::search::exchange::lexicographic;
 
-/// The pair as a search sees it: `first` owns the search frame.
+/// A pair of fields in the search frame, which is the frame of `first`.
 pub(crate) struct Overlap<'a> {
     pub(crate) first: &'a dyn Field,
     pub(crate) second: &'a dyn Field,
     second_from_search: Mat3,
     translation: Vec3,
-    /// Holds the second body, in its own frame, rounding of points included.
+    /// Bounds of the second body in its own frame, grown by the rounding of points.
     second_solid: Aabb,
     a_from_search: Pose,
     /// Whether `first` is A.
     first_is_a: bool,
-    /// Where both bodies, grown by `reach`, may be.
+    /// Common box: where both bodies, grown by `reach`, may be.
     pub(crate) bounds: Aabb,
     /// Half of `max_separation` \[m\].
     pub(crate) reach: f32,
-    /// How far the values may be off, each \[m\]; the second includes the rounding of its points.
+    /// Error bounds of the two fields \[m\]; the second includes the rounding of its points.
     pub(crate) errors: [f32; 2],
     /// Residual at which a projection onto a surface may stop \[m\].
     pub(crate) residual: f32,
 }
 
-/// Points of the second frame, and values.
+/// Buffers for points in the second frame and field values.
 #[derive(Debug, Default)]
 pub(crate) struct OverlapBuffers {
     points_in_second: Vec<Vec3>,
@@ -48,7 +51,7 @@ pub(crate) struct OverlapBuffers {
     pub(crate) second_samples: Vec<Sample>,
 }
 
-/// Both fields at one point, gradients in the search frame.
+/// Samples of both fields at one point, with gradients in the search frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Both {
     pub(crate) first: Sample,
@@ -56,14 +59,15 @@ pub(crate) struct Both {
 }
 
 impl Both {
-    /// `max(φA, φB)`: half the separation, if this is the best point.
+    /// Returns `max(φA, φB)` \[m\], which is half the separation at the best point.
     pub(crate) fn value(self) -> f32 {
         self.first.distance.max(self.second.distance)
     }
 }
 
 impl<'a> Overlap<'a> {
-    /// `None`: the boxes of the two are more than `max_separation` apart.
+    /// Builds the overlap of a pair, or returns `None` if the boxes of the two bodies are more than
+    /// `max_separation` apart.
     pub(crate) fn new(
         pair: &Pair<'a>,
         max_separation: f32,
@@ -85,7 +89,8 @@ impl<'a> Overlap<'a> {
         let reach = 0.5 * max_separation;
         let other = transformed(second.solid(), second_from_first.inverse());
         let diagonal = own.diagonal();
-        // A point turned and moved loses a few last places of the largest number on the way.
+        // A point that is rotated and translated loses a few of the last places of the largest
+        // number involved.
         let far = own.min.abs().max(own.max.abs()).max_element();
         let rounding =
             8.0 * f32::EPSILON * (2.0 * far + second_from_first.translation.abs().max_element());
@@ -110,52 +115,54 @@ impl<'a> Overlap<'a> {
                 first.field().error_bound(),
                 second.field().error_bound() + rounding,
             ],
-            // Under the rounding of the points nothing is left to gain.
+            // A residual below the rounding of the points would gain nothing.
             residual: residual.max(rounding),
         }))
     }
 
-    /// Whether one of the fields is only a bound of the distance.
+    /// Returns whether one of the fields is only a bound of the distance.
     pub(crate) fn is_bound(&self) -> bool {
         [self.first, self.second]
             .iter()
             .any(|field| field.meaning() == Meaning::Bound)
     }
 
-    /// The larger of the two errors \[m\].
+    /// Returns the larger of the two error bounds \[m\].
     pub(crate) fn error(&self) -> f32 {
         self.errors[0].max(self.errors[1])
     }
 
-    /// A point of the search frame, in frame A.
+    /// Transforms a point of the search frame to frame A.
     pub(crate) fn to_a(&self, point: Vec3) -> Vec3 {
         self.a_from_search.transform_point(point)
     }
 
-    /// Distances of the first body.
+    /// Computes distances to the first body.
     pub(crate) fn first_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
         self.first.distance_many(points, &mut buffers.first);
     }
 
-    /// Proven, by its box alone: the second body is at least this far from a point \[m\].
+    /// Returns a proven lower bound of the distance from a point to the second body \[m\], from its
+    /// box alone.
     pub(crate) fn second_at_least(&self, point: Vec3) -> f32 {
         (self.second_solid).distance(self.second_from_search * point + self.translation)
     }
 
-    /// Distances of the second body.
+    /// Computes distances to the second body.
     pub(crate) fn second_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
         self.to_second(points, buffers);
         (self.second).distance_many(&buffers.points_in_second, &mut buffers.second);
     }
 
-    /// Samples of both; gradients of the second still in its own frame (see [`Self::both`]).
+    /// Samples both fields. Gradients of the second stay in its own frame (see [`Self::both`]).
     pub(crate) fn sample_many(&self, points: &[Vec3], buffers: &mut OverlapBuffers) {
         self.to_second(points, buffers);
         self.first.sample_many(points, &mut buffers.first_samples);
         (self.second).sample_many(&buffers.points_in_second, &mut buffers.second_samples);
     }
 
-    /// What [`Self::sample_many`] found at a point, gradients in the search frame.
+    /// Returns the samples at one point of [`Self::sample_many`], with gradients in the search
+    /// frame.
     pub(crate) fn both(&self, index: usize, buffers: &OverlapBuffers) -> Both {
         Both {
             first: buffers.first_samples[index],
@@ -163,7 +170,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// Both fields at one point.
+    /// Samples both fields at one point.
     pub(crate) fn sample(&self, point: Vec3) -> Both {
         Both {
             first: self.first.sample(point),
@@ -189,7 +196,8 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// The contact at a point of the search frame, with a unit normal from the first body to the second.
+    /// Builds the contact at a point of the search frame, given the unit normal from the first body
+    /// to the second.
     pub(crate) fn contact(
         &self,
         id: u32,
@@ -206,7 +214,8 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// From the middle of the first body's share of the box to that of the second: the last resort for a normal.
+    /// Returns the unit vector from the centre of the first field's bounds to the centre of the
+    /// common box: the fallback for a normal.
     pub(crate) fn apart(&self) -> Vec3 {
         let middle = self.first.bounds().center();
         let towards = self.bounds.center() - middle;
@@ -216,7 +225,8 @@ impl<'a> Overlap<'a> {
     }
 }
 
-/// Whether A is the smaller body. Of equal ones the pose decides, so that A and B may change places.
+/// Returns whether A is the smaller body. For bodies of equal size the pose decides, so that A and
+/// B may change places.
 pub(crate) fn a_is_smaller(pair: &Pair<'_>) -> bool {
     let b_from_a = pair.a_from_b.inverse();
     let sizes = [pair.a, pair.b].map(|shape| shape.solid().diagonal());
@@ -226,12 +236,12 @@ pub(crate) fn a_is_smaller(pair: &Pair<'_>) -> bool {
     order != Ordering::Greater
 }
 
-/// The vector part of the rotation, which changes its sign when the pose is turned around.
+/// Returns the vector part of the rotation, which changes its sign when the pose is inverted.
 fn axis(pose: Pose) -> Vec3 {
     Vec3::new(pose.rotation.x, pose.rotation.y, pose.rotation.z)
 }
 
-/// The box around a turned box; everything if it has no end.
+/// Returns the AABB of a transformed box; [`Aabb::EVERYTHING`] if the box is unbounded.
 fn transformed(bounds: Aabb, pose: Pose) -> Aabb {
     let half = bounds.half_extents();
     if !half.is_finite() {

@@ -1,7 +1,9 @@
-//! A shell of one shape held against the field of the other: what all shell methods share.
+//! The shell of one shape in the field of the other, shared by all shell methods.
 //!
-//! Input: a [`Pair`]. Output: which shape lends its shell, poses, and contacts in frame A.
-//! Cost: nothing to speak of. Not for: choosing a method.
+//! Input: a [`Pair`].
+//! Output: which shape provides the shell, the poses, and contacts in frame A.
+//! Cost: O(1).
+//! Not for: choosing a method.
 
 use glam::{Mat3, Vec3};
 
@@ -12,7 +14,7 @@ use crate::narrow::pair::{CollideError, Pair};
 use crate::narrow::search::exchange::lexicographic;
 use crate::pointshell::{PointShell, SphereNode};
 
-/// Which shape lends its points.
+/// The shape that provides the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     A,
@@ -20,12 +22,12 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Whose shell made a contact.
+    /// Returns the side whose shell made a contact.
     pub(crate) fn of(id: ContactId) -> Side {
         if id.0 & SIDE_A == 0 { Side::B } else { Side::A }
     }
 
-    /// The other one.
+    /// Returns the opposite side.
     pub(crate) fn other(self) -> Side {
         match self {
             Side::A => Side::B,
@@ -34,23 +36,23 @@ impl Side {
     }
 }
 
-/// A shell and the field it is held against.
+/// A shell and the field in which its points are sampled.
 pub(crate) struct Probe<'a> {
     pub(crate) shell: &'a PointShell,
     pub(crate) field: &'a dyn Field,
     pub(crate) side: Side,
-    /// Around the body with the field, in its frame.
+    /// Bounds of the body with the field, in its frame.
     solid: Aabb,
-    /// Takes the frame of the shell to that of the field.
+    /// Pose of the shell in the frame of the field.
     rotation: Mat3,
     translation: Vec3,
-    /// Takes the frame of the field to frame A.
+    /// Pose of the field in frame A.
     rotation_to_a: Mat3,
     translation_to_a: Vec3,
 }
 
 impl<'a> Probe<'a> {
-    /// With the shell of one side; `None` if it has none.
+    /// Builds a probe with the shell of one side, or returns `None` if that side has none.
     pub(crate) fn of(pair: &Pair<'a>, side: Side) -> Option<Probe<'a>> {
         let (shell, body, field_from_shell, a_from_field) = match side {
             Side::B => (pair.b.shell()?, pair.a, pair.a_from_b, Pose::IDENTITY),
@@ -73,7 +75,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// With the shell that covers its surface more finely; the first that there is, if there is one only.
+    /// Builds a probe with the shell of the smaller covering radius, or with the only one there is.
     pub(crate) fn finer(pair: &Pair<'a>, method: &'static str) -> Result<Probe<'a>, CollideError> {
         let (first, second) = (Probe::of(pair, Side::A), Probe::of(pair, Side::B));
         let finer = match (first, second) {
@@ -93,32 +95,32 @@ impl<'a> Probe<'a> {
         Ok(finer)
     }
 
-    /// A point of the shell's frame, in the frame of the field.
+    /// Transforms a point from the frame of the shell to the frame of the field.
     pub(crate) fn to_field(&self, point_in_shell: Vec3) -> Vec3 {
         self.rotation * point_in_shell + self.translation
     }
 
-    /// A direction of the shell's frame, in the frame of the field.
+    /// Rotates a direction from the frame of the shell to the frame of the field.
     pub(crate) fn vector_to_field(&self, vector_in_shell: Vec3) -> Vec3 {
         self.rotation * vector_in_shell
     }
 
-    /// A direction of the field's frame, in the frame of the shell.
+    /// Rotates a direction from the frame of the field to the frame of the shell.
     pub(crate) fn to_shell(&self, vector_in_field: Vec3) -> Vec3 {
         self.rotation.transpose() * vector_in_field
     }
 
-    /// The inward normal of a shell point, in the frame of the field.
+    /// Returns the inward normal of a shell point, in the frame of the field.
     fn inward(&self, index: u32) -> Vec3 {
         -self.vector_to_field(self.shell.normals()[index as usize])
     }
 
-    /// The inward normal of a shell point, in frame A.
+    /// Returns the inward normal of a shell point, in frame A.
     pub(crate) fn inward_in_a(&self, index: u32) -> Vec3 {
         self.rotation_to_a * self.inward(index)
     }
 
-    /// Distances at the centres of a sphere's children, in their order.
+    /// Computes the distances at the centres of a sphere's children, in their order.
     pub(crate) fn child_distances(
         &self,
         node: &SphereNode,
@@ -132,18 +134,20 @@ impl<'a> Probe<'a> {
         self.field.distance_many(centers, distances);
     }
 
-    /// No point of a sphere is nearer to the body with the field than this \[m\]: what its box tells, for a fraction of what the field costs.
+    /// Returns a lower bound of the distance from the points of a sphere to the body with the field
+    /// \[m\], from its box alone. It costs a fraction of a field value.
     pub(crate) fn box_distance(&self, node: &SphereNode) -> f32 {
         self.solid.distance(self.to_field(node.center)) - node.radius
     }
 
-    /// The contact of a shell point that lies at `point_in_field`, where the field gives `sample`.
+    /// Builds the contact of a shell point at `point_in_field`, where the field gives `sample`.
     pub(crate) fn contact(&self, index: u32, point_in_field: Vec3, sample: Sample) -> Contact {
-        /// Gradients of a grid are shorter where it has averaged two directions, about a medial axis. Tuned: above, smooth parts
-        /// of coarse grids pay for nothing; below, witness points of deep contacts lie cells away from the surface.
+        /// Gradients of a grid are shorter near a medial axis, where it has averaged two
+        /// directions. Tuned: above, smooth parts of coarse grids pay for nothing; below, witness
+        /// points of deep contacts lie cells away from the surface.
         const STRAIGHT: f32 = 0.98;
         let Sample { distance, gradient } = sample;
-        // Where the gradient vanishes the shell knows a direction too.
+        // Where the gradient vanishes, use the direction of the shell instead.
         let mut outward = gradient
             .try_normalize()
             .unwrap_or_else(|| self.inward(index));
@@ -153,7 +157,8 @@ impl<'a> Probe<'a> {
         self.contact_along(index, point_in_field, distance, outward)
     }
 
-    /// The contact of a shell point that lies at `point_in_field`, so far from the other surface, whose normal there is `outward`.
+    /// Builds the contact of a shell point at `point_in_field`, at the given distance from the
+    /// other surface, whose normal there is `outward`.
     pub(crate) fn contact_along(
         &self,
         index: u32,
@@ -167,7 +172,7 @@ impl<'a> Probe<'a> {
             Side::B => (outward_in_a, 0),
             Side::A => (-outward_in_a, SIDE_A),
         };
-        // Midway along the normal, so that the point of the shell is a witness point exactly.
+        // Midway along the normal, so that the point of the shell is exactly a witness point.
         let middle = point_in_field - 0.5 * distance * outward;
         Contact {
             point: self.rotation_to_a * middle + self.translation_to_a,
@@ -177,7 +182,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The outward normal, in the frame of the field, of a contact that was made here.
+    /// Returns the outward normal, in the frame of the field, of a contact that this probe made.
     pub(crate) fn outward(&self, contact: &Contact) -> Vec3 {
         let outward_in_a = match self.side {
             Side::B => contact.normal,
@@ -186,8 +191,8 @@ impl<'a> Probe<'a> {
         self.rotation_to_a.transpose() * outward_in_a
     }
 
-    /// The direction out of the body at a point whose gradient mixes several: half the way along it the gradient is that of one side, which
-    /// leads to the surface.
+    /// Returns the direction out of the body at a point whose gradient mixes several directions.
+    /// Half the way along it, the gradient is that of one side, which leads to the surface.
     fn way_out(&self, point: Vec3, distance: f32, outward: Vec3) -> Vec3 {
         let mut at = point - 0.5 * distance * outward;
         for _ in 0..2 {
@@ -199,10 +204,11 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Index of the shell point that made a contact.
+/// Returns the index of the shell point that made a contact.
 pub(crate) fn index_of(id: ContactId) -> u32 {
     id.0 & !SIDE_A
 }
 
-/// Set in the id of a contact whose point belongs to the shell of A; the other bits are its index.
+/// Bit set in the id of a contact whose point belongs to the shell of A. The other bits are the
+/// index.
 const SIDE_A: u32 = 1 << 31;

@@ -1,12 +1,12 @@
-//! The least distance between the points of two shells, by pairs of spheres.
+//! Finds the least distance between the points of two shells by pairs of bounding spheres.
 //!
-//! Input: two shells, the pose of the second, a distance that is surely not exceeded. Output: two points, and a lower bound
-//! of the distance of the *surfaces*.
-//! Cost: best-first over pairs of spheres; no allocation once the heap has grown. Not for: bodies that overlap: shells know
-//! surfaces, not insides.
+//! Input: two shells, the pose of the second, and an upper bound of the distance.
+//! Output: two points, and a lower bound of the distance of the *surfaces*.
+//! Cost: best-first over pairs of spheres; no allocation once the heap has grown.
+//! Not for: bodies that overlap, because shells describe surfaces, not insides.
 //!
-//! A surface lies within the covering radius of its points, so two surfaces are at most the two covering radii nearer than
-//! their points.
+//! A surface lies within the covering radius of its points, so two surfaces are nearer than their
+//! points by at most the sum of the two covering radii.
 
 use glam::{Mat3, Vec3};
 
@@ -14,8 +14,8 @@ use crate::geom::Pose;
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::pointshell::{PointShell, SphereNode};
 
-/// Pairs that are opened at most, some milliseconds of work: flat faces that face each other have nearly as many nearest points as
-/// points. What is left then still bounds the distance.
+/// Maximum number of pairs that are opened, some milliseconds of work. Flat faces that face each
+/// other have nearly as many nearest pairs as points. The pairs left over still bound the distance.
 const MOST_PAIRS: usize = 1 << 14;
 
 /// Two points, one of each shell, in frame A.
@@ -23,14 +23,14 @@ const MOST_PAIRS: usize = 1 << 14;
 pub(crate) struct NearestPoints {
     pub(crate) on_a: Vec3,
     pub(crate) on_b: Vec3,
-    /// No two points of the surfaces are nearer \[m\].
+    /// Proven lower bound of the distance between the surfaces \[m\].
     pub(crate) lower_bound: f32,
 }
 
 /// Indices of a sphere of A and one of B.
 type SpherePair = [u32; 2];
 
-/// Pairs of spheres whose points may be nearest.
+/// Heap of pairs of spheres whose points may be nearest.
 pub(crate) type OpenPairs = LeastFirst<SpherePair>;
 
 fn open(lower: f32, [a, b]: SpherePair) -> Open<SpherePair> {
@@ -41,8 +41,8 @@ fn open(lower: f32, [a, b]: SpherePair) -> Open<SpherePair> {
     }
 }
 
-/// The nearest points of two shells whose surfaces are at most `at_most` apart. `rounding` is that of points taken from B to A
-/// \[m\].
+/// Finds the nearest points of two shells whose surfaces are at most `at_most` \[m\] apart.
+/// `rounding` is the rounding error of points taken from B to A \[m\].
 pub(crate) fn nearest_points(
     a: &PointShell,
     b: &PointShell,
@@ -61,10 +61,10 @@ pub(crate) fn nearest_points(
     heap.clear();
     heap.push(open(search.apart(&nodes_a[0], &nodes_b[0]), [0, 0]));
     let covering = a.covering_radius() + b.covering_radius();
-    // The surfaces are known to within the covering radii; finer pairs would not tell more.
+    // The surfaces are known only to within the covering radii; finer pairs would not add accuracy.
     let tolerance = 0.1 * covering;
     let mut best = search.representatives(&nodes_a[0], &nodes_b[0]);
-    // Pairs above this cannot hold the nearest points, found yet or not.
+    // A pair above this bound cannot hold the nearest points, whether or not they were found yet.
     let most = at_most + covering;
     let mut least_left = f32::INFINITY;
     let mut opened = 0;
@@ -121,7 +121,7 @@ impl Search<'_> {
         self.rotation * point_in_b + self.translation
     }
 
-    /// No two points of the spheres are nearer \[m\].
+    /// Returns a lower bound of the distance between the points of two spheres \[m\].
     fn apart(&self, a: &SphereNode, b: &SphereNode) -> f32 {
         a.center.distance(self.to_a(b.center)) - a.radius - b.radius
     }
@@ -132,7 +132,7 @@ impl Search<'_> {
         (on_a.distance(on_b), on_a, on_b)
     }
 
-    /// All points of two leaves.
+    /// Compares all pairs of points of two leaves, and updates `best`.
     fn points(&self, a: &SphereNode, b: &SphereNode, best: &mut Found) {
         for in_b in b.points() {
             let on_b = self.to_a(self.b.points()[in_b as usize]);

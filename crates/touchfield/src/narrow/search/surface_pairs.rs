@@ -1,12 +1,15 @@
-//! The least distance between the triangles of two surfaces, by pairs of discs.
+//! Finds the least distance between the triangles of two surfaces by pairs of bounding discs.
 //!
-//! Input: two [`Surface`]s, the pose of the second, when to stop. Output: the nearest points, and a lower bound of the distance.
-//! Cost: best-first over pairs of discs, eight at a time, some thousand for meshes of any size; no allocation once the heap has grown. Not for: bodies that
-//! overlap: surfaces know nothing of insides.
+//! Input: two [`Surface`]s, the pose of the second, and stopping criteria.
+//! Output: the nearest points, and a lower bound of the distance.
+//! Cost: best-first over pairs of discs, eight at a time, some thousand for meshes of any size; no
+//! allocation once the heap has grown.
+//! Not for: bodies that overlap, because surfaces carry no information about inside and outside.
 //!
-//! Discs in `f32` throw away what is surely farther than the best by more than the tolerance; what is left is measured in `f64`, triangle by triangle. A way straight
-//! down both trees, and from its end to the nearest place of the other surface and back, begins with a distance that is nearly the least: what is farther never enters
-//! the heap.
+//! Discs in `f32` reject what is surely farther than the best by more than the tolerance; the rest
+//! is measured in `f64`, triangle by triangle. The first guess descends straight down both trees,
+//! then alternates between the nearest places of the two surfaces. It starts the search with a
+//! distance that is nearly the least, so that pairs farther away never enter the heap.
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
@@ -15,48 +18,52 @@ use crate::narrow::pair::Pair;
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::shape::{Below, Disc, DiscBlock, Surface};
 
-/// Sizes of bodies between which squares of lengths stay within `f32` \[m\].
+/// Body sizes for which squared lengths stay within the range of `f32` \[m\].
 const SIZES: std::ops::Range<f32> = 1e-12..1e15;
 
-/// A disc of A and one of B: eight times the number of its block, and its place in it.
+/// A disc of A and a disc of B, each indexed by eight times its block number plus its lane.
 type DiscPair = [u32; 2];
 
-/// Pairs of discs whose triangles may be nearest.
+/// Heap of pairs of discs whose triangles may be nearest.
 pub(crate) type OpenDiscs = LeastFirst<DiscPair>;
 
-/// When a search may end.
+/// Stopping criteria of a search; it stops at the first one that is met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Until {
-    /// The distance is known to within this \[m\].
+    /// Absolute tolerance of the distance \[m\].
     pub(crate) tolerance: f32,
-    /// Or to within this share of what it is above the level.
+    /// Relative tolerance of the distance: a fraction of its excess over `level`.
     pub(crate) share: f32,
+    /// Distance at which the relative tolerance is 0 \[m\].
     pub(crate) level: f32,
-    /// Or it is surely above or below this \[m\].
+    /// Threshold \[m\]: the search stops once the distance is proven to be above or below it.
     pub(crate) threshold: Option<f32>,
-    /// Or it is at most this \[m\].
+    /// Distance at or below which no closer pair is needed \[m\].
     pub(crate) enough: f32,
-    /// Or so many pairs were looked at.
+    /// Maximum number of pairs of discs visited.
     pub(crate) max_pairs: u32,
 }
 
-/// Two points, one of each surface, in frame A.
+/// The two nearest points, one of each surface, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NearestOfSurfaces {
     pub(crate) on_a: Vec3,
     pub(crate) on_b: Vec3,
-    /// How far they are apart \[m\]; 0 if triangles cross.
+    /// Distance between the two points \[m\]; 0 if triangles cross.
     pub(crate) distance: f32,
-    /// No two points of the surfaces are nearer \[m\].
+    /// Proven lower bound of the distance between the surfaces \[m\].
     pub(crate) lower_bound: f32,
-    /// Pairs of discs that were looked at.
+    /// Number of pairs of discs visited.
     pub(crate) pairs: u32,
-    /// Whether the search was cut short.
+    /// Whether the search stopped at the maximum number of pairs.
     pub(crate) gave_up: bool,
 }
 
-/// The nearest points of two surfaces. `rounding` is that of coordinates, of vertices and of points taken from B to A, in `f32` \[m\].
-/// `None` if a shape has no exact surface, or one of a size at which `f32` fails.
+/// Finds the nearest points of two surfaces.
+///
+/// `rounding` is the `f32` rounding error of coordinates, both of vertices and of points taken from
+/// B to A \[m\]. Returns `None` if a shape has no exact surface, or if one is of a size at which
+/// `f32` fails.
 pub(crate) fn nearest_points(
     pair: &Pair<'_>,
     until: &Until,
@@ -71,6 +78,7 @@ pub(crate) fn nearest_points(
     let mut pairs = 0;
     let mut gave_up = false;
     while let Some(next) = heap.pop() {
+        // Stop once the best is proven to be good enough, or the limit of pairs is reached.
         let enough = best.low_enough(until);
         let lower = next.lower.min(least_left);
         let is_decided = until.threshold.is_some_and(|threshold| {
@@ -82,6 +90,7 @@ pub(crate) fn nearest_points(
             least_left = least_left.min(next.lower);
             break;
         }
+        // Measure two triangles exactly, or open the larger disc.
         let opening = match search.open(next.piece) {
             Opened::Triangles(triangles) => {
                 search.measure(triangles, &mut best);
@@ -89,6 +98,7 @@ pub(crate) fn nearest_points(
             }
             Opened::Block(opening) => opening,
         };
+        // Queue the pairs that may hold something nearer.
         let lowers = opening.block.at_least_apart(&opening.other);
         pairs += opening.block.count() as u32;
         for (lane, lower) in lowers.into_iter().take(opening.block.count()).enumerate() {
@@ -105,27 +115,30 @@ pub(crate) fn nearest_points(
         on_a: best.on_a.as_vec3(),
         on_b: best.on_b.as_vec3(),
         distance,
-        // What was measured is off by rounding, too.
+        // Measured distances have a rounding error, too.
         lower_bound: (distance - rounding).min(least_left),
         pairs,
         gave_up,
     })
 }
 
-/// Where two surfaces meet, in frame A.
+/// The place where two surfaces meet, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Meeting {
-    /// The triangle of A and that of B.
+    /// Indices of the triangle of A and the triangle of B.
     pub(crate) triangles: [u32; 2],
     pub(crate) on_a: Vec3,
     pub(crate) on_b: Vec3,
-    /// How far the triangles are apart \[m\]; 0 if they cross.
+    /// Distance between the triangles \[m\]; 0 if they cross.
     pub(crate) distance: f32,
 }
 
-/// Two triangles that cross or, if none do, the two nearest to within `tolerance` \[m\]; those at most `within` apart \[m\]. `rounding` is that of coordinates in `f32` \[m\].
+/// Finds two triangles that cross or, if none do, the two that are nearest, to within `tolerance`
+/// \[m\].
 ///
-/// Only pairs of discs that may be so near are opened, the nearest first: surfaces farther apart cost little.
+/// Only triangles at most `within` \[m\] apart count. `rounding` is the `f32` rounding error of
+/// coordinates \[m\]. Only pairs of discs that may be that close are opened, the nearest first, so
+/// that surfaces farther apart cost little.
 pub(crate) fn meeting(
     pair: &Pair<'_>,
     within: f32,
@@ -185,7 +198,7 @@ fn open(lower: f32, [a, b]: DiscPair) -> Open<DiscPair> {
     }
 }
 
-/// The nearest points so far.
+/// The nearest points found so far.
 struct Best {
     distance: f64,
     on_a: DVec3,
@@ -193,12 +206,12 @@ struct Best {
 }
 
 impl Best {
-    /// Pairs that hold nothing nearer than this are not worth opening \[m\].
+    /// Returns the lower bound from which a pair is not worth opening \[m\].
     fn low_enough(&self, until: &Until) -> f32 {
         let distance = self.distance as f32;
         let tolerance = (until.tolerance).max(until.share * (distance - until.level));
         match distance.is_finite() {
-            // Wider, and it would not be known whether they are apart.
+            // A wider tolerance would leave open whether the surfaces are apart.
             true => distance - tolerance.min(0.5 * distance),
             false => f32::INFINITY,
         }
@@ -208,33 +221,33 @@ impl Best {
 struct Search<'a> {
     a: &'a Surface,
     b: &'a Surface,
-    /// Of discs.
+    /// Pose of B in A, for discs.
     rotation: Mat3,
     translation: Vec3,
-    /// Of triangles.
+    /// Pose of B in A in `f64`, for triangles.
     exact_rotation: DMat3,
     exact_translation: DVec3,
 }
 
-/// What is in a pair of discs.
+/// Contents of a pair of discs.
 enum Opened<'a> {
     /// One triangle of A and one of B.
     Triangles([u32; 2]),
     Block(Opening<'a>),
 }
 
-/// The discs in one of a pair, and the other in their frame.
+/// The discs inside one disc of a pair, and the other disc in their frame.
 struct Opening<'a> {
     block: &'a DiscBlock,
     number: u32,
     other: Disc,
-    /// The pair that was opened.
+    /// Pair that was opened.
     pair: DiscPair,
     opens_a: bool,
 }
 
 impl Opening<'_> {
-    /// The pair with one of the discs in place of what was opened.
+    /// Returns the pair in which the disc at `lane` replaces the opened disc.
     fn piece(&self, lane: usize) -> DiscPair {
         let disc = 8 * self.number + lane as u32;
         match self.opens_a {
@@ -262,7 +275,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A disc of B, in frame A.
+    /// Transforms a disc of B to frame A.
     fn to_a(&self, disc: Disc) -> Disc {
         Disc {
             center: self.rotation * disc.center + self.translation,
@@ -271,7 +284,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A disc of A, in frame B.
+    /// Transforms a disc of A to frame B.
     fn to_b(&self, disc: Disc) -> Disc {
         let back = self.rotation.transpose();
         Disc {
@@ -281,7 +294,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Opens the larger disc of a pair that is not one triangle.
+    /// Opens the larger disc of a pair that can be opened, or returns the two triangles if neither
+    /// can.
     fn open(&self, pair: DiscPair) -> Opened<'a> {
         let place = |disc: u32| ((disc / 8) as usize, (disc % 8) as usize);
         let ((block_a, lane_a), (block_b, lane_b)) = (place(pair[0]), place(pair[1]));
@@ -311,10 +325,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Two points, one of each surface, that are likely near each other: straight down both trees to two triangles, and from one of them to the nearest place of the
-    /// other surface, and back.
+    /// Returns two points, one of each surface, that are likely near each other.
+    ///
+    /// The search descends straight down both trees to two triangles. It then goes from a point of
+    /// A to the nearest place of B, and back.
     fn first_guess(&self, heap: &mut OpenDiscs) -> Best {
-        /// Tuned: with 1 the search visits a tenth more, with 4 hardly fewer.
+        /// Tuned: at 1 the search visits a tenth more pairs, at 4 hardly fewer.
         const TURNS: usize = 2;
         let mut pair = [0, 0];
         let [a, b] = loop {
@@ -361,7 +377,7 @@ impl<'a> Search<'a> {
         triangle(self.b.corners(index).map(to_a))
     }
 
-    /// Takes the nearest points of a triangle of A and one of B for the best if they are.
+    /// Measures a triangle of A and one of B, and updates `best` if they are nearer.
     fn measure(&self, [a, b]: [u32; 2], best: &mut Best) {
         let found = self.triangle_of_a(a).nearest_points(self.triangle_of_b(b));
         if found.distance_squared < best.distance * best.distance {
@@ -374,7 +390,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The place of a surface nearest to a point, and its distance, if that is less than `most` \[m\]; but for the rounding of discs.
+/// Returns the distance and the place of a surface nearest to a point, if the distance is less than
+/// `most` \[m\]. The choice of the triangle is exact up to the `f32` rounding of disc bounds.
 fn nearest_of(
     surface: &Surface,
     point: DVec3,

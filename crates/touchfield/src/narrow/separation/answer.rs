@@ -1,4 +1,4 @@
-//! What a separation is, how it is asked for, and what all ways to it share.
+//! Types of the separation query, and functions that all its methods share.
 
 use crate::field::{Field, Meaning};
 use crate::geom::{Aabb, Pose, turned_half_extents};
@@ -6,25 +6,31 @@ use crate::narrow::pair::Pair;
 use crate::shape::Shape;
 use glam::{Mat3, Vec3};
 
-/// How well the separation is to be known.
+/// Settings of a separation query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeparationSettings {
-    /// Width of the bracket that the search may leave \[m\]. Between bodies with exact surfaces rounding comes on top while they are apart; else the errors of the
-    /// fields, and, between bodies whose fields do not reach each other, the covering radii of their shells.
+    /// Maximum width of the bracket that the search may leave \[m\].
+    ///
+    /// On top come: rounding, for bodies with exact surfaces that are apart; otherwise the errors
+    /// of the fields and, between bodies whose fields do not reach each other, the covering radii
+    /// of their shells.
     pub tolerance: f32,
-    /// Stop as soon as the separation is proven to be above or below this \[m\].
+    /// Separation to compare with \[m\]: the search stops as soon as the result is proven to be
+    /// above or below it.
     pub threshold: Option<f32>,
-    /// A point of frame A to begin at: the last minimiser of a pair that moved a little \[m\].
+    /// Point of frame A at which the search starts \[m\], for example the last minimiser of a pair
+    /// that has moved a little.
     pub start: Option<Vec3>,
-    /// Boxes after which the search gives up with the bracket it has.
+    /// Maximum number of boxes. Beyond it the search gives up with the bracket it has.
     pub max_boxes: u32,
 }
 
 impl SeparationSettings {
-    /// Boxes that a search may visit unless told otherwise: a tenth of a second of work, and 32 MB of heap at the worst.
+    /// Default for [`Self::max_boxes`]: a tenth of a second of work, and 32 MB of heap at worst.
     pub const MAX_BOXES: u32 = 1 << 20;
 
-    /// To within `tolerance` \[m\], cold and without a threshold.
+    /// Returns settings for a bracket of width `tolerance` \[m\], without a start point or a
+    /// threshold.
     pub fn to_within(tolerance: f32) -> SeparationSettings {
         SeparationSettings {
             tolerance,
@@ -35,53 +41,54 @@ impl SeparationSettings {
     }
 }
 
-/// Why the search ended.
+/// Reasons why the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeparationOutcome {
-    /// The search left no more than the tolerance.
+    /// The bracket is within the tolerance.
     Converged,
-    /// Which side of the threshold it lies on is proven; the bracket may be wide.
+    /// The separation is proven to be above or below the threshold; the bracket may be wide.
     Decided,
-    /// So many boxes were visited as were allowed; the bracket holds, but is wider than asked.
+    /// The maximum number of boxes was reached. The bracket holds, but is wider than the tolerance.
     GaveUp,
 }
 
-/// How far two shapes are apart, or how deep they overlap. Everything is in frame A.
+/// Signed separation of two shapes with proven bounds, in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Separation {
     /// Best estimate, between the bounds \[m\]; negative when overlapping.
     pub separation: f32,
-    /// Proven: the true separation is not less \[m\].
+    /// Proven lower bound of the true separation \[m\].
     pub lower_bound: f32,
-    /// Proven: the true separation is not more \[m\].
+    /// Proven upper bound of the true separation \[m\].
     pub upper_bound: f32,
-    /// Where both fields are about half the separation: the contact point \[m\].
+    /// Contact point, where both fields are about half the separation \[m\].
     pub point: Vec3,
-    /// The point of A that is nearest, or deepest in B \[m\].
+    /// Point of A that is nearest to B, or deepest in B \[m\].
     pub point_on_a: Vec3,
-    /// The point of B that is nearest, or deepest in A \[m\].
+    /// Point of B that is nearest to A, or deepest in A \[m\].
     pub point_on_b: Vec3,
-    /// Unit, from A to B.
+    /// Unit normal from A to B.
     pub normal: Vec3,
-    /// Boxes that were visited.
+    /// Number of boxes visited.
     pub boxes: u32,
-    /// Why the search ended.
+    /// Reason why the search ended.
     pub outcome: SeparationOutcome,
 }
 
-/// How much wider the bracket may be where the bodies are far from where it matters.
+/// Relative precision: how much wider the bracket may be far above a level of interest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Precision {
-    /// The separation that matters \[m\].
+    /// Separation of interest \[m\].
     pub(crate) level: f32,
-    /// The bracket may also leave this share of what the separation is above the level.
+    /// Fraction of the separation's excess over the level that the bracket may leave.
     pub(crate) share: f32,
-    /// A point with a separation as small as this, by the fields' values, ends the search \[m\].
+    /// Separation at which the search ends as soon as the fields' values at a point are as small
+    /// \[m\].
     pub(crate) enough: f32,
 }
 
 impl Precision {
-    /// The same everywhere.
+    /// Equal precision everywhere.
     pub(crate) const EVEN: Precision = Precision {
         level: 0.0,
         share: 0.0,
@@ -89,8 +96,10 @@ impl Precision {
     };
 }
 
-/// For those who ask at every step: to a twentieth of a cell, or to 1e-4 of the smaller body where there are no cells, and with a limit of
-/// some milliseconds. Bodies inside bodies have valleys without a single lowest place, where more would be lost.
+/// Returns settings for queries at every time step: a tolerance relative to the cell size or, where
+/// there are no cells, to the size of the smaller body, and a limit of some milliseconds. Bodies
+/// inside bodies have valleys without a unique lowest place, in which a search without this limit
+/// would spend more time.
 pub(crate) fn quick(pair: &Pair<'_>) -> SeparationSettings {
     let cell_size = pair.a.cell_size().max(pair.b.cell_size());
     let diagonal = |shape: &Shape| shape.solid().diagonal();
@@ -101,7 +110,8 @@ pub(crate) fn quick(pair: &Pair<'_>) -> SeparationSettings {
     }
 }
 
-/// What points may be off that are turned and moved in `f32`: a few roundings of the largest coordinate in play \[m\].
+/// Returns the rounding error of points transformed in `f32` \[m\]: a few roundings of the largest
+/// coordinate involved.
 pub(crate) fn rounding(pair: &Pair<'_>) -> f32 {
     let reach = |solid: Aabb| {
         let corner = solid.min.abs().max(solid.max.abs());
@@ -116,7 +126,7 @@ pub(crate) fn rounding(pair: &Pair<'_>) -> f32 {
     8.0 * f32::EPSILON * largest
 }
 
-/// A proven lower bound of the true distance at a point \[m\].
+/// Returns a proven lower bound of the true distance at a point \[m\].
 pub(crate) fn lower_value(field: &dyn Field, error: f32, point: Vec3) -> f32 {
     match field.meaning() {
         Meaning::Distance => field.distance(point) - error,
@@ -124,7 +134,7 @@ pub(crate) fn lower_value(field: &dyn Field, error: f32, point: Vec3) -> f32 {
     }
 }
 
-/// The box around a box that was turned and moved.
+/// Returns the AABB of a transformed box.
 pub(crate) fn turned_box(bounds: Aabb, pose: Pose) -> Aabb {
     if bounds.is_empty() {
         return bounds;
@@ -132,7 +142,8 @@ pub(crate) fn turned_box(bounds: Aabb, pose: Pose) -> Aabb {
     let rotation = Mat3::from_quat(pose.rotation);
     let (center, half) = (bounds.center(), bounds.half_extents());
     if !(center.is_finite() && half.is_finite()) {
-        // Endless along some axis; turned, along all of them, unless nothing is turned.
+        // Unbounded along some axis: after a rotation unbounded along all of them, unless the
+        // rotation is near the identity.
         if pose.rotation.is_near_identity() {
             return Aabb::new(bounds.min + pose.translation, bounds.max + pose.translation);
         }

@@ -1,9 +1,11 @@
-//! Narrow phase: what the other questions ask of two convex bodies.
+//! Narrow phase: contact and separation queries for pairs of convex bodies.
 //!
-//! Input: a [`Pair`] of shapes that are convex. Output: their contact region, or their separation while they are apart.
-//! Cost: that of `convex`: microseconds. Not for: the separation of bodies that overlap, which is not their least translation.
+//! Input: a [`Pair`] of convex shapes.
+//! Output: their contact region, or their separation while they are apart.
+//! Cost: that of `convex`: microseconds.
+//! Not for: the separation of bodies that overlap, which differs from their minimum translation.
 //!
-//! `convex` knows no fields and no pairs of shapes; this file is where they meet.
+//! The module `convex` does not depend on fields or pairs of shapes; this file connects them.
 
 use crate::narrow::scratch::ConvexBuffers;
 use crate::narrow::scratch::PairMemory;
@@ -16,13 +18,13 @@ use crate::narrow::scratch::Scratch;
 use crate::narrow::separation::answer::{Separation, SeparationOutcome, SeparationSettings};
 use crate::shape::Shape;
 
-/// Both bodies, if both are convex.
+/// Returns both bodies in their relative pose, or `None` if one is not convex.
 fn convex_pair<'a>(pair: &Pair<'a>) -> Option<ConvexPair<'a>> {
     let (a, b) = (pair.a.as_convex()?, pair.b.as_convex()?);
     Some(ConvexPair::new(a, b, pair.a_from_b))
 }
 
-/// Whether both bodies are convex.
+/// Returns whether both bodies are convex.
 pub(crate) fn are_convex(pair: &Pair<'_>) -> bool {
     let is_convex = |shape: &Shape| shape.as_convex().is_some();
     is_convex(pair.a) && is_convex(pair.b)
@@ -42,7 +44,7 @@ pub(crate) fn collide(
     let touch = match memory {
         Some(memory) => pair.touch_with(reach, memory.convex(), &mut cache.epa),
         None => {
-            // Of another pair.
+            // The cache may belong to another pair.
             cache.clear();
             pair.touch(reach, cache)
         }
@@ -55,7 +57,8 @@ pub(crate) fn collide(
     Ok(())
 }
 
-/// Whether two convex bodies come within `max_separation` of each other \[m\]; `None` if they are not convex.
+/// Returns whether two convex bodies come within `max_separation` \[m\] of each other; `None` if
+/// one is not convex.
 pub(crate) fn touching(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -66,7 +69,7 @@ pub(crate) fn touching(
     let memory = match memory {
         Some(memory) => memory.convex(),
         None => {
-            // Of another pair.
+            // The memory may belong to another pair.
             let memory = &mut scratch.convex.cache.memory;
             memory.clear();
             memory
@@ -75,7 +78,8 @@ pub(crate) fn touching(
     Some(pair.come_within_again(f64::from(max_separation), memory))
 }
 
-/// The separation of two convex bodies that are apart; `None` if they are not, or not convex. The cache is of this pair or empty.
+/// Returns the separation of two convex bodies that are apart; `None` if they overlap, or if one is
+/// not convex. The cache must belong to this pair or be empty.
 pub(crate) fn separation(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
@@ -83,7 +87,8 @@ pub(crate) fn separation(
 ) -> Option<Separation> {
     let pair = convex_pair(pair)?;
     let threshold = settings.threshold.map(f64::from);
-    // Overlapping bodies are not asked how deep by this measure: the search for that would be for nothing.
+    // The separation of overlapping bodies is not their penetration depth, so the search for the
+    // latter is skipped.
     if pair.come_within(0.0, cache) {
         return None;
     }
@@ -112,7 +117,7 @@ pub(crate) fn separation(
             outcome: if is_decided {
                 SeparationOutcome::Decided
             } else if upper_bound - lower_bound > settings.tolerance {
-                // Bodies so far apart that `f32` cannot tell.
+                // The bodies are so far apart that `f32` cannot resolve the bracket.
                 SeparationOutcome::GaveUp
             } else {
                 SeparationOutcome::Converged

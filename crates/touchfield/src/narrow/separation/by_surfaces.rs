@@ -1,11 +1,16 @@
-//! Narrow phase: what the triangles of two surfaces tell: how far bodies are apart, and whether surfaces meet that no shell point sees.
+//! Narrow phase: separation and contacts from the triangles of two exact surfaces.
 //!
-//! Input: a [`Pair`] of shapes with exact surfaces. Output: their separation, to the rounding of `f32`, if it is above 0; a contact where triangles cross.
-//! Cost: that of `surface_pairs`: some ten microseconds. Not for: bodies that overlap deeply, whose depth the fields know.
+//! Input: a [`Pair`] of shapes with exact surfaces.
+//! Output: their separation, to the rounding of `f32`, if it is above 0; or a contact where
+//! triangles cross that no shell point detects.
+//! Cost: that of `surface_pairs`: some ten microseconds.
+//! Not for: bodies that overlap deeply, whose depth the fields give.
 //!
-//! Triangles tell how far surfaces are apart; the fields, that neither body is inside the other. Where no triangles cross, a connected part of a surface lies in the
-//! other body as a whole or not at all, so one point of every part tells; and where no part of one surface lies in the other body, nothing of the bodies is common:
-//! what is common would end at one of the surfaces.
+//! The triangles give the distance between the surfaces; the fields show that neither body is
+//! inside the other. Where no triangles cross, each connected part of a surface lies in the other
+//! body as a whole or not at all, so one point per part is enough. Where no part of either surface
+//! lies in the other body, the bodies have nothing in common, because a common region would be
+//! bounded by one of the surfaces.
 
 use glam::Vec3;
 
@@ -23,17 +28,18 @@ use crate::narrow::separation::answer::{Precision, lower_value, quick, rounding}
 use crate::narrow::separation::answer::{Separation, SeparationOutcome, SeparationSettings};
 use crate::shape::{Shape, Surface};
 
-/// What triangles tell of two bodies.
+/// What the triangles show about two bodies.
 pub(crate) enum Told {
-    /// How far they are apart.
+    /// The bodies are apart, with this separation.
     Apart(Separation),
-    /// The separation is at most this \[m\]: surfaces cross, or are so near.
+    /// The separation is at most this \[m\]: surfaces cross, or nearly touch.
     AtMost(f32),
-    /// Nothing: there are no triangles, or one body is inside the other.
+    /// No result: there are no triangles, or they do not fit the range of `f32`.
     Nothing,
 }
 
-/// Asks the triangles. `rounding` is that of points taken from B to A in `f32` \[m\].
+/// Computes the separation from triangles. `rounding` is the `f32` rounding error of points taken
+/// from B to A \[m\].
 pub(crate) fn separation(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
@@ -42,7 +48,8 @@ pub(crate) fn separation(
     heap: &mut OpenDiscs,
 ) -> Told {
     let until = Until {
-        // Rounding comes on top: with it the bracket is no wider than asked, where f32 allows that.
+        // Rounding is added on top: with it the bracket is no wider than the tolerance, where `f32`
+        // allows that.
         tolerance: (settings.tolerance - 3.0 * rounding).max(0.5 * settings.tolerance),
         share: precision.share,
         level: precision.level,
@@ -55,7 +62,7 @@ pub(crate) fn separation(
     };
     let upper_bound = found.distance + rounding;
     if !(found.lower_bound > 0.0 && is_outside(pair, rounding)) {
-        // Of a body inside the other it is no less true.
+        // This bound also holds for a body inside the other.
         return Told::AtMost(upper_bound);
     }
     let gap = found.on_b - found.on_a;
@@ -80,28 +87,31 @@ pub(crate) fn separation(
     })
 }
 
-/// The contact of two bodies whose shells have no point within `max_separation` of the other: where their triangles cross, or come as near as that. Asked of the triangles only if
-/// the shells cannot tell. `None`: apart, or there are no triangles to ask.
+/// Returns the contact of two bodies whose shells have no point within `max_separation` \[m\] of
+/// the other body: where their triangles cross, or are at most that far apart. Returns `None` if
+/// the bodies are apart, if one of them has no exact surface, or if neither has a shell.
 ///
-/// Where surfaces meet, each has a shell point within its covering radius of there. So if no point of one shell is as near to the other body as that, they do not meet.
+/// Where surfaces meet, each has a shell point within its covering radius. If no point of one shell
+/// is that close to the other body, the surfaces do not meet and the triangles are not searched.
 pub(crate) fn contact_between_points(
     pair: &Pair<'_>,
     max_separation: f32,
     scratch: &mut Scratch,
 ) -> Option<Contact> {
-    // For these alone the walk below is worth its while.
+    // Without exact surfaces the walk below is not worth its cost.
     pair.a.exact_surface()?;
     pair.b.exact_surface()?;
     let probe = Probe::finer(pair, "auto").ok()?;
     let rounding = rounding(pair);
     let reach = max_separation + probe.shell.covering_radius() + rounding;
-    // Values may be above the true distances by the field's error.
+    // Values may exceed the true distances by the field's error.
     if !touches(&probe, reach + probe.field.error_bound(), scratch) {
         return None;
     }
     let back = pair.a_from_b.inverse();
     let heap = scratch.separation.discs();
-    // Of several crossings one is found: the same, whichever body is A.
+    // Only one of several crossings is found. The order of the bodies is fixed here, so that it is
+    // the same one whichever body is A.
     if lexicographic(pair.a_from_b.translation, back.translation).is_le() {
         return contact(pair, max_separation, rounding, heap);
     }
@@ -118,7 +128,8 @@ pub(crate) fn contact_between_points(
     })
 }
 
-/// The contact where triangles cross, or are nearest within `max_separation`.
+/// Returns the contact where triangles cross, or where they are nearest within `max_separation`
+/// \[m\].
 fn contact(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -134,16 +145,18 @@ fn contact(
         separation,
         id: ContactId(0),
     };
+    // The triangles are apart: the contact is midway between their nearest points.
     if let Some(normal) = gap.try_normalize().filter(|_| found.distance > 0.0) {
         return Some(contact(found.on_a + 0.5 * gap, normal, found.distance));
     }
     let b_from_a = pair.a_from_b.inverse();
     let (surface_a, surface_b) = (pair.a.exact_surface()?, pair.b.exact_surface()?);
     let [triangle_a, triangle_b] = found.triangles;
-    // How deep the triangle of each goes into the other body, and where.
+    // The lowest point of each triangle in the other body: how deep it goes, and where.
     let of_a = lowest(surface_a, triangle_a, pair.b, b_from_a);
     let of_b = lowest(surface_b, triangle_b, pair.a, pair.a_from_b);
-    // Lowest points lie on ridges of the fields, where gradients jump; where the triangles cross they seldom do.
+    // The normal is taken where the triangles cross. Lowest points lie on ridges of the fields,
+    // where gradients jump; crossings seldom do.
     let normal = crossing_normal(pair, &found, b_from_a);
     let of_a_is_deeper = of_a.1.distance < of_b.1.distance;
     let (place, separation) = if of_a_is_deeper {
@@ -152,15 +165,17 @@ fn contact(
         (of_b.0, of_b.1.distance)
     };
     if separation > 0.0 {
-        // The fields see no overlap: all that is known is where the surfaces meet.
+        // The fields show no overlap: only the place where the surfaces meet is certain.
         return Some(contact(found.on_a, normal, 0.0));
     }
-    // Midway between the place, which is on the surface whose triangle goes deeper, and the other one.
+    // Midway between the lowest point, which is on the surface whose triangle goes deeper, and the
+    // other surface.
     let towards_middle = if of_a_is_deeper { 0.5 } else { -0.5 } * separation;
     Some(contact(place + towards_middle * normal, normal, separation))
 }
 
-/// Out of A and into B where triangles cross: by both fields, else by the triangle of A.
+/// Returns the normal from A to B where triangles cross: from the gradients of both fields, else
+/// from the triangle of A.
 fn crossing_normal(pair: &Pair<'_>, found: &Meeting, b_from_a: Pose) -> Vec3 {
     let of_a = pair.a.field().sample(found.on_a).gradient;
     let in_b = (pair.b.field()).sample(b_from_a.transform_point(found.on_a));
@@ -173,14 +188,15 @@ fn crossing_normal(pair: &Pair<'_>, found: &Meeting, b_from_a: Pose) -> Vec3 {
     by_fields.or_else(by_triangle).unwrap_or(Vec3::Z)
 }
 
-/// The lowest point of a body's field on a triangle of another, in the frame of the field.
+/// Returns the lowest point of a body's field on a triangle of another body, in the frame of the
+/// field.
 fn lowest(
     surface: &Surface,
     triangle: u32,
     body: &Shape,
     body_from_surface: Pose,
 ) -> (Vec3, Sample) {
-    /// Twice what faces take that are no larger than a few cells.
+    /// Twice the number of steps that faces take if they are no larger than a few cells.
     const MAX_STEPS: u32 = 32;
     let corners =
         (surface.corners(triangle)).map(|corner| body_from_surface.transform_point(corner));
@@ -193,14 +209,15 @@ fn lowest(
     (place, sample)
 }
 
-/// Whether neither body is inside the other, their surfaces being apart.
+/// Returns whether neither body is inside the other, given that their surfaces are apart.
 fn is_outside(pair: &Pair<'_>, rounding: f32) -> bool {
     let Pair { a, b, a_from_b } = *pair;
     parts_are_outside(b, a, a_from_b, rounding)
         && parts_are_outside(a, b, a_from_b.inverse(), rounding)
 }
 
-/// Whether every part of one body's surface has a point that is surely outside the other.
+/// Returns whether every part of one body's surface has a point that is proven to be outside the
+/// other body.
 fn parts_are_outside(body: &Shape, other: &Shape, other_from_body: Pose, rounding: f32) -> bool {
     let Some(parts) = (body.exact_surface()).and_then(|surface| surface.closed_parts()) else {
         return false;

@@ -1,4 +1,4 @@
-//! How far two bodies are apart or how deep they overlap, with proven bounds.
+//! Separation of two bodies, or depth of their overlap, with proven bounds.
 
 pub(crate) mod answer;
 pub(crate) mod by_convex;

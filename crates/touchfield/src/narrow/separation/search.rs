@@ -1,14 +1,19 @@
 //! Narrow phase: the signed separation of two shapes, with a proven bracket.
 //!
-//! Input: a [`Pair`], a tolerance. Output: [`Separation`], whose bounds hold the true value, field errors and rounding included.
-//! Cost: grows with the inverse of the tolerance; two field values a box; no allocation once the heap has grown.
+//! Input: a [`Pair`] and a tolerance.
+//! Output: a [`Separation`], whose bounds hold the true value, field errors and rounding included.
+//! Cost: grows with the inverse of the tolerance; two field values per box; no allocation once the
+//! heap has grown.
 //! Not for: contact patches, which the other methods find.
 //!
-//! `separation(A, B) = 2 · min over x of max(φA(x), φB(x))`: the distance of bodies that are apart, minus the diameter of the
-//! largest ball in the overlap of bodies that are not. φA and φB are 1-Lipschitz, so a box of half-diagonal r whose
-//! centre has the value m holds nothing below m − r: the subdivision of document 001, with the half-diagonal for its "size", made
-//! best-first, which makes the smallest bound left in the heap a bound of everything. Convex bodies that are apart are told by `convex`, which brackets their
-//! distance in microseconds, and bodies with exact surfaces by their triangles, which no field's error shifts.
+//! `separation(A, B) = 2 · min over x of max(φA(x), φB(x))`: the distance of bodies that are apart,
+//! minus the diameter of the largest ball in the overlap of bodies that are not.
+//!
+//! φA and φB are 1-Lipschitz, so a box of half-diagonal r whose centre has the value m holds
+//! nothing below m − r. This is the subdivision of \[Adelman\] with the half-diagonal for its
+//! "size", made best-first, so that the smallest bound left in the heap bounds all that is left.
+//! Convex bodies that are apart are handled by `convex`, which brackets their distance in
+//! microseconds, and bodies with exact surfaces by their triangles, which have no field error.
 
 use crate::narrow::scratch::BoxPiece;
 use crate::narrow::scratch::SeparationScratch;
@@ -37,18 +42,20 @@ use crate::narrow::separation::by_surfaces::Told;
 use crate::shape::Shape;
 use crate::threads;
 
-/// Finds the separation of a pair.
+/// Computes the separation of a pair.
 pub fn separation(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
     scratch: &mut SeparationScratch,
 ) -> Result<Separation, CollideError> {
-    // Of another pair.
+    // The cache may belong to another pair.
     scratch.convex.clear();
     separation_above(pair, settings, Precision::EVEN, scratch)
 }
 
-/// [`separation`] of a pair that was asked before, or will be again: `memory` is its own, and lets convex bodies begin where they ended.
+/// Computes the separation of a pair, as [`separation`] does, with a warm start from `memory`.
+///
+/// `memory` belongs to this one pair and carries the state of convex bodies from call to call.
 pub fn separation_again(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
@@ -65,7 +72,8 @@ pub fn separation_again(
     found
 }
 
-/// [`separation`], less precise the farther it is above a level. `scratch.convex` is of this pair or clear.
+/// Computes the separation, less precisely the farther it is above the level of `precision`.
+/// `scratch.convex` must belong to this pair or be clear.
 pub(crate) fn separation_above(
     pair: &Pair<'_>,
     settings: &SeparationSettings,
@@ -75,6 +83,7 @@ pub(crate) fn separation_above(
     let pair = &checked(pair)?;
     check_tolerance(settings.tolerance)?;
     let both = Both::of(pair)?;
+    // Convex bodies and exact surfaces have faster methods.
     if let Some(found) = by_convex::separation(pair, settings, &mut scratch.convex) {
         return Ok(found);
     }
@@ -83,6 +92,7 @@ pub(crate) fn separation_above(
     if let Told::Apart(found) = by_surfaces {
         return Ok(found);
     }
+    // Otherwise search for `min max(φA, φB)`, which is half the separation.
     let mut search = Search {
         both,
         tolerance: 0.5 * settings.tolerance,
@@ -109,10 +119,10 @@ pub(crate) fn separation_above(
     else {
         return Ok(search.run(settings.max_boxes, scratch));
     };
-    // Between the boxes of the fields only lower bounds are known. So the fields show that the bodies are apart, which takes
-    // little, and the shells how far.
+    // Outside the boxes of the fields only lower bounds are available. So the fields show that the
+    // bodies are apart, which takes little work, and the shells measure how far.
     let asked = search.threshold;
-    // Where the level lies within what the shells leave open, the fields know better.
+    // Where the level lies within the uncertainty of the shells, the fields are more precise.
     let above = 2.0 * (search.best.low - search.precision.level);
     let shells_suffice = precision.share == 0.0
         || nearest.lower_bound - precision.level >= (1.0 - precision.share) * above;
@@ -120,6 +130,7 @@ pub(crate) fn separation_above(
         search.threshold = Some(asked.unwrap_or(0.0).max(0.0));
     }
     let mut found = search.run(settings.max_boxes, scratch);
+    // Apart: the shells improve the bracket, the points and the normal.
     if found.lower_bound > 0.0 {
         found.lower_bound = (found.lower_bound.max(nearest.lower_bound)).min(found.upper_bound);
         let gap = nearest.on_b - nearest.on_a;
@@ -140,7 +151,7 @@ pub(crate) fn separation_above(
     Ok(found)
 }
 
-/// Appends the one contact that the separation is, if it is at most `max_separation`.
+/// Appends the contact at the minimum of the separation, if that is at most `max_separation` \[m\].
 pub(crate) fn collide(
     pair: &Pair<'_>,
     max_separation: f32,
@@ -160,14 +171,15 @@ pub(crate) fn collide(
     Ok(())
 }
 
-/// The separation at many poses of B, in order.
+/// Computes the separation at many poses of B, in parallel; results are in the order of the poses.
 pub fn separation_many(
     a: &Shape,
     b: &Shape,
     a_from_b: &[Pose],
     settings: &SeparationSettings,
 ) -> Vec<Result<Separation, CollideError>> {
-    /// Long enough that a heap is worth growing, short enough that all threads get some.
+    /// Number of poses per thread task: enough for a heap to be worth growing, few enough that all
+    /// threads get some.
     const PIECE: usize = 64;
     threads::map_sharing(a_from_b, PIECE, |&a_from_b, scratch| {
         separation(&Pair { a, b, a_from_b }, settings, scratch)
@@ -180,12 +192,14 @@ struct Both<'a> {
     b: &'a Shape,
     a_from_b: Pose,
     b_from_a: (Mat3, Vec3),
-    /// What is to be taken off a value to bound the true distance from below \[m\].
+    /// Error of a value of A's field; a value minus its error bounds the true distance from below
+    /// \[m\].
     error_a: f32,
+    /// Error of a value of B's field \[m\].
     error_b: f32,
-    /// Of a point that is taken from A to B, and of the few sums made with it \[m\].
+    /// Rounding error of a point taken from A to B, and of the few sums made with it \[m\].
     rounding: f32,
-    /// The solid of B, in frame A.
+    /// Bounds of B's solid, in frame A.
     solid_b: Aabb,
 }
 
@@ -217,30 +231,32 @@ impl<'a> Both<'a> {
         self.b_from_a.0 * point_in_a + self.b_from_a.1
     }
 
-    /// A proven lower bound of `max(φA, φB)` at a point \[m\].
+    /// Returns a proven lower bound of `max(φA, φB)` at a point \[m\].
     fn low(&self, point: Vec3) -> f32 {
         let low_a = lower_value(self.a.field(), self.error_a, point);
         low_a.max(lower_value(self.b.field(), self.error_b, self.to_b(point)))
     }
 
-    /// Values and gradients of both, in frame A.
+    /// Returns the samples of both fields, with gradients in frame A.
     fn sample(&self, point: Vec3) -> [Sample; 2] {
         let in_b = self.b.field().sample(self.to_b(point));
         let gradient = self.a_from_b.transform_vector(in_b.gradient);
         [self.a.field().sample(point), Sample { gradient, ..in_b }]
     }
 
-    /// Nothing in the box has less than this, by planes below both fields: to second order in its size, where gradients cancel.
+    /// Returns a lower bound of `max(φA, φB)` in a box \[m\], from planes below both fields. Where
+    /// the gradients cancel, it is exact to second order in the box's size.
     ///
-    /// For every share `λ` from 0 to 1, `max(φA, φB) ≥ λ φA + (1 − λ) φB`, and a linear function is least at a corner of the box. The
-    /// best share lies at an end or where a component of the joint gradient changes its sign.
+    /// For every weight `λ` from 0 to 1, `max(φA, φB) ≥ λ φA + (1 − λ) φB`, and a linear function
+    /// is least at a corner of the box. The best weight lies at an end, or where a component of the
+    /// joint gradient changes its sign.
     fn lower_by_planes(&self, center: Vec3, half: Vec3) -> Option<f32> {
         let plane_a = self
             .a
             .field()
             .lower_plane(Aabb::from_center(center, half))?;
         let half_b = turned_half_extents(self.b_from_a.0, half);
-        // Grown by what turning it may have rounded away.
+        // Grown by what the rotation may have rounded away.
         let cell_b = Aabb::from_center(self.to_b(center), half_b).grown(self.rounding);
         let plane_b = self.b.field().lower_plane(cell_b)?;
         let (slope_a, slope_b) = (
@@ -254,7 +270,7 @@ impl<'a> Both<'a> {
         let crossings = slope_b / (slope_b - slope_a);
         let mut lower = at(0.0).max(at(1.0));
         for share in crossings.to_array() {
-            // NaN where the components are equal: then no share is special.
+            // NaN where the components are equal: then the axis gives no candidate.
             if share > 0.0 && share < 1.0 {
                 lower = lower.max(at(share));
             }
@@ -262,16 +278,18 @@ impl<'a> Both<'a> {
         Some(lower - self.rounding)
     }
 
-    /// Halfway between the boxes where they are apart, in the middle of their overlap where they are not.
+    /// Returns a starting point: the middle between the boxes where they are apart, the centre of
+    /// their overlap where they are not.
     fn first_guess(&self) -> Vec3 {
         let (a, b) = (self.a.solid(), self.solid_b);
         let overlap = a.intersection(b);
-        // Apart along an axis, min and max have changed places, and the middle is that of the gap.
+        // Along an axis on which the boxes are apart, min and max are swapped, and the middle is
+        // that of the gap.
         let middle = overlap.center();
         if middle.is_finite() {
             return middle;
         }
-        // One side is endless along some axis: the middle of the other, as near as that goes.
+        // One box is unbounded along some axis: use the centre of the other, if it is finite.
         let finite = if a.is_finite() { a } else { b };
         let center = finite.center();
         if center.is_finite() {
@@ -282,17 +300,20 @@ impl<'a> Both<'a> {
     }
 }
 
-/// The best point so far.
+/// The best points so far.
 #[derive(Clone, Copy)]
 struct Candidate {
+    /// Point of the least `low` \[m\].
     point: Vec3,
-    /// `max` of both values less their errors: what bounds are compared with \[m\].
+    /// The least `max` of both values minus their errors, which lower bounds are compared with
+    /// \[m\].
     low: f32,
     /// Proven upper bound of the minimum \[m\].
     upper: f32,
-    /// The least `max` of both values as they are: the best guess, which errors do not shift \[m\].
+    /// The least `max` of both values themselves: the best estimate, which errors do not shift
+    /// \[m\].
     value: f32,
-    /// Where that is \[m\].
+    /// Point of the least `value` \[m\].
     guess: Vec3,
 }
 
@@ -308,23 +329,24 @@ impl Candidate {
 
 struct Search<'a> {
     both: Both<'a>,
-    /// Of the minimum, half that of the separation \[m\].
+    /// Tolerance of the minimum, half that of the separation \[m\].
     tolerance: f32,
     threshold: Option<f32>,
-    /// Its levels are of the minimum, too.
+    /// Precision of the minimum: its levels are half those of the separation.
     precision: Precision,
     best: Candidate,
     boxes: u32,
 }
 
 impl Search<'_> {
-    /// Boxes that hold nothing below this are not worth opening \[m\].
+    /// Returns the lower bound from which a box is not worth opening \[m\].
     fn low_enough(&self) -> f32 {
         let above = self.best.low - self.precision.level;
         self.best.low - self.tolerance.max(self.precision.share * above)
     }
 
-    /// Whether the best point so far lies apart from both bodies and outside the box of a field with cells.
+    /// Returns whether the best point so far lies outside both bodies and outside the box of a
+    /// field with cells.
     fn is_beyond_the_fields(&self) -> bool {
         let Both { a, b, .. } = &self.both;
         let is_outside = |shape: &Shape, point: Vec3| {
@@ -334,7 +356,8 @@ impl Search<'_> {
         self.best.low > 0.0 && (is_outside(a, point) || is_outside(b, self.both.to_b(point)))
     }
 
-    /// The nearest points of both shells, if there are two; the best point goes midway between them if that is better.
+    /// Returns the nearest points of both shells, if both bodies have one, and considers the point
+    /// midway between them.
     fn nearest_points(&mut self, scratch: &mut SeparationScratch) -> Option<NearestPoints> {
         let (shell_a, shell_b) = (self.both.a.shell()?, self.both.b.shell()?);
         let nearest = nearest_points(
@@ -349,7 +372,7 @@ impl Search<'_> {
         Some(nearest)
     }
 
-    /// Best-first branch and bound.
+    /// Runs the best-first branch and bound.
     fn run(mut self, max_boxes: u32, scratch: &mut SeparationScratch) -> Separation {
         let SeparationScratch {
             heap,
@@ -358,12 +381,13 @@ impl Search<'_> {
             ..
         } = scratch;
         heap.clear();
-        // Where φA or φB exceeds a proven upper bound, the minimum is not.
+        // Outside the region where both φA and φB are below a proven upper bound there is no
+        // minimum.
         let reach = self.best.upper.max(0.0) * (1.0 + 4.0 * f32::EPSILON) + self.both.error_b;
         let root = (self.both.a.solid().grown(reach)).intersection(self.both.solid_b.grown(reach));
         let (center, half) = (root.center(), root.half_extents());
         if root.is_empty() || !center.is_finite() || !half.is_finite() {
-            // Coordinates beyond f32: nothing is known.
+            // Coordinates overflow `f32`: nothing can be proven.
             return self.answer(f32::NEG_INFINITY, SeparationOutcome::GaveUp);
         }
         heap.push(Open {
@@ -371,10 +395,11 @@ impl Search<'_> {
             number: 0,
             piece: BoxPiece { center, half },
         });
-        // The smallest bound among boxes that were left unopened.
+        // The smallest lower bound among the boxes that were left unopened.
         let mut closed = f32::INFINITY;
         let mut outcome = SeparationOutcome::Converged;
         while let Some(open) = heap.pop() {
+            // Stop if the rest cannot improve the result, or if a criterion or limit is met.
             if open.lower >= self.low_enough() {
                 closed = closed.min(open.lower);
                 break;
@@ -397,15 +422,17 @@ impl Search<'_> {
                 outcome = SeparationOutcome::GaveUp;
                 break;
             }
+            // Open the box.
             let half = self.split(&open.piece, centers);
             closed = closed.min(self.visit(open.lower, half, centers, distances, heap));
         }
-        // An empty heap means that all that is left was closed.
+        // If the heap is empty, every box that remains was closed.
         let lower = closed.min(self.best.low);
         self.answer(lower, outcome)
     }
 
-    /// The middles of the parts of a box, and half their sides: long axes are halved, short ones wait.
+    /// Fills `centers` with the centres of the parts of a box, and returns their half-extents. Long
+    /// axes are halved; short ones are kept.
     fn split(&self, piece: &BoxPiece, centers: &mut Vec<Vec3>) -> Vec3 {
         let longest = piece.half.max_element();
         let halved = piece.half.cmpgt(Vec3::splat(0.6 * longest));
@@ -427,7 +454,8 @@ impl Search<'_> {
         half
     }
 
-    /// Bounds the parts of a box and keeps those that may hold less than the best. Returns the least bound of the others.
+    /// Bounds the parts of a box, and queues those that may hold less than the best. Returns the
+    /// least bound of the others.
     fn visit(
         &mut self,
         lower_of_parent: f32,
@@ -442,7 +470,7 @@ impl Search<'_> {
         let mut left = f32::INFINITY;
         lower_values(self.both.a.field(), self.both.error_a, centers, distances);
         let mut kept = 0;
-        // Those that A alone rules out need no value of B.
+        // Parts that A alone rules out need no value of B.
         let most = self.low_enough();
         for index in 0..centers.len() {
             let lower = distances[index] - radius;
@@ -479,7 +507,7 @@ impl Search<'_> {
         left
     }
 
-    /// Takes a point, and what descent from it finds, for the best if they are.
+    /// Compares a point, and the point that descent from it finds, with the best so far.
     fn consider(&mut self, from: Vec3) {
         for point in [from, self.descend(from)] {
             let in_b = self.both.to_b(point);
@@ -502,15 +530,18 @@ impl Search<'_> {
         }
     }
 
-    /// Goes down `max(φA, φB)` from a point: first to where both are equal, then along their common slope.
+    /// Descends on `max(φA, φB)` from a point: first to where both values are equal, then along
+    /// their common slope.
     ///
-    /// Only a guess for the search to begin with: it proves nothing, and may stop anywhere.
+    /// It only provides a starting guess for the search: it proves nothing, and may stop anywhere.
     fn descend(&self, from: Vec3) -> Vec3 {
-        /// Tuned: fewer leave the search with a poor start, more cost as much as the boxes they save.
+        /// Tuned: with fewer steps the search has a poor start, more cost as much as the boxes they
+        /// save.
         const STEPS: usize = 24;
         let larger = |[a, b]: &[Sample; 2]| a.distance.max(b.distance);
         let mut best = (from, self.both.sample(from));
-        // As far as the slope would have to go if the bodies had the curvature of the distance itself.
+        // The length that the step would need if the bodies had the curvature of the distance
+        // itself.
         let mut stride = 0.5 * larger(&best.1).abs();
         let mut point = downhill(from, &best.1, stride);
         for _ in 1..STEPS {
@@ -519,7 +550,7 @@ impl Search<'_> {
                 best = (point, samples);
                 stride *= 1.5;
             } else {
-                // Back to the best, and less far.
+                // Return to the best point and take a shorter step.
                 stride *= 0.4;
                 if stride < 0.1 * self.tolerance {
                     break;
@@ -558,12 +589,13 @@ impl Search<'_> {
     }
 }
 
-/// One step of descent: to where both values would be equal, and `stride` down their common slope.
+/// Returns `point` moved by one step of descent: to where both values would be equal, and `stride`
+/// \[m\] down their common slope.
 fn downhill(point: Vec3, [a, b]: &[Sample; 2], stride: f32) -> Vec3 {
     // Moving by s along −∇φ of the larger lowers it by s and the other by s·cos.
     let cosine = a.gradient.dot(b.gradient).clamp(-1.0, 1.0);
     let difference = a.distance - b.distance;
-    // Parallel gradients never meet; half the way down the larger is as good as any.
+    // Planes with parallel gradients never meet; half the way down the larger is as good as any.
     let length = (difference.abs() / (1.0 - cosine).max(0.25)).min(difference.abs() * 2.0);
     let down = if difference > 0.0 {
         -a.gradient
@@ -573,7 +605,7 @@ fn downhill(point: Vec3, [a, b]: &[Sample; 2], stride: f32) -> Vec3 {
     point + length * down - stride * 0.5 * (a.gradient + b.gradient)
 }
 
-/// [`lower_value`] of many points.
+/// Computes [`lower_value`] at many points.
 fn lower_values(field: &dyn Field, error: f32, points: &[Vec3], out: &mut Vec<f32>) {
     match field.meaning() {
         Meaning::Distance => {
@@ -589,12 +621,14 @@ fn lower_values(field: &dyn Field, error: f32, points: &[Vec3], out: &mut Vec<f3
     }
 }
 
-/// A proven upper bound of the true distance at a point \[m\].
+/// Returns a proven upper bound of the true distance at a point \[m\].
 ///
-/// Intervals hold the field's own error; `rounding` is that of the point. Outside its box a field gives lower bounds only, so we walk towards the surface: the distance is at most the way to any
-/// point plus the distance there.
+/// Intervals include the field's own error; `rounding` is that of the point. Outside its box a
+/// field gives lower bounds only, so the function walks towards the surface: the distance is at
+/// most the path to any point plus the distance there.
 fn upper_value(field: &dyn Field, rounding: f32, point: Vec3) -> f32 {
-    /// Each step leaves at least the box; a few bring the surface within the field's own error.
+    /// Each step reaches at least the box; a few bring the walker to the surface within the field's
+    /// own error.
     const STEPS: usize = 6;
     let at = |point: Vec3| field.interval(Aabb::new(point, point)).upper;
     let mut upper = at(point);

@@ -1,7 +1,10 @@
-//! When a moving point is in contact with a field that has no cells: closed forms, and what lies outside a grid.
+//! Finds when a moving point is in contact with a field that has no cells: closed forms, and the
+//! outside of a grid.
 //!
-//! Input: the distance as a function of time, and how fast it can change. Output: spans, to a resolution.
-//! Cost: a value a halving; only what may cross the level is halved. Not for: grids, which know their polynomials.
+//! Input: the distance as a function of time, and a bound of its rate of change.
+//! Output: spans, to a resolution.
+//! Cost: one value per halving; only intervals that may cross the level are halved.
+//! Not for: grids, whose pieces are polynomials.
 
 use std::ops::ControlFlow;
 
@@ -9,30 +12,32 @@ use crate::field::along_line::line::Times;
 use crate::field::along_line::piece::Piece;
 use crate::narrow::motion::swept_points::spans::Collector;
 
-/// Halvings of the whole motion: times are known to 8e-6 of it, and a dip below the level that is shallower than what the field can
-/// change in half that time may be missed.
+/// Maximum number of halvings of the whole motion: times are resolved to 8e-6 of it, and a dip
+/// below the level that is shallower than the change of the field in half that time may be missed.
 const MOST_HALVINGS: u32 = 17;
 
-/// A distance along a path.
+/// The distance along a path, as a function of time.
 pub(super) struct Path<F> {
     pub(super) distance: F,
-    /// The distance changes by no more than this in the whole motion's time \[m\],
+    /// Maximum change of the distance over the whole motion, jumps apart \[m\].
     pub(super) speed: f64,
-    /// and by this at once \[m\].
+    /// Maximum jump of the distance \[m\].
     pub(super) jump: f64,
 }
 
 impl<F: Fn(f64) -> f64> Path<F> {
-    /// Tells the collector of all pieces between two times, in order.
+    /// Passes all pieces between two times to the collector, in order.
     pub(super) fn cross(&self, times: Times, out: &mut Collector<'_>) -> ControlFlow<()> {
         let ends = times.map(&self.distance);
         self.halve(times, ends, out, MOST_HALVINGS)
     }
 
-    /// When the distance may first be at or below a level between two times: no later than it is, and `None` only if it never is. A few values, each as far on as the
-    /// last allows; what is not farther than `within` counts as there.
+    /// Returns a lower bound of the time at which the distance is first at or below a level, or
+    /// `None` if it is proven never to be. It takes a few values, each as far ahead as the last
+    /// allows, and stops within `within` \[m\] of the level.
     pub(super) fn may_begin(&self, [from, to]: Times, level: f64, within: f64) -> Option<f64> {
-        /// Not tuned: a path that is aimed at the level is there after two, one along it would take any number.
+        /// Maximum number of values. Not tuned: a path aimed at the level arrives after two, one
+        /// along it would take any number.
         const VALUES: u32 = 6;
         let mut time = from;
         for _ in 0..VALUES {
@@ -65,10 +70,10 @@ impl<F: Fn(f64) -> f64> Path<F> {
             return out.below(times);
         }
         let middle = 0.5 * (times[0] + times[1]);
-        // Where values jump by more than a step can change them, smaller steps tell no more.
+        // Where values jump by more than a step can change them, smaller steps add no information.
         let is_fine = 8.0 * self.speed * (times[1] - times[0]) <= self.jump;
         if left == 0 || is_fine || middle <= times[0] || middle >= times[1] {
-            // A line, between what is known.
+            // Interpolate linearly between the known values.
             let line = [ends[0], ends[1] - ends[0], 0.0, 0.0, 0.0];
             return out.visit(times, Piece::Polynomial(line));
         }

@@ -1,8 +1,11 @@
-//! Many points that go straight, against one field: one goes on while others wait for memory.
+//! Contact of many straight-moving points with one field, interleaved so that one advances while
+//! others wait for memory.
 //!
-//! Input: segments, a field. Output: the spans of each, the same bits as one by one. Cost: for dense fields with an octree that exceed the caches a fifth less
-//! than single calls take, for others the same. No allocation once the buffers have grown.
-//! Not for: threads; each may have its own part of the segments.
+//! Input: segments, a field.
+//! Output: the spans of each, bitwise the same as one by one.
+//! Cost: for dense fields with an octree that exceed the caches, a fifth less than single calls;
+//! for others the same. No allocation once the buffers have grown.
+//! Not for: threads; each may process its own part of the segments.
 
 use glam::Vec3;
 
@@ -12,31 +15,32 @@ use crate::narrow::motion::swept_points::segment::{
 };
 use crate::narrow::motion::swept_points::spans::Span;
 
-/// Segments that are on their way at once: enough to wait for memory together. Not tuned; each takes about half a kilobyte of the first cache.
+/// Number of segments in flight at once: enough to hide the latency of memory. Not tuned; each
+/// takes about half a kilobyte of the first-level cache.
 const LANES: usize = 8;
 
-/// The spans of many segments.
+/// Spans of many segments.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentSpans {
     spans: Vec<Span>,
-    /// Of each segment, where its spans begin and end.
+    /// Start and end of each segment's spans.
     places: Vec<[usize; 2]>,
-    /// Of segments on their way.
+    /// Spans of the segments in flight.
     lanes: Vec<Vec<Span>>,
 }
 
 impl SegmentSpans {
-    /// Segments.
+    /// Returns the number of segments.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are no segments.
+    /// Returns whether there are no segments.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Spans of the segment of this number, in order of time; none beyond the last segment.
+    /// Returns the spans of one segment, in order of time; none beyond the last segment.
     pub fn of(&self, segment: usize) -> &[Span] {
         let [start, end] = self.places.get(segment).copied().unwrap_or_default();
         &self.spans[start..end]
@@ -49,15 +53,17 @@ impl SegmentSpans {
     }
 }
 
-/// A segment on its way through a grid.
+/// A segment in flight through a grid.
 struct Lane {
     segment: usize,
     walk: PlaneWalk,
-    /// When it leaves the grid.
+    /// Time at which it leaves the grid.
     leaves: f64,
 }
 
-/// Finds when points that move from one place to another are in contact, as [`cross_segment`](crate::narrow::motion::swept_points::segment::cross_segment()) does for one. `out` is cleared and refilled.
+/// Finds when points that move along straight segments are in contact, as
+/// [`cross_segment`](crate::narrow::motion::swept_points::segment::cross_segment()) does for one.
+/// `out` is cleared and refilled.
 pub fn cross_segments(
     target: &SweptField<'_>,
     segments: &[[Vec3; 2]],
@@ -71,6 +77,7 @@ pub fn cross_segments(
     }
     out.places.resize(segments.len(), [0; 2]);
     out.lanes.resize_with(LANES, Vec::new);
+    // Only dense fields with planes benefit from interleaving; others are processed one by one.
     let Some((stored, field)) = target.planes(settings.level) else {
         for (index, &[from, to]) in segments.iter().enumerate() {
             out.lanes[0].clear();
@@ -83,6 +90,7 @@ pub fn cross_segments(
     let within = field.within();
     let mut ways: [Option<Lane>; LANES] = [const { None }; LANES];
     let mut next = 0;
+    // Each turn advances every segment in flight by one step, and refills the free lanes.
     loop {
         let mut is_over = true;
         for (lane, way) in ways.iter_mut().enumerate() {

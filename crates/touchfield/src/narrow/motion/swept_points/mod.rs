@@ -1,12 +1,16 @@
-//! Narrow phase: points that move, against a field. When is a point at or below a level?
+//! Narrow phase: when moving points are at or below a level of a field.
 //!
-//! Input: a segment, or a shell of points and its motion; any field. Output: spans of time in contact, or the first, or only whether.
-//! Cost: a few hundred nanoseconds a segment where an octree skips what is far; a shell asks for few of its points.
+//! Input: a segment, or a shell of points and its motion; any field.
+//! Output: spans of time in contact, or the first, or only whether there is one.
+//! Cost: a few hundred nanoseconds per segment where an octree skips what is far; a shell tests few
+//! of its points.
 //! Not for: surfaces between points, which `cast` covers with a proof.
 //!
-//! After document 002 (docs/BIBLIOGRAPHY.md), sections 3.1 to 3.3. **Touching counts**: a point at the level is in contact. Going past it: the exact
-//! polynomial of a cell instead of two signs, so that a crossing into and out of one cell is not lost; blocks are skipped by their
-//! range *and* by how steep the field is; nodes and points of a shell may move on true paths, not only on straight ones.
+//! After \[XuCcd2014\] (docs/BIBLIOGRAPHY.md), sections 3.1 to 3.3. **Touching counts**: a point at
+//! the level is in contact. We differ in three ways. A cell is crossed by its exact polynomial
+//! instead of two signs, so that a crossing into and out of one cell is not lost. Blocks are
+//! skipped by their range *and* by the slope of the field. Nodes and points of a shell may move on
+//! true paths, not only on straight ones.
 //!
 //! ```
 //! use glam::Vec3;

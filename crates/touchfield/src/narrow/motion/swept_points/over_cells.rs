@@ -1,8 +1,12 @@
-//! A line through the cells of a stored field: all of them, or only those that blocks do not rule out.
+//! Traversal of a line through the cells of a stored field: all of them, or only those that blocks
+//! do not rule out.
 //!
-//! Input: a line in units of cells, the times at which it is in the grid, an octree if there is one. Output: pieces of the line, in order.
-//! Cost: without an octree every cell on the way; with one, a few blocks and the cells that may hold the level. No allocation.
-//! Not for: what is beyond the grid.
+//! Input: a line in units of cells, the times at which it is in the grid, an octree if there is
+//! one.
+//! Output: pieces of the line, in order.
+//! Cost: without an octree every cell on the way; with one, a few blocks and the cells that may
+//! hold the level. No allocation.
+//! Not for: the outside of the grid.
 
 use std::ops::ControlFlow;
 
@@ -19,16 +23,18 @@ use crate::field::{DenseGrid, Field, FieldOctree, MinMaxOctree};
 use crate::narrow::motion::swept_points::spans::Collector;
 use crate::narrow::motion::swept_points::within::Within;
 
-/// How far a level is beyond a piece that it is not in.
+/// Bounds of how far a line can skip ahead after a piece that does not hold the level.
 struct Leaps {
-    /// Cells \[per m of the field\], rounded down: by the steepest slope there is,
+    /// Cells per metre of the field's value, from the steepest slope, rounded down \[cells/m\].
     per_value: f64,
-    /// or because the true distance changes no faster than one goes,
+    /// Cells per metre of distance, rounded down: the true distance changes no faster than a point
+    /// moves \[cells/m\].
     per_metre: f64,
-    /// and is nowhere off by more than half of this \[cells\].
+    /// Twice the error bound of the field \[cells\], which bounds by distance must subtract.
     jump: f64,
-    /// Time a cell takes.
+    /// Time to cross one cell length.
     time: f64,
+    /// Time at which the line ends.
     end: f64,
 }
 
@@ -44,8 +50,8 @@ impl Leaps {
         }
     }
 
-    /// Until when the level stays away after a piece that ends at `leaves`; `None` where that is less than a cell, which might, by
-    /// rounding, lead nowhere.
+    /// Returns the time until which the level stays away after a piece that ends at `leaves`.
+    /// Returns `None` where that is less than a cell, because rounding might prevent any progress.
     #[inline(always)]
     fn after(&self, piece: &Piece, leaves: f64) -> Option<f64> {
         let gap = f64::from(piece.gap());
@@ -54,28 +60,30 @@ impl Leaps {
     }
 }
 
-/// How a walk goes on.
+/// State of a walk after a step.
 pub(super) enum Goes {
-    /// There is more of it.
+    /// The walk continues.
     On,
-    /// It has left the grid, or ends there.
+    /// The walk has left the grid, or ends there.
     Left,
-    /// Nothing more is wanted.
+    /// No further piece is needed.
     Enough,
 }
 
-/// A dense grid with planes over its blocks: what walks over it share.
+/// A dense grid with planes over its blocks, shared by all walks over it.
 pub(super) struct PlaneField<'a> {
     grid: &'a DenseGrid,
     blocks: &'a MinMaxOctree,
     planes: &'a BlockPlanes,
     asking: Asking,
     level: f32,
-    /// As of [`Leaps`], rounded.
+    /// Skip bound of [`Leaps`] by the steepest slope, rounded down \[cells/m\].
     per_value: f32,
+    /// Skip bound of [`Leaps`] by distance, rounded down \[cells/m\].
     per_metre: f32,
+    /// Twice the error bound of the field, rounded up \[cells\].
     jump: f32,
-    /// Where a walk begins, in levels above the leaves.
+    /// Height at which a walk starts, in levels above the leaves.
     start_height: usize,
 }
 
@@ -86,11 +94,13 @@ impl<'a> PlaneField<'a> {
         planes: &'a BlockPlanes,
         level: f32,
     ) -> PlaneField<'a> {
-        /// Levels below the root to begin at: most ways lead through more than one eighth of an eighth of the box. Not tuned; up or down from there is a step each.
+        /// Number of levels below the root at which walks start: most lines lead through more than
+        /// one eighth of an eighth of the box. Not tuned; each level up or down from there is one
+        /// step.
         const BELOW_ROOT: usize = 2;
         let blocks = octree.cells();
         let layout = grid.layout();
-        // Rounded down by more than `f32` rounds.
+        // Rounded down by more than the rounding of `f32`.
         let per_metre = (1.0 - 1e-6) / layout.cell_size;
         PlaneField {
             grid,
@@ -105,39 +115,42 @@ impl<'a> PlaneField<'a> {
         }
     }
 
-    /// Where it is good: all of it.
+    /// Returns the box in which the grid is valid: all of it.
     pub(super) fn within(&self) -> Within {
         let layout = self.grid.layout();
         Within::new(layout, [DVec3::ZERO, layout.cells().as_dvec3()])
     }
 
-    /// No level within so many cells of where it is this far away \[m\].
+    /// Returns a lower bound of the distance along the line to a place at the level, given the gap
+    /// between the level and the value here \[cells\].
     #[inline(always)]
     fn free(&self, gap: f32) -> f32 {
         f32::max(self.per_value * gap, self.per_metre * gap - self.jump)
     }
 }
 
-/// A walk over blocks of a dense grid, each nearly linear. It can be left at any block and taken up again.
+/// A walk over blocks of a dense grid, each nearly linear. It can be suspended at any block and
+/// resumed.
 ///
-/// Blocks are passed in `f32`, with room for its rounding; cells are walked in `f64`, so answers are those of cells alone.
+/// Blocks are passed in `f32`, with room for its rounding; cells are walked in `f64`, so results
+/// equal those of walking cells alone.
 pub(super) struct PlaneWalk {
     asked: Asked,
     line: RoughLine,
-    /// What a leap must be longer than to be one: more than any rounding \[cells\].
+    /// Minimum length of a leap \[cells\]: more than any rounding.
     least_leap: f32,
-    /// All is known up to here \[cells\].
+    /// Distance along the line up to which everything is known \[cells\].
     way: f32,
-    /// Of the block it looks at next, in levels above the leaves.
+    /// Height of the next block, in levels above the leaves.
     height: usize,
     block: RoughBlock,
-    /// Its number.
+    /// Index of the next block.
     index: usize,
-    /// Where it is among cells: up to there all of them were looked at that had to be.
+    /// Position among the cells: all necessary cells before it were visited.
     walker: Walker,
-    /// When it began.
+    /// Time at which the walk began.
     from: f64,
-    /// Until when cells come next, before any block.
+    /// Time until which cells are visited next, before any block.
     cells_until: Option<f64>,
 }
 
@@ -162,7 +175,7 @@ impl PlaneWalk {
         }
     }
 
-    /// To the end.
+    /// Runs the walk to the end.
     pub(super) fn run(
         mut self,
         field: &PlaneField<'_>,
@@ -177,7 +190,7 @@ impl PlaneWalk {
         }
     }
 
-    /// From a time on until which the line is above the level.
+    /// Returns the walk moved ahead to a time before which the line is above the level.
     pub(super) fn since(mut self, field: &PlaneField<'_>, time: f64) -> PlaneWalk {
         let way = self.line.way(time);
         if way > self.way {
@@ -188,7 +201,8 @@ impl PlaneWalk {
         self
     }
 
-    /// Past a block, down to a smaller one, or through cells. `AHEAD`: asks for the memory that comes next, and leaves the walk there for a while.
+    /// Takes one step: past a block, down to a smaller one, or through cells. With `AHEAD` it
+    /// prefetches the memory that the next step needs, and returns in the meantime.
     #[inline(always)]
     pub(super) fn step<const AHEAD: bool>(
         &mut self,
@@ -207,7 +221,7 @@ impl PlaneWalk {
             }
             if self.cells_until.is_none() {
                 self.aim(field);
-                // Larger ones are in the caches.
+                // Larger blocks are in the caches.
                 if AHEAD && self.height > TILE_HEIGHT {
                     continue;
                 }
@@ -219,7 +233,7 @@ impl PlaneWalk {
         }
     }
 
-    /// At the block it looks at next.
+    /// Selects the block at the current position and height.
     #[inline(always)]
     fn aim(&mut self, field: &PlaneField<'_>) {
         self.block = (self.line).block(self.way, LEAF_LOG2 + self.height as u32);
@@ -248,7 +262,7 @@ impl PlaneWalk {
                     self.height = height_of(free).min(field.blocks.height());
                     return ControlFlow::Continue(Goes::On);
                 }
-                // So near to the level that rounding may not lead out of the block.
+                // So near to the level that rounding may keep the line inside the block.
                 (leaves, leaves + self.least_leap)
             }
             Near::Within { from, to, is_below } => {
@@ -260,7 +274,7 @@ impl PlaneWalk {
             }
         };
         if self.height > 0 {
-            // Down to blocks about as long as what is left.
+            // Descend to blocks about as long as the remaining part.
             self.height = height_of(to - from).min(self.height - 1);
             return ControlFlow::Continue(Goes::On);
         }
@@ -275,7 +289,7 @@ impl PlaneWalk {
         ControlFlow::Continue(Goes::On)
     }
 
-    /// Cells of one leaf until a time; one at least.
+    /// Visits cells of one leaf until a time, at least one of them.
     #[inline(always)]
     fn pass_cells(
         &mut self,
@@ -303,8 +317,9 @@ impl PlaneWalk {
     }
 }
 
-/// When a line may first be at or below the level, by blocks alone: no later than it is, and `None` only if it never is. Looked into are only blocks in which that is
-/// known no better than to `within` cells; about so long is the first, too.
+/// Returns a lower bound of the time at which a line is first at or below the level, from blocks
+/// alone, or `None` if it is proven never to be. Only blocks in which that time is not resolved to
+/// `within` cells are opened. The size of the first block is proportional to `within`.
 #[inline(always)]
 pub(super) fn may_begin(
     field: &PlaneField<'_>,
@@ -327,7 +342,7 @@ pub(super) fn may_begin(
                 if block.leaves + free >= line.length() {
                     return None;
                 }
-                // So near to the level that rounding may not lead out of the block.
+                // So near to the level that rounding may keep the line inside the block.
                 if free <= least_leap {
                     return Some(line.time(block.leaves));
                 }
@@ -348,29 +363,34 @@ pub(super) fn may_begin(
     }
 }
 
-/// Where a line was above the level up to a time because a sphere was, the level is near: blocks to begin with are no larger than this, in levels above the leaves. Not tuned.
+/// Maximum height of the first block after `since`, in levels above the leaves: the line was above
+/// the level up to there because a sphere was, so the level is near. Not tuned.
 const SINCE_HEIGHT: usize = 1;
 
-/// Blocks to begin with are so many times as long as what is told need not be better known than.
+/// Length of the first block, in multiples of the length to which the result is resolved.
 const FIRST_BLOCK: f32 = 8.0;
 
-/// Where the level is nearer than this \[cells\] to where a line leaves a leaf, cells come next. Not tuned.
+/// Minimum leap out of a leaf \[cells\]: where the level may be nearer, cells come next. Not tuned.
 const LEAST_LEAP: f32 = 0.05;
 
-/// The largest height of blocks, in levels above the leaves, that are no longer than so many cells.
+/// Returns the largest height of blocks, in levels above the leaves, that are no longer than
+/// `cells`.
 ///
-/// After a leap over so many cells blocks of that size are likely to be clear. Tuned, on the bunny's segments that begin outside, for which one level more costs a tenth
-/// at 512³, and one less as much as this there and a twentieth more at 1024³.
+/// After a leap over this many cells, blocks of that size are likely to be clear. Tuned on the
+/// bunny's segments that start outside: one level more costs a tenth at 512³, and one less as much
+/// as this there and a twentieth more at 1024³.
 #[inline(always)]
 fn height_of(cells: f32) -> usize {
-    // By its exponent; what is less than a leaf, and 0, is a leaf.
+    // Uses the exponent; anything less than a leaf, and 0, is a leaf.
     let log2 = (cells.to_bits() >> 23) as i32 - 127;
     (log2 - LEAF_LOG2 as i32).max(0) as usize
 }
 
-/// Over blocks by the range of their values, then cell by cell. The octree comes with the field's error bound.
+/// Visits the pieces of a line over blocks by the range of their values, then cell by cell. The
+/// octree comes with the field's error bound.
 ///
-/// The line is above the level before `since`; with an octree that part is left out. Answers are the same bits.
+/// The line is above the level before `since`; with an octree that part is skipped. The results are
+/// bitwise the same.
 pub(super) fn cross_cells(
     field: &impl LinePieces,
     octree: Option<(&FieldOctree, f32)>,
@@ -395,8 +415,8 @@ pub(super) fn cross_cells(
     if since > times[0] {
         walker.leap_into(since, times[0]);
     }
-    // On to a later time: into a cell always from where it is entered, so that pieces do not depend on the way there.
-    // If rounding leads nowhere, a step does.
+    // Leap to a later time. A cell always starts where the line enters it, so that pieces do not
+    // depend on the path to it. If rounding prevents progress, take a single step.
     let leap = |walker: &mut Walker, time: f64| {
         if time >= times[1] {
             return false;
@@ -407,6 +427,7 @@ pub(super) fn cross_cells(
     };
     let mut height = blocks.height();
     loop {
+        // Visit the cells of a leaf that may hold the level.
         let Some(piece) = clear_block(walker.cell(), blocks, level, &mut height) else {
             let leaf = blocks.block_around(0, walker.cell());
             loop {
@@ -433,6 +454,7 @@ pub(super) fn cross_cells(
             }
             continue;
         };
+        // Skip a block that does not hold the level.
         let block = blocks.block_around(height, walker.cell());
         let leaves = walker.leaves_block(block.first, block.last);
         let ahead = leaps.after(&piece, leaves);
@@ -447,8 +469,10 @@ pub(super) fn cross_cells(
     }
 }
 
-/// The largest block around a cell without the level, as a piece: `height` says how large the last was, and then how large it is. Blocks hold the
-/// values of the smaller ones in them, so up from one that can be skipped, or down from one that cannot, finds it.
+/// Returns the largest block around a cell that does not hold the level, as a piece. `height` holds
+/// the height of the last block, and then that of this one. Blocks bound the values of the smaller
+/// ones in them, so the search goes up from a block that can be skipped, or down from one that
+/// cannot.
 #[inline]
 fn clear_block(
     cell: UVec3,

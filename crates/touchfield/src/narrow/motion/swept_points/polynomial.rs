@@ -1,21 +1,24 @@
-//! Where a polynomial of degree four or less is at or below zero, between 0 and 1.
+//! Finds where a polynomial of degree four or less is at or below zero, between 0 and 1.
 //!
-//! Input: coefficients. Output: up to three shares of the unit interval. Cost: a square root and a few dozen operations a root.
+//! Input: coefficients.
+//! Output: up to three parts of the unit interval.
+//! Cost: a square root and a few dozen operations per root.
 //! Not for: other intervals, or higher degrees.
 //!
-//! Between places where its slope is zero a polynomial rises or falls all along, so the ends of such a piece tell all. The places
-//! are roots of the slope, a polynomial of a lower degree: down to degree two, where there is a formula.
+//! Between zeros of its slope a polynomial is monotonic, so the signs at the ends of such a piece
+//! determine it. The zeros are roots of the slope, a polynomial of a lower degree: down to degree
+//! two, where there is a closed form.
 
 use crate::field::along_line::piece::Polynomial;
 
-/// Part of the unit interval.
+/// A part of the unit interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) from: f64,
     pub(super) to: f64,
 }
 
-/// Up to three parts; a quartic has no more, nor does rounding make any.
+/// Up to three parts; a quartic has no more, and rounding does not add any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
     parts: [Share; 3],
@@ -36,7 +39,7 @@ impl Shares {
         shares
     }
 
-    /// Appends, or extends the last part if that reaches there.
+    /// Appends a part, or extends the last one if it reaches there.
     fn add(&mut self, from: f64, to: f64) {
         if self.count > 0 && (self.parts[self.count - 1].to >= from || self.count == 3) {
             self.parts[self.count - 1].to = to;
@@ -51,11 +54,11 @@ impl Shares {
     }
 }
 
-/// Where it is at or below zero.
+/// Returns where the polynomial is at or below zero.
 #[inline]
 pub(super) fn at_or_below_zero(k: &Polynomial) -> Shares {
     if k[4] == 0.0 {
-        // The curve lies in the hull of its control points: most pieces need no root.
+        // The curve lies in the convex hull of its control points: most pieces need no root.
         let third = k[1] / 3.0;
         let hull = [
             k[0],
@@ -69,7 +72,7 @@ pub(super) fn at_or_below_zero(k: &Polynomial) -> Shares {
         if hull.iter().all(|&control| control <= 0.0) {
             return Shares::of(0.0, 1.0);
         }
-        // Where they rise or fall all along, so does the curve: it has one root, between its ends.
+        // If the control points are monotonic, so is the curve: it has one root, between its ends.
         let starts_below = hull[0] <= 0.0;
         let falls = |pair: &[f64]| pair[0] > pair[1];
         let rises = |pair: &[f64]| pair[0] < pair[1];
@@ -80,6 +83,7 @@ pub(super) fn at_or_below_zero(k: &Polynomial) -> Shares {
             return Shares::of(root_between(k, 0.0, 1.0), 1.0);
         }
     }
+    // Otherwise split the interval at the turning points, and find the root of each monotonic part.
     let mut turns = [0.0; 3];
     let count = turning_places(k, &mut turns);
     let mut shares = Shares::none();
@@ -98,7 +102,8 @@ pub(super) fn at_or_below_zero(k: &Polynomial) -> Shares {
     shares
 }
 
-/// Where it is below zero if it crosses zero as often as its ends tell: the document's way.
+/// Returns where the polynomial is below zero, assuming a single crossing if its ends differ in
+/// sign and none otherwise: the method of \[XuCcd2014\].
 pub(super) fn by_false_position(k: &Polynomial, iterations: u32) -> Shares {
     let (mut low, mut high) = (0.0, 1.0);
     let (mut at_low, mut at_high) = (at(k, 0.0), at(k, 1.0));
@@ -133,13 +138,13 @@ fn at(k: &Polynomial, s: f64) -> f64 {
     (((k[4] * s + k[3]) * s + k[2]) * s + k[1]) * s + k[0]
 }
 
-/// Where the slope is zero between 0 and 1, in order.
+/// Finds where the slope is zero between 0 and 1, in order. Returns their number.
 fn turning_places(k: &Polynomial, turns: &mut [f64; 3]) -> usize {
     let slope = [k[1], 2.0 * k[2], 3.0 * k[3], 4.0 * k[4], 0.0];
     if slope[3] == 0.0 {
         return quadratic_roots([slope[0], slope[1], slope[2]], turns);
     }
-    // Of a quartic: the slope is a cubic, which turns at roots of a quadratic.
+    // A quartic: the slope is a cubic, which turns at roots of a quadratic.
     let mut inner = [0.0; 3];
     let inner_count = quadratic_roots([slope[1], 2.0 * slope[2], 3.0 * slope[3]], &mut inner);
     let mut count = 0;
@@ -155,14 +160,14 @@ fn turning_places(k: &Polynomial, turns: &mut [f64; 3]) -> usize {
     count
 }
 
-/// Roots of `c + b s + a s²` strictly between 0 and 1, in order.
+/// Finds the roots of `c + b s + a s²` strictly between 0 and 1, in order. Returns their number.
 fn quadratic_roots([c, b, a]: [f64; 3], roots: &mut [f64; 3]) -> usize {
     let discriminant = b * b - 4.0 * a * c;
-    // Without two roots the slope keeps its sign. Also where it is no number.
+    // Without two roots the slope keeps its sign; NaN is treated the same way.
     if discriminant <= 0.0 || discriminant.is_nan() {
         return 0;
     }
-    // The sum of two numbers of one sign: nothing cancels.
+    // The sum of two numbers of the same sign: no cancellation.
     let q = -0.5 * (b + discriminant.sqrt().copysign(b));
     let (first, second) = (q / a, c / q);
     let (low, high) = if first < second {
@@ -180,12 +185,13 @@ fn quadratic_roots([c, b, a]: [f64; 3], roots: &mut [f64; 3]) -> usize {
     count
 }
 
-/// The root between two places of different signs, between which the polynomial rises or falls all along: Newton's steps from where a straight line would have it,
-/// halved where they would leave the bracket.
+/// Returns the root between two places of different signs, between which the polynomial is
+/// monotonic. Newton's method starts at the root of the secant, and falls back to bisection where a
+/// step would leave the bracket.
 fn root_between(k: &Polynomial, from: f64, to: f64) -> f64 {
-    /// Bisection alone would take 52; Newton's steps need a handful.
+    /// Maximum number of steps. Bisection alone would take 52; Newton's method needs a handful.
     const STEPS: usize = 64;
-    /// Where steps are as short, the next would be rounding.
+    /// Step length at which a further step would only be rounding.
     const SHORT: f64 = 4.0 * f64::EPSILON;
     let (mut low, mut high) = (from, to);
     let (at_low, at_high) = (at(k, low), at(k, high));
@@ -208,7 +214,8 @@ fn root_between(k: &Polynomial, from: f64, to: f64) -> f64 {
         }
         let slope = ((4.0 * k[4] * s + 3.0 * k[3]) * s + 2.0 * k[2]) * s + k[1];
         let step = value / slope;
-        // Before it is held against the bracket, an end of which is here: half of that would lead far away again.
+        // Before the step is clamped to the bracket, one end of which is here: bisection would lead
+        // far away again.
         if step.abs() <= SHORT {
             return (s - step).clamp(low, high);
         }
@@ -226,7 +233,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From its roots and a factor.
+    /// Builds a polynomial from its roots and a factor.
     fn with_roots(roots: &[f64], factor: f64) -> Polynomial {
         let mut k = [factor, 0.0, 0.0, 0.0, 0.0];
         for &root in roots {
@@ -277,14 +284,14 @@ mod tests {
         let [Share { from, to }] = touches.as_slice() else {
             panic!("one place, not {touches:?}");
         };
-        // A double root is known to the square root of rounding.
+        // A double root is accurate only to the square root of rounding.
         assert!((from - 0.5).abs() < 1e-7 && (to - 0.5).abs() < 1e-7 && from <= to);
 
         let misses = at_or_below_zero(&[0.25 + 1e-15, -1.0, 1.0, 0.0, 0.0]);
         assert!(misses.as_slice().is_empty());
         let all = at_or_below_zero(&[0.0; 5]);
         assert_eq!(all.as_slice(), [Share { from: 0.0, to: 1.0 }]);
-        // The document's way sees neither.
+        // The method of the paper detects neither.
         assert!(
             by_false_position(&[0.25 - 1e-3, -1.0, 1.0, 0.0, 0.0], 5)
                 .as_slice()

@@ -1,8 +1,10 @@
-//! A point that goes straight, against a field.
+//! Contact of a point that moves along a straight segment with a field.
 //!
-//! Input: two points of the field's frame, a level. Output: spans of time in which the field is at or below the level along the way.
-//! Cost: with an octree a few blocks and cells; without, every cell on the way. No allocation beyond the spans.
-//! Not for: paths that bend, which `shell` cuts into such segments.
+//! Input: two points of the field's frame, a level.
+//! Output: spans of time in which the field is at or below the level along the segment.
+//! Cost: with an octree a few blocks and cells; without, every cell on the way. No allocation
+//! beyond the spans.
+//! Not for: curved paths, which `shell` cuts into such segments.
 
 use crate::narrow::motion::swept_points::within::Within;
 use std::ops::ControlFlow;
@@ -18,19 +20,20 @@ use crate::narrow::motion::swept_points::over_cells::{PlaneField, PlaneWalk, cro
 use crate::narrow::motion::swept_points::spans::{Collector, Roots, Span, Wanted};
 use crate::shape::Shape;
 
-/// What is asked of a moving point.
+/// Settings of a segment query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SegmentSettings {
-    /// In contact where the field is at or below this \[m\]: 0 for the surface, a ball's radius for a ball.
+    /// Level \[m\]: a point is in contact where the field is at or below it. 0 for the surface, a
+    /// ball's radius for a ball.
     pub level: f32,
-    /// How much is asked for.
+    /// Which part of the contact is computed.
     pub wanted: Wanted,
-    /// How times are found.
+    /// How the times of contact are found.
     pub roots: Roots,
 }
 
 impl Default for SegmentSettings {
-    /// All spans in contact with the surface, exactly.
+    /// Returns settings for all spans in contact with the surface, with exact roots.
     fn default() -> SegmentSettings {
         SegmentSettings {
             level: 0.0,
@@ -41,7 +44,7 @@ impl Default for SegmentSettings {
 }
 
 impl SegmentSettings {
-    /// Spans as they are asked for.
+    /// Returns a collector that appends to `spans` with these settings.
     pub(super) fn collect<'a>(&self, spans: &'a mut Vec<Span>) -> Collector<'a> {
         Collector {
             level: self.level,
@@ -52,31 +55,31 @@ impl SegmentSettings {
     }
 }
 
-/// Why there is no answer.
+/// Reasons why a query has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SweptError {
     /// An end of a segment is NaN or infinite.
     #[error("a segment from {from:?} to {to:?} m has no place; both ends must be finite")]
     BadSegment {
-        /// Where it begins.
+        /// Start of the segment.
         from: Vec3,
-        /// Where it ends.
+        /// End of the segment.
         to: Vec3,
     },
     /// The level is NaN or infinite.
     #[error("a level of {0:?} m is never reached; it must be finite")]
     BadLevel(f32),
-    /// The tolerance is no length.
+    /// The tolerance is not positive and finite.
     #[error("a tolerance of {0:?} m cannot be met; it must be positive and finite")]
     BadTolerance(f32),
-    /// A pose or motion holds NaN or infinity, or a rotation that is none.
+    /// A pose or motion has NaN or infinite numbers, or a rotation that is not of unit length.
     #[error(
         "the motion is no rigid one; its numbers must be finite and its rotations of unit length"
     )]
     BadMotion,
 }
 
-/// A field that points move against, and what makes that fast.
+/// A field that points move against, with the data that speeds up queries.
 #[derive(Clone, Copy)]
 pub struct SweptField<'a> {
     field: &'a dyn Field,
@@ -84,7 +87,7 @@ pub struct SweptField<'a> {
 }
 
 impl<'a> SweptField<'a> {
-    /// Any field; its own steepness is all that is known of it.
+    /// Wraps any field. Its values are assumed to be 1-Lipschitz.
     pub fn new(field: &'a dyn Field) -> SweptField<'a> {
         SweptField {
             field,
@@ -92,7 +95,8 @@ impl<'a> SweptField<'a> {
         }
     }
 
-    /// A stored field, cell by cell; with its octree, over blocks of cells.
+    /// Wraps a stored field, which is traversed cell by cell or, with its octree, over blocks of
+    /// cells.
     ///
     /// # Panics
     /// If the octree was built over a field of another layout.
@@ -107,7 +111,7 @@ impl<'a> SweptField<'a> {
         }
     }
 
-    /// That of a shape, with what it has.
+    /// Wraps the field of a shape, with its octree if it has one.
     pub fn of(shape: &'a Shape) -> SweptField<'a> {
         match shape.as_stored() {
             Some(field) => SweptField::stored(field, shape.octree()),
@@ -115,12 +119,12 @@ impl<'a> SweptField<'a> {
         }
     }
 
-    /// The field.
+    /// Returns the field.
     pub fn field(&self) -> &'a dyn Field {
         self.field
     }
 
-    /// A dense field that has planes over its blocks.
+    /// Returns a dense field that has planes over its blocks, or `None` if this is not one.
     pub(super) fn planes(&self, level: f32) -> Option<(&'a StoredField, PlaneField<'a>)> {
         let (field, octree) = self.stored?;
         let (StoredField::Dense(grid), Some(octree)) = (field, octree) else {
@@ -132,7 +136,8 @@ impl<'a> SweptField<'a> {
         ))
     }
 
-    /// Whether anything outside the field's grid may be at or below a level: not where the box around the surface is farther from there.
+    /// Returns whether anything outside the field's grid may be at or below a level. It may not if
+    /// the box around the surface is farther than that from the border of the grid.
     pub(super) fn may_touch_beyond(&self, level: f32) -> bool {
         let Some((field, _)) = self.stored else {
             return false;
@@ -144,7 +149,8 @@ impl<'a> SweptField<'a> {
         level + 8.0 * f32::EPSILON * (largest + level.abs()) >= nearest.min_element()
     }
 
-    /// Within the field's box it changes by no more than this times the distance of two points; infinite if unknown.
+    /// Returns the maximum slope of the field within its box: the change of its value per distance
+    /// between two points. Infinite if unknown.
     pub(super) fn steepest(&self) -> f32 {
         match self.stored {
             Some((_, octree)) => octree.map_or(f32::INFINITY, FieldOctree::steepest),
@@ -153,9 +159,11 @@ impl<'a> SweptField<'a> {
     }
 }
 
-/// Finds when a point that moves from `from` to `to` is in contact. `spans` is cleared and refilled, in order of time.
+/// Finds when a point that moves from `from` to `to` is in contact. `spans` is cleared and
+/// refilled, in order of time.
 ///
-/// Along the way the field is taken as what it returns: its interpolant inside a grid, its lower bound outside.
+/// The values along the segment are those that the field returns: its interpolant inside a grid,
+/// its lower bound outside.
 pub fn cross_segment(
     target: &SweptField<'_>,
     from: Vec3,
@@ -175,7 +183,7 @@ pub fn cross_segment(
     Ok(())
 }
 
-/// Refuses what has no answer.
+/// Returns an error if the segment or the level is not finite.
 pub(super) fn check(from: Vec3, to: Vec3, settings: &SegmentSettings) -> Result<(), SweptError> {
     if !(from.is_finite() && to.is_finite()) {
         return Err(SweptError::BadSegment { from, to });
@@ -186,7 +194,7 @@ pub(super) fn check(from: Vec3, to: Vec3, settings: &SegmentSettings) -> Result<
     Ok(())
 }
 
-/// As [`cross_segment`]; outside the box of a grid the level may be another.
+/// Finds the spans of [`cross_segment`], with another level outside the box of a grid.
 pub(super) fn cross(
     target: &SweptField<'_>,
     from: Vec3,
@@ -197,7 +205,8 @@ pub(super) fn cross(
     cross_since(target, from, to, level_outside, 0.0, out)
 }
 
-/// As [`cross`], for a way that is above the level before `since`: that part costs nothing, and the answer is the same bits.
+/// Finds the spans of [`cross`] for a segment that is above the level before `since`. That part
+/// costs nothing, and the spans are bitwise the same.
 pub(super) fn cross_since(
     target: &SweptField<'_>,
     from: Vec3,
@@ -232,8 +241,9 @@ pub(super) fn cross_since(
     ControlFlow::Continue(())
 }
 
-/// When a way is so near to the box around a field's surface that a lower bound of the distance may be at or below the level there. Outside its grid a field is nowhere
-/// less than the distance to that box, so elsewhere it is above.
+/// Returns the times at which a segment is so near to the box around a field's surface that a lower
+/// bound of the distance may be at or below the level. Outside its grid a field is nowhere less
+/// than the distance to that box, so it is above the level at other times.
 fn near_solid(
     field: &StoredField,
     from: Vec3,
@@ -241,7 +251,7 @@ fn near_solid(
     level: f32,
     times: Times,
 ) -> Option<Times> {
-    // Places are rounded, and so is the distance.
+    // Positions are rounded, and so is the distance.
     let largest = from.abs().max(to.abs()).max_element() + level.abs();
     let reach = DVec3::splat((level.max(0.0) + 16.0 * f32::EPSILON * largest).into());
     let solid = field.solid();
@@ -249,7 +259,7 @@ fn near_solid(
     Line::new(from.into(), to.into()).clip(min, max, times)
 }
 
-/// Beyond the box of a grid.
+/// Finds the spans outside the box of a grid.
 pub(super) fn cross_beyond(
     target: &SweptField<'_>,
     field: &StoredField,
@@ -268,7 +278,7 @@ pub(super) fn cross_beyond(
     }
 }
 
-/// By values alone: of a field without cells, or beyond the box of one with cells.
+/// Finds the spans from values alone: for a field without cells, or outside the box of a grid.
 pub(super) fn cross_outside(
     target: &SweptField<'_>,
     from: Vec3,
@@ -279,7 +289,8 @@ pub(super) fn cross_outside(
     values_on_way(target, from, to).cross(times, out)
 }
 
-/// The field's values along a way: of a field without cells, or beyond the box of one with cells.
+/// Returns the field's values along a segment as a function of time, for a field without cells, or
+/// outside the box of a grid.
 fn values_on_way<'a>(
     target: &SweptField<'a>,
     from: Vec3,
@@ -292,7 +303,7 @@ fn values_on_way<'a>(
         let point = (start + time * way).as_vec3();
         let distance = field.distance(point);
         if is_stored && bounds.contains(point) {
-            // On the border, or rounded to there: as far as the bound beyond it goes.
+            // On the border, or rounded onto it: the value with which the bound outside continues.
             (distance - field.error_bound()).max(0.0).into()
         } else {
             distance.into()
@@ -311,24 +322,26 @@ fn values_on_way<'a>(
     }
 }
 
-/// Points on a way are rounded to `f32`, and so are distances \[m\].
+/// Returns the `f32` rounding of points on a segment, and of distances \[m\].
 fn rounding_of_values(from: Vec3, to: Vec3) -> f64 {
     let largest = from.abs().max(to.abs()).max_element();
     4.0 * f64::from(f32::EPSILON) * f64::from(largest)
 }
 
-/// What is asked of a way by [`may_begin`].
+/// Input of [`may_begin`].
 pub(super) struct Begin {
-    /// In the box of a grid, by its steepness,
+    /// Level inside the box of a grid, derived from the maximum slope \[m\].
     pub(super) level: f32,
-    /// and anywhere, by twice its error \[m\].
+    /// Level anywhere, derived from the error of the field \[m\].
     pub(super) level_by_error: f32,
+    /// Times to search.
     pub(super) during: Times,
-    /// Need not be known better than so \[m\].
+    /// Distance at which the search may stop early \[m\].
     pub(super) within: f32,
 }
 
-/// When a point may first be at or below a level: no later than it is, and `None` only if it never is. For less than what [`cross`] takes to tell when it is.
+/// Returns a lower bound of the time at which a point is first at or below a level, or `None` if it
+/// is proven never to be. It costs less than the exact times of [`cross`].
 pub(super) fn may_begin(
     target: &SweptField<'_>,
     from: Vec3,
@@ -336,7 +349,8 @@ pub(super) fn may_begin(
     asked: &Begin,
 ) -> Option<f64> {
     let by_values = |times: Times| {
-        // True distances change by no more than one goes; what a field is off is in the level.
+        // True distances change by no more than the point moves; the error of the field is included
+        // in the level.
         let path = Path {
             speed: from.as_dvec3().distance(to.as_dvec3()),
             jump: rounding_of_values(from, to),
@@ -364,7 +378,7 @@ pub(super) fn may_begin(
         .or_else(|| (leave < during[1]).then(|| by_values([leave, during[1]]))?)
 }
 
-/// Within the box of a grid; above the level before `since`.
+/// Finds the spans within the box of a grid. The segment is above the level before `since`.
 fn cross_inside(
     field: &StoredField,
     octree: Option<&FieldOctree>,

@@ -1,13 +1,17 @@
-//! A shell of points that moves, against a field: which points touch, and when.
+//! Contact of the points of a moving shell with a field: which points touch, and when.
 //!
-//! Input: a [`PointShell`], its path in the field's frame, any field. Output: spans of contact of its points, or the first of all.
-//! Cost: a sphere is asked before the points in it, by a few blocks or values of the field. No allocation once the buffers have grown.
-//! Not for: surface between points: the covering radius says how much that may be nearer.
+//! Input: a [`PointShell`], its path in the field's frame, any field.
+//! Output: spans of contact of its points, or the first of all.
+//! Cost: each sphere is tested before its points, by a few blocks or values of the field. No
+//! allocation once the buffers have grown.
+//! Not for: surface between points, which may be nearer by up to the covering radius.
 //!
-//! After document 002, section 3.3: no point of a sphere of radius r touches while the centre stays above the isosurface of r. Where the
-//! interpolant is steeper than a distance, r is stretched by the slope, or by twice the field's error, whichever is less. Past the
-//! document: paths may bend. A piece of a bent path strays from its chord by at most an eighth of its bend times the square of its time
-//! ([`PairMotion::bend_bound`]); that much more room is asked for, and pieces are halved until it is little.
+//! After \[XuCcd2014\], section 3.3: no point of a sphere of radius r touches while the centre
+//! stays above the isosurface of r. Where the interpolant is steeper than a distance, r is
+//! stretched by the slope, or by twice the field's error, whichever is less. Unlike in the paper,
+//! paths may be curved. A piece of a curved path deviates from its chord by at most an eighth of
+//! its second derivative times the square of its duration ([`PairMotion::bend_bound`]); the radius
+//! is enlarged by that much, and pieces are halved until it is small.
 
 use glam::Vec3;
 
@@ -19,49 +23,52 @@ use crate::narrow::motion::swept_points::spans::{Collector, Roots, Span, Wanted}
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::pointshell::{PointShell, SphereNode};
 
-/// How a shell moves in the frame of a field, from time 0 to time 1.
+/// Motion of a shell in the frame of a field, from time 0 to time 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShellPath {
-    /// Every point goes straight from where one pose puts it to where another does, as document 002 has it: poses are
-    /// `field_from_shell`.
+    /// Every point moves in a straight line from its place under one pose to its place under the
+    /// other, as in \[XuCcd2014\]. Poses are `field_from_shell`.
     Straight {
-        /// At time 0.
+        /// Pose at time 0.
         from: Pose,
-        /// At time 1.
+        /// Pose at time 1.
         to: Pose,
     },
-    /// As the bodies move: the field is that of A, the shell that of B.
+    /// The rigid motion of two bodies: the field is that of A, the shell that of B.
     Rigid(PairMotion),
 }
 
-/// Which contacts of a shell are asked for.
+/// Which contacts of a shell are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepWanted {
-    /// All spans of all points, by point and time.
+    /// All spans of all points, ordered by point and time.
     All,
-    /// The first point to touch, and when: one span that begins then.
+    /// The first point to touch, and its onset: one span that starts then.
     First,
-    /// Whether any point touches: one that does.
+    /// Whether any point touches: a span of one that does.
     Whether,
 }
 
-/// What is asked of a moving shell.
+/// Settings of a shell sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepSettings {
-    /// In contact where the field is at or below this \[m\].
+    /// Level \[m\]: a point is in contact where the field is at or below it.
     pub level: f32,
-    /// Which contacts are asked for.
+    /// Which contacts are computed.
     pub wanted: SweepWanted,
-    /// On bent paths a point counts as in contact from so near to the level on \[m\]: never later, earlier by no more. Motions are
-    /// cut into at most 4,096 pieces for it; where those do not do, contact is told earlier still.
+    /// Tolerance on curved paths \[m\]: a point counts as in contact from this close to the level
+    /// on, never later, and earlier by no more. Motions are cut into at most 4,096 pieces; where
+    /// those are too few, contact is reported even earlier.
     pub tolerance: f32,
-    /// Whether spheres are asked before their points; without, every point is looked at. On straight paths the answers are the same
-    /// bits; on bent ones both are within the tolerance.
+    /// Whether spheres are tested before their points. Without it, every point is tested. On
+    /// straight paths the results are bitwise the same; on curved ones both are within the
+    /// tolerance.
     pub by_spheres: bool,
 }
 
 impl SweepSettings {
-    /// All spans in contact with the surface; on bent paths to within `tolerance` \[m\].
+    /// Returns settings for all spans in contact with the surface, to within `tolerance` \[m\] on
+    /// curved paths.
     pub fn to_within(tolerance: f32) -> SweepSettings {
         SweepSettings {
             level: 0.0,
@@ -72,17 +79,18 @@ impl SweepSettings {
     }
 }
 
-/// A point of a shell in contact.
+/// A span of contact of one point of a shell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointSpan {
-    /// Which point of the shell.
+    /// Index of the point in the shell.
     pub point: u32,
-    /// From when to when.
+    /// Span in which it is in contact.
     pub span: Span,
 }
 
 impl PointSpan {
-    /// Takes in a later span of the same point that begins before this ends.
+    /// Merges a later span of the same point that starts before this one ends, and returns whether
+    /// it did.
     fn joins(&mut self, next: &PointSpan) -> bool {
         let meets = next.point == self.point
             && (self.span.enter..=self.span.leave).contains(&next.span.enter);
@@ -93,7 +101,7 @@ impl PointSpan {
     }
 }
 
-/// Buffers of a sweep, reused from call to call.
+/// Scratch buffers of a shell sweep, reused from call to call.
 #[derive(Debug, Default)]
 pub struct SweepScratch {
     spans: Vec<Span>,
@@ -109,14 +117,14 @@ struct Work {
     piece: TimePiece,
 }
 
-/// One of two to the power of `depth` equal pieces of the motion.
+/// One of `2^depth` equal pieces of the motion.
 #[derive(Clone, Copy, Debug)]
 struct TimePiece {
     depth: u32,
     index: u32,
 }
 
-/// Halvings of a motion.
+/// Maximum number of halvings of a motion.
 const MOST_HALVINGS: u32 = 12;
 
 impl TimePiece {
@@ -136,7 +144,7 @@ impl TimePiece {
 }
 
 impl TimePiece {
-    /// No other piece has the same.
+    /// Returns a number that is unique to the piece.
     fn number(self) -> u32 {
         1 << self.depth | self.index
     }
@@ -202,20 +210,25 @@ struct Sweep<'a> {
     slack: Slack,
     steepest: f32,
     spans: Vec<Span>,
-    /// By depth and end of a piece; those not yet asked for are `None`.
+    /// Poses by depth and index of a piece's end, computed at first use.
     poses: Vec<Vec<Option<Pose>>>,
 }
 
-/// How much farther than a distance apart the values of a field at two places may be, because it is off \[m\]: while one of them, p, is at or below the level, and the other, c,
-/// is the centre of a sphere around it.
+/// Excess of the field's values over 1-Lipschitz behaviour, due to its error \[m\]: how much more
+/// than their distance the values at two places p and c may differ, where p is at or below the
+/// level and c is the centre of a sphere around it.
 ///
-/// With e for the error, d for the true distance and s for how far c is from p: in the grid φ(c) ≤ d(c) + e ≤ d(p) + s + e ≤ φ(p) + s + 2e. Outside the grid there is a
-/// bound, about a value at the border less e, which is no more than d and changes no faster: from outside c the same holds. From c in the grid to p outside it is 3e, for the
-/// function that is d − e in the grid and goes on outside as the bound does is 1-Lipschitz, φ(c) is no more than 2e above it, and the bound at p no more than e below it. And where
-/// the slope is known, e, the step at the border.
+/// With e for the error, d for the true distance and s for the distance from c to p: in the grid
+/// φ(c) ≤ d(c) + e ≤ d(p) + s + e ≤ φ(p) + s + 2e. Outside the grid the field is a lower bound,
+/// about a value at the border less e, which is no more than d and changes no faster: for c
+/// outside, the same holds. For c in the grid and p outside it is 3e: the function that is d − e in
+/// the grid and continues outside as the bound does is 1-Lipschitz, φ(c) is no more than 2e above
+/// it, and the bound at p no more than e below it. Where the slope is known, it is e, the step at
+/// the border.
 struct Slack {
+    /// Excess anywhere, without a known slope \[m\].
     anywhere: f32,
-    /// Beside what the slope allows.
+    /// Excess over what the maximum slope allows \[m\].
     by_slope: f32,
 }
 
@@ -230,7 +243,7 @@ impl Slack {
     }
 }
 
-/// A straight way from the start of a piece of time to its end, and how far what it stands for may be from it.
+/// The chord of a point's path over a piece of time, and the maximum deviation from it \[m\].
 #[derive(Clone, Copy)]
 struct Chord {
     from: Vec3,
@@ -239,21 +252,23 @@ struct Chord {
 }
 
 impl Chord {
-    /// How far points of a sphere, whose centre goes along it, may be from it \[m\].
+    /// Returns the maximum distance from the chord for points of a sphere whose centre follows it
+    /// \[m\].
     fn reach(&self, radius: f32) -> f32 {
         let largest = self.from.abs().max(self.to.abs()).max_element();
-        // Of points and centres that are turned, moved and joined.
+        // Rounding of points and centres that are rotated, translated and interpolated.
         let rounding = 8.0 * f32::EPSILON * (largest + radius);
         radius + self.strays + rounding
     }
 }
 
-/// Whether a point of this number or a later one, from this time on, may be better than the best.
+/// Returns whether a contact of this or a later point, from this time on, may precede the best.
 fn is_open(time: f64, point: u32, best: Option<PointSpan>) -> bool {
     best.is_none_or(|best| (time, point) < (best.span.enter, best.point))
 }
 
-/// What of a piece of time is of interest: not what is before, nor what is after the best.
+/// Returns the times of a piece that matter: not those before `not_before`, nor those after the
+/// best.
 fn during(piece: TimePiece, not_before: f64, best: Option<PointSpan>) -> Times {
     let [from, to] = piece.times();
     let until = best.map_or(to, |best| best.span.enter.min(to));
@@ -261,9 +276,11 @@ fn during(piece: TimePiece, not_before: f64, best: Option<PointSpan>) -> Times {
 }
 
 impl Sweep<'_> {
-    /// Spheres, then the points of those that are left. Depth first: of many pieces of time few are open at once.
+    /// Finds all spans: spheres first, then the points of the spheres that may touch. The search is
+    /// depth first, so that few of many pieces of time are open at once.
     fn all(&mut self, open: &mut Vec<Open<Work>>, out: &mut Vec<PointSpan>) {
-        /// Points of a sphere that is not looked into. Of 20 motions of the dragon 4 took 3 % longer, in one run each; more were not tried.
+        /// Maximum number of points in a sphere whose children are skipped. Measured on 20 motions
+        /// of the dragon: 4 takes 3 % longer; other values were not measured.
         const FEW: u32 = 16;
         if !self.settings.by_spheres {
             for point in 0..self.shell.points().len() as u32 {
@@ -306,12 +323,14 @@ impl Sweep<'_> {
         out.sort_unstable_by(|a, b| {
             (a.point.cmp(&b.point)).then(a.span.enter.total_cmp(&b.span.enter))
         });
-        // Pieces of one motion meet.
+        // Merge spans of one point in neighbouring pieces of time.
         out.dedup_by(|next, kept| kept.joins(next));
     }
 
-    /// Best-first by when a sphere may first hold a point in contact; of equal times the first point comes first. No point of a sphere is in contact before its parent may
-    /// hold one, and none after the best found so far counts: only what is between is looked at.
+    /// Finds the first contact, best-first by when a sphere may first hold a point in contact; at
+    /// equal times the first point comes first. No point of a sphere is in contact before its
+    /// parent may hold one, and none after the best found so far counts, so only the times between
+    /// are searched.
     fn first(&mut self, heap: &mut LeastFirst<Work>, out: &mut Vec<PointSpan>) {
         let nodes = self.shell.tree().nodes();
         let mut best: Option<PointSpan> = None;
@@ -326,7 +345,7 @@ impl Sweep<'_> {
             let node = &nodes[work.node as usize];
             let not_before = f64::from(open.lower);
             if !is_open(not_before, node.first_point, best) {
-                // Of those at the same time, later ones may hold the first point.
+                // Other pieces at the same time may hold an earlier point.
                 if best.is_some_and(|best| not_before > best.span.enter) {
                     break;
                 }
@@ -340,13 +359,14 @@ impl Sweep<'_> {
                 }
                 continue;
             }
+            // Replace a sphere by its children that may touch.
             if by_spheres && node.child_count > 0 {
                 for child in node.children() {
                     let work = Work {
                         node: child,
                         piece: work.piece,
                     };
-                    // Asked later, when its time is halved.
+                    // Tested later, once its time is halved.
                     let child = &nodes[child as usize];
                     let onset = if self.is_bent_too_much(child, work.piece) {
                         Some(work.piece.times()[0].max(not_before))
@@ -360,6 +380,7 @@ impl Sweep<'_> {
                 }
                 continue;
             }
+            // Test the points of a leaf.
             for point in node.points() {
                 if by_spheres {
                     if !is_open(not_before, point, best) {
@@ -395,7 +416,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Of equal times the first point comes first.
+    /// Builds a queue entry whose number orders by the first point if times are equal.
     fn open(&self, work: Work, onset: f64) -> Open<Work> {
         let first_point = self.shell.tree().nodes()[work.node as usize].first_point;
         Open {
@@ -405,7 +426,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// When a sphere may first hold a point in contact, if it may between two times of the whole motion.
+    /// Returns a lower bound of the time at which a sphere first holds a point in contact, or
+    /// `None` if it holds none between two times of the whole motion.
     fn may_touch(
         &mut self,
         center: Vec3,
@@ -413,7 +435,8 @@ impl Sweep<'_> {
         piece: TimePiece,
         times: Times,
     ) -> Option<f64> {
-        /// Parts of a sphere's size, to which it need not be known better when it touches: its children are. Not tuned.
+        /// Distance to which the time of a sphere is resolved, as a fraction of its reach: its
+        /// children resolve it further. Not tuned.
         const WITHIN: f32 = 0.25;
         let [from, to] = piece.times();
         let length = to - from;
@@ -431,7 +454,8 @@ impl Sweep<'_> {
         Some(from + share * length)
     }
 
-    /// Whether a sphere strays so far from the chord of its centre's path that half the time is better asked about.
+    /// Returns whether a sphere deviates so far from the chord of its centre's path that its time
+    /// should be halved first.
     fn is_bent_too_much(&self, node: &SphereNode, piece: TimePiece) -> bool {
         piece.depth < MOST_HALVINGS
             && self.strays(node.center, piece) > 0.5 * node.radius + self.settings.tolerance
@@ -475,7 +499,8 @@ impl Sweep<'_> {
             .get_or_insert_with(|| motion.at(end as f32 / pieces as f32))
     }
 
-    /// Not in contact before `since`, a time of the whole motion.
+    /// Returns the onset of a point's contact during a piece. The point is not in contact before
+    /// `since`, a time of the whole motion.
     fn point_onset(&mut self, point: u32, piece: TimePiece, since: f64) -> Option<PointSpan> {
         let mut found = None;
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
@@ -492,11 +517,13 @@ impl Sweep<'_> {
         found
     }
 
-    /// Not in contact before `since`, a time of the whole motion.
+    /// Appends all spans of a point's contact during a piece. The point is not in contact before
+    /// `since`, a time of the whole motion.
     fn point_spans(&mut self, point: u32, piece: TimePiece, since: f64, out: &mut Vec<PointSpan>) {
         self.halved(point, piece, &mut |sweep, chord, [from, to]| {
             sweep.cross(chord, since, Wanted::All);
-            // Exactly the end where it is the end, so that spans of neighbouring pieces join.
+            // Return exactly the end of the piece at its end, so that spans of neighbouring pieces
+            // join.
             let time = |share: f64| {
                 if share == 1.0 {
                     to
@@ -512,7 +539,8 @@ impl Sweep<'_> {
                         leave: time(span.leave),
                     },
                 };
-                // At once, or a point that stays in contact would have a span for every piece of time.
+                // Merge at once: otherwise a point that stays in contact would have a span for
+                // every piece of time.
                 if !out.last_mut().is_some_and(|last| last.joins(&next)) {
                     out.push(next);
                 }
@@ -521,7 +549,8 @@ impl Sweep<'_> {
         });
     }
 
-    /// The chords of a point's path, in order, each near enough to it; until `visit` has enough.
+    /// Calls `visit` for the chords of a point's path in order, each close enough to the path,
+    /// until `visit` returns `false`.
     fn halved(
         &mut self,
         point: u32,
@@ -538,7 +567,8 @@ impl Sweep<'_> {
         visit(self, &chord, piece.times())
     }
 
-    /// Where the field is within `reach` of the level it is at or below these: in the box of a grid, and outside of it.
+    /// Returns upper bounds of the field's values within `reach` of a place at or below the level
+    /// \[m\]: in the box of a grid, and outside of it.
     fn levels(&self, reach: f32) -> [f32; 2] {
         let level = self.settings.level;
         if reach == 0.0 {
@@ -550,7 +580,8 @@ impl Sweep<'_> {
         [inside.min(outside), outside]
     }
 
-    /// Crosses the chord of a point where the field is within what it strays of the level.
+    /// Finds the spans in which the field along a point's chord may be at or below the level, given
+    /// the deviation from the path.
     fn cross(&mut self, chord: &Chord, since: f64, wanted: Wanted) {
         let [inside, outside] = self.levels(chord.strays);
         self.spans.clear();
@@ -560,7 +591,8 @@ impl Sweep<'_> {
             roots: Roots::Exact,
             spans: &mut self.spans,
         };
-        // Where paths bend, a point's chords are others than those of its sphere, and so is what is above the level.
+        // On curved paths a point's chords differ from those of its sphere, so `since` does not
+        // apply to them.
         let since = match self.path {
             ShellPath::Straight { .. } => since,
             ShellPath::Rigid(_) => 0.0,

@@ -1,7 +1,9 @@
-//! Collects when a moving point is in contact.
+//! Collects the spans of time in which a moving point is in contact.
 //!
-//! Input: pieces of its path in order, each above, below, or a polynomial. Output: spans, joined where pieces meet.
-//! Cost: that of the roots. Not for: finding pieces.
+//! Input: pieces of its path in order, each above, below, or a polynomial.
+//! Output: spans, joined where pieces meet.
+//! Cost: that of the roots.
+//! Not for: finding the pieces.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +13,8 @@ use crate::field::along_line::piece::Polynomial;
 use crate::narrow::motion::swept_points::polynomial;
 use crate::narrow::motion::swept_points::polynomial::Share;
 
-/// From when to when a point is in contact, as shares of its whole motion; both ends included.
+/// A span of time in which a point is in contact, as fractions of its whole motion. Both ends are
+/// included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// First time in contact.
@@ -20,36 +23,38 @@ pub struct Span {
     pub leave: f64,
 }
 
-/// How much of a motion's contact is asked for.
+/// Which part of a motion's contact is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All spans.
     All,
-    /// The first span, whole.
+    /// The first span, complete.
     First,
-    /// When contact begins: a span that ends where it begins, or later, but no later than contact does.
+    /// The onset of contact: a span that starts at the first contact. It may end before the contact
+    /// does.
     Onset,
-    /// Whether there is any: as [`Wanted::Onset`], at no certain time.
+    /// Whether there is any contact: a span as for [`Wanted::Onset`], but at an unspecified time.
     Whether,
 }
 
-/// How the times of a cell's crossings are found.
+/// How the times at which a path crosses the level in a cell are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots {
     /// Every root of the cell's polynomial, to the rounding of `f64`.
     Exact,
-    /// As document 002 has it: a cell is crossed once if its ends lie on different sides, and not at all otherwise; so many steps of
-    /// false position find where. Five in the document.
+    /// The method of \[XuCcd2014\]: a cell is crossed once if its ends lie on different sides, and
+    /// not at all otherwise. The time is found by this many steps of false position. The paper uses
+    /// five.
     FalsePosition {
-        /// Steps.
+        /// Number of steps.
         iterations: u32,
     },
 }
 
-/// Times are rounded by less: spans so near are one.
+/// Spans no farther apart than this are joined; times are rounded by less.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// The spans found so far.
+/// Collector of the spans found so far.
 pub(super) struct Collector<'a> {
     pub(super) level: f32,
     pub(super) wanted: Wanted,
@@ -58,7 +63,7 @@ pub(super) struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// The next piece of the path; breaks when nothing more is wanted.
+    /// Adds the next piece of the path, and breaks if no further piece is needed.
     #[inline]
     pub(super) fn visit(&mut self, times: Times, piece: Piece) -> ControlFlow<()> {
         match piece {
@@ -70,7 +75,8 @@ impl Collector<'_> {
         }
     }
 
-    /// A piece on one side of the level all along. Its times are often not needed.
+    /// Adds a piece that is on one side of the level throughout. Its times are computed only if
+    /// they are needed.
     #[inline(always)]
     pub(super) fn clear(
         &mut self,
@@ -84,7 +90,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Nothing at the end of a piece.
+    /// Adds a piece that ends without contact, and breaks if only the first span is wanted and it
+    /// is complete.
     #[inline(always)]
     pub(super) fn above(&self, times: Times) -> ControlFlow<()> {
         let is_over = |last: &Span| times[1] > last.leave + ROUNDING;
@@ -94,7 +101,7 @@ impl Collector<'_> {
         ControlFlow::Continue(())
     }
 
-    /// All of a piece.
+    /// Adds a piece that is in contact throughout.
     #[inline(always)]
     pub(super) fn below(&mut self, [enter, leave]: Times) -> ControlFlow<()> {
         match self.spans.last_mut() {
@@ -111,7 +118,8 @@ impl Collector<'_> {
     fn polynomial(&mut self, times: Times, mut polynomial: Polynomial) -> ControlFlow<()> {
         polynomial[0] -= f64::from(self.level);
         let length = times[1] - times[0];
-        // Exactly the end where it is the end, so that spans of neighbouring pieces join.
+        // Return exactly the end of the piece at its end, so that spans of neighbouring pieces
+        // join.
         let time = |share: f64| {
             if share == 1.0 {
                 times[1]

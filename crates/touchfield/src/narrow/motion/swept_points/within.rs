@@ -1,4 +1,4 @@
-//! Where along a segment a grid is asked, and what roundings at its border may take.
+//! The part of a segment along which a grid is sampled, and the rounding at the grid's border.
 
 use crate::field::along_line::line::Times;
 use glam::{DVec3, Vec3};
@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 use crate::field::GridLayout;
 use crate::field::along_line::line::Line;
 
-/// Where a grid is good, in units of cells.
+/// The box in which a grid is valid, in units of cells.
 #[derive(Clone, Copy)]
 pub(super) struct Within {
     origin: DVec3,
@@ -16,7 +16,8 @@ pub(super) struct Within {
 }
 
 impl Within {
-    /// `low` and `high` in cells.
+    /// Builds the box from `low` and `high` in units of cells, enlarged by the rounding of the
+    /// border.
     pub(super) fn new(layout: &GridLayout, [low, high]: [DVec3; 2]) -> Within {
         let slack = DVec3::splat(border_slack(layout));
         Within {
@@ -27,13 +28,14 @@ impl Within {
         }
     }
 
-    /// The line in units of cells, and when it is where the field is good, if ever.
+    /// Returns the line in units of cells, and the times at which it is in the box, if any.
     #[inline(always)]
     pub(super) fn line(&self, from: Vec3, to: Vec3) -> (Line, Option<Times>) {
         self.line_during(from, to, [0.0, 1.0])
     }
 
-    /// The same for a part of the way.
+    /// Returns the line in units of cells, and the part of `times` in which it is in the box, if
+    /// any.
     #[inline(always)]
     pub(super) fn line_during(&self, from: Vec3, to: Vec3, times: Times) -> (Line, Option<Times>) {
         let place = |point: Vec3| (point.as_dvec3() - self.origin) / self.cell_size;
@@ -43,7 +45,8 @@ impl Within {
     }
 }
 
-/// How far the border of a grid is rounded to `f32` \[cells\]: so near to it, a point counts as inside.
+/// Returns the `f32` rounding of a grid's border \[cells\]: a point this close to it counts as
+/// inside.
 pub(crate) fn border_slack(layout: &GridLayout) -> f64 {
     let bounds = layout.bounds();
     let largest = bounds.min.abs().max(bounds.max.abs()).max_element();
