@@ -1,4 +1,4 @@
-//! `touchfield models`: the procedural models as mesh files.
+//! `touchfield models`: writes the procedural models as mesh files.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ Example:
 
 All models are closed, manifold and in metres.")]
 pub(crate) struct Arguments {
-    /// Folder to write to; made if it is not there
+    /// Output folder; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "touchfield-models")]
     out: PathBuf,
     /// Format of the files
@@ -29,11 +29,11 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MeshFormat {
-    /// text, every digit kept
+    /// text, all digits kept
     Obj,
     /// binary, f32, vertices not shared
     Stl,
-    /// binary, every digit kept
+    /// binary, all digits kept
     Ply,
 }
 
