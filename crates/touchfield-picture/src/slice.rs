@@ -249,8 +249,8 @@ impl Scale {
 
 /// Draws the plane of `settings` through `field`.
 pub fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, SliceError> {
-    let bounds = field.bounds();
     // Check the field's box and the settings.
+    let bounds = field.bounds();
     let extents = bounds.extents();
     if bounds.is_empty() || !extents.is_finite() || extents.max_element() <= 0.0 {
         return Err(SliceError::Bounds(bounds));
