@@ -357,8 +357,8 @@ impl Sweep<'_> {
             by_shells: false,
         };
         let found = self.cast(a, b, &motion, &settings)?;
-        // A cast that begins apart is the answer. Otherwise an overlap at the start is, if it counts
-        // as a hit.
+        // A cast that begins apart is the answer. Otherwise an overlap at the start is, if it
+        // counts as a hit.
         let Some(start) = found.start else {
             return self.hit(found, thinner);
         };

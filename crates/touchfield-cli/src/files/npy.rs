@@ -116,7 +116,7 @@ impl Number {
         }
     }
 
-    /// Returns the size of a number [bytes].
+    /// Returns the size of a number \[bytes\].
     fn width(self) -> usize {
         match self {
             Number::F4 | Number::I4 => 4,

@@ -45,7 +45,7 @@ pub(crate) fn is_npz(path: &Path) -> bool {
 }
 
 /// Writes a grid in the frame of its mesh, in which the origin of its own frame is at `origin`;
-/// returns the size of the file [bytes].
+/// returns the size of the file \[bytes\].
 pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
     let layout = grid.layout();
     let solid = grid.solid();

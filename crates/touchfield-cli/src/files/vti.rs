@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::files::output;
 
 /// Writes a grid in the frame of its mesh, in which the origin of its own frame is at `origin`;
-/// returns the size of the file [bytes].
+/// returns the size of the file \[bytes\].
 pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
     output::write_whole(path, |out| write_to(out, grid, origin))?;
     let written = path

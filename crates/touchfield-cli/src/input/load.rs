@@ -1,4 +1,4 @@
-//! Files in: a mesh or a baked field, told apart by content first and by extension second.
+//! Input files: meshes and baked fields, distinguished by content first and by extension second.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,16 +32,16 @@ pub(crate) struct Body {
     pub(crate) name: String,
     pub(crate) field: Arc<StoredField>,
     pub(crate) provenance: Provenance,
-    /// What its file held for contact, or its mesh lends it.
+    /// Data for contact queries that its file or its mesh provides.
     pub(crate) parts: Parts,
 }
 
-/// What contact wants beside a field.
+/// Data for contact queries beside the field.
 #[derive(Clone, Default)]
 pub(crate) struct Parts {
-    /// Points of the surface.
+    /// Points on the surface.
     pub(crate) shell: Option<Arc<PointShell>>,
-    /// The triangles that the field tells the distance to.
+    /// The triangles that the field's distances refer to.
     pub(crate) surface: Option<Arc<Surface>>,
 }
 
@@ -53,14 +53,14 @@ impl Parts {
 }
 
 impl Body {
-    /// Bytes that it keeps.
+    /// Returns the memory that the body occupies \[bytes\].
     pub(crate) fn bytes(&self) -> u64 {
         let notes: usize = self.provenance.notes.iter().map(String::len).sum();
         let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
         (self.field.bytes() + self.parts.bytes() + cells + notes) as u64
     }
 
-    /// Says so if there is nothing to see: no node lies inside.
+    /// Returns a note if there is nothing to see because no node lies inside.
     pub(crate) fn nothing_inside(&self) -> Option<String> {
         let cell = report::length(self.field.finest_cell_size());
         (!self.field.has_inside()).then(|| {
@@ -73,10 +73,10 @@ impl Body {
     }
 }
 
-/// Whether a file holds a baked field, or at least claims to by its extension.
+/// Returns whether a file holds a baked field, or at least has the extension of one.
 pub(crate) fn is_baked(path: &Path) -> bool {
     let mut start = [0; file::SIGNATURE.len()];
-    // What is looked at in a pipe is gone for the reader.
+    // Bytes read from a pipe would be lost for the reader.
     let magic = match path.is_file() {
         true => File::open(path).and_then(|mut file| file.read_exact(&mut start)),
         false => Err(io::ErrorKind::Unsupported.into()),
@@ -87,7 +87,7 @@ pub(crate) fn is_baked(path: &Path) -> bool {
             .is_some_and(|extension| extension.eq_ignore_ascii_case("tfs"))
 }
 
-/// Says more of a folder or an empty file than any reader would.
+/// Returns a clear error for a folder or an empty file, which readers would report less clearly.
 pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
     match path.metadata() {
         Ok(found) if found.is_dir() => {
@@ -96,12 +96,13 @@ pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
         Ok(found) if found.is_file() && found.len() == 0 && has_no_bytes(path) => Err(
             Failure::in_file(path, "is empty; export, copy or bake it again"),
         ),
-        // What cannot be read is told by who tries.
+        // A file that cannot be read is reported by whoever reads it.
         _ => Ok(()),
     }
 }
 
-/// Whether nothing can be read from a file. Those of `/proc` have bytes, whatever their length says.
+/// Returns whether nothing can be read from a file. Files of `/proc` have content whatever their
+/// length.
 fn has_no_bytes(path: &Path) -> bool {
     let read = File::open(path).and_then(|mut file| file.read(&mut [0]));
     matches!(read, Ok(0))
@@ -113,7 +114,7 @@ pub(crate) fn baked(path: &Path, max_memory: u64) -> Result<Stored, Failure> {
     file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
 }
 
-/// Reads a baked file with all that it holds for contact.
+/// Reads a baked file with everything that it holds for contact queries.
 pub(crate) fn baked_shape(path: &Path, max_memory: u64) -> Result<StoredShape, Failure> {
     check_input(path)?;
     shape_file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
@@ -146,7 +147,7 @@ pub(crate) struct BakedField {
     pub(crate) field: StoredField,
     pub(crate) provenance: Provenance,
     pub(crate) report: BakeReport,
-    /// Values that were computed, if others were kept from before.
+    /// Number of values that were computed, if others were kept from an earlier field.
     pub(crate) recomputed: Option<usize>,
 }
 
@@ -175,35 +176,35 @@ impl<F: Into<StoredField>> From<Rebaked<F>> for BakedField {
     }
 }
 
-/// A field before its mesh changed.
+/// A field from before its mesh changed.
 pub(crate) enum OldField {
     Dense(DenseGrid),
-    /// With the width of its band in cells.
+    /// A sparse field, with the width of its band in cells.
     Sparse {
         field: SparseBlocks,
         band: f64,
     },
 }
 
-/// What is known from before a mesh changed.
+/// The state from before a mesh changed.
 pub(crate) struct Update {
     pub(crate) field: OldField,
     pub(crate) provenance: Provenance,
-    /// The mesh as it was, if it is known.
+    /// The earlier mesh, if it is known.
     pub(crate) before: Option<TriangleMesh>,
-    /// Holds all changes.
+    /// A box that contains all changes.
     pub(crate) changed: DAabb,
 }
 
 /// How a field is to be stored.
 pub(crate) enum Storage {
-    /// A new field of some kind.
+    /// As a new field of some kind.
     New(FieldKind),
-    /// On the same grid as before.
+    /// On the same grid as an earlier field.
     Update(Box<Update>),
 }
 
-/// Bakes the mesh that `path` holds, with a progress bar.
+/// Bakes the mesh of the file `path`, with a progress bar.
 pub(crate) fn bake_mesh(
     path: &Path,
     mesh: &TriangleMesh,
@@ -243,7 +244,7 @@ pub(crate) fn bake_mesh(
     rebaked.map_err(|error| Failure::of_update(path, error, settings))
 }
 
-/// The field of a baked file, or of a mesh that is baked here and now with default settings.
+/// Returns the field of a baked file, or of a mesh that is baked now with default settings.
 pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     if is_baked(path) {
         let stored = baked(path, max_memory)?;
@@ -257,7 +258,7 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     body(path, max_memory).map(|(body, _)| body)
 }
 
-/// Says so if a mesh was moved into a frame of its own.
+/// Prints a note if a mesh was moved into a frame of its own.
 fn note_origin(path: &Path, origin: DVec3) {
     if origin != DVec3::ZERO {
         note(&format!(
@@ -269,7 +270,8 @@ fn note_origin(path: &Path, origin: DVec3) {
     }
 }
 
-/// The field of a file with its shell and faces, and its mesh, in the frame of the field, if it is one.
+/// Returns the field of a file with its shell and faces. If the file is a mesh, also returns the
+/// mesh in the frame of the field.
 pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<TriangleMesh>), Failure> {
     let name = name_of(path);
     if is_baked(path) {
@@ -314,21 +316,21 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
     Ok((body, Some(mesh)))
 }
 
-/// Meshes of up to so many vertices lend all of them to their shell; of larger ones points are chosen, or a scan of millions would
-/// make a shell of millions.
+/// Maximum number of vertices of a mesh that are all used as points of its shell. On larger meshes
+/// points are sampled, or a scan of millions of vertices would get a shell of millions of points.
 const MOST_VERTICES: usize = 50_000;
 
-/// A shape that can be asked for contact.
+/// A shape that is ready for contact queries.
 #[derive(Clone)]
 pub(crate) struct LoadedShape {
     pub(crate) shape: Shape,
-    /// Origin of its frame, in that of its mesh [m]; see [`Provenance::origin`].
+    /// Origin of its frame, in the frame of its mesh [m]; see [`Provenance::origin`].
     pub(crate) origin: DVec3,
-    /// What it keeps.
+    /// Memory that it occupies \[bytes\].
     pub(crate) bytes: u64,
 }
 
-/// The shape that a file holds.
+/// Returns the shape of a file.
 pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
     let (body, mesh) = body(path, max_memory)?;
     if let Some(nothing) = body.nothing_inside() {
@@ -337,7 +339,7 @@ pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure
     shape_of(path, &body, mesh.as_ref())
 }
 
-/// The convex hull of the mesh that a file holds.
+/// Returns the convex hull of the mesh in a file.
 pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
     if is_baked(path) {
         return Err(Failure::in_file(
@@ -346,7 +348,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         ));
     }
     let mut mesh = mesh(path, Units::M, max_memory)?;
-    /// Bytes a vertex, at the most, while a hull is built.
+    /// Maximum memory per vertex while a hull is built \[bytes\].
     const BUILDING: u64 = 1000;
     let needed = BUILDING * mesh.vertices.len() as u64;
     if needed > max_memory {
@@ -358,7 +360,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         )));
     }
     let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
-    // A hull has no cells; it is to be as good as a grid of this many across.
+    // A hull has no cells; it should be as accurate as a grid with this many cells across.
     let bounds = mesh.bounds();
     let origin = frame_origin(bounds, bounds.diagonal() / 128.0);
     mesh.move_to_frame_at(origin);
@@ -373,7 +375,8 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
     })
 }
 
-/// A field with what contact wants of its surface: what its file held, else made of its mesh, else a shell of the field's own surface.
+/// Returns a field with the surface data that contact queries need: from its file, else computed
+/// from its mesh, else a shell of the field's own surface.
 pub(crate) fn shape_of(
     path: &Path,
     body: &Body,
@@ -404,10 +407,10 @@ pub(crate) fn shape_of(
     })
 }
 
-/// Most points of a shell that is made for a query.
+/// Maximum number of points of a shell that is built for a query.
 pub(crate) const MOST_POINTS: u32 = 1 << 22;
 
-/// A shell of points about a cell apart on the faces of a mesh, and the faces.
+/// Returns a shell of points about one cell apart on the faces of a mesh, and the faces.
 fn parts_of_mesh(
     path: &Path,
     mesh: &TriangleMesh,
@@ -424,7 +427,7 @@ fn parts_of_mesh(
     })
 }
 
-/// A shell of points on the faces of a mesh.
+/// Returns a shell of points on the faces of a mesh.
 pub(crate) fn shell_of_faces(
     mesh: &TriangleMesh,
     field: &StoredField,
@@ -444,7 +447,8 @@ pub(crate) fn shell_of_faces(
     shell_of_mesh(mesh, field, &settings)
 }
 
-/// The faces of a mesh: bodies that are apart are as far apart as those. None for an offset surface, which is not that of the faces.
+/// Returns the faces of a mesh, which give the exact distance of bodies that are apart. `None` for
+/// an offset surface, which is not that of the faces.
 pub(crate) fn surface_of(
     path: &Path,
     mesh: &TriangleMesh,
@@ -456,7 +460,8 @@ pub(crate) fn surface_of(
         .map_err(|error| Failure::in_file(path, error.to_string()))
 }
 
-/// A shell of points about a cell apart on the surface of a field whose mesh is not known.
+/// Returns a shell of points about one cell apart on the surface of a field whose mesh is not
+/// available.
 fn shell_of(path: &Path, field: &StoredField) -> Result<PointShell, Failure> {
     let cell_size = field.finest_cell_size();
     let settings = ShellSettings {
@@ -467,7 +472,7 @@ fn shell_of(path: &Path, field: &StoredField) -> Result<PointShell, Failure> {
     shell_of_field(field, cell_size, &settings).map_err(|error| Failure::of_shell(path, &error))
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
@@ -475,7 +480,7 @@ pub(crate) fn name_of(path: &Path) -> String {
         .into_owned()
 }
 
-/// A remark on stderr; if nobody takes it, it is not worth failing for.
+/// Prints a note on stderr; an error in printing it is ignored.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", terminal::line(text));
 }

@@ -52,7 +52,7 @@ struct Clash {
     parts: [usize; 2],
     separation: f32,
     contacts: usize,
-    /// Contact point relative to [`middle`] [m].
+    /// Contact point relative to [`middle`] \[m\].
     point: Vec3,
     normal_in_world: Vec3,
     is_whole: bool,
