@@ -130,8 +130,8 @@ impl Frames {
         }
     }
 
-    /// Adds the origins of the fields' frames to an answer. Prints a note if the points of its rows,
-    /// which are `f32`, are in the own frame of A's field.
+    /// Adds the origins of the fields' frames to an answer. Prints a note if the points of its
+    /// rows, which are `f32`, are in the own frame of A's field.
     pub(crate) fn note_rows(&self, answer: &mut Answer) {
         self.add_to(&mut answer.json);
         if self.a != DVec3::ZERO {
