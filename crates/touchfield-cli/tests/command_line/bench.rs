@@ -239,7 +239,7 @@ fn without_physics_the_way_to_it_is_told() {
     }
 }
 
-/// Without the feature `physics`, the falling scenes of [Krayer2020] are refused.
+/// Without the feature `physics`, the falling scenes of \[Krayer2020\] are refused.
 #[cfg(not(feature = "physics"))]
 #[test]
 fn without_physics_the_scenes_of_document_000_do_not_fall() {
@@ -277,6 +277,8 @@ fn the_scenes_of_document_000_fall_in_rapier() {
     }
 }
 
+/// The ball stays above the depths that \[Sagardia2014\] reports for its method and for Bullet, at
+/// every restitution.
 #[cfg(feature = "physics")]
 #[test]
 fn a_bouncing_ball_gets_less_deep_than_document_003_says() {
