@@ -4,8 +4,8 @@
 //! separation query per pair of solid parts.
 //! Not for: the contacts of a step, which are manifolds.
 //!
-//! Distances are those of `touchfield::narrow::separation`, to within a ten-thousandth of the
-//! smaller body and the accuracy of the fields.
+//! Distances are those of `touchfield::narrow::separation`, to within [`PRECISION`] of the smaller
+//! body's diagonal and the accuracy of the fields.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) struct Nearest {
     subshapes: [u32; 2],
 }
 
-/// Precision of separations, as a share of the smaller body.
+/// Precision of separations, as a share of the smaller body's diagonal.
 const PRECISION: f32 = 1e-4;
 
 /// Calls `visit` for every pair of parts that contains a field, and `plain` for pairs that Rapier

@@ -178,8 +178,8 @@ impl FieldShape {
         FieldShape::from_made(&MadeShape::from_mesh(mesh, &settings.of_shape(), &go_on)?)
     }
 
-    /// Builds a shape from a made one. Its faces give the thickness of the walls, whatever the
-    /// grid; contacts do not use them.
+    /// Builds a collider's shape from a [`MadeShape`]. Its faces give the thickness of the walls,
+    /// whatever the grid; contacts do not use them.
     fn from_made(made: &MadeShape) -> Result<Self, FieldShapeError> {
         near_origin(&made.report.provenance)?;
         let (mass, thickness) = (made.mass()?, made.shape.thickness());
