@@ -1,4 +1,4 @@
-//! The flags that all commands share, and values with units: memory, lengths, poses, sizes of pictures.
+//! The flags that all commands share, and values with units: memory, lengths, poses, picture sizes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -20,10 +20,10 @@ pub(crate) struct Common {
     /// Print one JSON object on stdout, and nothing else there
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Threads to work with [default: one for each core]
+    /// Number of threads to use [default: one per core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Refuse work that would take more memory than this, such as 512M or 4G
+    /// Refuse work that would need more memory than this, such as 512M or 4G
     #[arg(long, global = true, value_name = "SIZE", default_value_t = MemorySize(BakeSettings::default().max_memory))]
     pub(crate) max_memory: MemorySize,
 }
@@ -61,7 +61,7 @@ impl FromStr for MemorySize {
         };
         let number: f64 = digits.trim_end().parse().map_err(|_| wrong())?;
         let bytes = number * factor as f64;
-        // Beyond 2⁶³ no machine goes, and `f64` still counts exactly enough below.
+        // No machine has 2⁶³ bytes, and `f64` counts exactly enough below that.
         if !(1.0..9e18).contains(&bytes) {
             return Err(wrong());
         }
@@ -113,7 +113,7 @@ impl FromStr for Length {
     }
 }
 
-/// Reads so many finite numbers between commas.
+/// Parses N finite numbers separated by commas.
 fn parse_numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers = text
         .split(',')
@@ -126,10 +126,10 @@ fn parse_numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     (numbers.try_into()).map_err(|_| format!("it has {found} numbers instead of {N}"))
 }
 
-/// A pose from `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
+/// Builds a pose from `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
 pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<MeshPose, String> {
     let quaternion = [qx, qy, qz, qw];
-    // `max` passes over NaN, so it is looked for on its own.
+    // `max` skips NaN, so NaN is checked separately.
     let largest = quaternion.into_iter().fold(0.0, |m: f64, q| m.max(q.abs()));
     if quaternion.into_iter().any(f64::is_nan) || [tx, ty, tz].into_iter().any(f64::is_nan) {
         return Err("it holds NaN".to_owned());
@@ -138,11 +138,11 @@ pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<MeshPose
         return Err("a zero quaternion has no direction, and no rotation is 0,0,0,1".to_owned());
     }
     let translation = DVec3::new(tx, ty, tz).as_vec3();
-    // Beyond this squares and sums of lengths leave what f32 holds, as they do for grids.
+    // Above this limit, squares and sums of lengths overflow `f32`, as they do for grids.
     if !(translation.abs().max_element() <= 1e37 && largest.is_finite()) {
         return Err("it is beyond what f32 can measure; lengths go up to 1e37 m".to_owned());
     }
-    // Divided first: squares of huge numbers would overflow.
+    // Divide first: squares of huge numbers would overflow.
     let rotation = DQuat::from_array(quaternion.map(|q| q / largest)).normalize();
     Ok(MeshPose {
         pose: Pose {
@@ -154,7 +154,7 @@ pub(crate) fn pose_of([tx, ty, tz, qx, qy, qz, qw]: [f64; 7]) -> Result<MeshPose
     })
 }
 
-/// Reads `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
+/// Parses `TX,TY,TZ,QX,QY,QZ,QW`; the quaternion is normalised.
 pub(crate) fn parse_pose(text: &str) -> Result<MeshPose, String> {
     parse_numbers(text).and_then(pose_of).map_err(|why| {
         format!(
@@ -163,7 +163,7 @@ pub(crate) fn parse_pose(text: &str) -> Result<MeshPose, String> {
     })
 }
 
-/// Reads `X,Y,Z`.
+/// Parses `X,Y,Z`.
 pub(crate) fn parse_vector(text: &str) -> Result<Vec3, String> {
     let vector = parse_numbers(text).map(|[x, y, z]| DVec3::new(x, y, z).as_vec3());
     let finite = vector.and_then(|vector| match vector.is_finite() {
@@ -173,14 +173,14 @@ pub(crate) fn parse_vector(text: &str) -> Result<Vec3, String> {
     finite.map_err(|why| format!("`{text}` is not a vector: {why}; write X,Y,Z, such as 0,0,6.28"))
 }
 
-/// Reads `X,Y,Z` in `f64`.
+/// Parses `X,Y,Z` in `f64`.
 pub(crate) fn parse_wide_vector(text: &str) -> Result<DVec3, String> {
     let numbers = parse_numbers(text).map(|[x, y, z]| DVec3::new(x, y, z));
-    // What `f32` cannot hold near the origin it cannot hold elsewhere.
+    // A coordinate that `f32` cannot hold near the origin cannot be held elsewhere either.
     parse_vector(text).and(numbers)
 }
 
-/// Reads a box as its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].
+/// Parses a box given by its smallest and its largest corner, `X,Y,Z,X,Y,Z` \[m\].
 pub(crate) fn parse_box(text: &str) -> Result<DAabb, String> {
     let corners = parse_numbers(text)
         .map(|[ax, ay, az, bx, by, bz]| DAabb::new(DVec3::new(ax, ay, az), DVec3::new(bx, by, bz)));
@@ -195,15 +195,16 @@ pub(crate) fn parse_box(text: &str) -> Result<DAabb, String> {
     })
 }
 
-/// A file and where its body stands: `FILE` or `FILE@POSE`.
+/// A file and the pose of its body: `FILE` or `FILE@POSE`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedFile {
     pub(crate) path: PathBuf,
-    /// Of the frame of its mesh.
+    /// Pose of the mesh's frame in the world.
     pub(crate) world_from_field: MeshPose,
 }
 
-/// Reads `FILE` or `FILE@POSE`. A file whose name holds an `@` is itself when it exists.
+/// Parses `FILE` or `FILE@POSE`. If a file with an `@` in its name exists, the whole argument is
+/// its name.
 pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> {
     let as_file = || PlacedFile {
         path: argument.into(),
@@ -213,7 +214,7 @@ pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> 
         return Ok(as_file());
     }
     match argument.to_str().and_then(|text| text.rsplit_once('@')) {
-        // A folder's name may hold an `@` too.
+        // A folder's name may contain an `@` too.
         Some((path, pose)) if !pose.contains(std::path::is_separator) => Ok(PlacedFile {
             path: path.into(),
             world_from_field: parse_pose(pose)?,
@@ -222,7 +223,7 @@ pub(crate) fn parse_placed_file(argument: &OsStr) -> Result<PlacedFile, String> 
     }
 }
 
-/// [`parse_placed_file`] for clap.
+/// Returns [`parse_placed_file`] as a parser for clap.
 pub(crate) fn placed_file_parser() -> impl clap::builder::TypedValueParser<Value = PlacedFile> {
     use clap::builder::TypedValueParser;
     clap::builder::OsStringValueParser::new()
@@ -241,7 +242,8 @@ impl FromStr for PictureSize {
 
     fn from_str(text: &str) -> Result<PictureSize, String> {
         let sides = text.split_once(['x', 'X', '×']);
-        // Beyond what is counted any size is the largest, which is refused as too large rather than as no number.
+        // A number too large for `u32` becomes the largest size, which is refused as too large
+        // rather than as not a number.
         let side = |text: &str| {
             let digits = text.trim();
             let is_count = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

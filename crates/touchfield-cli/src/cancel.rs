@@ -1,12 +1,12 @@
-//! Ctrl-C: the process ends with exit code 130, and leaves no unfinished file.
+//! Ctrl-C: the process ends with exit code 130 and leaves no unfinished file.
 //!
-//! Input: the signals that ask a process to end. Output: a word that long work looks at, and the
-//! end of the process.
+//! Input: the signals that request termination. Output: a flag that long-running work checks, and
+//! the end of the process.
 //! Cost: one thread that sleeps.
 //!
-//! The first signal removes the files that are being written, and asks the work to stop. Bakes and
-//! sweeps stop by themselves within [`GRACE`]; whatever has not stopped by then is ended, and so
-//! it is by a second signal.
+//! The first signal removes the files that are being written and sets the flag. Bakes and sweeps
+//! stop by themselves within [`GRACE`]. Whatever has not stopped by then is ended, as it is by a
+//! second signal.
 
 use std::io::{self, IsTerminal, Write};
 use std::process;
@@ -20,25 +20,26 @@ use touchfield::atomic_file;
 use crate::failure::Failure;
 use crate::report::Answer;
 
-/// How long the work may take to stop by itself. Chosen: a person does not yet press the keys
-/// again, and the parts that a bake is made of take less.
+/// Time that the work has to stop by itself. It is short enough that a user does not yet press the
+/// keys again, and the steps of a bake take less.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Whether the process was asked to end.
+/// Whether termination was requested.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the answer is being printed: then nothing else is said on stdout.
+/// Whether the answer is being printed; then nothing else may be written to stdout.
 static IS_ANSWERING: AtomicBool = AtomicBool::new(false);
 
-/// Held by whoever says that the command was cancelled, to the end of the process: it is said once.
+/// Held by whoever reports the cancellation, to the end of the process, so that it is reported
+/// once.
 static LAST_WORD: Mutex<()> = Mutex::new(());
 
-/// Whether the process was asked to end. Work that takes long looks at it now and then.
+/// Returns whether termination was requested. Long-running work checks this now and then.
 pub(crate) fn is_wanted() -> bool {
     IS_WANTED.load(Ordering::Relaxed)
 }
 
-/// An error if the process was asked to end.
+/// Returns an error if termination was requested.
 pub(crate) fn check() -> Result<(), Failure> {
     match is_wanted() {
         true => Err(Failure::Cancelled),
@@ -46,7 +47,7 @@ pub(crate) fn check() -> Result<(), Failure> {
     }
 }
 
-/// Called before the answer is printed. Ends the process if it was asked to.
+/// Ends the process if termination was requested. Called before the answer is printed.
 pub(crate) fn before_answering(as_json: bool) {
     if is_wanted() {
         end(as_json);
@@ -54,11 +55,11 @@ pub(crate) fn before_answering(as_json: bool) {
     IS_ANSWERING.store(true, Ordering::Relaxed);
 }
 
-/// Listens for signals from now on. `as_json`: a script wants to know too.
+/// Starts listening for signals. With `as_json` a cancellation is also reported as JSON.
 pub(crate) fn listen(as_json: bool) -> io::Result<()> {
     let mut signals = signals()?;
     let listener = move || {
-        // The first asks, the second insists.
+        // The first signal requests a stop, the second ends the process.
         if signals.next_signal() {
             ask();
             let _ = thread::Builder::new().spawn(move || {
@@ -73,17 +74,18 @@ pub(crate) fn listen(as_json: bool) -> io::Result<()> {
     thread::Builder::new().spawn(listener).map(drop)
 }
 
-/// Asks the work to stop, and removes what is unfinished at once: the work may take a while.
+/// Requests the work to stop, and removes unfinished files at once, because the work may take a
+/// while.
 fn ask() {
     IS_WANTED.store(true, Ordering::Relaxed);
     atomic_file::abandon();
 }
 
-/// Says that the command was cancelled, and ends the process.
+/// Reports that the command was cancelled, and ends the process.
 fn end(as_json: bool) -> ! {
     let exit_code = Failure::Cancelled.exit_code();
     let _word = LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner);
-    // Nobody is left to tell when stderr is closed. On a terminal a progress bar may stand there.
+    // Errors are ignored: stderr may be closed. On a terminal, clear a progress bar first.
     let clear = if io::stderr().is_terminal() {
         "\r\x1b[K"
     } else {
@@ -98,13 +100,13 @@ fn end(as_json: bool) -> ! {
     process::exit(exit_code.into())
 }
 
-/// The signals that ask a process to end.
+/// Receives the signals that request termination.
 #[cfg(unix)]
 struct Signals(signal_hook::iterator::Signals);
 
 #[cfg(unix)]
 impl Signals {
-    /// Waits for the next; `false` if none will come.
+    /// Waits for the next signal; returns `false` if none will come.
     fn next_signal(&mut self) -> bool {
         self.0.forever().next().is_some()
     }
@@ -113,7 +115,8 @@ impl Signals {
 #[cfg(unix)]
 fn signals() -> io::Result<Signals> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // What was started to outlive its terminal (`nohup`) ignores its end, and goes on doing so.
+    // A process that was started to outlive its terminal (`nohup`) ignores SIGHUP; keep it that
+    // way.
     let outlives = ignored_signals() >> (SIGHUP - 1) & 1 == 1;
     let wanted = match outlives {
         true => &[SIGINT, SIGTERM][..],
@@ -122,8 +125,8 @@ fn signals() -> io::Result<Signals> {
     signal_hook::iterator::Signals::new(wanted).map(Signals)
 }
 
-/// A bit for each signal that this process was started to ignore, the lowest for signal 1; 0 where
-/// the system does not say.
+/// Returns one bit per signal that this process was started to ignore, the lowest for signal 1; 0
+/// where the system does not report them.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -132,13 +135,13 @@ fn ignored_signals() -> u64 {
         .unwrap_or(0)
 }
 
-/// The signals that ask a process to end, looked at now and then: elsewhere nothing waits for them.
+/// Polls for the signals that request termination: outside Unix nothing waits for them.
 #[cfg(not(unix))]
 struct Signals(std::sync::Arc<AtomicBool>);
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Waits for the next.
+    /// Waits for the next signal.
     fn next_signal(&mut self) -> bool {
         while !self.0.swap(false, Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! Why a command did not do what was asked, and the exit code that follows.
+//! Why a command failed, and its exit code.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -16,40 +16,41 @@ use touchfield::open::ShapeError;
 use crate::picture::{RenderError, SheetError, SliceError, WritePngError};
 use crate::report::{self, Answer};
 
-/// A command that failed. The message names file, place, cause and way out.
+/// The failure of a command. The message names file, place, cause and way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The input or its use is at fault: exit code 2.
     BadInput(String),
     /// A limit was hit: exit code 3.
     Limit(String),
-    /// There is contact, and `--fail-on-contact` calls that a failure: exit code 1. The answer is printed as ever.
+    /// There is contact, and `--fail-on-contact` makes that a failure: exit code 1. The answer is
+    /// still printed.
     Contact(Box<Answer>),
-    /// Two ways to one answer gave two, which is a fault of ours: exit code 4.
+    /// Two methods gave different answers, which is a fault of Touchfield: exit code 4.
     Disagreement(String),
-    /// The process was asked to end: exit code 130.
+    /// Termination was requested: exit code 130.
     Cancelled,
 }
 
 impl Failure {
-    /// What is wrong with a file.
+    /// Creates the failure of a file.
     pub(crate) fn in_file(path: &Path, cause: impl Display) -> Failure {
         Failure::BadInput(format!("{}: {cause}", path.display()))
     }
 
-    /// What the process ends with.
+    /// Returns the exit code of the process.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::Contact(_) => 1,
             Failure::BadInput(_) => 2,
             Failure::Limit(_) => 3,
             Failure::Disagreement(_) => 4,
-            // That of a shell for SIGINT.
+            // The exit code of a shell after SIGINT.
             Failure::Cancelled => 130,
         }
     }
 
-    /// What to tell.
+    /// Returns the message for the user.
     pub(crate) fn message(&self) -> &str {
         match self {
             Failure::BadInput(message)
@@ -68,7 +69,7 @@ impl Failure {
         }
     }
 
-    /// A bake of the mesh in `path` that came to nothing, with the option that helps.
+    /// Creates the failure of a bake of the mesh in `path`, with the option that helps.
     pub(crate) fn of_bake(path: &Path, error: &FieldBakeError, settings: &BakeSettings) -> Failure {
         let cause = match error {
             FieldBakeError::Bake(BakeError::Cancelled) => return Failure::Cancelled,
@@ -80,7 +81,7 @@ impl Failure {
         Failure::new(error.is_limit(), format!("{}: {cause}", path.display()))
     }
 
-    /// A field that could not be updated to the mesh in `path`.
+    /// Creates the failure of an update of a field to the mesh in `path`.
     pub(crate) fn of_update(path: &Path, error: UpdateError, settings: &BakeSettings) -> Failure {
         match error {
             UpdateError::Bake(error) => Failure::of_bake(path, &error.into(), settings),
@@ -89,7 +90,8 @@ impl Failure {
         }
     }
 
-    /// The same for a command that bakes as a favour, and lacks the options that the message names.
+    /// Adjusts the failure of a command that bakes a mesh with default settings and lacks the
+    /// options that the message names.
     pub(crate) fn of_default_bake(self) -> Failure {
         let told = |message: String| match message.contains("--") {
             true => format!(
@@ -104,7 +106,7 @@ impl Failure {
         }
     }
 
-    /// A body in `path` on which no points can be laid.
+    /// Creates the failure of placing points on the body in `path`.
     pub(crate) fn of_shell(path: &Path, error: &ShellBakeError) -> Failure {
         let message = match error {
             ShellBakeError::Isosurface(IsosurfaceError::Empty { .. }) => format!(
@@ -117,7 +119,7 @@ impl Failure {
         Failure::new(error.is_limit(), message)
     }
 
-    /// A mesh or field in `path` that does not become a shape.
+    /// Creates the failure of a mesh or field in `path` that does not become a shape.
     pub(crate) fn of_shape(path: &Path, error: &ShapeError) -> Failure {
         match error {
             ShapeError::Shell(error) => Failure::of_shell(path, error),
@@ -125,7 +127,7 @@ impl Failure {
         }
     }
 
-    /// A field in `path` that cannot be stored another way, with the option that helps.
+    /// Creates the failure of a conversion of the field in `path`, with the option that helps.
     pub(crate) fn of_convert(path: &Path, error: &ConvertError) -> Failure {
         let message = match *error {
             ConvertError::Cancelled => return Failure::Cancelled,
@@ -161,7 +163,8 @@ impl Failure {
         Failure::new(error.is_limit(), format!("{}: {message}", path.display()))
     }
 
-    /// A mesh that cannot be read. Where the format is unknown, baked files are named too.
+    /// Creates the failure of reading a mesh. If the format is unknown, the message names baked
+    /// files too.
     pub(crate) fn of_reading(error: &ReadError) -> Failure {
         let more = match *error.cause {
             Cause::UnknownFormat => " for a mesh, or .tfs for a baked field",
@@ -171,7 +174,7 @@ impl Failure {
         Failure::new(error.is_limit(), format!("{error}{more}"))
     }
 
-    /// A baked file that cannot be read or written.
+    /// Creates the failure of reading or writing a baked file.
     pub(crate) fn of_baked_file(error: &FileError) -> Failure {
         let more = match *error.cause {
             FileCause::Limit { .. } | FileCause::OutOfMemory { .. } => " (--max-memory)",
@@ -181,7 +184,7 @@ impl Failure {
     }
 }
 
-/// What a bake failed of, in the words of the command line.
+/// Describes why a bake failed, in terms of the command line.
 fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
     let padding = settings.padding;
     match *error {
@@ -245,7 +248,7 @@ fn bake_cause(error: &BakeError, settings: &BakeSettings) -> String {
     }
 }
 
-/// Why a sparse bake failed, in the words of the command line.
+/// Describes why a sparse bake failed, in terms of the command line.
 fn sparse_cause(error: &SparseBakeError) -> String {
     match error {
         SparseBakeError::NeedsClosed => {
@@ -263,7 +266,7 @@ fn sparse_cause(error: &SparseBakeError) -> String {
     }
 }
 
-/// Why a voxmap failed for a reason that other bakes do not have.
+/// Describes why a voxmap failed for a reason that other bakes do not have.
 fn voxmap_cause(error: &VoxmapBakeError) -> String {
     match error {
         VoxmapBakeError::OpenSurface => {
@@ -277,9 +280,9 @@ fn voxmap_cause(error: &VoxmapBakeError) -> String {
     }
 }
 
-/// What to do when padding takes all `nodes`.
+/// Suggests a way out when padding takes all `nodes`.
 fn coarse_way_out(nodes: u32, padding: u32) -> String {
-    /// Along a side; finer grids than this are hardly meant.
+    /// Largest number of nodes along a side that is worth suggesting.
     const SENSIBLE: u64 = 10_000;
     let least = 2 * u64::from(padding) + 2;
     match (least <= SENSIBLE, nodes >= 2) {
@@ -292,9 +295,9 @@ fn coarse_way_out(nodes: u32, padding: u32) -> String {
     }
 }
 
-/// What to do when `f32` cannot hold the nodes of a grid or not tell them apart.
+/// Suggests a way out when `f32` cannot hold or distinguish the nodes of a grid.
 fn geometry_way_out(cell_size: f32, settings: &BakeSettings) -> &'static str {
-    // Metres of anything that is built are nearer to 1 than this.
+    // Nothing that is built is as large as this in metres.
     if cell_size.is_nan() || cell_size >= 1e15 {
         return "it goes beyond all measure; use a smaller --cell-size, or say what the numbers of the mesh are with --units";
     }
@@ -308,13 +311,13 @@ fn geometry_way_out(cell_size: f32, settings: &BakeSettings) -> &'static str {
     }
 }
 
-/// What to do when `nodes` along the longest side are too many, and `fitting` would not be.
+/// Suggests a way out when `nodes` along the longest side are too many, and `fitting` would fit.
 fn memory_way_out(fitting: u32, nodes: u32, padding: u32) -> String {
-    // More than half of the grid around the mesh is not what anybody wants.
+    // Padding of more than half of the grid is not intended.
     if padding > nodes / 4 {
         return format!("lower --padding {padding}, or raise --max-memory");
     }
-    // What is left after padding has to hold the mesh.
+    // The nodes left after padding must hold the mesh.
     if u64::from(fitting) < 2 * u64::from(padding) + 2 {
         return "raise --max-memory: no grid fits beside the mesh".to_owned();
     }

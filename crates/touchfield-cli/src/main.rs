@@ -1,9 +1,9 @@
 //! The `touchfield` command: one subcommand per file.
 //!
-//! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object; files, whole or not at all.
-//! Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was given, 2 bad input or usage, 3 a limit was hit,
-//! 4 a bench found two ways to one answer that differ, 130 cancelled.
-//! Progress and remarks go to stderr.
+//! Input: arguments and files. Output: an [`Answer`] on stdout, as text or as one JSON object;
+//! files, written atomically. Exit codes: 0 done, 1 the bodies touch and `--fail-on-contact` was
+//! given, 2 bad input or usage, 3 a limit was hit, 4 a bench found two ways to one answer that
+//! differ, 130 cancelled. Progress and remarks go to stderr.
 
 mod args;
 mod cancel;
@@ -75,7 +75,7 @@ enum Command {
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     if let Err(error) = cancel::listen(common.json) {
-        // Signals then end the process as they do by default.
+        // Without the handler, signals end the process as they do by default.
         load::note(&format!("Ctrl-C may leave unfinished files: {error}"));
     }
     let answered = run(&command, &common);
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
             Err(failure) => ExitCode::from(failure.exit_code()),
         },
         Err(failure) => {
-            // Nobody is left to tell when stderr is closed too.
+            // If stderr is closed too, the error cannot be reported.
             let message = terminal::line(failure.message());
             let _ = writeln!(io::stderr(), "error: {message}");
             if common.json {
@@ -98,7 +98,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help, the version, or what is wrong with the arguments; a script that asked for JSON gets an object here too.
+/// Prints help, the version, or an error in the arguments, and exits. With `--json`, an error is
+/// also printed as a JSON object.
 fn refuse(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();
@@ -114,7 +115,8 @@ fn refuse(error: &clap::Error) -> ! {
     if harmless == message {
         error.exit();
     }
-    // The message quotes an argument that a terminal would obey: without colours, then.
+    // The message quotes an argument that the terminal would obey, so print it escaped and without
+    // colours.
     let _ = write!(io::stderr(), "{harmless}");
     std::process::exit(2)
 }

@@ -1,7 +1,8 @@
 //! The camera of a render, placed so that the bodies fill the frame.
 //!
-//! Input: points to frame, the direction to look from. Output: rays for places on the picture, places for points.
-//! Cost: none worth naming; [`Camera::visible_points`] traces a coarse raster once.
+//! Input: points to frame, the direction to look from. Output: rays through pixels, pixels of
+//! points.
+//! Cost: negligible; [`Camera::visible_points`] traces a coarse raster once.
 //! Not for: views from within a body.
 
 use glam::{Vec2, Vec3};
@@ -12,7 +13,7 @@ use super::{
     trace::{Ray, Scene},
 };
 
-/// Tangent of half the vertical opening angle: a long lens, little distortion.
+/// Tangent of half the vertical field of view: a long lens with little distortion.
 const HALF_OPENING: f32 = 0.26;
 
 /// A pinhole camera.
@@ -21,29 +22,29 @@ pub(super) struct Camera {
     pub(super) right: Vec3,
     pub(super) up: Vec3,
     pub(super) forward: Vec3,
-    /// Width of a pixel at distance 1.
+    /// Width of a pixel at distance 1 (unitless).
     pub(super) pixel: f32,
-    /// Middle of the picture \[px\].
+    /// Centre of the picture \[px\].
     pub(super) centre: Vec2,
 }
 
 impl Camera {
-    /// Looks at `points` such that all of them fit.
+    /// Builds a camera that looks at `points` such that all of them fit into the frame.
     pub(super) fn framing(points: &[Vec3], settings: &RenderSettings) -> Camera {
         let (sin_a, cos_a) = settings.azimuth.sin_cos();
         let (sin_e, cos_e) = settings.elevation.sin_cos();
         let forward = -Vec3::new(cos_e * cos_a, cos_e * sin_a, sin_e);
-        // Not from the world's up: looking straight down would leave no direction.
+        // Not derived from the world's up axis: looking straight down would leave no direction.
         let right = Vec3::new(-sin_a, cos_a, 0.0);
         let up = right.cross(forward);
         let size = Vec2::new(settings.width as f32, settings.height as f32);
-        // The shorter side has the opening angle, so that portrait and landscape are alike.
+        // The shorter side has the field of view, so that portrait and landscape are alike.
         let pixel = 2.0 * HALF_OPENING / size.min_element();
         let half = 0.5 * pixel * size * FILL;
 
         let mut target = Vec3::ZERO;
         let mut distance = 0.0;
-        // Perspective makes the near side larger: centre the outline, then measure again.
+        // Perspective enlarges the near side: centre the outline, then measure again.
         for _ in 0..4 {
             distance = points
                 .iter()
@@ -74,7 +75,7 @@ impl Camera {
         }
     }
 
-    /// Where a coarse raster of rays meets the bodies.
+    /// Returns the points where a coarse raster of rays hits the bodies.
     pub(super) fn visible_points(&self, scene: &Scene, settings: &RenderSettings) -> Vec<Vec3> {
         const RASTER: u32 = 96;
         // The whole frame, whatever the zoom.
@@ -91,7 +92,7 @@ impl Camera {
         hits.collect()
     }
 
-    /// The ray through a place on the picture \[px\].
+    /// Returns the ray through a position on the picture \[px\].
     pub(super) fn ray(&self, place: Vec2) -> Ray {
         let offset = (place - self.centre) * self.pixel;
         let direction = self.forward + offset.x * self.right - offset.y * self.up;
@@ -101,7 +102,7 @@ impl Camera {
         }
     }
 
-    /// The place on the picture of a point \[px\]; `None` behind the camera.
+    /// Returns the position of a point on the picture \[px\]; `None` if it is behind the camera.
     pub(super) fn place(&self, point: Vec3) -> Option<Vec2> {
         let p = point - self.origin;
         let depth = p.dot(self.forward);

@@ -1,54 +1,56 @@
-//! The sheet of paper: 8-bit sRGB pixels, and anti-aliased shapes blended on them in linear light.
+//! The canvas: 8-bit sRGB pixels, and anti-aliased shapes blended onto them in linear light.
 //!
 //! Input: shapes in pixels, x right and y down; the centre of the first pixel is (0.5, 0.5).
 //! Output: [`Canvas::pixels`].
 //! Cost: the pixels of the shape's bounding box, clipped to the canvas.
-//! Not for: paths with holes, or transparency: the paper is opaque.
+//! Not for: paths with holes, or transparency: the canvas is opaque.
 //!
-//! Every shape is painted by its own signed distance: a pixel is covered by `½ − distance`, so that edges are smooth.
+//! Every shape is painted from its own signed distance: the coverage of a pixel is `½ − distance`,
+//! so that edges are smooth.
 
 use glam::Vec2;
 use thiserror::Error;
 
 use super::font;
 
-/// An sRGB colour of 8 bits a channel.
+/// An sRGB colour with 8 bits per channel.
 pub type Rgb = [u8; 3];
 
-/// Most pixels a picture may have: 8K video. Above it, memory and patience run out before the eye gains anything.
+/// Maximum number of pixels of a picture: 8K video. Larger pictures cost memory and time without
+/// visible gain.
 pub const MAX_PIXELS: u64 = 7680 * 4320;
 
-/// A picture of a size that cannot be made.
+/// The error for a picture size that is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
-    /// No pixels at all.
+    /// A side has no pixels.
     #[error("a picture of {width}×{height} pixels is empty; both sides must be at least 1")]
     Empty {
-        /// Columns.
+        /// Number of columns.
         width: u32,
-        /// Rows.
+        /// Number of rows.
         height: u32,
     },
-    /// More than [`MAX_PIXELS`].
+    /// The picture has more than [`MAX_PIXELS`].
     #[error(
         "a picture of {width}×{height} pixels is larger than the limit of {MAX_PIXELS} pixels; choose a smaller size"
     )]
     TooLarge {
-        /// Columns.
+        /// Number of columns.
         width: u32,
-        /// Rows.
+        /// Number of rows.
         height: u32,
     },
 }
 
 impl SizeError {
-    /// Whether a limit was hit, rather than the size being none.
+    /// Returns whether the size exceeds the limit, rather than being empty.
     pub fn is_limit(self) -> bool {
         matches!(self, SizeError::TooLarge { .. })
     }
 }
 
-/// Which part of a text lies at the given point.
+/// The part of a text that lies at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The left end of the baseline.
@@ -59,19 +61,19 @@ pub enum Anchor {
     End,
 }
 
-/// How a text is written.
+/// Size, colour and weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextStyle {
     /// Height of capitals \[px\].
     pub size: f32,
-    /// Colour of the ink.
+    /// Colour of the strokes.
     pub colour: Rgb,
-    /// Heavier strokes, for titles.
+    /// Whether strokes are heavier, for titles.
     pub bold: bool,
 }
 
 impl TextStyle {
-    /// Regular weight.
+    /// Creates a style of regular weight.
     pub fn new(size: f32, colour: Rgb) -> TextStyle {
         TextStyle {
             size,
@@ -80,18 +82,18 @@ impl TextStyle {
         }
     }
 
-    /// Width of the pen \[px\]: never so thin that a stroke turns grey.
+    /// Returns the width of the pen \[px\], at least wide enough that a stroke does not turn grey.
     fn pen(self) -> f32 {
         (self.size * if self.bold { 0.2 } else { 0.14 }).max(1.25)
     }
 
-    /// Width of `text` \[px\].
+    /// Returns the width of `text` \[px\].
     pub fn width(self, text: &str) -> f32 {
         font::text_width(text) * self.size
     }
 }
 
-/// An opaque picture, rows from the top.
+/// An opaque picture with rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Canvas {
     width: u32,
@@ -100,7 +102,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// A canvas of one colour.
+    /// Creates a canvas of one colour.
     pub fn new(width: u32, height: u32, background: Rgb) -> Result<Canvas, SizeError> {
         if width == 0 || height == 0 {
             return Err(SizeError::Empty { width, height });
@@ -116,35 +118,36 @@ impl Canvas {
         })
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// All pixels, row by row from the top.
+    /// Returns all pixels, row by row from the top.
     pub fn pixels(&self) -> &[Rgb] {
         &self.pixels
     }
 
-    /// All pixels, to write to.
+    /// Returns all pixels for writing.
     pub fn pixels_mut(&mut self) -> &mut [Rgb] {
         &mut self.pixels
     }
 
-    /// The pixel in column `x` of row `y`, if there is one.
+    /// Returns the pixel in column `x` of row `y`, if it exists.
     #[cfg(test)]
     pub fn pixel(&self, x: u32, y: u32) -> Option<Rgb> {
         let inside = x < self.width && y < self.height;
         inside.then(|| self.pixels[y as usize * self.width as usize + x as usize])
     }
 
-    /// Mixes `colour` into every pixel of the box `min..max` \[px\] by `opacity` and by how far the shape covers it; `distance` is the
-    /// shape's signed distance at a pixel centre \[px\].
+    /// Mixes `colour` into every pixel of the box `min..max` \[px\] by `opacity` and by how much of
+    /// the pixel the shape covers. `distance` is the shape's signed distance at a pixel centre
+    /// \[px\].
     pub fn paint(
         &mut self,
         (min, max): (Vec2, Vec2),
@@ -152,7 +155,7 @@ impl Canvas {
         opacity: f32,
         distance: impl Fn(Vec2) -> f32,
     ) {
-        // One pixel more on each side for the smooth edge; casts saturate, and NaN becomes 0.
+        // One more pixel on each side for the smooth edge; casts saturate, and NaN becomes 0.
         let (x0, y0) = ((min.x - 1.0).floor() as u32, (min.y - 1.0).floor() as u32);
         let x1 = ((max.x + 1.0).ceil() as u32).min(self.width);
         let y1 = ((max.y + 1.0).ceil() as u32).min(self.height);
@@ -239,8 +242,8 @@ impl Canvas {
         });
     }
 
-    /// Draws a line that ends in a filled head, all of it `outset` \[px\] larger on every side: 0 for the arrow itself, more for
-    /// the halo below it.
+    /// Draws an arrow: a line that ends in a filled head, enlarged by `outset` \[px\] on every
+    /// side. Use 0 for the arrow itself, more for the halo below it.
     pub fn arrow(&mut self, from: Vec2, to: Vec2, width: f32, outset: f32, colour: Rgb) {
         let Some(along) = (to - from).try_normalize() else {
             return;
@@ -266,7 +269,7 @@ impl Canvas {
             Anchor::Middle => 0.5 * width,
             Anchor::End => width,
         };
-        // Whole pixels: the strokes of one word then look alike.
+        // Whole pixels, so that the strokes of one word look alike.
         let mut pen = (at - Vec2::new(shift, 0.0)).round();
         let half = 0.5 * style.pen();
         for character in text.chars() {
@@ -289,7 +292,7 @@ impl Canvas {
         }
     }
 
-    /// Copies `picture` with its first pixel at column `x` of row `y`; what sticks out is cut off.
+    /// Copies `picture` with its first pixel at column `x` of row `y`, clipped to the canvas.
     pub fn draw(&mut self, picture: &Canvas, x: u32, y: u32) {
         let columns = picture.width.min(self.width.saturating_sub(x)) as usize;
         let rows = picture.height.min(self.height.saturating_sub(y)) as usize;
@@ -301,7 +304,8 @@ impl Canvas {
     }
 }
 
-/// Distance from `p` to a polyline drawn with a pen of radius `half`; a single point is a slightly larger dot.
+/// Returns the distance from `p` to a polyline drawn with a pen of radius `half`. A single point is
+/// a slightly larger dot.
 fn stroke_distance(p: Vec2, stroke: &[Vec2], half: f32) -> f32 {
     match stroke {
         [] => f32::INFINITY,
@@ -316,7 +320,7 @@ fn stroke_distance(p: Vec2, stroke: &[Vec2], half: f32) -> f32 {
     }
 }
 
-/// Distance from `p` to the segment from `a` to `b`.
+/// Returns the distance from `p` to the segment from `a` to `b`.
 fn segment_distance(p: Vec2, a: Vec2, b: Vec2) -> f32 {
     let (ap, ab) = (p - a, b - a);
     let length_squared = ab.length_squared();
@@ -328,7 +332,7 @@ fn segment_distance(p: Vec2, a: Vec2, b: Vec2) -> f32 {
     (ap - ab * t).length()
 }
 
-/// `under` with a share `amount` of `over` on top, mixed in linear light.
+/// Mixes a share `amount` of `over` onto `under`, in linear light.
 pub(super) fn mix(under: Rgb, over: Rgb, amount: f32) -> Rgb {
     if amount >= 1.0 {
         return over;
@@ -342,7 +346,7 @@ pub(super) fn mix(under: Rgb, over: Rgb, amount: f32) -> Rgb {
     })
 }
 
-/// Light of an sRGB channel, 0..1 (IEC 61966-2-1).
+/// Converts an sRGB channel to linear light, 0..1 (IEC 61966-2-1).
 pub(super) fn linear_from_srgb(channel: u8) -> f32 {
     let c = f32::from(channel) / 255.0;
     if c <= 0.04045 {
@@ -352,7 +356,7 @@ pub(super) fn linear_from_srgb(channel: u8) -> f32 {
     }
 }
 
-/// The sRGB channel nearest to a light of 0..1 (IEC 61966-2-1); NaN is black.
+/// Converts linear light of 0..1 to the nearest sRGB channel (IEC 61966-2-1); NaN becomes black.
 pub(super) fn srgb_from_linear(light: f32) -> u8 {
     let c = if light <= 0.003_130_8 {
         12.92 * light
@@ -369,7 +373,7 @@ mod tests {
     const WHITE: Rgb = [255; 3];
     const BLACK: Rgb = [0; 3];
 
-    /// Ink on a white canvas in pixels: the sum of the covered shares.
+    /// Returns the ink on a white canvas \[px\]: the sum of the covered shares.
     fn ink(canvas: &Canvas) -> f32 {
         let covered = |p: &Rgb| 1.0 - linear_from_srgb(p[1]);
         canvas.pixels().iter().map(covered).sum()

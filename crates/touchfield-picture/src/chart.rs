@@ -1,7 +1,7 @@
-//! Curves over linear axes: what was measured, step by step.
+//! Line charts over linear axes.
 //!
-//! Input: charts of named curves. Output: one picture, the charts below each other.
-//! Cost: one line a point. Not for: logarithms, see the plots of touchfield-conformance.
+//! Input: charts of named curves. Output: one picture with the charts below each other.
+//! Cost: one line per point. Not for: logarithmic axes; see the plots of touchfield-conformance.
 
 use glam::Vec2;
 
@@ -9,28 +9,28 @@ use super::canvas::{Anchor, Canvas, Rgb, SizeError, TextStyle};
 use super::render::PALETTE;
 use super::ticks::{Unit, multiples, round_below};
 
-/// Points joined by lines; those that are not finite are left out.
+/// Points joined by lines; points that are not finite leave a gap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Along x and y, in the units of the axes.
+    /// Points along x and y, in the units of the axes.
     pub points: Vec<[f64; 2]>,
 }
 
 /// Curves over one pair of axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Above it: what runs up, with its unit.
+    /// Title above the chart: the quantity on the y axis, with its unit.
     pub title: String,
-    /// Below it: what runs to the right, with its unit.
+    /// Label below the chart: the quantity on the x axis, with its unit.
     pub x: String,
-    /// What it shows.
+    /// The curves to draw.
     pub curves: Vec<Curve>,
 }
 
 const SIZE: [u32; 2] = [960, 330];
-/// Left, top, right, bottom of the axes \[px\].
+/// Left, top, right and bottom margin of the axes \[px\].
 const MARGINS: [f32; 4] = [84.0, 46.0, 24.0, 48.0];
 /// Height of capitals \[px\].
 const TEXT: f32 = 9.0;
@@ -47,7 +47,7 @@ pub fn chart(charts: &[Chart]) -> Result<Canvas, SizeError> {
     Ok(canvas)
 }
 
-/// From a number to its place.
+/// A linear map from numbers to pixel positions.
 struct Axis {
     low: f64,
     high: f64,
@@ -56,7 +56,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Holds all numbers.
+    /// Creates an axis that covers all finite numbers.
     fn over(numbers: impl Iterator<Item = f64>, from: f32, to: f32) -> Axis {
         let finite = numbers.filter(|number| number.is_finite());
         let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
@@ -64,7 +64,7 @@ impl Axis {
         });
         let (low, high) = match low < high {
             true => (low, high),
-            // One number, or none: something to divide by.
+            // One number, or none: widen the range so that it is not zero.
             false if low == high => (
                 low - 0.5 * low.abs().max(1.0),
                 low + 0.5 * low.abs().max(1.0),
@@ -97,7 +97,7 @@ fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
     let (top, bottom) = (down + top, down + SIZE[1] as f32 - bottom);
     let x = Axis::over(points().map(|point| point[0]), left, right);
     let mut y = Axis::over(points().map(|point| point[1]), bottom, top);
-    // Zero is worth seeing, and a curve along the border is not seen.
+    // Include zero where it is near, and leave room so that no curve lies on the border.
     let room = 0.06 * (y.high - y.low);
     if y.low > 0.0 && y.low < 0.5 * y.high {
         y.low = 0.0;
@@ -105,6 +105,7 @@ fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
         y.low -= room;
     }
     y.high += room;
+    // Grid lines and their labels.
     let style = TextStyle::new(TEXT, INK);
     let number = |value: f64, step: f64| Unit::plain("").number(value, step);
     let (ticks, step) = x.ticks(20.0);
@@ -121,6 +122,7 @@ fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
         let place = Vec2::new(left - 0.8 * TEXT, at + 0.5 * TEXT);
         canvas.text(place, Anchor::End, style, &number(tick, step));
     }
+    // Frame, title and label of the x axis.
     canvas.stroke_rect(Vec2::new(left, top), Vec2::new(right, bottom), 1.0, INK);
     let bold = TextStyle {
         bold: true,
@@ -130,6 +132,7 @@ fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
     canvas.text(title, Anchor::Start, bold, &chart.title);
     let below = Vec2::new(0.5 * (left + right), bottom + 4.2 * TEXT);
     canvas.text(below, Anchor::Middle, style, &chart.x);
+    // Curves, and the legend from right to left.
     let mut legend = right;
     for (index, curve) in chart.curves.iter().enumerate().rev() {
         let colour = PALETTE[index % PALETTE.len()];
@@ -174,9 +177,9 @@ mod tests {
         let [left, top, right, bottom] = MARGINS;
         let width = SIZE[0] as f32 - left - right;
         let height = SIZE[1] as f32 - top - bottom;
-        // The axis has room above and below alike: zero stays amid it.
+        // The axis has the same room above and below, so zero stays in the middle.
         let (x, y) = (left + 0.5 * width, top + 0.5 * height);
-        // Lines are smooth: a pixel beside the middle has a little of the ground.
+        // Lines are anti-aliased: a pixel beside the middle contains some background.
         let off = |y: f32| {
             let found = canvas.pixel(x as u32, y as u32).unwrap();
             let channels = found.iter().zip(PALETTE[0]);

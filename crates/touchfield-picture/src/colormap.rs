@@ -1,33 +1,35 @@
-//! The diverging colour map of signed distances: blue inside, near-white at the surface, orange to rust outside.
+//! The diverging colour map of signed distances: blue inside, near-white at the surface, orange to
+//! rust outside.
 //!
-//! Input: a value in −1..1. Output: an sRGB colour. Cost: a table of 1,024 colours, looked up.
+//! Input: a value in −1..1. Output: an sRGB colour. Cost: a lookup in a table of 1,024 colours.
 //! Not for: sequential data.
 //!
-//! Blue against orange is the pair that every common colour blindness keeps apart; stops are joined in Oklab
-//! (\[Ottosson2020\]), in which equal steps look equally large, and lightness falls evenly to both ends.
+//! Blue against orange is the pair that remains distinguishable under every common form of colour
+//! blindness. Stops are interpolated in Oklab (\[Ottosson2020\]), in which equal steps look equally
+//! large, and lightness falls evenly to both ends.
 
 use glam::{Mat3, Vec3};
 
 use super::canvas::{Rgb, linear_from_srgb, srgb_from_linear};
 
-/// From the deepest inside to the surface.
+/// Colour stops from the deepest inside to the surface.
 const INSIDE: [Rgb; 4] = [
     [8, 44, 92],
     [38, 106, 178],
     [138, 188, 228],
     [250, 250, 247],
 ];
-/// From the surface to the farthest outside.
+/// Colour stops from the surface to the farthest outside.
 const OUTSIDE: [Rgb; 4] = [
     [250, 250, 247],
     [250, 205, 148],
     [226, 130, 46],
     [128, 48, 6],
 ];
-/// Entries on each side of zero.
+/// Number of table entries on each side of zero.
 const HALF: usize = 512;
 
-/// A table over −1..1.
+/// A colour table over −1..1.
 pub(super) struct DivergingMap {
     colours: Vec<Rgb>,
 }
@@ -50,9 +52,10 @@ impl DivergingMap {
         }
     }
 
-    /// The colour of `value`; beyond ±1 that of the end.
+    /// Returns the colour of `value`; beyond ±1 the colour of that end.
     pub(super) fn colour(&self, value: f32) -> Rgb {
-        // The cast saturates: −∞ is the first entry, +∞ the last, NaN the first (callers mark NaN themselves).
+        // The cast saturates: −∞ is the first entry, +∞ the last, NaN the first (callers mark NaN
+        // themselves).
         let index = ((value + 1.0) * HALF as f32) as usize;
         self.colours[index.min(2 * HALF - 1)]
     }
@@ -123,7 +126,8 @@ mod tests {
         }
     }
 
-    /// Viénot, Brettel and Mollon 1999: what a dichromat sees, in linear sRGB.
+    /// Compares the sides as a dichromat sees them, in linear sRGB (Viénot, Brettel and Mollon
+    /// 1999).
     #[test]
     fn sides_stay_apart_for_the_colour_blind() {
         let protanope =

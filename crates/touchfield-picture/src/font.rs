@@ -1,26 +1,28 @@
-//! A stroke font of our own: every glyph is a few pen strokes on a small grid.
+//! A stroke font: every glyph is a few pen strokes on a small grid.
 //!
-//! Input: a character. Output: its strokes as polylines and how far the pen moves on.
-//! Cost: a few dozen segments a glyph, flattened when asked for.
-//! Not for: anything beyond printable ASCII and the signs a labelled picture needs; the rest is drawn as a box.
+//! Input: a character. Output: its strokes as polylines, and its advance.
+//! Cost: a few dozen segments per glyph, flattened on each call.
+//! Not for: characters beyond printable ASCII and the signs that a labelled picture needs; others
+//! are drawn as a box.
 //!
-//! A point is two hexadecimal digits, x then y: the baseline is y = 3, lower-case letters reach up to 9, capitals
-//! and digits to c, descenders down to 0. Strokes are separated by spaces. A stroke is a polyline; `~` in front makes it a
-//! quadratic B-spline that starts and ends at its end points; `@` makes it a closed one. A point written twice is
-//! a sharp corner, a single point is a dot.
+//! A point is two hexadecimal digits, x then y. The baseline is y = 3; lower-case letters reach up
+//! to 9, capitals and digits to c, descenders down to 0. Strokes are separated by spaces. A stroke
+//! is a polyline. A leading `~` makes it a quadratic B-spline that starts and ends at its end
+//! points; a leading `@` makes it a closed B-spline. A point written twice is a sharp corner; a
+//! single point is a dot.
 
 use glam::Vec2;
 
 /// Height of capitals and digits above the baseline, in grid units.
 const CAP_UNITS: f32 = 9.0;
-/// Where the baseline lies on the grid.
+/// Height of the baseline on the grid.
 const BASELINE: f32 = 3.0;
 /// Space between two glyphs, in grid units.
 const SPACING: f32 = 2.9;
-/// Parts into which a piece of a spline is cut: at the largest text a part is about three pixels.
+/// Segments per piece of a spline: at the largest text a segment is about three pixels long.
 const SPLINE_PARTS: usize = 5;
 
-/// Width on the grid and strokes of one glyph.
+/// Returns the width of one glyph on the grid, and its strokes.
 #[rustfmt::skip]
 fn glyph(character: char) -> (f32, &'static str) {
     match character {
@@ -139,18 +141,19 @@ fn glyph(character: char) -> (f32, &'static str) {
     }
 }
 
-/// How far the pen moves on after `character`, for capitals of height 1.
+/// Returns the advance of the pen after `character`, for capitals of height 1.
 pub(super) fn advance(character: char) -> f32 {
     (glyph(character).0 + SPACING) / CAP_UNITS
 }
 
-/// Width of `text` from the first stroke to the last, for capitals of height 1.
+/// Returns the width of `text` from the first stroke to the last, for capitals of height 1.
 pub(super) fn text_width(text: &str) -> f32 {
     let advances: f32 = text.chars().map(advance).sum();
     (advances - SPACING / CAP_UNITS).max(0.0)
 }
 
-/// The strokes of `character` for capitals of height 1: x to the right, y *down* from the baseline.
+/// Returns the strokes of `character` for capitals of height 1: x to the right, y *down* from the
+/// baseline.
 pub(super) fn strokes(character: char) -> impl Iterator<Item = Vec<Vec2>> {
     glyph(character).1.split_whitespace().map(|stroke| {
         let (kind, digits) = match stroke.as_bytes() {
@@ -169,12 +172,14 @@ pub(super) fn strokes(character: char) -> impl Iterator<Item = Vec<Vec2>> {
     })
 }
 
-/// Value of a hexadecimal digit; the table above holds nothing else, which a test reads.
+/// Returns the value of a hexadecimal digit. The table above contains nothing else; a test checks
+/// that.
 fn digit(byte: u8) -> f32 {
     char::from(byte).to_digit(16).unwrap_or(0) as f32
 }
 
-/// A quadratic B-spline through the first and last point, tangent to the sides of the control polygon at their middles.
+/// Flattens an open quadratic B-spline. It passes through the first and last point and is tangent
+/// to the sides of the control polygon at their midpoints.
 fn open_spline(control: &[Vec2]) -> Vec<Vec2> {
     let [first, .., last] = control else {
         return control.to_vec();
@@ -191,7 +196,7 @@ fn open_spline(control: &[Vec2]) -> Vec<Vec2> {
     curve
 }
 
-/// The closed quadratic B-spline of a control polygon.
+/// Flattens the closed quadratic B-spline of a control polygon.
 fn closed_spline(control: &[Vec2]) -> Vec<Vec2> {
     let [first, .., last] = control else {
         return control.to_vec();
@@ -207,7 +212,7 @@ fn closed_spline(control: &[Vec2]) -> Vec<Vec2> {
     curve
 }
 
-/// Appends a quadratic Bézier piece from the curve's end.
+/// Appends a flattened quadratic Bézier piece that starts at the curve's end.
 fn extend_quadratic(curve: &mut Vec<Vec2>, control: Vec2, end: Vec2) {
     let Some(&start) = curve.last() else { return };
     for i in 1..=SPLINE_PARTS {

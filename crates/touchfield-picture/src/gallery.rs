@@ -1,4 +1,5 @@
-//! Sample pictures to be looked at: `TOUCHFIELD_PICTURES=folder cargo test gallery` writes them.
+//! Sample pictures for visual inspection: `TOUCHFIELD_PICTURES=folder cargo test gallery` writes
+//! them.
 
 use std::{path::Path, time::Instant};
 
@@ -16,7 +17,7 @@ fn write(picture: &Canvas, folder: &Path, name: &str) {
     write_png(picture, &folder.join(name)).unwrap();
 }
 
-/// A block with a hole and a bowl, as a grid would hold it: 64 cells along its longest side.
+/// Distance of a block with a hole and a bowl-shaped hollow.
 fn drilled_block(p: Vec3) -> f32 {
     let block = box_distance(p, Vec3::new(1.0, 0.7, 0.5), 0.08);
     let hole = 0.3 - Vec2::new(p.x + 0.5, p.y).length();
@@ -169,7 +170,8 @@ fn slices(
     write(&slice(block, &settings).unwrap(), folder, "slice_small.png");
 }
 
-/// Far from the origin, thin, tiny, and large and flat: where labels are apt to collide.
+/// Writes slices of fields whose labels are prone to collide: far from the origin, thin, tiny, and
+/// large and flat.
 fn corner_cases(folder: &Path) {
     let far = Vec3::new(1234.5, -987.25, 3.0);
     let boxed = |center: Vec3, half: Vec3| TestField {

@@ -1,9 +1,10 @@
-//! Pictures of fields: labelled slices, lit renders, sheets of both, charts of what was measured, and PNG files.
+//! Pictures of fields: labelled slices, lit renders, sheets of both, line charts, and PNG files.
 //!
 //! Input: `&dyn Field`s, a settings struct per kind of picture.
-//! Output: a [`Canvas`] of 8-bit sRGB pixels; [`write_png`] puts it on disk whole or not at all.
-//! Cost: a slice takes one distance a pixel; a render some fifty a pixel that a body covers. All cores.
-//! Not for: looking at meshes (bake first), or pictures above [`MAX_PIXELS`].
+//! Output: a [`Canvas`] of 8-bit sRGB pixels; [`write_png`] writes it to disk atomically.
+//! Cost: a slice takes one distance sample per pixel; a render takes some fifty per pixel that a
+//! body covers. All cores are used.
+//! Not for: pictures of meshes (bake them first), or pictures above [`MAX_PIXELS`].
 //!
 //! Every picture is a pure function of its arguments: the same bytes on every run and thread count.
 

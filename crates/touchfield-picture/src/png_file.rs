@@ -1,7 +1,7 @@
-//! PNG files, written whole or not at all.
+//! PNG files, written atomically: whole or not at all.
 //!
-//! Input: a [`Canvas`] and a path. Output: a file of 8-bit sRGB.
-//! Cost: one encoding into a file beside the target, which then takes its place in one step.
+//! Input: a [`Canvas`] and a path. Output: an 8-bit sRGB file.
+//! Cost: one encoding into a file beside the target, which is then renamed over it.
 //! Not for: reading.
 
 use std::{
@@ -15,34 +15,34 @@ use touchfield::atomic_file;
 
 use super::canvas::Canvas;
 
-/// Why a picture is not on disk. What stood at the path before still stands there.
+/// Why a picture could not be written. The previous file at the path is unchanged.
 #[derive(Debug, Error)]
 pub enum WritePngError {
-    /// The path names no file.
+    /// The path does not name a file.
     #[error("{path:?} does not name a file; give one such as out.png")]
     NotAFile {
-        /// Where it was to go.
+        /// The path to write to.
         path: PathBuf,
     },
-    /// The folder or the disk refused.
+    /// The file system refused the write.
     #[error("cannot write {path:?}: {source}; check that the folder exists and may be written to")]
     Write {
-        /// Where it was to go.
+        /// The path to write to.
         path: PathBuf,
-        /// What the system says.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The encoder refused.
+    /// The encoder failed.
     #[error("cannot encode {path:?} as PNG: {source}")]
     Encode {
-        /// Where it was to go.
+        /// The path to write to.
         path: PathBuf,
-        /// What the encoder says.
+        /// The encoder's error.
         source: png::EncodingError,
     },
 }
 
-/// Writes `picture` to `path`, replacing what is there only once the new file is complete.
+/// Writes `picture` to `path`, replacing an existing file only once the new one is complete.
 pub fn write_png(picture: &Canvas, path: &Path) -> Result<(), WritePngError> {
     if path.file_name().is_none() {
         return Err(WritePngError::NotAFile { path: path.into() });
@@ -107,7 +107,7 @@ mod tests {
         assert!(matches!(error, WritePngError::Write { .. }), "{error}");
         let error = write_png(&picture(), Path::new("/")).unwrap_err();
         assert!(matches!(error, WritePngError::NotAFile { .. }), "{error}");
-        // A folder in the way: the rename fails and the draft goes.
+        // A folder is in the way: the rename fails and the draft is removed.
         let folder_in_the_way = folder.path().join("taken.png");
         fs::create_dir(&folder_in_the_way).unwrap();
         assert!(write_png(&picture(), &folder_in_the_way).is_err());

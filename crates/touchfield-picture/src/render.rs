@@ -1,12 +1,13 @@
-//! A lit picture of bodies by sphere tracing.
+//! A lit picture of bodies, by sphere tracing.
 //!
 //! Input: fields with finite boxes, their poses and colours; a direction to look from.
-//! Output: a picture on a light backdrop, with a ground that catches soft shadows.
-//! Cost: some fifty distances a pixel that a body covers, and nine times that along edges; all cores.
+//! Output: a picture on a light backdrop, with a ground that receives soft shadows.
+//! Cost: some fifty distance samples per pixel that a body covers, and nine times that along edges;
+//! all cores.
 //! Not for: hair-thin bodies (see [`super::trace`]), transparency, mirrors.
 //!
-//! Pixels are traced once; those that differ from a neighbour are traced again with nine rays. Each is its own slot, so the
-//! picture does not depend on the number of threads.
+//! Pixels are traced once; those that differ from a neighbour are traced again with nine rays. Each
+//! pixel is written to its own slot, so the picture does not depend on the number of threads.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -33,14 +34,14 @@ pub const PALETTE: [Rgb; 6] = [
     [150, 156, 164],
 ];
 
-/// Part of the frame that bodies fill.
+/// Share of the frame that the bodies fill.
 pub(super) const FILL: f32 = 0.78;
-/// Rays a side of a pixel on an edge.
+/// Rays per side of a pixel on an edge.
 const EDGE_RAYS: u32 = 3;
-/// Difference of two 8-bit channels that makes an edge: above the lines of the ground, which are smooth already, and below
-/// what the eye sees as a stair.
+/// Difference in an 8-bit channel that counts as an edge: above the lines of the ground, which are
+/// smooth already, and below a visible stair step.
 const EDGE_CONTRAST: u8 = 22;
-/// Surface number of the backdrop; bodies are counted from 0.
+/// Surface index of the backdrop; bodies are counted from 0.
 const BACKDROP: u16 = u16::MAX;
 
 const CONTACT: Rgb = [26, 24, 36];
@@ -51,37 +52,38 @@ const HALO: Rgb = [255, 255, 255];
 pub struct RenderBody<'a> {
     /// The shape, in its own frame.
     pub field: &'a dyn Field,
-    /// Where it is.
+    /// Pose of the field in the world.
     pub world_from_field: Pose,
-    /// What colour it has; see [`PALETTE`].
+    /// Colour of the body; see [`PALETTE`].
     pub colour: Rgb,
-    /// Least length over which normals are taken \[m\]: about a cell of a grid, whose facets it hides; 0 for smooth fields.
+    /// Minimum length over which normals are computed \[m\]: about one cell of a grid, to hide its
+    /// facets; 0 for smooth fields.
     pub smoothing: f32,
 }
 
 /// A contact to draw over the bodies, in the world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactMark {
-    /// Where \[m\].
+    /// Contact point \[m\].
     pub point: Vec3,
-    /// Unit; drawn as an arrow.
+    /// Unit normal, drawn as an arrow.
     pub normal: Vec3,
 }
 
-/// How to look at a scene; z is up.
+/// Size, camera and ground of a render; z is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RenderSettings {
-    /// Columns.
+    /// Number of columns.
     pub width: u32,
-    /// Rows.
+    /// Number of rows.
     pub height: u32,
-    /// Direction of the camera from the scene, counted from x towards y \[rad\].
+    /// Direction of the camera from the scene, measured from x towards y \[rad\].
     pub azimuth: f32,
-    /// Height of the camera over the horizon \[rad\], from −π/2 to π/2.
+    /// Elevation of the camera over the horizon \[rad\], from −π/2 to π/2.
     pub elevation: f32,
-    /// 1 fits the bodies into the frame; 2 shows them twice as large.
+    /// Magnification: 1 fits the bodies into the frame, 2 shows them twice as large.
     pub zoom: f32,
-    /// Draw a ground with shadows and a grid.
+    /// Whether to draw a ground with shadows and a grid.
     pub ground: bool,
 }
 
@@ -98,19 +100,19 @@ impl Default for RenderSettings {
     }
 }
 
-/// Why there is no picture.
+/// Why a scene cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RenderError {
-    /// Nothing to show, or more than surface numbers can count.
+    /// There are no bodies, or more than surface indices can count.
     #[error("{count} bodies given; a picture shows 1 to {}", BACKDROP - 1)]
     Bodies {
-        /// How many were given.
+        /// Number of bodies given.
         count: usize,
     },
     /// A body's box has no finite, positive size.
     #[error("the box of body {body}, from {:?} to {:?}, cannot be framed; a picture needs a finite box of positive size (intersect the field with one)", .bounds.min.to_array(), .bounds.max.to_array())]
     Bounds {
-        /// Which body.
+        /// Index of the body.
         body: usize,
         /// Its box \[m\].
         bounds: Aabb,
@@ -118,27 +120,27 @@ pub enum RenderError {
     /// A body's pose is not a rigid motion.
     #[error("the pose of body {body} holds values that are not finite, or a zero quaternion")]
     Pose {
-        /// Which body.
+        /// Index of the body.
         body: usize,
     },
-    /// The camera's settings make no view.
+    /// The camera settings are out of range.
     #[error(
         "azimuth {azimuth:?} rad, elevation {elevation:?} rad and zoom {zoom:?} make no view; elevation is from −π/2 to π/2 and zoom from 0.01 to 100"
     )]
     Camera {
-        /// As given \[rad\].
+        /// Azimuth as given \[rad\].
         azimuth: f32,
-        /// As given \[rad\].
+        /// Elevation as given \[rad\].
         elevation: f32,
-        /// As given.
+        /// Zoom as given.
         zoom: f32,
     },
-    /// The picture cannot be made.
+    /// The picture size is not supported.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
 
-/// Draws `bodies`, and `contacts` over them.
+/// Renders `bodies`, and draws `contacts` over them.
 pub fn render(
     bodies: &[RenderBody],
     contacts: &[ContactMark],
@@ -148,6 +150,7 @@ pub fn render(
     let view = View::new(bodies, settings)?;
     let columns = settings.width as usize;
 
+    // Trace every pixel once.
     let mut surfaces = vec![BACKDROP; canvas.pixels().len()];
     let rows = canvas
         .pixels_mut()
@@ -161,6 +164,7 @@ pub fn render(
         }
     });
 
+    // Trace pixels on edges again, with several rays.
     let first = canvas.pixels().to_vec();
     let rows = canvas.pixels_mut().par_chunks_mut(columns);
     rows.enumerate().for_each(|(y, row)| {
@@ -178,7 +182,8 @@ pub fn render(
     Ok(canvas)
 }
 
-/// Whether a pixel shows another surface or another brightness than one beside, above or below it.
+/// Returns whether a pixel shows another surface or another brightness than a horizontal or
+/// vertical neighbour.
 fn is_edge(pixels: &[Rgb], surfaces: &[u16], columns: usize, x: usize, y: usize) -> bool {
     let here = y * columns + x;
     let differs = |there: usize| {
@@ -191,8 +196,8 @@ fn is_edge(pixels: &[Rgb], surfaces: &[u16], columns: usize, x: usize, y: usize)
         || (here + columns < pixels.len() && differs(here + columns))
 }
 
-/// Everything a pixel needs to know. The scene's frame has the world's axes, and its origin amid the bodies: far from
-/// the world's origin `f32` would be too coarse.
+/// Everything needed to shade a pixel. The scene frame has the world's axes and its origin amid the
+/// bodies: far from the world's origin `f32` would be too coarse.
 struct View<'a> {
     scene: Scene<'a>,
     camera: Camera,
@@ -210,6 +215,7 @@ impl<'a> View<'a> {
             zoom,
             ..
         } = settings;
+        // Check the camera settings and the bodies, and compute the box around all bodies.
         let half_turn = std::f32::consts::FRAC_PI_2 + 1e-3;
         if !(azimuth.is_finite() && elevation.abs() <= half_turn && (0.01..=100.0).contains(&zoom))
         {
@@ -255,6 +261,7 @@ impl<'a> View<'a> {
             });
         }
 
+        // Move the bodies into the scene frame.
         let scene_from_world = -world_box.center();
         let traced = bodies.iter().map(|body| {
             let scene_from_field = Pose {
@@ -282,6 +289,7 @@ impl<'a> View<'a> {
         if settings.ground {
             scene.ground = scene.lowest();
         }
+        // Frame the corners of all boxes.
         let corners: Vec<Vec3> = scene
             .bodies
             .iter()
@@ -293,7 +301,7 @@ impl<'a> View<'a> {
             .collect();
         let (light_azimuth, light_elevation) = (azimuth - 0.85, 0.92_f32);
         let camera = Camera::framing(&corners, settings);
-        // Boxes have corners that round bodies do not reach: frame again what is really seen.
+        // Round bodies do not reach the corners of their boxes: frame again what is visible.
         let seen = camera.visible_points(&scene, settings);
         let camera = if seen.is_empty() {
             camera
@@ -314,7 +322,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Linear light through a place on the picture \[px\], and which surface sends it.
+    /// Computes the linear light through a position on the picture \[px\], and the surface it comes
+    /// from.
     fn shade(&self, place: Vec2) -> (Vec3, u16) {
         let ray = self.camera.ray(place);
         match self.scene.hit(ray, self.camera.pixel) {
@@ -323,7 +332,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The mean of several rays in the pixel whose first corner is `corner`.
+    /// Computes the mean of several rays in the pixel whose upper left corner is `corner`.
     fn shade_finely(&self, corner: Vec2) -> Vec3 {
         let mut sum = Vec3::ZERO;
         for i in 0..EDGE_RAYS * EDGE_RAYS {
@@ -363,7 +372,8 @@ impl<'a> View<'a> {
         diffuse + Vec3::splat(gloss + 0.10 * sky * grazing * upward)
     }
 
-    /// The backdrop, darkened where the ground is shadowed; it fades into the backdrop, so that there is no horizon.
+    /// Computes the backdrop, darkened where the ground is in shadow. The shadow fades into the
+    /// backdrop, so that there is no horizon.
     fn shade_backdrop(&self, ray: Ray, place: Vec2) -> Vec3 {
         let backdrop = backdrop(place.y / self.height);
         let Some((point, ground)) = self
@@ -386,14 +396,14 @@ impl<'a> View<'a> {
         backdrop * (1.0 + (shadow * lines - 1.0) * fade)
     }
 
-    /// Where a ray from above meets the ground.
+    /// Returns where a ray from above hits the ground.
     fn ground_point(&self, ray: Ray, ground: f32) -> Option<Vec3> {
         let height = ray.origin.z - ground;
         let t = -height / ray.direction.z;
         (height > 0.0 && t > 0.0 && t.is_finite()).then(|| ray.at(t))
     }
 
-    /// How far lines of the ground's grid cover the pixel at `place`.
+    /// Returns how much of the pixel at `place` the lines of the ground's grid cover.
     fn grid_line(&self, point: Vec3, place: Vec2, ground: f32) -> f32 {
         let beside = |offset: Vec2| {
             let neighbour = self.ground_point(self.camera.ray(place + offset), ground)?;
@@ -402,19 +412,19 @@ impl<'a> View<'a> {
         let (Some(dx), Some(dy)) = (beside(Vec2::X), beside(Vec2::Y)) else {
             return 0.0;
         };
-        // Ground covered by a pixel, along each axis.
+        // Size of the ground that a pixel covers, along each axis.
         let footprint = (dx * dx + dy * dy).map(f32::sqrt);
-        // Lines stay where they are in the world when the scene's origin does not.
+        // Grid lines are fixed in the world, not in the scene.
         let at = (point - self.scene_from_world).truncate() / self.grid_step;
         let from_line = (at - at.round()).abs() * self.grid_step;
         let coverage = (Vec2::splat(1.0) - from_line / footprint).clamp(Vec2::ZERO, Vec2::ONE);
-        // Far away lines merge into grey; fade them out before.
+        // Far away the lines merge into grey; fade them out before that.
         let room = ((self.grid_step / footprint - 4.0) / 8.0).clamp(Vec2::ZERO, Vec2::ONE);
         let covered = (coverage * room).max_element();
         if covered.is_nan() { 0.0 } else { covered }
     }
 
-    /// A dot and an arrow; the dot is a ring where a body hides the point.
+    /// Draws a contact as a dot and an arrow. The dot is a ring where a body hides the point.
     fn draw_contact(&self, canvas: &mut Canvas, contact: &ContactMark) {
         let point = contact.point + self.scene_from_world;
         let Some(place) = self.camera.place(point) else {
@@ -441,14 +451,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// Linear light of the backdrop, from the top (0) to the bottom (1) of the picture.
+/// Returns the linear light of the backdrop, from the top (0) to the bottom (1) of the picture.
 fn backdrop(height: f32) -> Vec3 {
     let top = Vec3::new(0.70, 0.775, 0.86);
     let bottom = Vec3::new(0.955, 0.96, 0.965);
     top.lerp(bottom, smooth_step(0.0, 0.85, height))
 }
 
-/// 0 below `from`, 1 above `to`, smooth between.
+/// Returns 0 below `from`, 1 above `to`, and a smooth transition between.
 fn smooth_step(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
@@ -478,8 +488,8 @@ mod tests {
         }
     }
 
-    /// A sphere at depth D before the camera is seen under the angle `asin(r / D)`: amid the picture a disc of radius
-    /// `r / √(D² − r²)` at distance 1.
+    /// A sphere at depth D in front of the camera is seen under the angle `asin(r / D)`: in the
+    /// middle of the picture it is a disc of radius `r / √(D² − r²)` at distance 1.
     #[test]
     fn a_sphere_covers_the_pixels_of_its_outline_at_every_scale() {
         for radius in [1e-6f32, 1e-2, 1.0, 1e5] {
@@ -503,7 +513,7 @@ mod tests {
                 (covered / expected - 1.0).abs() < 0.005,
                 "{radius}: {covered} of {expected}"
             );
-            // And it fills the frame as it should.
+            // It also fills the frame as intended.
             assert!(
                 (outline / (FILL * 120.0) - 1.0).abs() < 0.03,
                 "{radius}: outline {outline}"
@@ -569,7 +579,8 @@ mod tests {
             .scene
             .light(under_centre + 4.0 * view.to_light, view.to_light);
         assert!(dark < 0.01 && lit > 0.99, "{dark} {lit}");
-        // Away from the shadow's middle the light never falls again: no rings where the field's box ends.
+        // Away from the middle of the shadow the light never decreases again: there are no rings
+        // where the field's box ends.
         let side = along.cross(Vec3::Z).normalize();
         let mut last = dark;
         for i in 0..200 {
@@ -607,7 +618,8 @@ mod tests {
 
     #[test]
     fn a_coarse_interpolated_field_has_no_holes() {
-        // Steps of the field, not only of the surface: values too large by the error, and a bent interpolant.
+        // Steps in the field, not only in the surface: values too large by the error, and a curved
+        // interpolant.
         let field = TestField {
             bounds: Aabb::from_center(Vec3::ZERO, Vec3::splat(1.2)),
             distance: |p: Vec3| p.length() - 1.0 + 0.02 * (40.0 * p.x).sin() * (40.0 * p.y).cos(),

@@ -1,4 +1,4 @@
-//! Several pictures of one size on a sheet, each with its caption below.
+//! A sheet of several pictures of one size, each with a caption below.
 //!
 //! Input: pictures and captions, in reading order. Output: one [`Canvas`].
 //! Cost: one copy of every pixel. Not for: pictures of different sizes.
@@ -11,30 +11,31 @@ use super::canvas::{Anchor, Canvas, Rgb, SizeError, TextStyle};
 const PAPER: Rgb = [255, 255, 255];
 const INK: Rgb = [58, 64, 74];
 
-/// Why there is no sheet.
+/// Why a sheet cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SheetError {
-    /// Nothing to show.
+    /// There are no pictures or no columns.
     #[error("a sheet needs at least one picture and one column")]
     Empty,
-    /// One picture is not as large as the first.
+    /// The size of one picture differs from that of the first.
     #[error(
         "picture {index} has {found:?} pixels and the first has {expected:?}; a sheet holds pictures of one size"
     )]
     DifferentSize {
-        /// Which picture.
+        /// Index of the picture.
         index: usize,
         /// Its columns and rows.
         found: (u32, u32),
-        /// Those of the first.
+        /// Columns and rows of the first picture.
         expected: (u32, u32),
     },
-    /// The sheet as a whole cannot be made.
+    /// The size of the whole sheet is not supported.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
 
-/// Puts `pictures` beside each other, `columns` to a row; an empty caption everywhere leaves no room for captions.
+/// Places `pictures` beside each other, `columns` per row. If all captions are empty, no room is
+/// left for captions.
 pub fn sheet(pictures: &[(&Canvas, &str)], columns: usize) -> Result<Canvas, SheetError> {
     let Some((first, _)) = pictures.first() else {
         return Err(SheetError::Empty);
@@ -74,7 +75,7 @@ pub fn sheet(pictures: &[(&Canvas, &str)], columns: usize) -> Result<Canvas, She
 
     let style = TextStyle::new(size, INK);
     for (index, (picture, caption)) in pictures.iter().enumerate() {
-        // Within u32: the sheet itself is.
+        // This fits u32 because the size of the sheet does.
         let x = gap + (index % columns) as u32 * cell.0 as u32;
         let y = gap + (index / columns) as u32 * cell.1 as u32;
         sheet.draw(picture, x, y);
@@ -88,7 +89,7 @@ pub fn sheet(pictures: &[(&Canvas, &str)], columns: usize) -> Result<Canvas, She
     Ok(sheet)
 }
 
-/// `text`, cut and ended with `…` where it is wider than `width` \[px\].
+/// Returns `text`, cut and ended with `…` if it is wider than `width` \[px\].
 pub(super) fn fitted(text: &str, style: TextStyle, width: f32) -> String {
     if style.width(text) <= width {
         return text.to_owned();

@@ -1,13 +1,15 @@
 //! A plane through a field as a labelled map of signed distance.
 //!
 //! Input: a [`Field`] with a finite box, an axis and a position along it.
-//! Output: a picture: colours by distance, contour lines at round distances, the surface as a bold line, colour bar,
-//! scale bar, coordinates.
-//! Cost: one distance a pixel, all cores.
-//! Not for: measuring outside the box, where a field only promises a lower bound; that part is drawn paler.
+//! Output: a picture: colours by distance, contour lines at round distances, the surface as a bold
+//! line, colour bar, scale bar, coordinates.
+//! Cost: one distance sample per pixel, all cores.
+//! Not for: measuring outside the box, where a field only promises a lower bound; that part is
+//! drawn paler.
 //!
-//! A line of level c is drawn where |φ − c| / |∇φ| is less than half its width, with ∇φ from neighbouring
-//! pixels: it is equally wide wherever the field is smooth, whatever the angle between surface and plane.
+//! A line of level c is drawn where |φ − c| / |∇φ| is less than half its width, with ∇φ from
+//! neighbouring pixels: it is equally wide wherever the field is smooth, whatever the angle between
+//! surface and plane.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -28,11 +30,11 @@ pub(super) const SURFACE: Rgb = [10, 12, 16];
 const UNKNOWN: Rgb = [168, 168, 172];
 pub(super) const DOUBT: Rgb = [200, 0, 110];
 
-/// Narrowest picture \[px\]: below it the labels would cover each other.
+/// Minimum width of a picture \[px\]: below it the labels would overlap.
 const MIN_WIDTH: u32 = 240;
-/// Margin around the field's box, of its longer side in the plane.
+/// Margin around the field's box, as a share of its longer side in the plane.
 const MARGIN: f32 = 0.06;
-/// Flattest and tallest map, height by width; thinner boxes get more margin.
+/// Minimum and maximum ratio of height to width of a map; thinner boxes get more margin.
 const ASPECT: (f32, f32) = (0.45, 1.3);
 
 /// A coordinate axis of the field's frame.
@@ -53,7 +55,7 @@ impl Axis {
         self as usize
     }
 
-    /// Axes to the right and up on the map.
+    /// Returns the axes to the right and up on the map.
     fn in_plane(self) -> (usize, usize) {
         match self {
             Axis::X => (1, 2),
@@ -63,22 +65,22 @@ impl Axis {
     }
 }
 
-/// What to draw, and how it is labelled.
+/// The plane to draw, the size of the picture, and its labels.
 #[derive(Clone, Debug)]
 pub struct SliceSettings<'a> {
-    /// The plane is perpendicular to this axis.
+    /// Axis perpendicular to the plane.
     pub axis: Axis,
-    /// Where it cuts the axis \[m\]; the middle of the box if not given.
+    /// Position of the plane along the axis \[m\]; the middle of the box if not given.
     pub at: Option<f32>,
-    /// Width of the whole picture \[px\]; the height follows.
+    /// Width of the whole picture \[px\]; the height follows from it.
     pub width: u32,
     /// First line, such as the file's name.
     pub title: String,
     /// Second line, such as resolution and error bound; may be empty.
     pub caption: String,
-    /// Unit of the model where it is not metres, printed as it is; metres get a prefix that suits the size.
+    /// Unit of the model if it is not metres, printed as given. Metres get a suitable prefix.
     pub unit: Option<String>,
-    /// Cells to hatch, in the field's frame: where the sign is doubtful.
+    /// Cells to hatch, in the field's frame: cells whose sign is doubtful.
     pub doubtful: &'a [Aabb],
 }
 
@@ -96,7 +98,7 @@ impl Default for SliceSettings<'_> {
     }
 }
 
-/// Why there is no slice.
+/// Why a slice cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SliceError {
     /// The field's box has no finite, positive size.
@@ -107,29 +109,29 @@ pub enum SliceError {
         "the plane at {at:?} m lies outside the field's box, which spans {min:?} to {max:?} m along that axis; choose --at between them"
     )]
     OutsideBounds {
-        /// Where the plane is \[m\].
+        /// Position of the plane \[m\].
         at: f32,
-        /// Where the box begins \[m\].
+        /// Lower end of the box \[m\].
         min: f32,
-        /// Where it ends \[m\].
+        /// Upper end of the box \[m\].
         max: f32,
     },
-    /// Too narrow for its labels.
+    /// The picture is too narrow for its labels.
     #[error("a slice {width} pixels wide has no room for its labels; use at least {MIN_WIDTH}")]
     TooNarrow {
-        /// Columns.
+        /// Number of columns.
         width: u32,
     },
-    /// The picture cannot be made.
+    /// The picture size is not supported.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
 
-/// The part of the plane that is drawn, and where on the picture.
+/// The part of the plane that is drawn, and its place on the picture.
 pub(super) struct Plot {
     /// Axes to the right and up.
     pub(super) axes: (usize, usize),
-    /// A point in the plane; the in-plane coordinates do not matter.
+    /// A point in the plane; its in-plane coordinates do not matter.
     pub(super) base: Vec3,
     /// Lower left corner of the map in the plane \[m\].
     pub(super) origin: Vec2,
@@ -142,7 +144,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// The point of the field's frame at pixel coordinates of the map, x right and y down.
+    /// Returns the point in the field's frame at pixel coordinates of the map, x right and y down.
     pub(super) fn point(&self, x: f32, y: f32) -> Vec3 {
         let mut point = self.base;
         point[self.axes.0] = self.origin.x + x * self.pixel;
@@ -150,7 +152,7 @@ impl Plot {
         point
     }
 
-    /// The place on the picture of in-plane coordinates \[m\].
+    /// Returns the position on the picture of in-plane coordinates \[m\].
     pub(super) fn place(&self, right: f32, up: f32) -> Vec2 {
         let x = (right - self.origin.x) / self.pixel;
         let y = self.size.1 as f32 - (up - self.origin.y) / self.pixel;
@@ -166,7 +168,7 @@ impl Plot {
     }
 }
 
-/// Distances of a map with one more pixel on each side, for differences.
+/// Distances of a map with one more pixel on each side, for finite differences.
 struct Values {
     columns: usize,
     distances: Vec<f32>,
@@ -192,12 +194,12 @@ impl Values {
         Values { columns, distances }
     }
 
-    /// Distance at a pixel of the map.
+    /// Returns the distance at a pixel of the map \[m\].
     fn at(&self, x: usize, y: usize) -> f32 {
         self.distances[(y + 1) * self.columns + x + 1]
     }
 
-    /// Length of the in-plane gradient, per pixel.
+    /// Returns the length of the in-plane gradient, per pixel.
     fn slope(&self, x: usize, y: usize) -> f32 {
         let i = (y + 1) * self.columns + x + 1;
         let d = &self.distances;
@@ -207,18 +209,20 @@ impl Values {
     }
 }
 
-/// What the colours mean: `±limit` \[m\] is the end of the map, contour lines lie `step` \[m\] apart.
+/// Meaning of the colours: `±limit` \[m\] is the end of the map, contour lines are `step` \[m\]
+/// apart.
 pub(super) struct Scale {
     pub(super) limit: f64,
     pub(super) step: f64,
-    /// Some values lie beyond the ends.
+    /// Whether some values lie beyond the lower and the upper end.
     pub(super) overflow: (bool, bool),
 }
 
 impl Scale {
-    /// The same reach on both sides, so that equal colours are equal distances; where the solid is thin the
-    /// outside is cut, for else the inside would be white: at one and a half times its depth, but not below a third of
-    /// the way out, for else the outside would be of one colour.
+    /// Chooses the same range on both sides, so that equal colours are equal distances. Where the
+    /// solid is thin, the outside is cut at one and a half times the solid's depth, because the
+    /// inside would be white otherwise. The cut is never below a third of the way out, because the
+    /// outside would be of one colour otherwise.
     fn of(values: &Values, plot: &Plot) -> Scale {
         let finite = || values.distances.iter().copied().filter(|d| d.is_finite());
         let deepest = f64::from(-finite().fold(0.0, f32::min));
@@ -245,6 +249,7 @@ impl Scale {
 
 /// Draws the plane of `settings` through `field`.
 pub fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, SliceError> {
+    // Check the field's box and the settings.
     let bounds = field.bounds();
     let extents = bounds.extents();
     if bounds.is_empty() || !extents.is_finite() || extents.max_element() <= 0.0 {
@@ -262,6 +267,7 @@ pub fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, Slic
         });
     }
 
+    // Lay out the picture and sample the field.
     let unit = match &settings.unit {
         Some(name) => Unit::plain(name),
         None => Unit::metric(f64::from(extents.max_element()) / 2.0),
@@ -274,6 +280,7 @@ pub fn slice(field: &dyn Field, settings: &SliceSettings) -> Result<Canvas, Slic
     let values = Values::sample(field, &plot);
     let scale = Scale::of(&values, &plot);
 
+    // Draw the map, then everything around it.
     let map = DivergingMap::new();
     let doubtful = doubtful_pixels(&plot, settings, at);
     draw_map(
@@ -329,7 +336,8 @@ fn place_plot(
     })
 }
 
-/// Which pixels of the map lie in a doubtful cell that the plane cuts; every such cell marks one pixel at least.
+/// Marks the pixels of the map that lie in a doubtful cell cut by the plane. Every such cell marks
+/// at least one pixel.
 fn doubtful_pixels(plot: &Plot, settings: &SliceSettings, at: f32) -> Vec<bool> {
     let mut marked = vec![false; plot.size.0 as usize * plot.size.1 as usize];
     let normal = settings.axis.index();
@@ -394,14 +402,15 @@ fn draw_map(
                 map.colour(distance / limit)
             };
             let point = plot.point(x as f32 + 0.5, y as f32 + 0.5);
-            // At the box the value may jump down to the lower bound beyond. A jump is no surface, and no distance is steeper than 1.
+            // At the box the value may jump down to the lower bound outside. A jump is not a
+            // surface, and no distance is steeper than 1.
             let slope = match within.contains(point) {
                 true => values.slope(x, y),
                 false => values.slope(x, y).min(plot.pixel),
             };
             let level = (distance / step).round();
             let contour = line_coverage(distance - level * step, slope, plot.pixel, contour_half);
-            // Closer than four pixels, contours would only grey the map.
+            // Contours closer than four pixels would only turn the map grey.
             let room = (step / plot.pixel / 4.0 - 1.0).clamp(0.0, 1.0);
             if level != 0.0 {
                 colour = mix(colour, SURFACE, 0.3 * room * contour);
@@ -422,21 +431,24 @@ fn draw_map(
     });
 }
 
-/// A third as strong. Averaged as the eye judges brightness, not in linear light, which would turn browns grey.
+/// Returns the colour at a third of its strength. It averages sRGB values, which match perceived
+/// brightness; linear light would turn browns grey.
 fn tinted(colour: Rgb) -> Rgb {
     colour.map(|channel| channel / 3 + 170)
 }
 
-/// How far a line of half width `half` \[px\] covers a pixel whose value is `offset` \[m\] from the line's level.
+/// Returns how much of a pixel a line of half width `half` \[px\] covers if the pixel's value is
+/// `offset` \[m\] from the line's level.
 fn line_coverage(offset: f32, slope: f32, pixel: f32, half: f32) -> f32 {
-    // Where the field is flat there is no line to draw: a face in the plane is not a line. `steep` fades it out.
+    // Where the field is flat there is no line to draw: a face in the plane is not a line. `steep`
+    // fades it out.
     let steep = (slope / (0.05 * pixel) - 1.0).clamp(0.0, 1.0);
     let distance = offset.abs() / slope.max(0.05 * pixel);
     let coverage = (half + 0.5 - distance).clamp(0.0, 1.0) * steep;
     if coverage.is_nan() { 0.0 } else { coverage }
 }
 
-/// The dashed border of the field's box: beyond it values are lower bounds.
+/// Draws the dashed border of the field's box: outside it values are lower bounds.
 fn draw_box(canvas: &mut Canvas, plot: &Plot, bounds: Aabb, layout: &Layout) {
     let corner = |v: Vec3| plot.place(v[plot.axes.0], v[plot.axes.1]);
     let (a, c) = (corner(bounds.min), corner(bounds.max));
@@ -458,7 +470,7 @@ mod tests {
     use super::*;
     use crate::test_fields::{TestField, box_distance, sphere};
 
-    /// The map's place for a field and settings, as `slice` computes it.
+    /// Returns the map's placement for a field and settings, as `slice` computes it.
     fn plot_of(field: &dyn Field, settings: &SliceSettings) -> Plot {
         let at = settings
             .at
@@ -553,7 +565,8 @@ mod tests {
         }
     }
 
-    /// Darkness-weighted mean radius of the line that a horizontal scan meets right of the centre \[m\].
+    /// Returns the darkness-weighted mean radius of the line that a horizontal scan crosses right
+    /// of the centre \[m\].
     fn line_radius(canvas: &Canvas, plot: &Plot, centre: Vec2, near: f32) -> f32 {
         let middle = plot.place(centre.x, centre.y);
         let (mut weight, mut sum) = (0.0, 0.0);

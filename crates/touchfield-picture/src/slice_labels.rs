@@ -1,10 +1,12 @@
 //! Everything around the map of a slice: title, coordinates, colour bar, scale bar, key.
 //!
-//! Input: where the map lies and what its colours mean. Output: ink on the margins of a [`Canvas`].
+//! Input: the placement of the map and the meaning of its colours. Output: labels on the margins of
+//! a [`Canvas`].
 //! Cost: a few thousand strokes. Not for: the map itself (see [`mod@super::slice`]).
 //!
-//! All measures are multiples of the height of small capitals, so a picture looks the same at every width; text that
-//! has no room is cut with an ellipsis, and entries of the key are left out, rather than overlap.
+//! All measures are multiples of the height of small capitals, so a picture looks the same at every
+//! width. Text that does not fit is cut with an ellipsis, and entries of the key are left out
+//! rather than overlapped.
 
 use glam::Vec2;
 
@@ -16,7 +18,7 @@ use super::{
     ticks::{Unit, multiples, round_below},
 };
 
-/// The picture's measures, all from the height of its small capitals.
+/// Measures of the picture \[px\], all derived from the height of its small capitals.
 pub(super) struct Layout {
     pub(super) text: f32,
     pub(super) title: f32,
@@ -27,7 +29,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// `up` is what the box spans along the vertical axis \[m\]: its labels decide how wide the left margin is.
+    /// Computes the layout. `up` is the range of the box along the vertical axis \[m\]; its labels
+    /// determine the width of the left margin.
     pub(super) fn new(settings: &SliceSettings, unit: &Unit, up: (f32, f32)) -> Layout {
         let text = (settings.width as f32 / 84.0).clamp(6.0, 60.0).round();
         let step = round_below(f64::from(up.1 - up.0) / 4.0);
@@ -35,7 +38,7 @@ impl Layout {
             .map(|end| TextStyle::new(text, SOFT_INK).width(&unit.number(end.into(), step)))
             .into_iter()
             .fold(0.0, f32::max);
-        // A number without end must not push the map off the paper.
+        // A very long number must not push the map off the picture.
         let labels = widest.min(0.25 * settings.width as f32);
         let title = (1.35 * text).round();
         let caption_lines = if settings.caption.is_empty() {
@@ -54,12 +57,13 @@ impl Layout {
     }
 }
 
-/// Ticks and coordinates along the lower and left side, and the names of the axes.
+/// Draws ticks and coordinates along the lower and left side, and the names of the axes.
 pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit: &Unit) {
     let text = layout.text;
     let style = TextStyle::new(text, SOFT_INK);
     let (min, max) = (plot.min(), plot.max());
     let upper = plot.origin + plot.pixel * (max - min);
+    // Use a coarser step if the horizontal labels would overlap.
     let range = f64::from(upper.x - plot.origin.x);
     let fine = round_below(range / 4.0);
     let label_width = |end: f32| style.width(&unit.number(end.into(), fine));
@@ -72,6 +76,7 @@ pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit:
     };
     let width = (0.09 * text).max(1.0);
     let tick = 0.55 * text;
+    // Horizontal axis.
     for value in multiples(plot.origin.x.into(), upper.x.into(), step) {
         let x = plot.place(value as f32, 0.0).x;
         canvas.line(
@@ -84,6 +89,7 @@ pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit:
         let at = Vec2::new(x, max.y + tick + 1.6 * text);
         canvas.text(at, Anchor::Middle, style, &unit.number(value, step));
     }
+    // Vertical axis.
     for value in multiples(plot.origin.y.into(), upper.y.into(), step) {
         let y = plot.place(0.0, value as f32).y;
         canvas.line(
@@ -96,6 +102,7 @@ pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit:
         let at = Vec2::new(min.x - 1.7 * tick, y + 0.5 * text);
         canvas.text(at, Anchor::End, style, &unit.number(value, step));
     }
+    // Names of the axes.
     let name = TextStyle {
         bold: true,
         ..TextStyle::new(text, INK)
@@ -116,7 +123,7 @@ pub(super) fn draw_axes(canvas: &mut Canvas, plot: &Plot, layout: &Layout, unit:
     );
 }
 
-/// The key to the colours, right of the map.
+/// Draws the colour bar, right of the map.
 pub(super) fn draw_colour_bar(
     canvas: &mut Canvas,
     plot: &Plot,
@@ -145,6 +152,7 @@ pub(super) fn draw_colour_bar(
             1.0,
         );
     }
+    // Frame.
     let middle = 0.5 * (x0 + x1);
     let half = (0.05 * text).max(0.5);
     canvas.stroke_rect(
@@ -153,7 +161,7 @@ pub(super) fn draw_colour_bar(
         2.0 * half,
         SOFT_INK,
     );
-    // An arrow head: colours end here, distances go on.
+    // Arrow heads, where distances exceed the range of the colours.
     let heads = [
         (scale.overflow.1, top, -1.0, 1.0),
         (scale.overflow.0, bottom, 1.0, -1.0),
@@ -168,6 +176,7 @@ pub(super) fn draw_colour_bar(
             }
         }
     }
+    // Ticks at the contour levels, as many of them labelled as fit.
     let style = TextStyle::new(text, SOFT_INK);
     let fits = f64::from((bottom - top) / (3.2 * text)).max(2.0);
     let every = (2.0 * scale.limit / scale.step / fits).ceil().max(1.0);
@@ -207,6 +216,7 @@ pub(super) fn draw_colour_bar(
             canvas.text(at, Anchor::Start, style, &label);
         }
     }
+    // Heading, and the meaning of the signs.
     let name = TextStyle {
         bold: true,
         ..TextStyle::new(text, INK)
@@ -224,7 +234,7 @@ pub(super) fn draw_colour_bar(
     );
 }
 
-/// Title, caption and the plane's position.
+/// Draws title, caption and the plane's position.
 pub(super) fn draw_heading(
     canvas: &mut Canvas,
     settings: &SliceSettings,
@@ -266,7 +276,7 @@ pub(super) fn draw_heading(
     );
 }
 
-/// Scale bar and the key to the lines, below the map.
+/// Draws the scale bar and the key to the lines, below the map.
 pub(super) fn draw_footer(
     canvas: &mut Canvas,
     plot: &Plot,
@@ -279,6 +289,7 @@ pub(super) fn draw_footer(
     let style = TextStyle::new(text, SOFT_INK);
     let y = max.y + 7.6 * text;
 
+    // The scale bar.
     let length = round_below(f64::from(plot.pixel * (max.x - min.x)) / 4.0);
     let end = min.x + (length / f64::from(plot.pixel)) as f32;
     let width = (0.22 * text).max(1.5);
@@ -336,7 +347,7 @@ pub(super) fn draw_footer(
     }
 }
 
-/// A line of the key.
+/// A line style of the key.
 #[derive(Clone, Copy)]
 enum KeyMark {
     Surface,

@@ -1,4 +1,4 @@
-//! Small analytic fields for the tests of this folder.
+//! Small analytic fields for the tests of this crate.
 
 use glam::{Vec2, Vec3};
 use touchfield::{
@@ -6,7 +6,7 @@ use touchfield::{
     geom::{Aabb, Interval},
 };
 
-/// A field from a closure and a box; differences give the gradient.
+/// A field from a closure and a box; its gradient comes from finite differences.
 pub(super) struct TestField<F> {
     pub(super) bounds: Aabb,
     pub(super) distance: F,
@@ -37,7 +37,7 @@ impl<F: Fn(Vec3) -> f32 + Send + Sync> Field for TestField<F> {
     }
 }
 
-/// A sphere in a box that leaves `padding` of its radius free.
+/// Returns a sphere in a box with `padding` of its radius on each side.
 pub(super) fn sphere(
     center: Vec3,
     radius: f32,
@@ -49,18 +49,18 @@ pub(super) fn sphere(
     }
 }
 
-/// Distance to a box with rounded edges.
+/// Returns the distance to a box with rounded edges.
 pub(super) fn box_distance(p: Vec3, half: Vec3, rounding: f32) -> f32 {
     let q = p.abs() - (half - Vec3::splat(rounding));
     q.max(Vec3::ZERO).length() + q.max_element().min(0.0) - rounding
 }
 
-/// Distance to a torus about z.
+/// Returns the distance to a torus about z.
 pub(super) fn torus_distance(p: Vec3, major: f32, minor: f32) -> f32 {
     Vec2::new(p.truncate().length() - major, p.z).length() - minor
 }
 
-/// A trilinear grid of `distance` with `cells` along the longest side of `bounds`.
+/// Returns a trilinear grid of `distance` with `cells` cells along the longest side of `bounds`.
 pub(super) fn grid_of(
     bounds: Aabb,
     cells: usize,

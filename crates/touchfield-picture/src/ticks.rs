@@ -1,19 +1,20 @@
 //! Round numbers and units for the labels of a picture.
 //!
-//! Input: a length \[m\] that the picture spans. Output: a step of 1, 2 or 5 times a power of ten, a unit, labels.
-//! Cost: none. Not for: parsing what people type.
+//! Input: a length \[m\] that the picture spans. Output: a step of 1, 2 or 5 times a power of ten,
+//! a unit, labels.
+//! Cost: negligible. Not for: parsing user input.
 
-/// A unit for labels: `value · per_metre` is what is printed before `name`.
+/// A unit for labels: the number printed before `name` is `value · per_metre`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unit {
-    /// Units in a metre.
+    /// Units per metre.
     pub(super) per_metre: f64,
-    /// As printed.
+    /// Name as printed.
     pub(super) name: String,
 }
 
 impl Unit {
-    /// The metric unit in which a length of `size` \[m\] is a small number of at least 1.
+    /// Returns the metric unit in which a length of `size` \[m\] is a small number of at least 1.
     pub(super) fn metric(size: f64) -> Unit {
         let units = [
             (1e-2, 1e3, "mm"),
@@ -37,7 +38,8 @@ impl Unit {
         }
     }
 
-    /// Numbers as they are, followed by `name`: for models whose unit is not known.
+    /// Returns a unit that leaves numbers unchanged, followed by `name`: for models whose unit is
+    /// not known.
     pub(super) fn plain(name: &str) -> Unit {
         Unit {
             per_metre: 1.0,
@@ -45,14 +47,15 @@ impl Unit {
         }
     }
 
-    /// The number to print for `metres`, with as many decimals as tell multiples of `step` \[m\] apart.
+    /// Formats `metres` with as many decimals as distinguish multiples of `step` \[m\].
     pub(super) fn number(&self, metres: f64, step: f64) -> String {
         let value = metres * self.per_metre;
         let step = (step * self.per_metre).abs();
         if !value.is_finite() || value.abs() >= 1e7 {
             return format!("{value:.1e}");
         }
-        // The small addend absorbs the rounding of steps such as 0.1, which are not binary fractions.
+        // The small addend absorbs the rounding of steps such as 0.1, which are not binary
+        // fractions.
         let decimals = (-(step.log10() + 1e-6).floor()).clamp(0.0, 9.0) as usize;
         let text = format!("{value:.decimals$}");
         let is_zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
@@ -63,13 +66,14 @@ impl Unit {
         }
     }
 
-    /// [`Self::number`] and the unit.
+    /// Formats `metres` like [`Self::number`], followed by the unit.
     pub(super) fn label(&self, metres: f64, step: f64) -> String {
         format!("{} {}", self.number(metres, step), self.name)
     }
 }
 
-/// The largest of 1, 2, 5 times a power of ten that is at most `limit`; 1 for a limit without one.
+/// Returns the largest of 1, 2, 5 times a power of ten that is at most `limit`; 1 if `limit` is not
+/// finite and positive.
 pub(super) fn round_below(limit: f64) -> f64 {
     if !(limit.is_finite() && limit > 0.0) {
         return 1.0;
@@ -89,7 +93,7 @@ pub(super) fn round_below(limit: f64) -> f64 {
         }
 }
 
-/// The multiples of `step` from `min` to `max`, at most a hundred.
+/// Returns the multiples of `step` from `min` to `max`, at most a hundred.
 pub(super) fn multiples(min: f64, max: f64, step: f64) -> Vec<f64> {
     let (first, last) = ((min / step - 1e-9).ceil(), (max / step + 1e-9).floor());
     let count = (last - first + 1.0).clamp(0.0, 100.0) as usize;

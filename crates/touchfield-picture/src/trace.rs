@@ -1,13 +1,14 @@
-//! Rays through bodies made of fields: first hit, normal, shadow, ambient occlusion.
+//! Rays through bodies backed by fields: first hit, normal, shadow, ambient occlusion.
 //!
-//! Input: bodies with finite boxes, rays in the scene's frame.
-//! Output: numbers for the shading of [`mod@super::render`].
-//! Cost: some twenty distances a ray that crosses a body's box, none otherwise.
-//! Not for: proofs. A picture may miss what is thinner than a quarter of a pixel.
+//! Input: bodies with finite boxes, rays in the scene frame.
+//! Output: numbers for the shading in [`mod@super::render`].
+//! Cost: some twenty distance samples per ray that crosses a body's box, none otherwise.
+//! Not for: proofs. A picture may miss features thinner than a quarter of a pixel.
 //!
-//! Sphere tracing after \[Hart1996\]. We differ in the end of the march: a ray stops at a change of sign, refined by bisection,
-//! not at a small value, so that silhouettes are exact and interpolated fields need no tuned threshold; the least step is a
-//! part of a pixel and grows, so that every march ends. Soft shadows after \[Quilez2010\].
+//! Sphere tracing after \[Hart1996\]. We differ in the end of the march: a ray stops at a change of
+//! sign, refined by bisection, not at a small value, so that silhouettes are exact and interpolated
+//! fields need no tuned threshold. The minimum step is a fraction of a pixel and grows, so that
+//! every march ends. Soft shadows after \[Quilez2010\].
 
 use glam::Vec3;
 use touchfield::{
@@ -15,13 +16,15 @@ use touchfield::{
     geom::{Aabb, Pose},
 };
 
-/// Steps after which a ray has missed; the least step by then is some two pixels long.
+/// Maximum number of steps, after which a ray has missed; the minimum step by then is some two
+/// pixels long.
 const MAX_STEPS: u32 = 256;
-/// Least step, in pixels: what is thinner may be missed.
+/// Minimum step, in pixels: thinner features may be missed.
 const MIN_STEP: f32 = 0.25;
-/// Halvings of the last step: from under a diagonal of pixels to the precision of `f32`.
+/// Number of bisections of the last step: from less than a pixel's diagonal to the precision of
+/// `f32`.
 const BISECTIONS: u32 = 20;
-/// Tangent of half the angle under which the key light is seen: how soft shadows are.
+/// Tangent of half the angle that the key light subtends: how soft shadows are.
 const LIGHT_SPREAD: f32 = 0.11;
 
 /// A ray; `direction` is unit.
@@ -43,7 +46,7 @@ impl Ray {
         }
     }
 
-    /// Where the ray is in `bounds`, from `t_max` on left out; `None` when it misses.
+    /// Returns the range of the ray within `bounds` and before `t_max`; `None` if it misses.
     fn clip(self, bounds: Aabb, t_max: f32) -> Option<(f32, f32)> {
         let (mut enter, mut exit) = (0.0, t_max);
         for axis in 0..3 {
@@ -63,7 +66,7 @@ impl Ray {
     }
 }
 
-/// One body, ready for rays.
+/// One body, ready for ray queries.
 pub(super) struct Body<'a> {
     pub(super) field: &'a dyn Field,
     pub(super) bounds: Aabb,
@@ -71,16 +74,17 @@ pub(super) struct Body<'a> {
     pub(super) scene_from_field: Pose,
     /// Reflected share of linear light.
     pub(super) albedo: Vec3,
-    /// Least length over which normals are taken \[m\].
+    /// Minimum length over which normals are computed \[m\].
     pub(super) smoothing: f32,
 }
 
 impl Body<'_> {
-    /// A distance that is never more than the true one, also outside the box.
+    /// Returns a distance that is never more than the true one, also outside the box.
     ///
-    /// For p outside, q its nearest point of the box and s any point of the solid, the angle at q is at least a right
-    /// one, since the box is convex and holds s: `|ps|² ≥ |pq|² + |qs|²`. Unlike a field's own bound out there it never
-    /// falls on the way outward, which would show as a ring in soft shadows.
+    /// For p outside the box, q the nearest point of the box and s any point of the solid, the
+    /// angle at q is at least a right angle, since the box is convex and contains s: `|ps|² ≥ |pq|²
+    /// + |qs|²`. Unlike a field's own bound out there, this one never decreases on the way outward,
+    /// which would show as a ring in soft shadows.
     fn distance(&self, point_in_field: Vec3) -> f32 {
         let nearest = self.bounds.closest_point(point_in_field);
         let inside = self.field.distance(nearest);
@@ -92,7 +96,8 @@ impl Body<'_> {
         }
     }
 
-    /// Where `ray` first enters the solid before `t_max`; `pixel` is the width of a pixel at t = 1.
+    /// Returns where `ray` first enters the solid before `t_max`. `pixel` is the width of a pixel
+    /// at t = 1.
     pub(super) fn hit(&self, ray: Ray, pixel: f32, t_max: f32) -> Option<f32> {
         let ray = ray.transformed(self.field_from_scene);
         let (enter, exit) = ray.clip(self.bounds, t_max)?;
@@ -109,15 +114,16 @@ impl Body<'_> {
             }
             outside = t;
             let least = MIN_STEP * pixel * t * (1.0 + step as f32 / 32.0);
-            // Values may be too large by the error, but near the surface that would leave no step at all.
+            // Values may be too large by the error, but subtracting it near the surface would leave
+            // no step at all.
             let safe = (distance - error).max(0.5 * distance);
-            // The cast to at least one ulp keeps rays moving that start at t = 0.
+            // Advancing by at least one ulp keeps rays moving that start at t = 0.
             t = (t + safe.max(least)).max(t.next_up()).min(exit);
         }
         None
     }
 
-    /// The change of sign between `outside` and `inside`.
+    /// Refines the change of sign between `outside` and `inside` by bisection.
     fn refine(&self, ray: Ray, mut outside: f32, mut inside: f32) -> f32 {
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (outside + inside);
@@ -130,7 +136,8 @@ impl Body<'_> {
         outside
     }
 
-    /// Unit normal at a point near the surface, from differences over `step` \[m\]; `fallback` where the field is flat.
+    /// Returns the unit normal at a point near the surface, from differences over `step` \[m\];
+    /// `fallback` where the field is flat.
     pub(super) fn normal(&self, point: Vec3, step: f32, fallback: Vec3) -> Vec3 {
         let point = self.field_from_scene.transform_point(point);
         let step = step.max(self.smoothing);
@@ -147,7 +154,8 @@ impl Body<'_> {
         }
     }
 
-    /// Share of the key light that arrives along `ray`, which points at the light and starts on a surface.
+    /// Returns the share of the key light that arrives along `ray`, which starts on a surface and
+    /// points at the light.
     fn light(&self, ray: Ray, size: f32) -> f32 {
         let ray = ray.transformed(self.field_from_scene);
         let reach = 0.5 * LIGHT_SPREAD * size;
@@ -169,17 +177,17 @@ impl Body<'_> {
     }
 }
 
-/// Bodies, and the ground if there is one.
+/// All bodies, and the ground if there is one.
 pub(super) struct Scene<'a> {
     pub(super) bodies: Vec<Body<'a>>,
-    /// Height of the ground.
+    /// Height of the ground \[m\].
     pub(super) ground: Option<f32>,
     /// Diagonal of the box around all bodies \[m\].
     pub(super) size: f32,
 }
 
 impl Scene<'_> {
-    /// The nearest body along `ray` and where.
+    /// Returns the nearest body along `ray`, and its ray parameter.
     pub(super) fn hit(&self, ray: Ray, pixel: f32) -> Option<(usize, f32)> {
         let mut nearest = None;
         let mut t_max = f32::INFINITY;
@@ -192,7 +200,7 @@ impl Scene<'_> {
         nearest
     }
 
-    /// Share of the key light that reaches `point`.
+    /// Returns the share of the key light that reaches `point`.
     pub(super) fn light(&self, point: Vec3, to_light: Vec3) -> f32 {
         let ray = Ray {
             origin: point,
@@ -202,7 +210,8 @@ impl Scene<'_> {
         lights.fold(1.0, f32::min)
     }
 
-    /// Share of the sky that `point` sees: samples along `normal` that come closer to anything than to `point`.
+    /// Returns the share of the sky that is visible from `point`, from samples along `normal`: how
+    /// much nearer to a surface each sample is than to `point`.
     pub(super) fn sky(&self, point: Vec3, normal: Vec3) -> f32 {
         const SAMPLES: usize = 5;
         let reach = 0.14 * self.size;
@@ -211,7 +220,8 @@ impl Scene<'_> {
         let mut free = heights;
         for body in &self.bodies {
             let start = body.field_from_scene.transform_point(point);
-            // A sample at height h is farther than h from all that lies farther than 2h from the start.
+            // A sample at height h is farther than h from everything farther than 2h from the
+            // start.
             if body.bounds.distance_squared(start) >= 4.0 * reach * reach {
                 continue;
             }
@@ -236,7 +246,7 @@ impl Scene<'_> {
         (1.0 - 0.95 * hidden / total).clamp(0.0, 1.0)
     }
 
-    /// Height of the lowest point of all bodies, found by a comb of upward rays.
+    /// Returns the height of the lowest point of all bodies, found with a grid of upward rays.
     pub(super) fn lowest(&self) -> Option<f32> {
         const COMB: u32 = 96;
         let mut lowest = f32::INFINITY;

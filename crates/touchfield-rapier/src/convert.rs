@@ -1,6 +1,7 @@
-//! Rapier's vocabulary and ours: the one place where both are spoken.
+//! Conversions between Rapier's types and Touchfield's, all in one place.
 //!
-//! Rapier's `pos12` is our `a_from_b`: where shape 2 is as seen from shape 1. Its numbers are `f32` or `f64`, ours are `f32` at run time.
+//! Rapier's `pos12` is Touchfield's `a_from_b`: the pose of shape 2 in the frame of shape 1.
+//! Rapier's numbers are `f32` or `f64`; Touchfield's are `f32` at run time.
 
 #![allow(
     clippy::unnecessary_cast,
@@ -13,22 +14,22 @@ use rapier::parry::bounding_volume::Aabb as RapierAabb;
 use rapier::parry::query::NonlinearRigidMotion;
 use touchfield::geom::{Aabb, Motion, Pose};
 
-/// A vector of ours.
+/// Converts one of Rapier's vectors.
 pub(crate) fn vec3(vector: Vector) -> Vec3 {
     Vec3::new(vector.x as f32, vector.y as f32, vector.z as f32)
 }
 
-/// A vector of Rapier's.
+/// Converts a vector to Rapier's type.
 pub(crate) fn vector(vector: Vec3) -> Vector {
     Vector::new(vector.x as Real, vector.y as Real, vector.z as Real)
 }
 
-/// A vector of Rapier's, from one of ours in `f64`.
+/// Converts an `f64` vector to Rapier's type.
 pub(crate) fn vector_of_double(vector: DVec3) -> Vector {
     Vector::new(vector.x as Real, vector.y as Real, vector.z as Real)
 }
 
-/// A matrix of Rapier's.
+/// Converts a matrix to Rapier's type.
 pub(crate) fn matrix(matrix: DMat3) -> Matrix {
     Matrix::from_cols(
         vector_of_double(matrix.x_axis),
@@ -37,43 +38,44 @@ pub(crate) fn matrix(matrix: DMat3) -> Matrix {
     )
 }
 
-/// A pose of ours.
+/// Converts one of Rapier's poses.
 pub(crate) fn pose(pose: &RapierPose) -> Pose {
     let [x, y, z, w] = pose.rotation.to_array();
     Pose {
-        // Rapier keeps its rotations unit within a few roundings; ours are refused beyond that.
+        // Rapier keeps its rotations normalised to within a few roundings; Touchfield refuses
+        // larger deviations.
         rotation: Quat::from_xyzw(x as f32, y as f32, z as f32, w as f32),
         translation: vec3(pose.translation),
     }
 }
 
-/// A box of Rapier's.
+/// Converts an AABB to Rapier's type.
 pub(crate) fn rapier_aabb(aabb: Aabb) -> RapierAabb {
     RapierAabb::new(vector(aabb.min), vector(aabb.max))
 }
 
-/// A number of Rapier's.
+/// Converts a number to Rapier's type.
 pub(crate) fn real(value: f32) -> Real {
     value as Real
 }
 
-/// A number of Rapier's, from one in `f64`.
+/// Converts an `f64` to Rapier's type.
 pub(crate) fn real_of_double(value: f64) -> Real {
     value as Real
 }
 
-/// A number of ours in `f64`.
+/// Converts one of Rapier's numbers to `f64`.
 pub(crate) fn double(value: Real) -> f64 {
     value as f64
 }
 
-/// A number of ours.
+/// Converts one of Rapier's numbers to `f32`.
 pub(crate) fn float(value: Real) -> f32 {
     value as f32
 }
 
-/// A motion of ours, from time 0 to 1, of one of Rapier's between two times. Places are told from `origin`, so that bodies far from the
-/// middle of the world lose no digits.
+/// Converts one of Rapier's motions between two times to a [`Motion`] over times 0 to 1. Positions
+/// are relative to `origin`, so that bodies far from the origin of the world lose no digits.
 pub(crate) fn motion(
     motion: &NonlinearRigidMotion,
     [start, end]: [Real; 2],

@@ -1,33 +1,35 @@
-//! What a step could not do: nothing is lost silently.
+//! Counts of what a step could not handle: no failure is silent.
 //!
-//! Input: what the dispatcher meets. Output: [`Counts`] since they were last taken, and a `tracing` event for each kind.
-//! Cost: one addition in memory when something is wrong. Not for: how long things took.
+//! Input: what the dispatcher encounters. Output: [`Counts`] since they were last taken, and a
+//! `tracing` event for each kind.
+//! Cost: one addition in memory when something is wrong. Not for: timings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What could not be handled, since the last [`take`](crate::FieldDispatcher::take_counts).
+/// Numbers of cases that could not be handled since the last
+/// [`take`](crate::FieldDispatcher::take_counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pairs of shapes that nobody can handle: no contact was made, or no answer given.
+    /// Pairs of shapes that are not supported: no contact was made, or no answer given.
     pub unsupported: u64,
-    /// Pairs whose time ran out: contacts are those of a coarser copy of the surface.
+    /// Pairs whose time budget ran out: their contacts come from a coarser copy of the surface.
     pub out_of_time: u64,
-    /// Contacts deeper than the field knows: the depth is a bound, the normal a guess.
+    /// Contacts deeper than the field's narrow band: the depth is a bound, the normal a guess.
     pub beyond_band: u64,
-    /// Sweeps that were given up, and ended where they had come to: a body stopped earlier than it had to.
+    /// Sweeps that gave up and ended early: a body stopped sooner than necessary.
     pub sweeps_given_up: u64,
-    /// Pairs that were refused for their numbers: a pose that is not finite, say.
+    /// Pairs that were refused because of their numbers, for example a pose that is not finite.
     pub refused: u64,
 }
 
 impl Counts {
-    /// Whether everything was handled.
+    /// Returns whether everything was handled.
     pub fn is_clean(self) -> bool {
         self == Counts::default()
     }
 }
 
-/// The same while it is counted, from any thread.
+/// Thread-safe counters behind [`Counts`].
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     unsupported: AtomicU64,
@@ -67,7 +69,7 @@ impl Tally {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What was counted since the last time.
+    /// Returns the counts since the last call and resets them.
     pub(crate) fn take(&self) -> Counts {
         let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
         Counts {

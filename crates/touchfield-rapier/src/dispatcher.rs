@@ -1,9 +1,12 @@
-//! Rapier's questions about pairs with a field in them; all others go to Rapier's own answers.
+//! The query dispatcher for pairs that contain a field; it passes all other pairs on to Rapier's
+//! own.
 //!
-//! Input: two shapes and where the second is. Output: manifolds, distances, times of impact.
-//! Cost: that of the parts. Not for: pairs of shapes that are neither Rapier's nor ours, which are counted.
+//! Input: two shapes and the pose of the second. Output: manifolds, distances, times of impact.
+//! Cost: that of the parts. Not for: pairs of shapes that are neither Rapier's nor Touchfield's,
+//! which are counted.
 //!
-//! It owns its fallback: with parry's `chain` the children of a compound would be handed to the default alone, and a field among them would touch nothing.
+//! It owns its fallback: with parry's `chain` the children of a compound would be passed to the
+//! default dispatcher alone, and a field among them would touch nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,27 +34,29 @@ use crate::query;
 use crate::sweep::{self, Asker};
 use crate::tuning::memory::FASTER;
 
-/// How contacts are found and kept.
+/// Settings of how contacts are found and kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DispatcherSettings {
-    /// Contacts kept of a pair, at most; four of one normal.
+    /// Maximum number of contacts kept per pair; at most four per normal.
     pub max_contacts: usize,
-    /// Time that a pair may take before its contacts are those of a coarser surface; `None`: what it takes. With a budget, results depend on the clock.
+    /// Time budget per pair, after which its contacts come from a coarser surface; `None`:
+    /// unlimited. With a budget, results depend on the clock.
     pub budget: Option<Duration>,
 }
 
 impl Default for DispatcherSettings {
     fn default() -> DispatcherSettings {
         DispatcherSettings {
-            // A helix of a thread or the rim of a bowl is held by this many; a flat face needs four.
+            // Enough to hold the helix of a thread or the rim of a bowl; a flat face needs four.
             max_contacts: 12,
             budget: None,
         }
     }
 }
 
-/// Answers for fields, and hands everything else to Rapier. Clones share their counts.
+/// Rapier query dispatcher that handles fields and passes everything else on to Rapier. Clones
+/// share their counts.
 #[derive(Clone, Default)]
 pub struct FieldDispatcher {
     settings: DispatcherSettings,
@@ -61,7 +66,7 @@ pub struct FieldDispatcher {
 }
 
 impl FieldDispatcher {
-    /// With settings other than the usual.
+    /// Creates a dispatcher with the given settings.
     pub fn new(settings: DispatcherSettings) -> FieldDispatcher {
         FieldDispatcher {
             settings,
@@ -69,18 +74,20 @@ impl FieldDispatcher {
         }
     }
 
-    /// What could not be handled since this was last asked, over all clones.
+    /// Returns what could not be handled since the last call, over all clones, and resets the
+    /// counts.
     pub fn take_counts(&self) -> Counts {
         self.tally.take()
     }
 
-    /// Makes all pairs look for their contacts anew in the next step, rather than go on from those of the last. What pairs remember is not part of a saved world: one that is to
-    /// go on with the same bits as its copy forgets it when it is saved.
+    /// Makes all pairs search their contacts from scratch in the next step, rather than continue
+    /// from those of the last one. The contact memory of pairs is not part of a saved world: a
+    /// world that is to continue to the same bits as its copy must forget it when it is saved.
     pub fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What it was made with.
+    /// Returns the settings of this dispatcher.
     pub fn settings(&self) -> DispatcherSettings {
         self.settings
     }
@@ -101,7 +108,7 @@ impl FieldDispatcher {
     }
 }
 
-/// Buffers of a call.
+/// Scratch buffers of one call.
 #[derive(Default)]
 struct Gather {
     found: Vec<Found>,
@@ -131,7 +138,8 @@ where
                 .contact_manifolds(pos12, g1, g2, prediction, manifolds, workspace);
             return self.count_unsupported(answer);
         }
-        // A pair that may have two normals must have a workspace, or Rapier loses track of its manifolds.
+        // A pair that may have two normals must have a workspace, or Rapier loses track of its
+        // manifolds.
         let epoch = self.epoch.load(Ordering::Relaxed);
         let is_ours = |workspace: &ContactManifoldsWorkspace| {
             let memory = workspace.0.downcast_ref::<PairMemory>();
@@ -179,7 +187,7 @@ where
                 manifold,
             );
         }
-        // One manifold only: that of the deepest contact.
+        // Only one manifold can be returned: that of the deepest contact.
         let mut all = vec![manifold.take()];
         self.contact_manifolds(pos12, g1, g2, prediction, &mut all, &mut None)?;
         if let Some(deepest) = all.into_iter().next() {
@@ -203,6 +211,7 @@ impl FieldDispatcher {
         M: Default + Clone + Send + Sync,
         C: Default + Copy + Send + Sync,
     {
+        // Decide whether to keep the last contacts, revisit them, or search for new ones.
         let first_from_second = convert::pose(pos12);
         let wanted = convert::float(prediction).max(0.0);
         let (plan, before) = memory.plan(first_from_second, wanted);
@@ -223,6 +232,7 @@ impl FieldDispatcher {
             }
             Plan::Look(reach) => reach,
         };
+        // Find the contacts of all pairs of parts.
         let missed = memory.missed();
         let colliders = Colliders {
             first: g1,
@@ -280,11 +290,13 @@ impl FieldDispatcher {
                 }
             }
         });
+        // Count contacts deeper than a field's narrow band.
         for found in &gather.found {
             for part in parts.pair(found.parts) {
                 self.look_for_depth(part, found);
             }
         }
+        // Drop contacts that are neither near now nor closed soon, given the last motion.
         let mut foresight = before.filter(|_| reach > wanted).map(|before| Foresight {
             wanted,
             before_from_now: before * first_from_second.inverse(),
@@ -298,6 +310,7 @@ impl FieldDispatcher {
             }
             (gather.found).retain(|found| foresight.holds(&found.contact, missed));
         }
+        // Settle the contacts that represent the rest, and drop those that settled too far away.
         let mut pairs = parts.shell_pairs(first_from_second);
         let settle = |found: &Found| match pairs.of(found.parts) {
             Some(pair) => Found {
@@ -315,6 +328,7 @@ impl FieldDispatcher {
             }
             (gather.manifolds).retain_settled(|contact| foresight.holds(contact, 0.0));
         }
+        // Reduce them to manifolds, and append those of children that Rapier handles itself.
         let told = settled
             .and_then(|()| manifolds::tell(&frame, subshape, manifolds, &mut gather.manifolds));
         let is_told = told.is_ok();
@@ -334,7 +348,8 @@ impl FieldDispatcher {
                 manifolds,
             );
         }
-        // What Rapier tells of its own children is asked for at every step.
+        // Contacts between Rapier's own children must be computed at every step, so nothing is
+        // remembered then.
         if is_told && is_ours_alone {
             remember(memory, &frame, gather.manifolds.settled(), clear);
         } else {
@@ -343,7 +358,7 @@ impl FieldDispatcher {
         Ok(())
     }
 
-    /// Tells the contacts at the places that were in contact when they were last looked for.
+    /// Reports the contacts at the places that were in contact at the last full search.
     fn revisit<M, C>(
         &self,
         memory: &mut PairMemory,
@@ -357,7 +372,7 @@ impl FieldDispatcher {
         let mut pairs = memory.shell_pairs(frame.first_from_second);
         let contacts = memory.places.iter().filter_map(|place| {
             let contact = (pairs.of(place.parts)?).revisited(place.id, place.point)?;
-            // What was looked for farther away than wanted now is no contact yet.
+            // The search may have reached farther than is wanted now.
             (contact.separation <= frame.reach).then_some(Found {
                 contact,
                 parts: place.parts,
@@ -376,7 +391,7 @@ impl FieldDispatcher {
         }
     }
 
-    /// Counts a contact that is deeper than a field knows.
+    /// Counts a contact that is deeper than a field's narrow band.
     fn look_for_depth(&self, part: &Part, found: &Found) {
         if let PartKind::Field(field) = &part.kind
             && let Some(band) = field.band()
@@ -386,7 +401,7 @@ impl FieldDispatcher {
         }
     }
 
-    /// Appends the manifold of two children that Rapier knows itself.
+    /// Appends the manifolds of two children that Rapier handles itself.
     #[allow(
         clippy::too_many_arguments,
         reason = "two children, and what Rapier asks of each"
@@ -428,20 +443,22 @@ impl FieldDispatcher {
     }
 }
 
-/// What is known of how a pair goes on.
+/// Prediction of how a pair moves on.
 struct Foresight {
-    /// How far apart contacts are wanted in any case \[m\].
+    /// Separation up to which contacts are always wanted \[m\].
     wanted: f32,
-    /// Where what is now at a place of the second collider was a step ago, as seen from the first.
+    /// Maps a point of the second collider from where it is now to where it was one step ago, both
+    /// in the frame of the first.
     before_from_now: Pose,
-    /// Whether the next step may lead another way than the last: what a body hits turns it, and what slid past a thin wall may be through it.
+    /// Whether the next step may go another way than the last. A hit turns a body, and what slid
+    /// past a thin wall may then be through it.
     may_turn: bool,
-    /// The share of the next step that is looked at.
+    /// The share of the next step that is considered.
     until: f32,
 }
 
 impl Foresight {
-    /// By how much a contact is nearer after another step like the last \[m\].
+    /// Returns by how much a contact closes in another step like the last \[m\].
     fn nearer(&self, contact: &Contact) -> f32 {
         let moved = contact.point - self.before_from_now.transform_point(contact.point);
         let nearer = if self.may_turn {
@@ -452,8 +469,9 @@ impl Foresight {
         FASTER * nearer
     }
 
-    /// Looks no farther ahead than to where the first of these contacts is closed: what would be closed after it is not, for the body is thrown back. A box whose corner comes first would be
-    /// given its speed back at its edges as well, and gain energy.
+    /// Limits the prediction to the time at which the first of these contacts closes: contacts that
+    /// would close later do not, because the body is thrown back. A box whose corner lands first
+    /// would be given its speed back at its edges as well, and gain energy.
     fn look_until_first(&mut self, found: &[Found]) {
         let shares = found.iter().map(|Found { contact, .. }| {
             let nearer = self.nearer(contact);
@@ -468,7 +486,8 @@ impl Foresight {
         self.until = shares.fold(1.0, f32::min);
     }
 
-    /// Whether a contact is as near as wanted, or will be closed after another step like the last, or nearly, by a margin \[m\].
+    /// Returns whether a contact is as near as wanted, or will be closed after another step like
+    /// the last, to within a margin \[m\].
     fn holds(&self, contact: &Contact, margin: f32) -> bool {
         let nearer = self.nearer(contact);
         contact.separation <= self.wanted.max(nearer) + margin
@@ -476,7 +495,8 @@ impl Foresight {
     }
 }
 
-/// Remembers where a pair touches, and that no point of a shell is nearer to the other body than `clear` \[m\].
+/// Stores where a pair touches, and that no point of a shell is nearer to the other body than
+/// `clear` \[m\].
 fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found], clear: f32) {
     let now = frame.first_from_second;
     let mut places = std::mem::take(&mut memory.places);
@@ -504,7 +524,8 @@ fn remember(memory: &mut PairMemory, frame: &PairFrame, settled: &[Found], clear
     });
 }
 
-/// Takes out the manifolds that Rapier made for children of its own; ours have no poses of subshapes.
+/// Removes and returns the manifolds that Rapier made for its own children; those of fields have no
+/// subshape poses.
 fn take_plain<M, C>(manifolds: &mut Vec<ContactManifold<M, C>>) -> Vec<ContactManifold<M, C>> {
     if manifolds
         .iter()
@@ -519,7 +540,7 @@ fn take_plain<M, C>(manifolds: &mut Vec<ContactManifold<M, C>>) -> Vec<ContactMa
     plain
 }
 
-/// Where a child of a compound is.
+/// Returns the pose of a child of a compound; the identity if the shape is not a compound.
 pub(crate) fn child_pose(shape: &dyn RapierShape, subshape: u32) -> RapierPose {
     match shape.as_shape::<rapier::parry::shape::Compound>() {
         Some(compound) => compound.shapes()[subshape as usize].0,

@@ -1,4 +1,4 @@
-//! Concave moving bodies in Rapier: a collider made of a signed distance field.
+//! Concave moving bodies in Rapier: a collider shape backed by a signed distance field.
 //!
 //! ```
 //! use touchfield::mesh::generate;
@@ -10,7 +10,10 @@
 //!
 //! let bowl = generate::bowl(generate::Bowl::default())?;
 //! let bowl = FieldShape::from_mesh(&bowl, Settings { resolution: 48, ..Default::default() })?;
-//! world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(SharedShape::halfspace(Vector::Y)));
+//! world.insert(
+//!     RigidBodyBuilder::fixed(),
+//!     ColliderBuilder::new(SharedShape::halfspace(Vector::Y)),
+//! );
 //! world.insert(
 //!     RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.3, 0.0)),
 //!     ColliderBuilder::new(bowl.shared()).density(2400.0),
@@ -22,12 +25,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`FieldShape`] is the shape: from a mesh, a baked file, a closed form, CSG or a closure.
-//! - [`FieldDispatcher`] answers Rapier's questions about pairs with a field in them, and hands all others to Rapier.
-//! - [`install`] puts it into a world, and sets what small parts need.
-//! - [`Counts`] tell what could not be handled: nothing is lost silently.
+//! - [`FieldShape`] is the collider shape. It is built from a mesh, a baked file, a closed form,
+//!   CSG or a closure.
+//! - [`FieldDispatcher`] answers Rapier's queries about pairs that contain a field, and passes all
+//!   other pairs on to Rapier.
+//! - [`install`] adds the dispatcher to a world and sets the parameters that small parts need.
+//! - [`Counts`] reports what could not be handled: no failure is silent.
 //!
-//! What to set at which scale, and what is not supported: `docs/RAPIER.md`.
+//! Which settings suit which scale, and what is not supported: `docs/RAPIER.md`.
 
 mod convert;
 mod counts;

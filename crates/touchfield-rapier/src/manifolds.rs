@@ -1,10 +1,14 @@
-//! From all contacts of a pair to Rapier's manifolds: few, spread, one for each normal, known again from step to step.
+//! Reduction of all contacts of a pair to Rapier's manifolds: few, well spread, one per normal, and
+//! matched from step to step.
 //!
-//! Input: the contacts of a step, the manifolds of the last one. Output: the manifolds of this one, impulses carried over.
-//! Cost: O(contacts × kept). Not for: contacts of Rapier's own pairs, which it keeps itself.
+//! Input: the contacts of this step, the manifolds of the last one. Output: the manifolds of this
+//! step, with impulses carried over.
+//! Cost: O(contacts × kept). Not for: contacts of Rapier's own pairs, which Rapier keeps itself.
 //!
-//! Impulses and numbers are in the manifolds themselves, which Rapier keeps, copies and saves; where a pair touched, to be found there again sooner, is in `memory`.
-//! A contact is the same as one of the last step if it is near it as seen from either body, as in `touchfield::manifold`.
+//! Impulses and contact ids are stored in the manifolds themselves, which Rapier keeps, copies and
+//! saves. Where a pair touched, so that the contacts are found sooner, is stored in `memory`. A
+//! contact is the same as one of the last step if it is near it as seen from either body, as in
+//! `touchfield::manifold`.
 
 use glam::Vec3;
 use rapier::parry::query::{ContactManifold, TrackedContact};
@@ -20,7 +24,7 @@ use crate::tuning::manifolds::{
     NO_ID, ONE_NORMAL, SAME_SHARE, STEEP, TWIN_SHARE,
 };
 
-/// Buffers that are reused.
+/// Reused scratch buffers.
 #[derive(Default)]
 pub(crate) struct Buffers {
     contacts: Vec<Contact>,
@@ -28,7 +32,7 @@ pub(crate) struct Buffers {
     reduce: ReduceScratch,
     reduced: Reduced,
     old: Vec<Old>,
-    /// Separations, and whose they are.
+    /// Separations \[m\] with the indices of their contacts, to sort by.
     order: Vec<(f32, u32)>,
     feet: Vec<Found>,
     settled: Vec<Found>,
@@ -46,18 +50,18 @@ struct Old {
     is_taken: bool,
 }
 
-/// What a pair is like.
+/// Properties of a pair that the reduction needs.
 #[derive(Clone, Copy)]
 pub(crate) struct PairFrame {
     pub(crate) first_from_second: Pose,
     /// Diagonal of the smaller body \[m\].
     pub(crate) size: f32,
     pub(crate) max_contacts: usize,
-    /// How far apart contacts were looked for \[m\].
+    /// Separation up to which contacts were requested \[m\].
     pub(crate) reach: f32,
 }
 
-/// Replaces `feet` by the contacts that are on no other's flank, the deepest first.
+/// Replaces `feet` by the contacts that are on the flank of no other one, deepest first.
 fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<(f32, u32)>, feet: &mut Vec<Found>) {
     order.clear();
     order.extend(
@@ -83,7 +87,8 @@ fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<(f32, u32)>, feet:
     }
 }
 
-/// Of all contacts those that stand for the rest, moved to where they belong: what [`tell`] tells. `settle` moves one.
+/// Chooses the contacts that represent the rest and moves them to where the surfaces are nearest.
+/// `settle` moves one contact; [`tell`] writes the result to the manifolds.
 pub(crate) fn settle_feet(
     found: &[Found],
     frame: &PairFrame,
@@ -103,7 +108,8 @@ pub(crate) fn settle_feet(
     if found.is_empty() {
         return Ok(());
     }
-    // Settling costs samples: of a foot its lowest points, and of many contacts those that reach farthest.
+    // Settling costs samples: settle only the lowest points of each foot, and of many contacts only
+    // those that reach farthest.
     without_flanks(found, FOOT_SHARE * frame.size, order, feet);
     contacts.clear();
     contacts.extend(feet.iter().map(|found| found.contact));
@@ -126,7 +132,8 @@ pub(crate) fn settle_feet(
     Ok(())
 }
 
-/// Adds a contact that is where it belongs. Points of a round foot arrive at one place: they are one.
+/// Adds a settled contact. Points of a round foot arrive at one place and are merged, keeping the
+/// deepest.
 fn add_settled(moved: Found, frame: &PairFrame, settled: &mut Vec<Found>) {
     let twin = TWIN_SHARE * frame.size;
     let other = settled.iter_mut().find(|other: &&mut Found| {
@@ -141,17 +148,17 @@ fn add_settled(moved: Found, frame: &PairFrame, settled: &mut Vec<Found>) {
 }
 
 impl Buffers {
-    /// What was settled last.
+    /// Returns the settled contacts.
     pub(crate) fn settled(&self) -> &[Found] {
         &self.settled
     }
 
-    /// Keeps some of it.
+    /// Keeps only the settled contacts for which `is_kept` returns true.
     pub(crate) fn retain_settled(&mut self, is_kept: impl Fn(&Contact) -> bool) {
         self.settled.retain(|found| is_kept(&found.contact));
     }
 
-    /// Replaces it by contacts that are where they belong.
+    /// Replaces the settled contacts by contacts that have already been moved.
     pub(crate) fn set_settled(&mut self, contacts: impl Iterator<Item = Found>, frame: &PairFrame) {
         self.settled.clear();
         for moved in contacts {
@@ -160,7 +167,8 @@ impl Buffers {
     }
 }
 
-/// Replaces the manifolds by those of what was settled; `subshape` names a part.
+/// Replaces the manifolds by those of the settled contacts. `subshape` maps the part numbers of a
+/// contact to subshape ids.
 pub(crate) fn tell<M, C>(
     frame: &PairFrame,
     subshape: impl Fn([u32; 2]) -> [u32; 2],
@@ -183,7 +191,7 @@ where
         ..
     } = buffers;
     if settled.is_empty() {
-        // Buffers for when they meet again.
+        // Keep one empty manifold so that its buffers are reused when the pair meets again.
         last.truncate(1);
         if let Some(first) = last.first_mut() {
             first.clear();
@@ -192,6 +200,7 @@ where
         return Ok(());
     }
     let second_from_first = frame.first_from_second.inverse();
+    // Collect the contacts of the last step.
     old.clear();
     for (manifold, points) in last.iter().enumerate() {
         for (point, tracked) in points.points.iter().enumerate() {
@@ -205,6 +214,8 @@ where
             });
         }
     }
+    // Prefer contacts that existed in the last step, and reduce them to the final count, grouped by
+    // normal.
     let tolerance = Tolerance::for_size(frame.size);
     contacts.clear();
     contacts.extend(settled.iter().map(|found| found.contact));
@@ -222,6 +233,7 @@ where
         ..Default::default()
     };
     reduce(contacts, preferred, &few, scratch, reduced)?;
+    // Build one manifold per group of normals.
     for (place, group) in reduced.groups.iter().enumerate() {
         let members = &reduced.kept[group.first as usize..][..group.count as usize];
         kept.clear();
@@ -232,6 +244,7 @@ where
         else {
             continue;
         };
+        // Reuse the solver data of the last manifold at this position.
         let normal = deepest.contact.normal;
         let [subshape1, subshape2] = subshape(deepest.parts);
         let mut manifold = last
@@ -249,6 +262,8 @@ where
         manifold.local_n1 = convert::vector(normal);
         manifold.local_n2 = convert::vector(second_from_first.transform_vector(-normal));
         (manifold.subshape1, manifold.subshape2) = (subshape1, subshape2);
+        // Match each contact with the nearest unmatched one of the last step, and take over its
+        // impulses and id.
         for found in kept.iter() {
             let places = places(&found.contact, second_from_first);
             let nearest = (old.iter_mut().filter(|old| !old.is_taken))
@@ -277,9 +292,13 @@ where
     Ok(())
 }
 
-/// Drops contacts that lie on the way between two others, no deeper than those say: what they carry the others carry. Along an edge that hits the ground four points in a row would each be given back their
-/// speed in turn, and with a restitution near 1 a box gained energy by that. `near` is how far from the line they are at most, `deeper` by how much they may be deeper than it says \[m\]: a foot between
-/// two places that are still above the floor carries, and a body that loses it falls from one place to the next and never rests.
+/// Drops contacts that lie between two others and are no deeper than the line between those: the
+/// others carry their load. Along an edge that hits the ground, four points in a row would each be
+/// given back their speed in turn, and with a restitution near 1 a box gained energy that way.
+///
+/// `near` is the maximum distance from the line \[m\]. `deeper` is by how much a contact may be
+/// deeper than the line \[m\] and still be dropped. A foot between two places that are still above
+/// the floor carries load; a body that loses it falls from one place to the next and never rests.
 fn drop_between(kept: &mut Vec<Found>, near: f32, deeper: f32) {
     let is_between = |index: usize, kept: &[Found]| {
         let one = &kept[index].contact;
@@ -308,7 +327,8 @@ fn drop_between(kept: &mut Vec<Found>, near: f32, deeper: f32) {
     }
 }
 
-/// Tells the manifolds how far apart the places that touch are now; where they are is left as it was.
+/// Updates the separations in the manifolds for a new relative pose; the contact points stay where
+/// they were on their bodies.
 pub(crate) fn measure_again<M, C>(
     manifolds: &mut [ContactManifold<M, C>],
     first_from_second: Pose,
@@ -325,7 +345,7 @@ pub(crate) fn measure_again<M, C>(
     }
 }
 
-/// Gives new contacts the smallest numbers that are free.
+/// Gives new contacts the smallest free ids.
 fn name_new<M, C>(manifolds: &mut [ContactManifold<M, C>]) {
     let points = || manifolds.iter().flat_map(|manifold| &manifold.points);
     let mut used: Vec<u32> = points().map(|point| point.fid1.0 & ID_BITS).collect();
@@ -345,7 +365,7 @@ fn name_new<M, C>(manifolds: &mut [ContactManifold<M, C>]) {
     }
 }
 
-/// Where a contact lies on the first collider and on the second, each in its own frame.
+/// Returns the points of a contact on the first and on the second collider, each in its own frame.
 fn places(contact: &Contact, second_from_first: Pose) -> [Vec3; 2] {
     [
         contact.point_on_a(),
@@ -354,7 +374,8 @@ fn places(contact: &Contact, second_from_first: Pose) -> [Vec3; 2] {
 }
 
 impl Old {
-    /// Square of how far a contact is from this one, as seen from the body where that is less \[m²\].
+    /// Returns the squared distance between a contact and this one \[m²\], measured on the body
+    /// where it is smaller.
     fn apart(&self, [on_first, on_second]: [Vec3; 2]) -> f32 {
         let on_first = self.on_first.distance_squared(on_first);
         let on_second = self.on_second.distance_squared(on_second);
@@ -367,7 +388,7 @@ mod tests {
     use super::*;
     use touchfield::contact::ContactId;
 
-    /// Contacts along x, as high as `height` says.
+    /// Builds contacts along x whose separations are given by `height`.
     fn contacts(height: impl Fn(f32) -> f32) -> Vec<Found> {
         let places = (-10i16..=10).map(|step| 0.01 * f32::from(step));
         let contact = |x: f32| Contact {
@@ -391,12 +412,12 @@ mod tests {
 
     #[test]
     fn of_a_round_foot_only_the_lowest_points_are_left() {
-        // A ball of 5 cm, whose middle is 3 mm beside a point.
+        // A ball of radius 5 cm whose middle is 3 mm beside a point.
         let feet = feet_of(&contacts(|x| 10.0 * (x - 0.003) * (x - 0.003)));
         assert_eq!(feet, [0.0, 0.01], "the two beside the foot");
     }
 
-    /// Contacts along x with these separations.
+    /// Builds contacts along x with these separations.
     fn in_a_row(separations: &[f32]) -> Vec<Found> {
         let all = contacts(|_| 0.0).into_iter().zip(separations);
         let put = all.map(|(mut found, &separation)| {

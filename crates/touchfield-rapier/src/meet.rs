@@ -1,7 +1,9 @@
-//! The contacts of two colliders' parts, in the frame of the first collider.
+//! Contacts between the parts of two colliders, in the frame of the first collider.
 //!
-//! Input: two parts, where the second collider is, how far to look. Output: contacts, each with the parts that made it.
-//! Cost: a walk down the shells of both. Not for: choosing among the contacts (see `manifolds`).
+//! Input: two parts, the pose of the second collider, how far to search. Output: contacts, each
+//! with the parts that made it.
+//! Cost: a descent of the sphere trees of both shells. Not for: choosing among the contacts (see
+//! `manifolds`).
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -22,39 +24,41 @@ use crate::partner::{Part, PartKind, child, triangles_in};
 use crate::query::moved_box;
 use crate::tuning::memory::FASTER;
 
-/// Two colliders and where the second one is.
+/// Two colliders and the pose of the second one.
 #[derive(Clone, Copy)]
 pub(crate) struct Colliders<'a> {
     pub(crate) first: &'a dyn RapierShape,
     pub(crate) second: &'a dyn RapierShape,
     pub(crate) first_from_second: Pose,
-    /// Contacts up to this far apart are wanted \[m\].
+    /// Separation up to which contacts are searched \[m\].
     pub(crate) reach: f32,
-    /// How the pair moves, where it matters: beyond some distance only contacts that may soon be closed are wanted.
+    /// Motion of the pair, if it matters: beyond [`Going::wanted`] only contacts that may soon
+    /// close are searched.
     pub(crate) going: Option<Going>,
-    /// Time that a pair of parts may take.
+    /// Time budget of a pair of parts.
     pub(crate) budget: Option<Duration>,
     pub(crate) tally: &'a Tally,
 }
 
-/// The last step of a pair.
+/// The last motion of a pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Going {
     pub(crate) first_from_second_before: Pose,
-    /// Contacts up to this far apart are wanted however they move \[m\].
+    /// Separation up to which contacts are wanted however they move \[m\].
     pub(crate) wanted: f32,
-    /// By how much points of shells may be farther apart than what they stand for \[m\].
+    /// By how much the separation of shell points may exceed that of the surfaces they represent
+    /// \[m\].
     pub(crate) missed: f32,
 }
 
-/// A contact in the frame of the first collider, and the numbers of the parts that made it.
+/// A contact in the frame of the first collider, with the numbers of the parts that made it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) contact: Contact,
     pub(crate) parts: [u32; 2],
 }
 
-/// Buffers of one thread.
+/// Scratch buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Work {
     scratch: Scratch,
@@ -66,29 +70,32 @@ pub(crate) struct Work {
 }
 
 thread_local! {
-    /// One for each thread: Rapier asks from many, and has no place to keep buffers.
+    /// One set of buffers per thread: Rapier calls from many threads and has no place to keep
+    /// buffers.
     static WORK: RefCell<Work> = RefCell::default();
 }
 
-/// Lends the buffers of this thread.
+/// Calls a function with the buffers of this thread.
 pub(crate) fn with_work<R>(use_it: impl FnOnce(&mut Work) -> R) -> R {
     WORK.with(|work| match work.try_borrow_mut() {
         Ok(mut work) => use_it(&mut work),
-        // A callback of the user's that asks again.
+        // A user's callback made another query: use new buffers.
         Err(_) => use_it(&mut Work::default()),
     })
 }
 
-/// Where part B is as part A sees it.
+/// Returns the pose of part B in the frame of part A.
 pub(crate) fn a_from_b(a: &Part, b: &Part, first_from_second: Pose) -> Pose {
     a.collider_from_part.inverse() * first_from_second * b.collider_from_part
 }
 
-/// A share of a body's size within which one point in contact may stand for others. At twice as much a heap of tori takes a tenth less time (one run each), and a bunny
-/// rests 2.4 mm deep rather than 1.6.
+/// Share of a body's size within which one contact point may represent others. With twice as much,
+/// a heap of tori takes a tenth less time (one run each), and a bunny rests 2.4 mm deep rather than
+/// 1.6.
 const DETAIL_SHARE: f32 = 0.02;
 
-/// Appends the contacts of two solids. Returns how far from the other body every point of their shells is at least \[m\].
+/// Appends the contacts of two solids. Returns a lower bound on the distance from every shell point
+/// to the other body \[m\].
 pub(crate) fn solids(
     [a, b]: [&Part; 2],
     [shape_a, shape_b]: [&Shape; 2],
@@ -102,6 +109,7 @@ pub(crate) fn solids(
         b: shape_b,
         a_from_b: a_from_b(a, b, colliders.first_from_second),
     };
+    // Refuse poses that are not finite, and return early if the boxes do not meet.
     let Pose {
         rotation,
         translation,
@@ -112,6 +120,7 @@ pub(crate) fn solids(
     if !boxes_meet(&pair, colliders.reach) {
         return Ok(colliders.reach);
     }
+    // Two convex bodies are handled exactly, all others by their shells.
     let are_convex = shape_a.as_convex().is_some() && shape_b.as_convex().is_some();
     let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
     let mut settings = CollideSettings {
@@ -148,12 +157,12 @@ pub(crate) fn solids(
     if are_convex || work.contacts.outcome != Outcome::Complete {
         return Ok(f32::NEG_INFINITY);
     }
-    // What was seen may be off by the error of a field, and so may what will be.
+    // Both the distances seen now and those at later poses may be off by the error of a field.
     let error = f32::max(shape_a.field().error_bound(), shape_b.field().error_bound());
     Ok(work.contacts.distance - 2.0 * error)
 }
 
-/// A contact of a part, in the frame of its collider.
+/// Transforms a contact from the frame of a part to that of its collider.
 fn seen_from(collider_from_part: Pose, contact: Contact) -> Contact {
     Contact {
         point: collider_from_part.transform_point(contact.point),
@@ -162,7 +171,7 @@ fn seen_from(collider_from_part: Pose, contact: Contact) -> Contact {
     }
 }
 
-/// Whether the boxes of two solids come within reach of each other.
+/// Returns whether the boxes of two solids come within reach of each other.
 fn boxes_meet(pair: &Pair<'_>, reach: f32) -> bool {
     let b_in_a = moved_box(pair.a_from_b, pair.b.solid());
     !pair.a.solid().intersection(b_in_a.grown(reach)).is_empty()
@@ -173,12 +182,13 @@ fn boxes_meet(pair: &Pair<'_>, reach: f32) -> bool {
 pub(crate) struct ShellPair<'a> {
     pair: Pair<'a>,
     collider_from_a: Pose,
-    /// How far shells may have missed a place \[m\]: about a spacing, or what one point stood for.
+    /// How far shells may have missed a place \[m\]: about the point spacing, or the size of what
+    /// one point represents.
     reach: f32,
 }
 
 impl<'a> ShellPair<'a> {
-    /// None if no shell makes their contacts.
+    /// Returns `None` if the contacts of the parts are not made by shells.
     pub(crate) fn of([a, b]: [&'a Part; 2], first_from_second: Pose) -> Option<ShellPair<'a>> {
         let (shape_a, shape_b) = (a.solid()?, b.solid()?);
         if shape_a.as_convex().is_some() && shape_b.as_convex().is_some() {
@@ -200,7 +210,7 @@ impl<'a> ShellPair<'a> {
         })
     }
 
-    /// Where a contact lies on the body whose shell made it, in the frame of its part.
+    /// Returns the point of a contact on the body whose shell made it, in the frame of its part.
     pub(crate) fn place(&self, contact: Contact) -> Vec3 {
         place_of(
             &self.pair,
@@ -208,13 +218,14 @@ impl<'a> ShellPair<'a> {
         )
     }
 
-    /// The contact at such a place now.
+    /// Returns the current contact at such a point.
     pub(crate) fn revisited(&self, id: ContactId, place: Vec3) -> Option<Contact> {
         let contact = revisit(&self.pair, id, place, self.reach)?;
         Some(seen_from(self.collider_from_a, contact))
     }
 
-    /// Moves a contact to where the surfaces are nearest, as far as a shell may have missed it.
+    /// Moves a contact to where the surfaces are nearest, at most as far as a shell may have missed
+    /// it.
     pub(crate) fn settled(&self, contact: Contact) -> Contact {
         let contact = seen_from(self.collider_from_a.inverse(), contact);
         seen_from(
@@ -224,7 +235,9 @@ impl<'a> ShellPair<'a> {
     }
 }
 
-/// Appends the contacts of a solid with a surface of triangles; `is_first` if the solid is of the first collider. How far apart they are beyond that is not known.
+/// Appends the contacts of a solid with a triangle surface. `is_first` is true if the solid belongs
+/// to the first collider. Always returns negative infinity: no lower bound on the distance is
+/// known.
 pub(crate) fn triangles(
     solid: (&Part, &Shape),
     surface: &Part,
@@ -245,6 +258,7 @@ pub(crate) fn triangles(
     } else {
         child(colliders.first, surface.subshape)
     };
+    // Collect the triangles near the solid, in its frame.
     let bounds = shape.solid().grown(colliders.reach);
     let in_surface = moved_box(solid_from_surface.inverse(), bounds);
     triangles_in(with_surface, in_surface, &mut work.numbered);
@@ -271,7 +285,8 @@ pub(crate) fn triangles(
         colliders.first_from_second * part.collider_from_part
     };
     for &contact in &work.loose {
-        // From the triangles to the solid; from the first collider to the second if the triangles are of the first.
+        // `collide_triangles` returns contacts from the triangles to the solid. Flip them unless
+        // the triangles belong to the first collider.
         let contact = if is_first { contact.flipped() } else { contact };
         out.push(Found {
             contact: seen_from(first_from_solid, contact),
@@ -281,7 +296,7 @@ pub(crate) fn triangles(
     Ok(f32::NEG_INFINITY)
 }
 
-/// Names for people.
+/// Returns the name of a part for log messages.
 pub(crate) fn name_of(part: &Part) -> &'static str {
     match part.kind {
         PartKind::Field(_) => "field",

@@ -1,10 +1,15 @@
-//! What a pair of colliders remembers from step to step, so that contacts need not be found anew while it hardly moves.
+//! Contact memory of a pair of colliders, so that contacts need not be searched from scratch while
+//! the pair hardly moves.
 //!
-//! Input: where the second collider is now. Output: whether the last contacts are kept, visited again, or looked for, and how far.
-//! Cost: a few dozen operations. Not for: worlds that are saved, whose copies remember nothing: see [`crate::FieldDispatcher::forget`].
+//! Input: the current pose of the second collider. Output: whether the last contacts are kept,
+//! revisited, or searched again, and how far.
+//! Cost: a few dozen operations. Not for: saved worlds, whose copies have no memory: see
+//! [`crate::FieldDispatcher::forget`].
 //!
-//! Rapier keeps the contacts of pairs that hardly move itself, but never those with a half-space, whose box has no end. And between what may be kept and what must be looked for
-//! lie pairs that creep: where they touched is known, and a step down the slope leads to where they touch now.
+//! Rapier itself keeps the contacts of pairs that hardly move, but never those with a half-space,
+//! whose box is infinite. Between the pairs whose contacts may be kept and those that must be
+//! searched are pairs that creep: where they touched is stored, and a descent step leads to where
+//! they touch now.
 
 use std::sync::LazyLock;
 
@@ -22,65 +27,66 @@ use crate::tuning::memory::{
     FARTHEST_SHARE, FASTER, FORESEEN_SHARE, KEEP_SHARE, NEARER_SHARE, REVISIT_SHARE, THIN_SHARE,
 };
 
-/// A place that touched when contacts were last looked for.
+/// A place that was in contact at the last full search.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) id: ContactId,
-    /// On the body whose shell made the contact, in the frame of its part.
+    /// Point on the body whose shell made the contact, in the frame of its part.
     pub(crate) point: Vec3,
     pub(crate) parts: [u32; 2],
 }
 
-/// What is to be done about a pair.
+/// How the contacts of a pair are updated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Plan {
-    /// Where it touches is where it touched; only how far apart that is has changed.
+    /// Keep the contact points; only their separations have changed.
     Keep,
-    /// The places that it touched at are moved after it.
+    /// Move the stored contact points along with the surfaces.
     Revisit,
-    /// All contacts up to this far apart are looked for \[m\].
+    /// Search all contacts up to this separation \[m\].
     Look(f32),
 }
 
-/// The parts of both colliders of a pair, and how it last touched.
+/// The parts of both colliders of a pair, and how the pair last touched.
 #[derive(Clone)]
 pub(crate) struct PairMemory {
     pub(crate) first: Vec<Part>,
     pub(crate) second: Vec<Part>,
     /// Diagonal of the smaller body \[m\].
     pub(crate) size: f32,
-    /// Places of the last contacts; none where they cannot be visited.
+    /// Places of the last contacts, except contacts that cannot be revisited.
     pub(crate) places: Vec<Place>,
-    /// Counts worlds that were saved.
+    /// Value of the dispatcher's counter of [`forget`](crate::FieldDispatcher::forget) calls when
+    /// this was created.
     pub(crate) epoch: u64,
     /// Thickness of the thinner body \[m\].
     thinner: f32,
-    /// By how much the shells may miss how near the bodies are \[m\].
+    /// By how much the shells may overestimate the distance between the bodies \[m\].
     missed: f32,
-    /// How near they count as in contact \[m\].
+    /// Separation below which the bodies count as in contact \[m\].
     near: f32,
     ball: Ball,
-    /// Where the second collider was when it was last asked for.
+    /// Pose of the second collider at the last query.
     seen_at: Option<Pose>,
     told: Option<Told>,
 }
 
-/// When contacts were last told.
+/// State of a pair when its contacts were last reported.
 #[derive(Clone, Copy)]
 pub(crate) struct Told {
     pub(crate) at: Pose,
     pub(crate) looked_at: Pose,
-    /// How far apart they were wanted \[m\].
+    /// Separation up to which contacts were requested \[m\].
     pub(crate) reach: f32,
-    /// Whether [`PairMemory::places`] are all of them.
+    /// Whether [`PairMemory::places`] holds all of them.
     pub(crate) can_revisit: bool,
-    /// How far apart the nearest was \[m\]; infinite if there was none.
+    /// Separation of the nearest contact \[m\]; infinite if there was none.
     pub(crate) nearest: f32,
-    /// No point of a shell was nearer to the other body \[m\].
+    /// Lower bound on the distance from every shell point to the other body \[m\].
     pub(crate) clear: f32,
 }
 
-/// A ball about the smaller collider, in its frame.
+/// Bounding sphere of the smaller collider, in its frame.
 #[derive(Clone, Copy)]
 struct Ball {
     center: Vec3,
@@ -115,17 +121,18 @@ impl PairMemory {
         }
     }
 
-    /// Whether the thinner body is thin for its size.
+    /// Returns whether the thinner body is thin for its size.
     pub(crate) fn is_thin(&self) -> bool {
         self.thinner < THIN_SHARE * self.size
     }
 
-    /// Two parts by their numbers.
+    /// Returns two parts by their numbers.
     pub(crate) fn pair(&self, [i, j]: [u32; 2]) -> [&Part; 2] {
         [&self.first[i as usize], &self.second[j as usize]]
     }
 
-    /// Pairs of parts whose contacts shells make, with the second collider there.
+    /// Returns the pairs of parts whose contacts are made by shells, for a pose of the second
+    /// collider.
     pub(crate) fn shell_pairs(&self, first_from_second: Pose) -> ShellPairs<'_> {
         ShellPairs {
             memory: self,
@@ -134,16 +141,19 @@ impl PairMemory {
         }
     }
 
-    /// What to do now that the second collider is there, and contacts as far as `prediction` apart are wanted. Remembers the place; returns where it was before.
+    /// Decides how to update the contacts for the current pose of the second collider, if contacts
+    /// up to a separation of `prediction` are wanted. Stores the pose and returns the previous one.
     pub(crate) fn plan(&mut self, now: Pose, prediction: f32) -> (Plan, Option<Pose>) {
         let before = self.seen_at.replace(now);
+        // How far contacts are predicted.
         let step = before.map(|before| self.ball.drift(before, now));
         let is_apart = self.is_apart();
         let foreseen = match step {
-            // How it moves is not known yet. Sweeps stop a pair that comes from afar as near as that, and leave the rest to its contacts.
+            // The motion of a new pair is not known yet. Sweeps stop a pair that comes from afar at
+            // this distance and leave the rest to its contacts.
             None if self.is_thin() => self.near.max(prediction + self.thinner),
             None => self.near,
-            // What is farther away than that is not closed after the next step.
+            // Anything farther away does not close in the next step.
             Some(step) if is_apart => prediction.max(FASTER * step) + self.missed,
             Some(step) if step > FORESEEN_SHARE * self.thinner => FASTER * step,
             Some(_) => 0.0,
@@ -155,10 +165,13 @@ impl PairMemory {
             return (look, before);
         };
         let nearer = self.ball.drift(told.looked_at, now);
-        // No point can have come within reach since: there are no contacts, and none are looked for.
+        // No point can have come within reach since then: there are no contacts, and no search is
+        // needed.
         if told.nearest == f32::INFINITY && told.clear - nearer > reach {
             return (Plan::Keep, before);
         }
+        // Otherwise the plan depends on how far the pair has moved since the last search and since
+        // the last report.
         let plan = if !(nearer <= REVISIT_SHARE * self.size && nearer <= NEARER_SHARE * told.reach)
         {
             look
@@ -172,35 +185,38 @@ impl PairMemory {
         (plan, before)
     }
 
-    /// Whether nothing touched when it was last told, or nothing is known.
+    /// Returns whether no contact was within reach when contacts were last reported, or nothing is
+    /// known.
     pub(crate) fn is_apart(&self) -> bool {
         self.told.is_none_or(|told| told.nearest > told.reach)
     }
 
-    /// By how much the shells may miss how near the bodies are \[m\]. Once they touch, the places are known.
+    /// Returns by how much the shells may overestimate the distance between the bodies \[m\]; 0
+    /// once they touch, because the contact points are known then.
     pub(crate) fn missed(&self) -> f32 {
         if self.is_apart() { self.missed } else { 0.0 }
     }
 
-    /// Contacts were looked for and told.
+    /// Stores the result of a full search.
     pub(crate) fn looked(&mut self, told: Told) {
         self.told = Some(told);
     }
 
-    /// They were visited and told.
+    /// Stores that the contacts were revisited at this pose.
     pub(crate) fn revisited(&mut self, now: Pose) {
         if let Some(told) = &mut self.told {
             told.at = now;
         }
     }
 
-    /// Next time they are looked for.
+    /// Makes the next update search all contacts again.
     pub(crate) fn forget(&mut self) {
         self.told = None;
     }
 }
 
-/// Pairs of parts at one time. Most contacts are of the same pair as the one before.
+/// Pairs of parts at one pose, with the last pair cached: most contacts belong to the same pair as
+/// the one before.
 pub(crate) struct ShellPairs<'a> {
     memory: &'a PairMemory,
     first_from_second: Pose,
@@ -208,7 +224,8 @@ pub(crate) struct ShellPairs<'a> {
 }
 
 impl<'a> ShellPairs<'a> {
-    /// The pair of parts of these numbers; none if no shell makes its contacts.
+    /// Returns the pair of parts with these numbers; `None` if its contacts are not made by a
+    /// shell.
     pub(crate) fn of(&mut self, parts: [u32; 2]) -> Option<ShellPair<'a>> {
         match self.last {
             Some((last, pair)) if last == parts => pair,
@@ -221,8 +238,10 @@ impl<'a> ShellPairs<'a> {
     }
 }
 
-/// By how much the nearest point of a shell may be farther from the other body than its surface is \[m\]: where round bodies touch, `c² / 2R` of a place that is
-/// `c` beside the foot. A body that is `t` thick is taken for one that is as round as it is thick, `R = t / 2`; of two shells the finer counts.
+/// Returns by how much the nearest shell point may be farther from the other body than the surface
+/// is \[m\]. Where round bodies touch this is `c² / 2R` for a point at a distance `c` beside the
+/// foot. A body of thickness `t` is treated as a ball of that diameter, `R = t / 2`; of two shells
+/// the finer counts.
 fn missed(first: &[Part], second: &[Part]) -> f32 {
     let covered = |parts: &[Part]| {
         let shells = parts.iter().filter_map(|part| part.solid()?.shell());
@@ -243,13 +262,14 @@ fn missed(first: &[Part], second: &[Part]) -> f32 {
     (finer * finer * (bend(first) + bend(second))).min(finer)
 }
 
-/// Written in place of [`PairMemory`]; empty.
+/// Empty workspace that is serialised in place of [`PairMemory`].
 static STAND_IN: LazyLock<VoxelsShapeContactManifoldsWorkspace<2>> =
     LazyLock::new(Default::default);
 
 impl WorkspaceData for PairMemory {
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {
-        // Rapier refuses to read custom ones back. What stands for it is found not to be ours, and contacts are looked for again.
+        // Rapier refuses to deserialise custom workspaces. On restoring, the stand-in is recognised
+        // as not being a `PairMemory`, and contacts are searched again.
         TypedWorkspaceData::VoxelsShapeContactManifoldsWorkspace(&STAND_IN)
     }
 
@@ -261,7 +281,7 @@ impl WorkspaceData for PairMemory {
 impl Ball {
     fn of(first: &[Part], second: &[Part]) -> Ball {
         let about = |parts: &[Part]| {
-            // A surface of triangles counts as endless.
+            // A triangle surface counts as infinite.
             let spheres = parts.iter().map(|part| {
                 let bounds = part.solid().map(|shape| shape.solid());
                 let bounds = bounds.filter(|bounds| bounds.is_finite())?;
@@ -290,7 +310,8 @@ impl Ball {
         }
     }
 
-    /// How far its points move, as seen from the other collider, between two places of the second as seen from the first \[m\].
+    /// Returns how far points of the ball move at most, as seen from the other collider, between
+    /// two poses of the second collider in the frame of the first \[m\].
     fn drift(&self, from: Pose, to: Pose) -> f32 {
         let (from, to) = if self.is_second {
             (from, to)

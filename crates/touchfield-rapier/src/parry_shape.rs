@@ -1,7 +1,9 @@
-//! A [`FieldShape`] as Rapier knows shapes: boxes, mass, rays and nearest points.
+//! Implementation of Parry's `Shape` trait for [`FieldShape`]: boxes, mass, rays and nearest
+//! points.
 //!
-//! Input: questions in the frame of the shape. Output: answers of its field. Cost: a few dozen field values a ray or point.
-//! Not for: pairs, which are the dispatcher's.
+//! Input: queries in the frame of the shape. Output: answers computed from its field. Cost: a few
+//! dozen field samples per ray or point.
+//! Not for: pairs of shapes, which the dispatcher handles.
 
 use glam::Vec3;
 use rapier::math::{Pose as RapierPose, Real, Vector};
@@ -20,8 +22,9 @@ impl Shape for FieldShape {
         convert::rapier_aabb(self.shape().solid())
     }
 
-    /// With room about thin bodies: Rapier asks for the contacts of a pair once the boxes meet, and walls that are thinner than what a body goes in a step
-    /// would have passed each other before.
+    /// Adds a margin to the box of thin bodies. Rapier requests the contacts of a pair once the
+    /// boxes meet, and walls thinner than what a body moves in a step would have passed each other
+    /// before that.
     fn compute_aabb(&self, position: &RapierPose) -> Aabb {
         let tight = self.compute_local_aabb().transform_by(position);
         tight.loosened(convert::real(self.room()))
@@ -37,7 +40,7 @@ impl Shape for FieldShape {
 
     fn scale_dyn(&self, scale: Vector, _subdivisions: u32) -> Option<Box<dyn Shape>> {
         let scale = convert::vec3(scale);
-        // Scale that differs between axes keeps no distance.
+        // A non-uniform scale does not preserve distances.
         let is_uniform =
             scale.max_element() - scale.min_element() <= 1e-6 * scale.abs().max_element();
         if !is_uniform {
@@ -82,7 +85,7 @@ impl Shape for FieldShape {
 }
 
 impl FieldShape {
-    /// By how much its box is wider than it is \[m\].
+    /// Returns the margin of the world-space box \[m\].
     fn room(&self) -> f32 {
         if self.thickness() < THIN * self.size() {
             ROOM * self.size()
@@ -95,11 +98,13 @@ impl FieldShape {
         self.shape().solid().diagonal()
     }
 
-    /// The nearest point of the surface, as far as the field leads there, and whether a point is inside.
+    /// Returns the nearest point of the surface, as far as the field leads there, and whether
+    /// `point` is inside.
     fn nearest(&self, point: Vec3) -> (Vec3, bool) {
         let field = self.shape().field();
         let enough = ON_SURFACE * self.size();
-        // Beyond its box a field knows lower bounds only: from the box on it knows more.
+        // Outside its box a field gives lower bounds only, so step to the box first and continue
+        // from there.
         let mut at = point;
         let mut sample = field.sample(at);
         let is_inside = sample.distance <= 0.0;
@@ -117,7 +122,7 @@ impl FieldShape {
         (at, is_inside)
     }
 
-    /// How far along a unit direction the surface is.
+    /// Returns the distance along a unit direction to the surface \[m\], by sphere tracing.
     fn trace(&self, from: Vec3, along: Vec3, farthest: f32) -> Option<f32> {
         let field = self.shape().field();
         let enough = ON_SURFACE * self.size();
@@ -134,7 +139,7 @@ impl FieldShape {
                 return None;
             }
         }
-        // Along the surface for hundreds of steps: where it has come to.
+        // Hundreds of steps along the surface: return where the ray has come to.
         Some(gone)
     }
 }
@@ -177,7 +182,7 @@ impl RayCast for FieldShape {
         let gone = self.trace(from, along, farthest)?;
         let gradient = self.shape().field().sample(from + gone * along).gradient;
         let outward = gradient.normalize_or(-along);
-        // The side that the ray comes from.
+        // The normal points to the side that the ray comes from.
         let normal = if outward.dot(along) > 0.0 {
             -outward
         } else {

@@ -1,10 +1,14 @@
-//! Whatever a collider may be, as parts that fields can meet.
+//! Decomposition of any collider into parts that fields can collide with.
 //!
-//! Input: any of Rapier's shapes. Output: its [`Part`]s: solids of ours, surfaces of triangles, or what only Rapier knows.
-//! Cost: once for a pair of colliders; solids of one size are shared by all. Not for: shapes of other people's, which nobody knows.
+//! Input: any of Rapier's shapes. Output: its [`Part`]s: solids of Touchfield, triangle surfaces,
+//! or what only Rapier can handle.
+//! Cost: once per pair of colliders; solids of the same size are shared by all pairs. Not for:
+//! custom shapes of other crates, which stay unknown.
 //!
-//! Solids: ball, cuboid, capsule, cylinder, cone, hull, segment, their rounded forms, half-space, [`FieldShape`]. Triangles: triangle, mesh, height field, and
-//! the free faces of voxels. A compound is its children. A polyline has no surface and is left to Rapier, which has no answer either.
+//! Solids: ball, cuboid, capsule, cylinder, cone, hull, segment, their rounded forms, half-space,
+//! [`FieldShape`]. Triangles: triangle, mesh, height field, and the free faces of voxels. A
+//! compound becomes its children. A polyline has no surface and is left to Rapier, which does not
+//! support it either.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,31 +25,31 @@ use crate::convert;
 use crate::shape::{FieldShape, convex_shell};
 use crate::tuning::partner::MOST_SOLIDS;
 
-/// One piece of a collider.
+/// One part of a collider.
 #[derive(Clone)]
 pub(crate) struct Part {
-    /// Which child of a compound it is.
+    /// Index of the child of a compound; 0 for other shapes.
     pub(crate) subshape: u32,
-    /// Where it is.
+    /// Pose of the part in the frame of the collider.
     pub(crate) collider_from_part: Pose,
     pub(crate) kind: PartKind,
 }
 
-/// What a piece is.
+/// The kind of a part.
 #[derive(Clone)]
 pub(crate) enum PartKind {
-    /// A body made of a field.
+    /// A body backed by a field.
     Field(FieldShape),
-    /// One of Rapier's own solids, as we know it.
+    /// One of Rapier's own solids, converted to a shape of Touchfield.
     Solid(Arc<Shape>),
-    /// A surface of triangles, looked up where it is needed.
+    /// A triangle surface, queried where it is needed.
     Triangles,
-    /// What fields cannot meet.
+    /// A shape that fields cannot collide with.
     Unknown,
 }
 
 impl Part {
-    /// The solid, if it is one.
+    /// Returns the solid, if the part is one.
     pub(crate) fn solid(&self) -> Option<&Shape> {
         match &self.kind {
             PartKind::Field(field) => Some(field.shape()),
@@ -54,7 +58,9 @@ impl Part {
         }
     }
 
-    /// About how thin it is \[m\]: a field by its thinner parts, a solid of Rapier's by the least side of its box. What has no other side is endless.
+    /// Returns about how thin the part is \[m\]: for a field the thickness of its thinner parts,
+    /// for a solid of Rapier's the smallest extent of its box. Parts without an opposite side are
+    /// infinitely thick.
     pub(crate) fn thickness(&self) -> f32 {
         match &self.kind {
             PartKind::Field(field) => {
@@ -74,11 +80,11 @@ impl Part {
     }
 }
 
-/// Solids by their measures, shared by all pairs.
+/// Cache of solids by their dimensions, shared by all pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Solids(Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>);
 
-/// Whether a shape is, or holds, a field.
+/// Returns whether a shape is a field or a compound that contains one.
 pub(crate) fn holds_field(shape: &dyn RapierShape) -> bool {
     shape.as_shape::<FieldShape>().is_some()
         || (shape.as_shape::<Compound>()).is_some_and(|compound| {
@@ -87,7 +93,7 @@ pub(crate) fn holds_field(shape: &dyn RapierShape) -> bool {
         })
 }
 
-/// The child of a compound, or the shape itself.
+/// Returns the child of a compound, or the shape itself.
 pub(crate) fn child(shape: &dyn RapierShape, subshape: u32) -> &dyn RapierShape {
     match shape.as_shape::<Compound>() {
         Some(compound) => &*compound.shapes()[subshape as usize].1,
@@ -96,7 +102,7 @@ pub(crate) fn child(shape: &dyn RapierShape, subshape: u32) -> &dyn RapierShape 
 }
 
 impl Solids {
-    /// The parts of a collider's shape.
+    /// Returns the parts of a collider's shape.
     pub(crate) fn parts(&self, shape: &dyn RapierShape) -> Vec<Part> {
         match shape.as_shape::<Compound>() {
             Some(compound) => (compound.shapes().iter().enumerate())
@@ -134,7 +140,7 @@ impl Solids {
         }
     }
 
-    /// One of Rapier's solids, and where it lies in the frame of the collider.
+    /// Converts one of Rapier's solids; also returns its pose in the frame of the collider.
     fn solid(&self, typed: TypedShape<'_>) -> Option<(Pose, Arc<Shape>)> {
         if let TypedShape::HalfSpace(half_space) = typed {
             let normal = convert::vec3(half_space.normal).try_normalize()?;
@@ -164,7 +170,7 @@ impl Solids {
             other => (0.0, other),
         };
         let rounding = convert::float(rounding);
-        // Rapier's stand along y, ours along z.
+        // Rapier's axial shapes stand along y, Touchfield's along z.
         let y_from_z = Pose {
             rotation: Quat::from_rotation_arc(Vec3::Z, Vec3::Y),
             translation: Vec3::ZERO,
@@ -246,7 +252,7 @@ impl Solids {
         Some((pose, shape))
     }
 
-    /// The solid of these measures, made if there is none yet.
+    /// Returns the cached solid for a key, building it if it is new.
     fn made(&self, key: Vec<u32>, make: impl FnOnce() -> Option<Shape>) -> Option<Arc<Shape>> {
         let known = |solids: &Mutex<BTreeMap<Vec<u32>, Arc<Shape>>>| {
             let solids = solids.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,7 +270,7 @@ impl Solids {
     }
 }
 
-/// A family of Rapier's solids; with its measures it names one.
+/// A family of Rapier's solids; together with its dimensions it identifies a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SolidKind {
     HalfSpace,
@@ -301,7 +307,8 @@ fn convex_of(kind: SolidKind, measures: &[f32]) -> Option<Convex> {
     }
 }
 
-/// The triangles of a surface that meet a box, in the frame of its collider: their numbers and corners.
+/// Finds the triangles of a surface that intersect a box given in the frame of the collider, as
+/// pairs of index and corners.
 pub(crate) fn triangles_in(shape: &dyn RapierShape, bounds: Aabb, out: &mut Vec<(u32, [Vec3; 3])>) {
     out.clear();
     let bounds = convert::rapier_aabb(bounds);
@@ -312,7 +319,8 @@ pub(crate) fn triangles_in(shape: &dyn RapierShape, bounds: Aabb, out: &mut Vec<
         for index in mesh.bvh().intersect_aabb(&bounds) {
             out.push((index, corners(&mesh.triangle(index))));
         }
-        // The tree's order is that of its building; numbers are the same on every run.
+        // The BVH returns them in the order of its construction. Sorted by index, they are the same
+        // on every run.
         out.sort_unstable_by_key(|&(index, _)| index);
     } else if let Some(heights) = shape.as_shape::<HeightField>() {
         heights.map_elements_in_local_aabb(&bounds, &mut |index, triangle| {
@@ -325,7 +333,7 @@ pub(crate) fn triangles_in(shape: &dyn RapierShape, bounds: Aabb, out: &mut Vec<
     }
 }
 
-/// Two triangles for each face of a voxel that no other covers.
+/// Adds two triangles for each voxel face that no other voxel covers.
 fn free_faces(
     voxels: &Voxels,
     bounds: &rapier::parry::bounding_volume::Aabb,

@@ -1,9 +1,11 @@
-//! Distances, nearest points and whether shapes meet, for pairs with a field in them.
+//! Distances, closest points and intersection tests for pairs that contain a field.
 //!
-//! Input: two shapes and where the second is. Output: what Rapier asks for. Cost: a separation for each pair of parts that are solids.
-//! Not for: contacts of a step, which are manifolds.
+//! Input: two shapes and the pose of the second. Output: what Rapier's query returns. Cost: one
+//! separation query per pair of solid parts.
+//! Not for: the contacts of a step, which are manifolds.
 //!
-//! Distances are those of `touchfield::narrow::separation`, to within a ten-thousandth of the smaller body and what the fields can tell.
+//! Distances are those of `touchfield::narrow::separation`, to within [`PRECISION`] of the smaller
+//! body's diagonal and the accuracy of the fields.
 
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ use crate::dispatcher::FieldDispatcher;
 use crate::meet::{a_from_b, name_of};
 use crate::partner::{Part, PartKind, child, triangles_in};
 
-/// Where two parts are nearest, in the frame of the first collider.
+/// The closest points of two parts, in the frame of the first collider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearest {
     separation: f32,
@@ -35,10 +37,11 @@ pub(crate) struct Nearest {
     subshapes: [u32; 2],
 }
 
-/// A share of the smaller body to which separations are asked for.
+/// Precision of separations, as a share of the smaller body's diagonal.
 const PRECISION: f32 = 1e-4;
 
-/// Calls `visit` for every pair of parts with a field in it; pairs that Rapier knows itself go to `plain`.
+/// Calls `visit` for every pair of parts that contains a field, and `plain` for pairs that Rapier
+/// handles itself.
 pub(crate) fn each_pair(
     dispatcher: &FieldDispatcher,
     [g1, g2]: [&dyn RapierShape; 2],
@@ -57,7 +60,8 @@ pub(crate) fn each_pair(
     }
 }
 
-/// The triangles of a surface near a solid, as thin convex bodies in the frame of the surface's collider.
+/// Returns the triangles of a surface within a box, as thin convex bodies in the frame of the
+/// surface's collider.
 pub(crate) fn thin_bodies(surface: &dyn RapierShape, within: Aabb) -> Vec<Shape> {
     let mut triangles = Vec::new();
     triangles_in(surface, within, &mut triangles);
@@ -68,7 +72,8 @@ pub(crate) fn thin_bodies(surface: &dyn RapierShape, within: Aabb) -> Vec<Shape>
     bodies.collect()
 }
 
-/// The same with a thickness behind, as seen from a point: bodies that a sweep can tell to be over or under, and how deep.
+/// Returns the triangles of a surface within a box, each extruded by a thickness away from the
+/// point `seen_from`. A sweep can then decide on which side a body is, and how deep.
 pub(crate) fn thick_bodies(
     surface: &dyn RapierShape,
     within: Aabb,
@@ -88,7 +93,7 @@ pub(crate) fn thick_bodies(
     bodies.collect()
 }
 
-/// Where two solids are nearest.
+/// Computes the closest points of two solids.
 fn nearest_of_solids(
     [a, b]: [&Part; 2],
     [shape_a, shape_b]: [&Shape; 2],
@@ -116,7 +121,8 @@ fn nearest_of_solids(
     })
 }
 
-/// Where two shapes are nearest; `Err` if no pair of parts can be asked. Surfaces of triangles are looked at within `reach` of the solid.
+/// Computes the closest points of two shapes; `Err` if no pair of parts is supported. Triangle
+/// surfaces are searched within `reach` of the solid.
 fn nearest(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,
@@ -165,7 +171,7 @@ fn nearest(
         },
         |i, j| plain.push((i, j)),
     );
-    // Children that Rapier knows, of a compound with a field among them.
+    // Children that Rapier handles itself, in a compound that also contains a field.
     for (i, j) in plain {
         let (shape1, shape2) = (child(g1, i), child(g2, j));
         let (pose1, pose2) = (
@@ -193,7 +199,7 @@ fn nearest(
     Ok(best)
 }
 
-/// A box around a box that is turned and moved.
+/// Returns an AABB around a box that is rotated and moved.
 pub(crate) fn moved_box(a_from_b: Pose, bounds: Aabb) -> Aabb {
     if !bounds.is_finite() {
         return Aabb::EVERYTHING;
@@ -203,7 +209,7 @@ pub(crate) fn moved_box(a_from_b: Pose, bounds: Aabb) -> Aabb {
     Aabb::from_center(a_from_b.transform_point(bounds.center()), half)
 }
 
-/// Whether two shapes meet.
+/// Returns whether two shapes intersect.
 pub(crate) fn intersection(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,
@@ -280,7 +286,7 @@ pub(crate) fn intersection(
     })
 }
 
-/// How far two shapes are apart; 0 where they touch or overlap.
+/// Returns the distance between two shapes; 0 where they touch or overlap.
 pub(crate) fn distance(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,
@@ -296,7 +302,7 @@ pub(crate) fn distance(
     })
 }
 
-/// The nearest or deepest points of two shapes, if they are within `prediction`.
+/// Returns the closest or deepest points of two shapes, if they are within `prediction`.
 pub(crate) fn contact(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,
@@ -324,7 +330,7 @@ pub(crate) fn contact(
     ))
 }
 
-/// The nearest points of two shapes that are apart by at most `max_dist`.
+/// Returns the closest points of two shapes if they are at most `max_dist` apart.
 pub(crate) fn closest_points(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,

@@ -1,7 +1,9 @@
-//! A collider's shape made of a field.
+//! The shape of a collider, backed by a field.
 //!
-//! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap to clone, for `ColliderBuilder::new`.
-//! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for: solids without end, which are half-spaces.
+//! Input: a mesh, a baked field, a closed form, CSG or a closure. Output: a [`FieldShape`], cheap
+//! to clone, for `ColliderBuilder::new`.
+//! Cost: a bake for a mesh, seconds at most by default; cloning shares everything. Not for:
+//! infinite solids, such as half-spaces.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -24,14 +26,15 @@ use touchfield::pointshell::PointShell;
 use touchfield::shape::convex::support_points;
 use touchfield::shape::{Convex, Shape, Thickness};
 
-/// How fine a collider is. `Settings { resolution: …, ..Default::default() }`.
+/// Resolution of a collider: `Settings { resolution: …, ..Default::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Nodes of the grid along the longest side of a mesh. A cell should be no larger than the smallest gap that counts.
+    /// Number of grid nodes along the longest side of a mesh. A cell should be no larger than the
+    /// smallest gap that matters.
     pub resolution: u32,
-    /// Points on the surface, about: what a body touches with.
+    /// Approximate number of points on the surface, with which the body touches others.
     pub points: u32,
-    /// A bake that would take more is refused \[bytes\].
+    /// Memory limit of a bake \[bytes\]; a bake that would exceed it is refused.
     pub max_memory: u64,
 }
 
@@ -46,7 +49,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The policy of the library with these numbers.
+    /// Returns the library's shape settings with these numbers.
     fn of_shape(self) -> ShapeSettings {
         let settings = ShapeSettings::with_nodes(self.resolution);
         ShapeSettings {
@@ -60,16 +63,16 @@ impl Settings {
     }
 }
 
-/// Why there is no shape.
+/// Why a shape cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum FieldShapeError {
-    /// The mesh does not become a shape.
+    /// The mesh cannot be turned into a shape.
     #[error("the mesh cannot be used: {0}")]
     Mesh(#[from] ShapeError),
-    /// There are no points on its surface.
+    /// No points can be placed on the surface.
     #[error("no points can be put on the surface: {0}")]
     Shell(#[from] ShellBakeError),
-    /// It has no mass.
+    /// The solid has no mass.
     #[error("the solid has no mass: {0}")]
     Mass(#[from] MassError),
     /// The file cannot be opened.
@@ -81,13 +84,13 @@ pub enum FieldShapeError {
         .origin.to_array()
     )]
     FarFromOrigin {
-        /// A place near its middle \[m\].
+        /// A point near the middle of the mesh \[m\].
         origin: glam::DVec3,
     },
-    /// A number that is not usable.
+    /// A parameter is out of range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// A solid without end, or without an inside.
+    /// The solid is infinite or has no inside.
     #[error(
         "the solid lies in a box from {:?} to {:?}; a collider needs a finite one (Rapier's half-space is a plane without end)",
         .0.min.to_array(), .0.max.to_array()
@@ -95,7 +98,7 @@ pub enum FieldShapeError {
     Unbounded(touchfield::geom::Aabb),
 }
 
-/// Refuses a field in a frame of its own: a collider that is elsewhere than its mesh would surprise.
+/// Refuses a field in a frame of its own: the collider would be elsewhere than its mesh.
 fn near_origin(provenance: &Provenance) -> Result<(), FieldShapeError> {
     match provenance.origin == glam::DVec3::ZERO {
         true => Ok(()),
@@ -105,14 +108,19 @@ fn near_origin(provenance: &Provenance) -> Result<(), FieldShapeError> {
     }
 }
 
-/// The shape of a collider: a signed distance field with points on its surface. Clones share all of it.
+/// The shape of a collider: a signed distance field with points on its surface. Clones share all of
+/// it.
 ///
 /// ```
 /// use touchfield::mesh::generate;
 /// use touchfield_rapier::rapier::prelude::*;
 /// use touchfield_rapier::{FieldShape, Settings};
 ///
-/// let ring = generate::torus(generate::Torus { major_radius: 0.4, minor_radius: 0.1, ..Default::default() })?;
+/// let ring = generate::torus(generate::Torus {
+///     major_radius: 0.4,
+///     minor_radius: 0.1,
+///     ..Default::default()
+/// })?;
 /// let ring = FieldShape::from_mesh(&ring, Settings { resolution: 32, ..Default::default() })?;
 /// let collider = ColliderBuilder::new(ring.shared()).density(1000.0).build();
 /// assert!((collider.mass() / 78.9 - 1.0).abs() < 0.05, "2 π² R r² is 0.0790 m³");
@@ -123,19 +131,19 @@ pub struct FieldShape {
     pub(crate) body: Arc<Body>,
 }
 
-/// What clones share.
+/// Data shared by all clones.
 pub(crate) struct Body {
     pub(crate) shape: Shape,
-    /// For a density of one.
+    /// Mass properties for a density of one.
     pub(crate) mass: MassProperties,
     pub(crate) thickness: Thickness,
-    /// What it is saved as, if it cannot be written down.
+    /// The name under which the shape is saved if it cannot be written as numbers.
     #[cfg_attr(
         not(feature = "serde"),
         allow(dead_code, reason = "only files want it")
     )]
     pub(crate) name: Option<String>,
-    /// What it was before it was enlarged by that much.
+    /// The original shape and the factor it was scaled by.
     #[cfg_attr(
         not(feature = "serde"),
         allow(dead_code, reason = "only files want it")
@@ -144,12 +152,12 @@ pub(crate) struct Body {
 }
 
 impl FieldShape {
-    /// Makes a collider's shape of a mesh file in metres or of a baked `.tfs` file, whose shell and
-    /// faces are used where it holds them.
+    /// Opens a mesh file in metres or a baked `.tfs` file. The shell and the faces of a baked file
+    /// are used if it holds them.
     pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, FieldShapeError> {
         let path = path.as_ref();
         let settings_of_file = match is_baked(path) {
-            // A shell made here has the outermost points, too.
+            // A shell built here also has the extreme points.
             true => ShapeSettings {
                 shell: ShellChoice::None,
                 ..settings.of_shape()
@@ -164,13 +172,14 @@ impl FieldShape {
         }
     }
 
-    /// Makes a collider's shape of a triangle mesh \[m\].
+    /// Builds a collider's shape from a triangle mesh \[m\].
     pub fn from_mesh(mesh: &TriangleMesh, settings: Settings) -> Result<Self, FieldShapeError> {
         let go_on = |_| ControlFlow::Continue(());
         FieldShape::from_made(&MadeShape::from_mesh(mesh, &settings.of_shape(), &go_on)?)
     }
 
-    /// The faces are the truth of the walls, whatever the grid; contacts do not use them.
+    /// Builds a collider's shape from a [`MadeShape`]. Its faces give the thickness of the walls,
+    /// whatever the grid; contacts do not use them.
     fn from_made(made: &MadeShape) -> Result<Self, FieldShapeError> {
         near_origin(&made.report.provenance)?;
         let (mass, thickness) = (made.mass()?, made.shape.thickness());
@@ -178,7 +187,7 @@ impl FieldShape {
         Ok(FieldShape::from_measured(shape, mass, thickness))
     }
 
-    /// From a baked field in memory.
+    /// Builds a collider's shape from a baked field in memory.
     pub fn from_stored(
         field: Arc<StoredField>,
         settings: Settings,
@@ -189,7 +198,7 @@ impl FieldShape {
         FieldShape::from_parts(Shape::stored(field), Arc::new(shell), mass)
     }
 
-    /// From a closed form, CSG, or a closure of yours.
+    /// Builds a collider's shape from a closed form, CSG, or a closure of yours.
     pub fn from_field(
         field: impl Field + 'static,
         settings: Settings,
@@ -204,7 +213,8 @@ impl FieldShape {
         FieldShape::from_parts(Shape::new(field), Arc::new(shell), mass)
     }
 
-    /// From a convex body: contacts with others of its kind, Rapier's own among them, are exact.
+    /// Builds a collider's shape from a convex body. Its contacts with other convex bodies,
+    /// including Rapier's own, are exact.
     pub fn from_convex(convex: Convex) -> Result<Self, FieldShapeError> {
         let shape = Shape::convex(convex)?;
         let mass = mass_of_field(shape.field())?;
@@ -212,7 +222,8 @@ impl FieldShape {
         FieldShape::from_parts(shape, shell, mass)
     }
 
-    /// From a shape of ours with points on its surface, and its mass for a density of one.
+    /// Builds a collider's shape from a [`Shape`], points on its surface, and its mass properties
+    /// for a density of one.
     pub fn from_parts(
         shape: Shape,
         shell: Arc<PointShell>,
@@ -227,9 +238,9 @@ impl FieldShape {
         Ok(FieldShape::from_measured(shape, mass, thickness))
     }
 
-    /// From a shape with a shell, whose thickness is known.
+    /// Builds a collider's shape from a shape with a shell, whose thickness is known.
     fn from_measured(shape: Shape, mass: MassProperties, thickness: Thickness) -> FieldShape {
-        // Never nothing: a body of no thickness is swept at every step and never stops.
+        // Never zero: a body without thickness is swept at every step and never stops.
         let least = LEAST_THICKNESS * shape.solid().diagonal();
         FieldShape {
             body: Arc::new(Body {
@@ -245,7 +256,7 @@ impl FieldShape {
         }
     }
 
-    /// The same solid, larger or smaller, about the origin of its frame.
+    /// Returns the same solid, scaled about the origin of its frame.
     pub fn scaled(&self, scale: f32) -> Result<Self, FieldShapeError> {
         let shape = &self.body.shape;
         let field = SharedField(shape.clone());
@@ -265,12 +276,13 @@ impl FieldShape {
         Ok(made.changed(|body| body.scaled_from = Some((self.clone(), scale))))
     }
 
-    /// The same with a name, by which worlds that hold it are saved: what is made of a closure has nothing else to be known by.
+    /// Returns the shape with a name under which saved worlds refer to it. A shape made of a
+    /// closure can be saved only by name.
     pub fn named(&self, name: impl Into<String>) -> FieldShape {
         self.changed(|body| body.name = Some(name.into()))
     }
 
-    /// The same but for one thing.
+    /// Returns the shape with one change to its data.
     fn changed(&self, change: impl FnOnce(&mut Body)) -> FieldShape {
         let body = &*self.body;
         let mut changed = Body {
@@ -286,22 +298,23 @@ impl FieldShape {
         }
     }
 
-    /// For `ColliderBuilder::new`.
+    /// Returns the shape for `ColliderBuilder::new`.
     pub fn shared(&self) -> SharedShape {
         SharedShape::new(self.clone())
     }
 
-    /// What contact queries know of it.
+    /// Returns the shape that contact queries use.
     pub fn shape(&self) -> &Shape {
         &self.body.shape
     }
 
-    /// Volume, centre and inertia for a density of one.
+    /// Returns volume, centre and inertia for a density of one.
     pub fn mass(&self) -> &MassProperties {
         &self.body.mass
     }
 
-    /// How deep inside its field knows distances, if that is not everywhere \[m\]: sparse fields end at a band.
+    /// Returns the depth up to which the field stores distances \[m\], if that is limited: sparse
+    /// fields end at a narrow band.
     pub fn band(&self) -> Option<f32> {
         match self.body.shape.as_stored()? {
             StoredField::Sparse(_) => Some(self.body.thickness.deepest),
@@ -309,13 +322,15 @@ impl FieldShape {
         }
     }
 
-    /// The same, swept wherever it moves farther than this in a step \[m\]: for bodies that may meet thinner ones than they are themselves.
+    /// Returns the shape with another thickness \[m\]: Rapier sweeps it whenever it moves farther
+    /// than that in a step. Use it for bodies that may meet others thinner than themselves.
     pub fn with_thickness(&self, thickness: f32) -> FieldShape {
         let least = 1e-6 * self.body.shape.solid().diagonal();
         self.changed(|body| body.thickness.wall = thickness.clamp(least, f32::MAX))
     }
 
-    /// How thin its thinner parts are \[m\]: what moves farther in a step is swept.
+    /// Returns the thickness of the body's thinner parts \[m\]: a body that moves farther in a step
+    /// is swept.
     pub fn thickness(&self) -> f32 {
         self.body.thickness.wall
     }
@@ -336,7 +351,7 @@ impl From<FieldShape> for SharedShape {
     }
 }
 
-/// The field of a shape, kept alive by it.
+/// The field of a shape, sharing ownership of it.
 pub(crate) struct SharedField(pub(crate) Shape);
 
 impl Field for SharedField {
@@ -384,7 +399,7 @@ fn points_of(settings: &Settings) -> ShellSettings {
     }
 }
 
-/// Points spread over the surface of a field, and those farthest out.
+/// Builds a shell of points spread over the surface of a field, plus its extreme points.
 fn field_shell(
     field: &dyn Field,
     cell_size: f32,
@@ -398,21 +413,24 @@ fn field_shell(
     shell_of_points(&points, &normals, radius, &ShellSettings::default())
 }
 
-/// Points of a convex body that lie farthest along many directions, and some along its straight edges: its corners, edges and round parts. Flat
-/// faces are left to the points of whatever touches them.
+/// Builds a shell of the points of a convex body that lie farthest along many directions, plus some
+/// along its straight edges: its corners, edges and round parts. Flat faces are left to the points
+/// of whatever touches them.
 pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> {
     let center = shape.solid().center();
     let (points, normals) = match shape.as_convex() {
         Some(convex) => support_points(convex, center),
-        // A field without points of its own is asked by those of the others.
+        // A field that is not convex here gets one placeholder point; the points of other bodies
+        // sample it.
         None => (vec![center], vec![glam::Vec3::Z]),
     };
-    // Promised for the whole body: what lies between is left to the other one's points.
+    // The covering radius is promised for the whole body: what lies between the points is left to
+    // the other body's points.
     let radius = shape.solid().diagonal();
     shell_of_points(&points, &normals, radius, &ShellSettings::default())
 }
 
-/// A shell grown with its solid.
+/// Builds a shell scaled with its solid.
 fn scaled_shell(shell: &PointShell, scale: f32) -> Result<PointShell, ShellBakeError> {
     let points: Vec<_> = shell.points().iter().map(|&point| scale * point).collect();
     let radius = scale * shell.covering_radius();

@@ -1,16 +1,24 @@
-//! Times of impact for pairs with a field in them: what Rapier's continuous collision detection asks.
+//! Times of impact for pairs that contain a field, as Rapier's continuous collision detection (CCD)
+//! requests them.
 //!
-//! Input: how two shapes move. Output: a time until which they do not overlap deeper than their fields can tell, turning included.
-//! Cost: microseconds for bodies that stay apart or touch already, some separations for those that meet. Not for: bodies that are at rest on each other, which the
-//! solver holds.
+//! Input: the motions of two shapes. Output: a time up to which they do not overlap by more than
+//! their fields can resolve, rotation included.
+//! Cost: microseconds for bodies that stay apart or already touch, a few separation queries for
+//! those that meet. Not for: bodies at rest on each other, which the solver holds.
 //!
-//! Bodies that begin apart are told to stay so by the spheres of their shells, until a proven time. Rapier, which asks how far a body may go in a step, is told that time: what is left
-//! between them is seen by the contacts of the next step. Whoever asks for the touch itself, and thin bodies whose shells are too coarse for their walls, get a cast.
+//! Bodies that begin apart are proven to stay apart, until some time, by the sphere trees of their
+//! shells. When Rapier limits how far a body may move within a step, it gets that time; the
+//! contacts of the next step cover the remaining gap. A query for the touch itself, and thin bodies
+//! whose shells are too coarse for their walls, get a cast.
 //!
-//! Rapier takes a time of 0 for no hit: bodies that touch at the start would be free to pass through each other within the step, with any corner that does not touch yet.
-//! For them the time is that at which a point of either shell has gone deeper than a quarter of the thickness of the body it is in: less than it takes to come out on the wrong side.
-//! A thin body in a thick one stops no sooner than a solid one of its size would: what stops it, stops it alone, and whatever follows it, at rest on it, is thrown into its walls, where no way
-//! leads back. It is told by the points alone, as their contacts are; separations of bodies that touch along whole rims cost a hundred times as much.
+//! Rapier treats a time of 0 as no hit: bodies that touch at the start would be free to pass
+//! through each other within the step, with any corner that does not touch yet. For them the
+//! reported time is the first at which a point of either shell is deeper than a quarter of the
+//! thickness of the body it is in. That is less than it takes to come out on the wrong side. A thin
+//! body inside a thick one is stopped no sooner than a solid body of its size would be. A stop acts
+//! on that body alone, and whatever follows it or rests on it would be driven into its walls, from
+//! where there is no way out. This time is computed from the shell points alone, as the contacts
+//! are; separation queries for bodies that touch along whole rims cost a hundred times as much.
 
 use glam::Vec3;
 use rapier::math::{Pose as RapierPose, Real, Vector};
@@ -35,26 +43,28 @@ use crate::tuning::sweep::{
     NEAR_COVERED, NEAR_SHARE, NEAR_SIZE_SHARE, PRECISION, SOLID_SHARE, THIN_SHARE, TOUCH_SHARE,
 };
 
-/// What a sweep is asked.
+/// The parameters of one sweep.
 #[derive(Clone, Copy)]
 struct Question {
     target: f32,
-    /// Whether a touch at the start is the answer.
+    /// Whether an overlap at the start counts as a hit.
     stops_at_start: bool,
     asker: Asker,
 }
 
-/// Who asks how far bodies may go.
+/// The caller of a sweep, which decides where bodies are stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asker {
     /// Rapier, or a user through it: a body that is stopped keeps its velocity.
     Rapier,
-    /// [`crate::step`], which cuts the step there and lets the solver see the pair before going on.
+    /// [`crate::step`], which cuts the step at the hit and lets the solver see the pair before it
+    /// continues.
     Step,
 }
 
 impl Question {
-    /// Whether it is Rapier's, which asks how far a body may go within a step: any time before the touch will do that leaves the rest to the contacts of the next step.
+    /// Returns whether this is Rapier's query for how far a body may move within a step. Any time
+    /// before the touch is then acceptable if the contacts of the next step cover the rest.
     fn is_of_a_step(self) -> bool {
         self.target == 0.0 && !self.stops_at_start
     }
@@ -64,11 +74,12 @@ impl Question {
 #[derive(Clone, Copy)]
 struct Near {
     hit: Hit,
-    /// Whether they have moved by more than is left between them: contacts are foreseen as far as a pair moves, so the next step sees this one.
+    /// Whether the bodies have moved by more than the remaining gap. Contacts are predicted as far
+    /// ahead as a pair moves, so the next step sees this pair.
     is_on_the_way: bool,
 }
 
-/// A first touch, as a share of the motion.
+/// A first touch; `time` is a share of the motion.
 #[derive(Clone, Copy)]
 struct Hit {
     time: f32,
@@ -77,11 +88,12 @@ struct Hit {
     separation: f32,
     is_at_start: bool,
     subshapes: [u32; 2],
-    /// Of the first collider at the start and of the part that the point is told in.
+    /// Pose, at the start, of the part that `point` is given in, in the frame of the first
+    /// collider.
     collider_from_a: Pose,
 }
 
-/// A sweep of shapes that turn.
+/// Computes the first hit of two shapes that translate and rotate between two times.
 pub(crate) fn turning(
     dispatcher: &FieldDispatcher,
     motions: [&NonlinearRigidMotion; 2],
@@ -104,7 +116,7 @@ pub(crate) fn turning(
     Ok(hit.map(|hit| told(&hit, colliders, start, end - start)))
 }
 
-/// A sweep along a straight line.
+/// Computes the first hit of two shapes that translate along a straight line.
 pub(crate) fn straight(
     dispatcher: &FieldDispatcher,
     pos12: &RapierPose,
@@ -113,7 +125,8 @@ pub(crate) fn straight(
     g2: &dyn RapierShape,
     options: ShapeCastOptions,
 ) -> Result<Option<ShapeCastHit>, Unsupported> {
-    // Without an end: as far as the boxes can be apart, and across both.
+    // Without a finite end time, sweep across the largest possible gap between the boxes and
+    // across both.
     let speed = local_vel12.length();
     if speed == 0.0 {
         return Ok(None);
@@ -142,7 +155,7 @@ pub(crate) fn straight(
     Ok(hit.map(|hit| told(&hit, colliders, 0.0, duration)))
 }
 
-/// A hit in Rapier's words.
+/// Converts a hit into Rapier's type.
 fn told(hit: &Hit, colliders: [Motion; 2], start: Real, duration: Real) -> ShapeCastHit {
     let first_from_second = PairMotion::new(colliders[0], colliders[1]).at(hit.time);
     let second_from_first = first_from_second.inverse();
@@ -166,7 +179,7 @@ fn told(hit: &Hit, colliders: [Motion; 2], start: Real, duration: Real) -> Shape
     }
 }
 
-/// The first touch over all pairs of parts.
+/// Computes the first hit over all pairs of parts.
 fn first_hit(
     dispatcher: &FieldDispatcher,
     colliders: [Motion; 2],
@@ -186,7 +199,7 @@ fn first_hit(
         [g1, g2],
         |a, b| {
             let motions = [part_motion(colliders[0], a), part_motion(colliders[1], b)];
-            // Triangles are as thick as what meets them.
+            // Triangles are treated as being as thick as the solid that meets them.
             let thinner = a.thickness().min(b.thickness());
             let walls = Walls {
                 thinner,
@@ -226,7 +239,7 @@ fn first_hit(
                 _ => dispatcher.tally().unsupported(name_of(a), name_of(b)),
             }
         },
-        // Of a compound with a field in it, the children that Rapier knows are left to its own sweeps.
+        // Two children that Rapier handles itself are left to Rapier's own sweeps.
         |_, _| is_answered.set(true),
     );
     if !is_answered.get() {
@@ -235,17 +248,19 @@ fn first_hit(
     Ok(first)
 }
 
-/// How thick two bodies are, as far as it matters to each other \[m\].
+/// The effective thickness of two bodies for each other \[m\].
 #[derive(Clone, Copy)]
 struct Walls {
-    /// The thinner one.
+    /// Thickness of the thinner body.
     thinner: f32,
-    /// What points of the other are in, where they are in it.
+    /// Effective thickness of A for points of B that enter it.
     of_a: f32,
+    /// Effective thickness of B for points of A that enter it.
     of_b: f32,
 }
 
-/// How thick a body is to another that gets into it: no thicker than that would be if it were solid. Triangles have no inside.
+/// Returns how thick a body is to another that enters it: no thicker than the other would be if it
+/// were solid. Triangles have no inside and return 0.
 fn wall_of(body: &Part, other: &Part) -> f32 {
     if matches!(body.kind, PartKind::Triangles) {
         return 0.0;
@@ -258,7 +273,7 @@ fn wall_of(body: &Part, other: &Part) -> f32 {
     body.thickness().min(other.solid().map_or(0.0, least))
 }
 
-/// The motion of a part of a collider.
+/// Returns the motion of one part of a collider.
 fn part_motion(collider: Motion, part: &Part) -> Motion {
     Motion {
         start: collider.start * part.collider_from_part,
@@ -267,7 +282,8 @@ fn part_motion(collider: Motion, part: &Part) -> Motion {
     }
 }
 
-/// The triangles that a moving solid may meet, as thick as the solid is behind.
+/// Returns the triangles that a moving solid may meet, each thickened by the solid's smallest
+/// extent.
 fn surface_near(surface: &dyn RapierShape, solid: &Shape, motions: [Motion; 2]) -> Vec<Shape> {
     let near = swept_box(motions, solid.solid());
     let surface_from_solid = PairMotion::new(motions[0], motions[1]).at(0.0);
@@ -276,9 +292,10 @@ fn surface_near(surface: &dyn RapierShape, solid: &Shape, motions: [Motion; 2]) 
     thick_bodies(surface, near, middle, thickness)
 }
 
-/// A box, in the frame of a surface, around all that a moving solid may reach.
+/// Returns an AABB, in the frame of a surface, that encloses everything a moving solid can reach.
 fn swept_box([surface, solid]: [Motion; 2], bounds: Aabb) -> Aabb {
-    /// Poses between which a body that turns is boxed; between two of them it bulges by less than its size times the turn.
+    /// Poses at which a rotating body is boxed. Between two of them it bulges by less than its size
+    /// times the rotation angle.
     const POSES: u32 = 8;
     let motion = PairMotion::new(surface, solid);
     let turn = (solid.turn - surface.turn).length();
@@ -288,7 +305,7 @@ fn swept_box([surface, solid]: [Motion; 2], bounds: Aabb) -> Aabb {
     boxes.fold(Aabb::EMPTY, Aabb::union).grown(bulge)
 }
 
-/// Sweeps of one call.
+/// The state of the sweeps of one call.
 struct Sweep<'a> {
     dispatcher: &'a FieldDispatcher,
     question: Question,
@@ -297,7 +314,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// The first touch of two solids.
+    /// Computes the first hit of two solids.
     fn of_solids(
         &mut self,
         [a, b]: [&Shape; 2],
@@ -306,13 +323,17 @@ impl Sweep<'_> {
     ) -> Option<Hit> {
         let thinner = walls.thinner;
         let motion = PairMotion::new(motions[0], motions[1]);
-        // Rapier sweeps every fast body against every floor, however high above it that is.
+        // Early-out: Rapier sweeps every fast body against every floor, however high above it the
+        // body is.
         if self.balls_stay_beyond([a, b], &motion) {
             return None;
         }
+        // A limit for Rapier within a step has its own policy.
         if self.question.is_of_a_step() && self.question.asker == Asker::Rapier {
             return self.of_a_step([a, b], &motion, walls);
         }
+        // A cut of `crate::step` for bodies that begin in contact: stop them where one goes too
+        // deep.
         if self.question.is_of_a_step() && self.begins_near([a, b], &motion, walls, false) {
             let deeper = self.deeper([a, b], &motion, walls, Level::Within)?;
             return Some(Hit {
@@ -320,6 +341,7 @@ impl Sweep<'_> {
                 ..deeper
             });
         }
+        // Bodies that begin apart: a time until which their shells prove that they do not touch.
         let near = self.first_near([a, b], &motion)?;
         if self.question.is_of_a_step() && near.is_on_the_way {
             return Some(near.hit);
@@ -331,10 +353,12 @@ impl Sweep<'_> {
             max_steps: MAX_STEPS,
             max_boxes: MAX_BOXES,
             start: None,
-            // Shells were swept before this.
+            // The shells were swept above.
             by_shells: false,
         };
         let found = self.cast(a, b, &motion, &settings)?;
+        // A cast that begins apart is the answer. Otherwise an overlap at the start is, if it
+        // counts as a hit.
         let Some(start) = found.start else {
             return self.hit(found, thinner);
         };
@@ -346,7 +370,8 @@ impl Sweep<'_> {
                 ..hit_of(&found)
             });
         }
-        // A thin body holds no overlap deeper than itself: beyond half of it, depth tells nothing, and the body goes no farther before it is pushed out.
+        // A thin body cannot hold an overlap deeper than itself: beyond half of its thickness the
+        // depth is meaningless, and the body must not move on before it is pushed out.
         let deepest = -DEEPEST_SHARE * thinner;
         if found.separation <= deepest && !is_parting {
             return Some(Hit {
@@ -354,15 +379,18 @@ impl Sweep<'_> {
                 ..hit_of(&found)
             });
         }
+        // Cast again for a deeper overlap.
         let deeper = found.separation.min(0.0) - DEEPER_SHARE * thinner;
         settings.target = deeper.max(deepest.min(found.separation - settings.tolerance));
         let deeper = self.cast(a, b, &motion, &settings)?;
-        // As deep already, to within tolerance: no farther.
+        // The overlap may already be that deep to within the tolerance: then the bodies move no
+        // farther.
         let deeper = self.hit(deeper, thinner).map(|hit| Hit {
             time: hit.time.max(AT_ONCE),
             ..hit
         });
-        // What parts at one corner may come down with another, before or after it is free.
+        // Bodies that separate at one corner may touch again at another, before or after the deeper
+        // overlap.
         let again = if is_parting && found.outcome == CastOutcome::Hit {
             Some(hit_of(&found))
         } else {
@@ -375,32 +403,34 @@ impl Sweep<'_> {
         }
     }
 
-    /// How far two bodies may go within a step.
+    /// Computes how far two bodies may move within one of Rapier's steps.
     ///
-    /// Rapier keeps the velocity of a body that a sweep stops: what gravity gave it in the step stays,
-    /// and the height that it should have cost is not lost. A stop adds energy, so there is none where
-    /// the solver can be left to hold the bodies: in contact, while no wall is entered by more than a
-    /// quarter; apart, while they do not touch within the step.
+    /// Rapier keeps the velocity of a body that a sweep stops. The velocity that gravity added in
+    /// that step stays, but the height that should have paid for it is not lost, so a stop adds
+    /// energy. Therefore bodies are not stopped where the solver can hold them: in contact, as long
+    /// as no wall is entered by more than a quarter; apart, as long as they do not touch within the
+    /// step.
     fn of_a_step(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion, walls: Walls) -> Option<Hit> {
-        // In contact already, the solver knows where. Only what would come out on the wrong side stops.
+        // For bodies already in contact, the solver has the contact points. Only a point that would
+        // come out on the wrong side stops them.
         let is_fine = is_fine([a, b], walls);
         if self.begins_near([a, b], motion, walls, is_fine) {
             let deeper = self.deeper([a, b], motion, walls, Level::Further)?;
-            // Where there is nowhere to go, the solver goes on from where the bodies are.
+            // Bodies that cannot move any farther are left to the solver from where they are.
             return (deeper.time > AT_ONCE).then_some(deeper);
         }
         let near = self.first_near([a, b], motion)?;
         if is_fine {
-            // Coming near is no reason to stop; touching is, where contacts did not foresee it.
+            // Coming near is no reason to stop. Touching is, where contacts did not predict it.
             if near.is_on_the_way {
                 return self.touches([a, b], motion).then_some(near.hit);
             }
             return self.deeper([a, b], motion, walls, Level::Further);
         }
-        // The shells are too coarse for the walls: what lies between their points counts too.
+        // The shells are too coarse for the walls, so the surface between their points matters too.
         let size = f32::min(size_of(a), size_of(b));
         let settings = CastSettings {
-            // The sweep has asked the shells already.
+            // The shells were swept above.
             by_shells: false,
             target: -DEEPER_SHARE * walls.thinner,
             tolerance: (PRECISION * size).min(THIN_SHARE * walls.thinner),
@@ -413,7 +443,8 @@ impl Sweep<'_> {
         (hit.time > AT_ONCE).then_some(hit)
     }
 
-    /// Whether the ball about one of two bodies stays farther from the other than the target, all along.
+    /// Returns whether the bounding sphere of one of two bodies stays farther from the other than
+    /// the target during the whole motion.
     fn balls_stay_beyond(&self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
         let target = self.question.target;
         let stays = |field: &Shape, ball: &Shape, motion: &PairMotion| {
@@ -423,7 +454,8 @@ impl Sweep<'_> {
         stays(a, b, motion) || stays(b, a, &motion.flipped())
     }
 
-    /// Whether a point of either shell begins so near the other body that they count as in contact.
+    /// Returns whether a point of either shell begins so near the other body that the pair counts
+    /// as in contact.
     fn begins_near(
         &mut self,
         [a, b]: [&Shape; 2],
@@ -443,7 +475,7 @@ impl Sweep<'_> {
         begins(a, b, motion) || begins(b, a, &motion.flipped())
     }
 
-    /// Whether a point of either shell gets into the other body.
+    /// Returns whether a point of either shell enters the other body.
     fn touches(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> bool {
         let mut touches = |field: &Shape, shell: &Shape, motion: &PairMotion| {
             moving(field, shell, motion).is_some_and(|moving| {
@@ -455,9 +487,12 @@ impl Sweep<'_> {
         touches(a, b, motion) || touches(b, a, &motion.flipped())
     }
 
-    /// Until when bodies that begin apart stay so, as far as their shells tell; none if that is all along.
+    /// Computes until when bodies that begin apart stay apart, as far as their shells can prove;
+    /// `None` if they do for the whole motion.
     ///
-    /// No surface is farther from a point of its shell than the covering radius: while one shell stays away by as much, the bodies do not touch. So it is the later of the two.
+    /// No surface point is farther from its shell than the covering radius. While one shell stays
+    /// at least that far away, the bodies do not touch, so the result is the later of the two
+    /// times.
     fn first_near(&mut self, [a, b]: [&Shape; 2], motion: &PairMotion) -> Option<Near> {
         let target = self.question.target;
         let back = motion.flipped();
@@ -469,7 +504,7 @@ impl Sweep<'_> {
             };
             let covered = moving.shell.covering_radius();
             let level = Level::Same(target + covered);
-            // Nothing is found out by looking closer than what lies between the points.
+            // Precision finer than the spacing of the points gains nothing.
             let below = moving.first_below(level, 0.25 * covered, &mut self.shells)?;
             if latest.is_some_and(|latest| below.time <= latest.hit.time) {
                 continue;
@@ -481,14 +516,15 @@ impl Sweep<'_> {
                 is_on_the_way: gone > covered,
             });
         }
-        // Without shells, nothing is known.
+        // Without shells nothing is proven.
         latest.or(Some(Near {
             hit: AT_START,
             is_on_the_way: false,
         }))
     }
 
-    /// When bodies that touch go too deep: the first time at which a point of either shell does.
+    /// Computes when bodies in contact overlap too deeply: the first time at which a point of
+    /// either shell does.
     fn deeper(
         &mut self,
         [a, b]: [&Shape; 2],
@@ -526,7 +562,8 @@ impl Sweep<'_> {
             .ok()
     }
 
-    /// A touch, or the place where the search was given up: a body stops too early rather than too late.
+    /// Converts a cast into a hit. Where the cast gave up, the hit is where it ended: a body stops
+    /// too early rather than too late.
     fn hit(&self, found: Cast, thinner: f32) -> Option<Hit> {
         match found.outcome {
             CastOutcome::Hit => Some(hit_of(&found)),
@@ -543,7 +580,8 @@ impl Sweep<'_> {
     }
 }
 
-/// How near bodies count as in contact \[m\]: their contacts are told as far as that when they are first seen, and a sweep leaves to the solver what begins within it.
+/// Returns the separation below which bodies count as in contact \[m\]. Contacts of a new pair are
+/// reported up to this separation, and a sweep leaves whatever begins within it to the solver.
 pub(crate) fn near<'a>(shapes: impl IntoIterator<Item = &'a Shape>, thinner: f32) -> f32 {
     let (mut covered, mut size) = (f32::INFINITY, f32::INFINITY);
     for shape in shapes {
@@ -557,8 +595,9 @@ pub(crate) fn near<'a>(shapes: impl IntoIterator<Item = &'a Shape>, thinner: f32
     }
 }
 
-/// Whether the points of a shell tell all that matters: fine enough for the thinner wall, or those of
-/// one body for the wall of a convex one, whose own corners and edges are all points of its shell.
+/// Returns whether the shell points alone resolve all that matters. Either the finer shell is fine
+/// enough for the thinner wall, or the shell of one body is fine enough for the wall of a convex
+/// one, whose own corners and edges are all points of its shell.
 fn is_fine([a, b]: [&Shape; 2], walls: Walls) -> bool {
     let is_convex = |shape: &Shape| shape.as_convex().is_some() || !shape.solid().is_finite();
     let tells = |shell: &Shape, wall: f32| FINE_SHARE * radius_of(shell) <= wall;
@@ -567,17 +606,18 @@ fn is_fine([a, b]: [&Shape; 2], walls: Walls) -> bool {
         || is_convex(b) && tells(a, walls.of_b)
 }
 
-/// The covering radius of a shape's shell \[m\]; infinite without one.
+/// Returns the covering radius of a shape's shell \[m\]; infinite without a shell.
 fn radius_of(shape: &Shape) -> f32 {
     (shape.shell()).map_or(f32::INFINITY, |shell| shell.covering_radius())
 }
 
-/// The less of two covering radii \[m\].
+/// Returns the smaller of two covering radii \[m\].
 fn finer_radius([a, b]: [&Shape; 2]) -> f32 {
     radius_of(a).min(radius_of(b))
 }
 
-/// A ball around a solid. That of a box is wider than a ball in it, which is asked for by its own radius.
+/// Returns a bounding sphere of a solid. For a ball this is the ball itself, which is smaller than
+/// the sphere around its box.
 fn ball_about(solid: &Shape) -> (Vec3, f32) {
     let bounds = solid.solid();
     let is_ball = solid
@@ -591,7 +631,7 @@ fn ball_about(solid: &Shape) -> (Vec3, f32) {
     (bounds.center(), radius)
 }
 
-/// The shell of one solid in the field of another.
+/// Pairs the shell of one solid with the field of another; `None` without a shell.
 fn moving<'a>(
     field: &'a Shape,
     shell: &'a Shape,
@@ -604,7 +644,8 @@ fn moving<'a>(
     })
 }
 
-/// Where a point of a shell is too low, seen from A; `motion` is that of the shell.
+/// Builds a hit in frame A from the place where a shell point is too low. `motion` is that of the
+/// shell in the frame of the field.
 fn hit_below(below: &Below, is_of_b: bool, motion: &PairMotion) -> Hit {
     let outward = below.sample.gradient.normalize_or(Vec3::Z);
     let (point, normal) = if is_of_b {
@@ -623,7 +664,7 @@ fn hit_below(below: &Below, is_of_b: bool, motion: &PairMotion) -> Hit {
     }
 }
 
-/// Nothing known but the start.
+/// A hit with no information but the start time.
 const AT_START: Hit = Hit {
     time: 0.0,
     point: Vec3::ZERO,

@@ -1,153 +1,182 @@
 //! Every tuned number of this crate in one table, by the module that uses it.
 //!
-//! Lengths are in metres, shares are of what the line names; a share of "the size" is one of the
-//! diagonal of the smaller body. Each says what it decides; most say what breaks above and below.
+//! Lengths are in metres. Shares are relative to what the line names; a share of "the size" is a
+//! share of the diagonal of the smaller body. Each line says what the number decides; most say what
+//! breaks above and below.
 
 pub(crate) mod sweep {
-    /// Share of the smaller body to which a touch is found: finer costs steps, coarser leaves bodies hovering.
+    /// Precision of a touch, as a share of the size. Finer costs steps; coarser leaves bodies
+    /// hovering.
     pub(crate) const PRECISION: f32 = 2e-3;
 
-    /// Share of the thinner body's thickness to which it is found at least.
+    /// Upper limit of that precision, as a share of the thinner body's thickness.
     pub(crate) const THIN_SHARE: f32 = 0.05;
 
-    /// Share of it before the touch at which a sweep that runs out of boxes was not given up: the contacts of the next step see what is left. Balls on the rim of a pipe end there.
+    /// Share of the thinner body's thickness: a sweep that runs out of boxes this close to the
+    /// touch does not count as given up, because the contacts of the next step cover the remaining
+    /// gap. Balls on the rim of a pipe end there.
     pub(crate) const ENOUGH_SHARE: f32 = 0.1;
 
-    /// Share of the thinner body's thickness by which bodies in contact may go deeper within a step.
+    /// Share of the thinner body's thickness by which bodies in contact may go deeper within a
+    /// step.
     pub(crate) const DEEPER_SHARE: f32 = 0.25;
 
-    /// Share of it beyond which they stop where they are.
+    /// Depth beyond which bodies stop where they are, as a share of the thinner body's thickness.
     pub(crate) const DEEPEST_SHARE: f32 = 0.5;
 
-    /// Share of it within which bodies that begin apart count as in contact: the solver knows of it, and they may go as deep.
+    /// Share of the thinner body's thickness within which bodies that begin apart count as in
+    /// contact: the solver already has them, and they may go as deep as bodies in contact.
     pub(crate) const NEAR_SHARE: f32 = 0.02;
 
-    /// Share of the smaller body within which they do at least: about as far as Rapier asks for contacts.
+    /// Lower limit of that distance, as a share of the size: about as far as Rapier requests
+    /// contacts.
     pub(crate) const NEAR_SIZE_SHARE: f32 = 0.004;
 
-    /// Covering radii within which they count as in contact, where shells are fine enough to be asked: from farther away a shell that stays beyond one of them proves a time.
+    /// Distance within which bodies count as in contact if their shells are fine enough, in
+    /// covering radii. From farther away, a shell that stays beyond one covering radius proves a
+    /// time.
     pub(crate) const NEAR_COVERED: f32 = 2.0;
 
-    /// Share of the covering radius by which a point that touches may be off: a body that comes as near
-    /// without touching is stopped. Less costs looks; more stops bodies early, which adds energy.
+    /// Share of the covering radius by which a touching point may be off. A body that comes as near
+    /// without touching is stopped. Less costs more samples; more stops bodies early, which adds
+    /// energy.
     pub(crate) const TOUCH_SHARE: f32 = 0.1;
 
-    /// A shell is fine enough for walls of this share of its covering radius. A guess: points of a bowl's shell are about as far apart as its wall is thick.
+    /// A shell is fine enough for walls of at least this share of its covering radius. A guess:
+    /// points of a bowl's shell are about as far apart as its wall is thick.
     pub(crate) const FINE_SHARE: f32 = 0.5;
 
-    /// Share of its size that a flat body counts as thick, where it gets into a thick one: a plate that is
-    /// pushed into a floor comes out again. Less, and plates are stopped by the floor that they lie on.
+    /// Minimum effective thickness of a flat body inside a thick one, as a share of its diagonal: a
+    /// plate that is pushed into a floor comes out again. With less, plates are stopped by the
+    /// floor that they lie on.
     pub(crate) const SOLID_SHARE: f32 = 0.05;
 
-    /// Share of the motion that is as good as none, and more than the nothing that Rapier takes for no hit.
+    /// Share of the motion that is as good as none, yet more than the 0 that Rapier treats as no
+    /// hit.
     pub(crate) const AT_ONCE: f32 = 1e-4;
 
-    /// States and boxes that a sweep may look at: some milliseconds.
+    /// Maximum number of states that a sweep may examine: some milliseconds.
     pub(crate) const MAX_STEPS: u32 = 1_000;
-    /// As the line above.
+    /// Maximum number of boxes that a sweep may examine: some milliseconds.
     pub(crate) const MAX_BOXES: u64 = 1 << 18;
 }
 
 pub(crate) mod memory {
-    /// A pair that moved by less than this share of its size keeps the places of its contacts, as [`crate::configure`] lets Rapier do.
+    /// A pair that moved by less than this share of the size keeps its contact points, as
+    /// [`crate::configure`] lets Rapier do.
     pub(crate) const KEEP_SHARE: f32 = 0.002;
 
-    /// A pair that moved by less than this share since its contacts were looked for has no others: of a body of a metre it is half of how far contacts are foreseen.
+    /// A pair that moved by less than this share of the size since its last full contact search has
+    /// no new contacts. For a body of one metre this is half of Rapier's prediction distance.
     pub(crate) const REVISIT_SHARE: f32 = 0.01;
 
-    /// Share of what contacts were looked for by which a pair may come nearer before they are looked for again.
+    /// Share of the last search distance by which a pair may approach before contacts are searched
+    /// again.
     pub(crate) const NEARER_SHARE: f32 = 0.5;
 
-    /// A pair in contact that moves by more than this share of the thinner body's thickness in a step may be through it after a few: further contacts are foreseen as far as it moves. First ones always are.
+    /// A pair in contact that moves by more than this share of the thinner body's thickness in a
+    /// step may be through it after a few. Its further contacts are predicted as far as it moves.
+    /// First contacts always are.
     pub(crate) const FORESEEN_SHARE: f32 = 0.25;
 
-    /// The next step may be faster than the last by this much.
+    /// Factor by which the next step may be faster than the last.
     pub(crate) const FASTER: f32 = 1.25;
 
-    /// Share of its size below which the thinner body is thin: contacts of a pair that was never seen before are foreseen as far as that is thick.
+    /// Share of the size below which the thinner body counts as thin. First contacts of a new pair
+    /// with a thin body are predicted as far as its thickness.
     pub(crate) const THIN_SHARE: f32 = 0.1;
 
-    /// Contacts are foreseen no farther than this share of its size.
+    /// Maximum prediction distance, as a share of the size.
     pub(crate) const FARTHEST_SHARE: f32 = 0.25;
 }
 
 pub(crate) mod manifolds {
-    /// A share of the smaller body within which a contact is the same as before, as seen from one of the two: a guess, about what
-    /// a body rolls in a step.
+    /// Share of the size within which a contact is the same as in the last step, as seen from
+    /// either body. A guess: about what a body rolls in a step.
     pub(crate) const SAME_SHARE: f32 = 0.03;
 
-    /// Contacts nearer to each other than this share, with normals whose cosine is more than [`ALIKE`], are one.
+    /// Share of the size within which two contacts are merged if the cosine between their normals
+    /// exceeds [`ALIKE`].
     pub(crate) const TWIN_SHARE: f32 = 0.002;
-    /// As the line above.
+    /// Cosine between the normals above which contacts within [`TWIN_SHARE`] are merged.
     pub(crate) const ALIKE: f32 = 0.99;
 
-    /// Contacts of one manifold have its normal: those whose own is off by more than this have another \[rad\]. The lead of a thread is three degrees: a nut whose normals are off by as
+    /// Contacts whose normals differ by less than this angle share a manifold and its normal
+    /// \[rad\]. The lead angle of a thread is three degrees: a nut whose normals are off by that
     /// much does not turn.
     pub(crate) const ONE_NORMAL: f32 = 0.02;
 
-    /// Contacts that are settled, at most: a guess between time and spread, not tuned.
+    /// Maximum number of contacts that are settled: a guess between time and spread, not tuned.
     pub(crate) const MOST_SETTLED: usize = 32;
 
-    /// A contact is on the flank of another's foot if it is nearer to it than this share of the smaller body, its normal no farther off than by this cosine, and
-    /// it is higher by more than this slope: settled, it would arrive where the other does. Guesses that the tests of rest pass with: a flatter slope loses corners of boxes that are about to
-    /// lie flat, a steeper one settles most of a ring's tube for nothing.
+    /// Share of the size within which a contact can be on the flank of a deeper contact's foot;
+    /// also see [`FOOT_COSINE`] and [`STEEP`]. Once settled, a contact on a flank would arrive
+    /// where the other does. These three are guesses with which the tests of resting bodies pass.
     pub(crate) const FOOT_SHARE: f32 = 0.1;
-    /// As the line above.
+    /// Minimum cosine between the normals of a foot and of a contact on its flank.
     pub(crate) const FOOT_COSINE: f32 = 0.8;
-    /// As the line above.
+    /// Minimum slope between a foot and a contact on its flank. A flatter slope loses corners of
+    /// boxes that are about to lie flat; a steeper one settles most of a ring's tube for nothing.
     pub(crate) const STEEP: f32 = 0.05;
 
-    /// Feet among which flanks are told apart: a flat face has none, and nothing but feet.
+    /// Maximum number of feet for which flanks are searched: a flat face has no flanks, only feet.
     pub(crate) const MOST_FEET: usize = 128;
 
-    /// Share of the smaller body within which a contact is on the line between two others. A guess.
+    /// Share of the size within which a contact lies on the line between two others. A guess.
     pub(crate) const BETWEEN_SHARE: f32 = 0.01;
 
-    /// Share of the reach by which a contact may be less deep than the deepest and still count for half. Tuned: with all of it, a foot that carries gives way to a place
-    /// half a millimetre above the floor that reaches farther, every third step, and a knot or a bunny never stops rocking.
+    /// Share of the reach: a contact that is less deep than the deepest by this much counts for
+    /// half. Tuned: with the whole reach, a supporting foot loses every third step to a place half
+    /// a millimetre above the floor that reaches farther, and a knot or a bunny never stops
+    /// rocking.
     pub(crate) const NEAR_SHARE: f32 = 0.1;
 
-    /// The bits of a feature that are its number.
+    /// Bits of a feature id that hold the contact's number.
     pub(crate) const ID_BITS: u32 = (1 << 30) - 1;
 
-    /// Of a contact that has no name yet.
+    /// Number of a contact that has none yet.
     pub(crate) const NO_ID: u32 = ID_BITS;
 }
 
 pub(crate) mod parry_shape {
-    /// Share of the body's size at which a point lies on its surface.
+    /// Distance at which a point counts as on the surface, as a share of the body's size.
     pub(crate) const ON_SURFACE: f32 = 1e-5;
 
-    /// Steps along a ray or towards a surface; each at least halves what is left where the field is a distance.
+    /// Maximum number of steps along a ray or towards a surface. Each at least halves the remaining
+    /// distance where the field is an exact distance.
     pub(crate) const MOST_STEPS: u32 = 512;
 
-    /// Share of its size below which a body is thin.
+    /// Share of a body's size below which it is thin.
     pub(crate) const THIN: f32 = 0.1;
 
-    /// Share of its size by which the box of a thin body is wider: of a metre, two of them are seen coming at 9 m/s and 60 steps a second.
+    /// Margin of the AABB of a thin body, as a share of its size. Two such bodies of one metre are
+    /// detected in time at 9 m/s and 60 steps per second.
     pub(crate) const ROOM: f32 = 0.05;
 }
 
 pub(crate) mod world {
     use rapier::math::Real;
 
-    /// Parts of a step shorter than this share of it are left out: they move nothing.
+    /// Substeps shorter than this share of the step are skipped: they move nothing.
     pub(crate) const LEAST_SHARE: Real = 1e-3;
 
-    /// How often bodies are held back after a part of a step, at most: each time sooner, for one that is held back may be in the way of another.
+    /// Maximum number of rounds in which bodies are held back after a substep. Several are needed
+    /// because a body that is held back may be in the way of another.
     pub(crate) const MOST_ROUNDS: u32 = 8;
 
-    /// A pair that moved by less than this share of its size keeps its contacts. Tuned on a heap of 100 tori: without, a step at rest takes 1.7 times as long; at 0.005 half, and at 0.01
-    /// bodies are 3.2 mm deep in each other rather than 1.3. At 0.05, Rapier's own, concave bodies sink into each other's bumps.
+    /// A pair that moved by less than this share of the size keeps its contacts. Tuned on a heap of
+    /// 100 tori: without recycling, a step at rest takes 1.7 times as long. At 0.005 it takes half
+    /// as long, and at 0.01 bodies are 3.2 mm deep in each other rather than 1.3. At 0.05, Rapier's
+    /// own value, concave bodies sink into each other's bumps.
     pub(crate) const RECYCLE_SHARE: Real = 0.002;
 }
 
 pub(crate) mod shape {
-    /// Share of its size that a body is thick at least.
+    /// Minimum thickness of a body, as a share of its size.
     pub(crate) const LEAST_THICKNESS: f32 = 1e-4;
 }
 
 pub(crate) mod partner {
-    /// Solids that are remembered; those of worlds with more are made anew for each pair.
+    /// Maximum number of cached solids. In worlds with more, the rest is rebuilt for each pair.
     pub(crate) const MOST_SOLIDS: usize = 4096;
 }

@@ -1,7 +1,9 @@
-//! A world made ready for fields.
+//! Setup and stepping of a world with fields.
 //!
-//! Input: a world, and how large its bodies are. Output: the dispatcher that it now asks, to read its counts.
-//! Cost: none. Not for: worlds with bodies of very different sizes: take the size of the smallest that must be right.
+//! Input: a world, and the size of its bodies. Output: the dispatcher that the world now uses,
+//! whose counts can be read.
+//! Cost: none. Not for: worlds with bodies of very different sizes: choose the size of the smallest
+//! body that must be right.
 
 use rapier::dynamics::{IntegrationParameters, RigidBody, RigidBodyActivation, RigidBodyHandle};
 use rapier::geometry::Collider;
@@ -15,7 +17,8 @@ use crate::partner::holds_field;
 use crate::sweep::{self, Asker};
 use crate::tuning::world::{LEAST_SHARE, MOST_ROUNDS, RECYCLE_SHARE};
 
-/// Makes a world ask a [`FieldDispatcher`], and sets its lengths for bodies of about `size` \[m\]. Returns the dispatcher.
+/// Installs a [`FieldDispatcher`] in a world and sets the world's lengths for bodies of about
+/// `size` \[m\]. Returns the dispatcher.
 pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
     let dispatcher = FieldDispatcher::default();
     world.narrow_phase.set_query_dispatcher(dispatcher.clone());
@@ -23,17 +26,19 @@ pub fn install(world: &mut PhysicsWorld, size: Real) -> FieldDispatcher {
     dispatcher
 }
 
-/// One step of a world in which two bodies that both move do not pass through each other either.
+/// Advances a world by one step in which two moving bodies do not pass through each other either.
 ///
-/// Rapier sweeps fast bodies against what stands still, and those with CCD enabled against what moves, as if that had already moved; two of these not against
-/// each other. Here the step is cut where two of them, one a field, would first touch, up to [`MOST_CUTS`] times; from there on their contact is seen.
-/// The solver may throw them elsewhere than they were going: where that led them through each other, both are held back at the moment at which they met, as Rapier
-/// holds a fast body back before what stands still.
+/// Rapier sweeps fast bodies against fixed ones. It sweeps bodies with CCD enabled against moving
+/// ones as if those had already moved, but never two such bodies against each other. This function
+/// cuts the step where two dynamic bodies, at least one of them a field, would first touch, up to
+/// [`MOST_CUTS`] times; from there on the solver has their contact. The solver may send them
+/// elsewhere than they were going. If that led them through each other, both are held back at the
+/// moment at which they met, as Rapier holds a fast body back before a fixed one.
 pub fn step(world: &mut PhysicsWorld, fields: &FieldDispatcher) {
     step_with_events(world, fields, &(), &());
 }
 
-/// The same with hooks and events.
+/// Advances a world like [`step`], with hooks and events.
 pub fn step_with_events(
     world: &mut PhysicsWorld,
     fields: &FieldDispatcher,
@@ -58,10 +63,10 @@ pub fn step_with_events(
     world.integration_parameters.dt = whole;
 }
 
-/// Cuts of a step, at most; what is left of it then is made at once.
+/// Maximum number of cuts per step; the rest of the step is then made in one piece.
 pub const MOST_CUTS: u32 = 16;
 
-/// A part of a step, after which no two bodies have passed through each other.
+/// Runs a substep, after which no two bodies have passed through each other.
 fn part_of_step(
     world: &mut PhysicsWorld,
     fields: &FieldDispatcher,
@@ -77,7 +82,8 @@ fn part_of_step(
     hold_back(world, fields, &before);
 }
 
-/// Holds bodies back that passed through each other on their way from where they were, each where it first met another.
+/// Holds back bodies that passed through each other on their way from their earlier poses, each
+/// where it first met another.
 fn hold_back(
     world: &mut PhysicsWorld,
     fields: &FieldDispatcher,
@@ -85,6 +91,7 @@ fn hold_back(
 ) {
     let mut changed: Option<Vec<RigidBodyHandle>> = None;
     for _ in 0..MOST_ROUNDS {
+        // The motions of this substep.
         let movers: Vec<Mover<'_>> = (before.iter())
             .filter_map(|(handle, start)| Some((*handle, start, world.bodies.get(*handle)?)))
             .flat_map(|(handle, start, body)| {
@@ -92,11 +99,13 @@ fn hold_back(
                 Mover::all(world, handle, body, gone, 1.0)
             })
             .collect();
-        // What was held back may be in the way of another now; all others have been looked at.
+        // A body that was held back may be in the way of another now; all other pairs have been
+        // checked.
         let is_new = |body: &RigidBodyHandle| {
             let changed = changed.as_ref();
             changed.is_none_or(|changed| changed.contains(body))
         };
+        // The earliest touch of each body that met another.
         let mut held: Vec<(RigidBodyHandle, Real)> = Vec::new();
         for (index, a) in movers.iter().enumerate() {
             for b in &movers[index + 1..] {
@@ -117,6 +126,7 @@ fn hold_back(
         if held.is_empty() {
             return;
         }
+        // Move these bodies back to where they first met another.
         for &(handle, time) in &held {
             let start = before.iter().find(|(other, _)| *other == handle);
             if let (Some((_, start)), Some(body)) = (start, world.bodies.get_mut(handle)) {
@@ -132,7 +142,7 @@ fn hold_back(
     fields.tally().sweep_given_up();
 }
 
-/// How a body came from a pose to where it is, within a time of 1.
+/// Returns the motion of a body from an earlier pose to its current one, over a time of 1.
 fn motion_between(start: &Pose, body: &RigidBody) -> NonlinearRigidMotion {
     let center = body.mass_properties().local_mprops.local_com;
     let end = body.position();
@@ -150,7 +160,8 @@ fn dynamic_bodies(world: &PhysicsWorld) -> impl Iterator<Item = (RigidBodyHandle
     bodies.filter(|(_, body)| body.is_dynamic() && body.is_enabled())
 }
 
-/// When, within a time, two dynamic bodies first touch, of which one at least moves by more than half of its thickness.
+/// Returns when, within a duration, two dynamic bodies first touch. At least one of them must move
+/// by more than half of its thickness.
 fn first_touch_of_movers(
     world: &PhysicsWorld,
     fields: &FieldDispatcher,
@@ -169,7 +180,8 @@ fn first_touch_of_movers(
     for (index, a) in movers.iter().enumerate() {
         for b in &movers[index + 1..] {
             if let Some(time) = a.touch(b, fields, first.unwrap_or(duration)) {
-                // Where they are too deep already, the solver gets a moment to push them apart.
+                // Where the bodies are too deep already, the solver gets a moment to push them
+                // apart.
                 first = Some(time.max(2.0 * LEAST_SHARE * duration));
             }
         }
@@ -177,7 +189,7 @@ fn first_touch_of_movers(
     first
 }
 
-/// A collider of a body that moves.
+/// A collider of a moving body.
 struct Mover<'a> {
     body: RigidBodyHandle,
     collider: &'a Collider,
@@ -187,7 +199,8 @@ struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    /// When, within a time, two of them first touch, of which one at least moves by more than half of its thickness.
+    /// Returns when, within a duration, two movers first touch. At least one of them must move by
+    /// more than half of its thickness.
     fn touch(&self, other: &Mover<'_>, fields: &FieldDispatcher, duration: Real) -> Option<Real> {
         let (a, b) = (self, other);
         let is_needed = (a.is_fast || b.is_fast)
@@ -211,7 +224,7 @@ impl<'a> Mover<'a> {
         Some(hit.ok()??.time_of_impact)
     }
 
-    /// The colliders of a body that moves so for a time.
+    /// Returns a mover for each collider of a body with this motion.
     fn all(
         world: &'a PhysicsWorld,
         handle: RigidBodyHandle,
@@ -241,30 +254,38 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// Steps a second that suit bodies of about `size` \[m\], counting Rapier's default of 60 as right for a metre: what is a hundred times smaller falls
-/// its own height ten times sooner.
+/// Returns the number of steps per second that suits bodies of about `size` \[m\], given that
+/// Rapier's default of 60 suits a metre. A body a hundred times smaller falls its own height in a
+/// tenth of the time.
 pub fn steps_per_second(size: Real) -> Real {
     60.0 / size.sqrt()
 }
 
-/// When a body of about `size` \[m\] may sleep: as slow, for its size, as Rapier's defaults are for a metre, and after as many steps. To be set with
+/// Returns the sleep thresholds for a body of about `size` \[m\]: as slow, relative to its size, as
+/// Rapier's defaults are for a metre, and after as many steps. Set it with
 /// `RigidBody::activation_mut`.
 pub fn activation(size: Real) -> RigidBodyActivation {
     let time = size.sqrt();
     let mut activation = RigidBodyActivation::active();
-    // Times the length unit that [`configure`] sets.
+    // Relative to the length unit that [`configure`] sets.
     activation.normalized_linear_threshold /= time;
     activation.angular_threshold /= time;
     activation.time_until_sleep *= time;
     activation
 }
 
-/// Sets the lengths of a world for bodies of about `size` \[m\]: what [`install`] does for those who hold the parts of a world themselves.
+/// Sets the lengths of a world for bodies of about `size` \[m\]. [`install`] calls it; call it
+/// yourself if you hold the parts of a world separately.
 ///
-/// Rapier's lengths (how far contacts are foreseen, how deep bodies may rest in each other) are for bodies of a metre. Its recycling of contacts keeps
-/// old ones while a pair moves by less than 5 % of that: over the flat faces of boxes it may, over the bumps of concave bodies they would be wrong, and a fifth of a percent is
-/// left. Its clustering of manifolds takes normals that differ by five degrees for one, which stops a nut on its thread. Its contacts are springs of 30 Hz, in which
-/// a body sinks by 0.3 mm whatever its size: of those of small parts the frequency is raised, as that of the steps should be ([`steps_per_second`]).
+/// - Rapier's lengths (the prediction distance of contacts, how deep bodies may rest in each other)
+///   are for bodies of one metre. They are scaled to `size`.
+/// - Rapier's contact recycling keeps old contacts while a pair moves by less than 5 % of that
+///   length. This works over the flat faces of boxes, but the contacts would be wrong over the
+///   bumps of concave bodies. The limit is therefore a fifth of a percent.
+/// - Rapier's manifold clustering merges normals that differ by five degrees, which stops a nut on
+///   its thread. It is switched off.
+/// - Rapier's contacts are springs of 30 Hz, in which a body sinks by 0.3 mm whatever its size. For
+///   small parts the frequency is raised, as the step rate should be ([`steps_per_second`]).
 pub fn configure(parameters: &mut IntegrationParameters, size: Real) {
     parameters.length_unit = size;
     parameters.contact_recycling = true;

@@ -1,7 +1,8 @@
 //! Bodies of a decimetre dropped in Rapier gain no energy, and come to lie on the floor.
 //!
-//! A few models in some attitudes; with `TOUCHFIELD_LONG=1` all models of the library, and every closed
-//! mesh of the folder `TOUCHFIELD_MESHES`, in ten. `bench/src/bin/rapier_drops.rs` measures the same.
+//! By default a few models in some attitudes. With `TOUCHFIELD_LONG=1`: all models of the library
+//! and every closed mesh of the folder `TOUCHFIELD_MESHES`, in ten attitudes.
+//! `bench/src/bin/rapier_drops.rs` measures the same.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::{Quat, Vec3};
@@ -11,27 +12,31 @@ use touchfield::mesh::generate::catalogue;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, activation, install, steps_per_second};
 
-/// Longest side of a body, and how high its lowest point is at the start \[m\].
+/// Longest side of a body \[m\].
 const SIZE: f32 = 0.1;
+/// Height of the body's lowest point at the start \[m\].
 const HEIGHT: f32 = 0.2;
 const GRAVITY: f32 = 9.81;
 
-/// Share of the start's energy that a body may have more.
+/// Maximum energy gain over the start, as a share of the initial energy.
 const GAIN: f32 = 1e-3;
 
-/// Share of it by which its energy may rise again, as far as sweeps are to blame. A contact that pushes
-/// a body out lifts it: without sweeps up to 3 % for thin sheets that land flat.
+/// Maximum later rise of the energy, as a share of the initial energy, as far as sweeps are to
+/// blame. A contact that pushes a body out lifts it: without sweeps by up to 3 % for thin sheets
+/// that land flat.
 const RISE: f32 = 5e-3;
 
-/// How deep a body that rests may lie in the floor, as a share of its size.
+/// Maximum depth of a resting body in the floor, as a share of its size.
 const DEEP: f32 = 0.01;
 
 fn is_long() -> bool {
     std::env::var_os("TOUCHFIELD_LONG").is_some_and(|value| value != "0")
 }
 
-/// What a drop came to: gain over the start and rise over the least so far, shares of the start's
-/// energy; depth at the end \[m\]; whether it rests.
+/// Result of a drop.
+///
+/// `gain` is the energy gain over the start and `rise` the rise over the least energy so far, both
+/// as shares of the initial energy. `depth` is the depth at the end \[m\].
 struct Drop {
     gain: Real,
     rise: Real,
@@ -77,10 +82,10 @@ fn dropped(shape: &FieldShape, mesh: &TriangleMesh, attitude: u64, sweeps: usize
     }
 }
 
-/// The lowest corner of a turned mesh, from its origin \[m\].
+/// Returns the height of the lowest vertex of a turned mesh, relative to its origin \[m\].
 fn lowest(mesh: &TriangleMesh, rotation: Quat) -> f32 {
     let down = (rotation.inverse() * Vec3::Z).as_dvec3();
-    // Only vertices of faces: some files hold stray ones.
+    // Use only vertices of faces: some files contain stray ones.
     let corners = mesh.faces.iter().flatten();
     let heights = corners.map(|&vertex| mesh.vertices[vertex as usize].dot(down));
     heights.fold(f64::INFINITY, f64::min) as f32
@@ -114,8 +119,9 @@ fn scaled(mut mesh: TriangleMesh) -> TriangleMesh {
     mesh
 }
 
-/// A bolt hung in the air while its spin grew from 17 to 60 rad/s: taken for 0.2 mm thin, it was stopped
-/// at every step where it touched, and kept its speed.
+/// A bolt was stopped at every step. Its thickness was taken as 0.2 mm, so it was stopped at every
+/// step in which it touched, kept its speed, and hung in the air while its spin grew from 17 to 60
+/// rad/s.
 #[test]
 fn what_is_dropped_gains_no_energy() {
     let attitudes = if is_long() { 10 } else { 3 };

@@ -1,7 +1,9 @@
-//! Energy of bodies that bounce on several points at once: a field gains no more than Rapier's own shape does.
+//! Energy of bodies that bounce on several points at once: a field gains no more than Rapier's own
+//! shape does.
 //!
-//! A restitution of 1 is the hardest case: Rapier gives each contact of a manifold its speed back in turn, and with few iterations an edge or a face that lands askew may leave faster
-//! than it came. Its own boxes gain a third at most; ours must not gain more than those.
+//! A restitution of 1 is the hardest case. Rapier gives each contact of a manifold its speed back
+//! in turn, and with few iterations an edge or a face that lands askew may leave faster than it
+//! came. Rapier's own boxes gain at most a third; fields must not gain more than those.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -12,7 +14,8 @@ use touchfield_rapier::{FieldShape, Settings, install};
 const STEPS: usize = 6_000;
 const DROP: Real = 2.0;
 
-/// The most of the energy it began with that a body has, which falls without friction on a floor that gives all back.
+/// Returns the maximum energy, relative to the initial one, of a body that falls without friction
+/// on a floor with full restitution.
 fn most_energy(shape: SharedShape, turn: Vector) -> Real {
     let mut world = PhysicsWorld::new();
     install(&mut world, 1.0);
@@ -50,7 +53,9 @@ fn a_box_gains_no_more_energy_than_rapiers_own() {
     };
     let (ours, own) = (worst(&field.shared()), worst(&own));
     eprintln!("at most {ours}, own {own} of what they began with");
-    // Which way a box tumbles on is chance after a few bounces. Before contacts between others were dropped it was 42 for 1.3; while edges were told that would be closed after a corner threw the box back, up to 9 for 1.5.
+    // After a few bounces the tumbling of a box is chaotic. Two faults showed here. While contacts
+    // between two others were kept, the ratio was 42 against 1.3. While edges were reported that
+    // would close only after a corner had thrown the box back, it was up to 9 against 1.5.
     assert!(
         ours <= 1.1 * own,
         "{ours} for {own} of what they began with"

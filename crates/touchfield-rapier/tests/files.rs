@@ -1,5 +1,5 @@
-//! Colliders from files: a mesh file gives what its mesh gives, and a baked file keeps the shell and
-//! the faces that it holds.
+//! Colliders from files: a mesh file gives what its mesh gives, and a baked file keeps the shell
+//! and the faces that it holds.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use touchfield::ShapeSettings;
@@ -61,7 +61,7 @@ fn a_baked_file_keeps_its_shell_and_is_as_thick_as_its_faces() {
         (found / truth - 1.0).abs() < 0.05,
         "{found} for {truth}: by the faces, not by 24 nodes"
     );
-    // Without a shell it gets one of its own surface, of as many points as asked for.
+    // A file without a shell gets one from its surface, with about the requested number of points.
     let bare = write(None, None);
     let count = bare.shape().shell().unwrap().points().len();
     assert_ne!(bare.shape().shell(), shape.shell());

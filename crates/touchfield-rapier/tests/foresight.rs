@@ -1,4 +1,6 @@
-//! Bodies that are about to meet: their first contact is told before they are in each other, however coarse the points on their surfaces are; and points are looked at as far ahead as they go.
+//! Prediction of first contacts. The first contact of two bodies is reported before they overlap,
+//! however coarse the points on their surfaces are, and points are searched as far ahead as they
+//! move.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -16,7 +18,8 @@ use touchfield::shape::Shape;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, install};
 
-/// How deep a ball of 0.5 m that falls a metre and a bit gets, at 200 steps a second: 22 mm a step \[m\].
+/// Returns how deep a ball of radius 0.5 m lands after a fall of a little over a metre at 200 steps
+/// per second, which is 22 mm per step \[m\].
 fn depth_of_landing(ball: &FieldShape, floor: &FieldShape, higher: Real) -> Real {
     let mut world = PhysicsWorld::new();
     install(&mut world, 1.0);
@@ -40,8 +43,10 @@ fn depth_of_landing(ball: &FieldShape, floor: &FieldShape, higher: Real) -> Real
     0.5 - lowest
 }
 
-/// Points of a shell of 275 are up to 0.1 m apart, and the nearest lies millimetres higher than the foot of the ball. Rapier asks for contacts within 20 mm, points alone told of none at 17.7 mm, and a step
-/// of 19.9 mm ended in the floor: by chance of where the step before had ended.
+/// A ball with few points landed in the floor. With 275 points, the shell points are up to 0.1 m
+/// apart, and the lowest lies millimetres higher than the foot of the ball. Rapier requests
+/// contacts within 20 mm. The points alone reported none at 17.7 mm, and a step of 19.9 mm ended in
+/// the floor, depending on where the step before had ended.
 #[test]
 fn a_ball_of_few_points_is_seen_coming_as_late_as_its_points() {
     let mesh = icosphere(Icosphere {
@@ -56,7 +61,7 @@ fn a_ball_of_few_points_is_seen_coming_as_late_as_its_points() {
     let ball = FieldShape::from_mesh(&mesh.unwrap(), settings).unwrap();
     let floor = Cuboid::new(Vec3::new(2.0, 2.0, 0.25)).unwrap();
     let floor = FieldShape::from_field(floor, Settings::default()).unwrap();
-    // Wherever the step before the floor ends.
+    // For every place at which the step before the floor may end.
     let depths = (0..24u8).map(|k| (k, depth_of_landing(&ball, &floor, 1e-3 * Real::from(k))));
     for (k, depth) in depths {
         assert!(depth < 5e-4, "dropped {k} mm higher it is {depth} m deep");
@@ -67,7 +72,8 @@ static RING: LazyLock<FieldShape> = LazyLock::new(|| {
     FieldShape::from_field(Torus::new(0.4, 0.1).unwrap(), Settings::default()).unwrap()
 });
 
-/// How far from the other body each point of a shell is that is to be told, by looking at all of them: nearer than `wanted`, or than it may go in the next step.
+/// Returns the distances of the shell points that must be reported, by checking all of them: nearer
+/// than `wanted`, or nearer than the point may move in the next step.
 fn told_by_all_points(
     field: &Shape,
     shell: &Shape,
@@ -89,7 +95,7 @@ fn told_by_all_points(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Down the trees of spheres no point is lost, and none is told that goes less far.
+    /// The descent of the sphere trees loses no point, and reports none that moves less far.
     #[test]
     fn points_are_told_as_far_ahead_as_they_go(
         turned in prop::array::uniform3(-3.0f32..3.0),
@@ -113,7 +119,7 @@ proptest! {
         truth.extend(told_by_all_points(shape, shape, back, wanted, &ahead));
         told.sort_unstable_by(f32::total_cmp);
         truth.sort_unstable_by(f32::total_cmp);
-        // A point whose way ends within rounding of where it is told may be told or not.
+        // A point within rounding of its limit may be reported or not.
         for (some, others) in [(&told, &truth), (&truth, &told)] {
             let is_alone = |one: &&f32| {
                 let next = others.partition_point(|other| *other < **one - 1e-5);
@@ -122,7 +128,8 @@ proptest! {
             let alone = some.iter().filter(is_alone).count();
             prop_assert!(alone <= 2, "{alone} of {} are not among {}", some.len(), others.len());
         }
-        // No point is nearer than what pairs go by that are too far apart to meet.
+        // No point is nearer than the distance that decides whether a pair is too far apart to
+        // meet.
         let nearest = [now, now.inverse()].map(|pose| {
             let points = shape.shell().unwrap().points().iter();
             let distances = points.map(|&point| shape.field().distance(pose.transform_point(point)));

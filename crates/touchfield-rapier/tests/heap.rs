@@ -1,7 +1,9 @@
-//! Thin bodies that fall on each other are not left in each other: what is hit hard gives way into what is thick, not into its own kind.
+//! Thin bodies that fall on each other do not end up inside each other: a body that is hit hard may
+//! sink into a thick body, but not into another thin one.
 //!
-//! A bowl that is swept against the floor stops alone, and the one that follows it does not: if it were stopped as soon as it is a quarter of its wall deep, the next one would come to be in its
-//! wall, from where no way leads back.
+//! Only the bowl that is swept against the floor is stopped; the one that follows it is not. If it
+//! were stopped as soon as it is a quarter of its wall deep, the next bowl would end up in its
+//! wall, from where there is no way out.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -16,7 +18,7 @@ use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install};
 
 const WALL: f32 = 0.025;
 
-/// A bowl of a metre, open upwards (z).
+/// Returns a bowl of radius 0.5 m, open upwards (z).
 fn bowl() -> FieldShape {
     let mesh = generate::bowl(generate::Bowl {
         radius: 0.5,
@@ -26,7 +28,8 @@ fn bowl() -> FieldShape {
     FieldShape::from_mesh(&mesh.unwrap(), Settings::default()).unwrap()
 }
 
-/// When a bowl that stands 1 mm in what is below it, and sinks by `sinks` within a second, is to be stopped.
+/// Returns when a bowl is stopped that starts 1 mm deep in what is below it and sinks by `sinks`
+/// within a second.
 fn stopped(floor: &dyn Shape, sinks: Real) -> Option<Real> {
     let bowl = bowl();
     let half = floor.compute_local_aabb().half_extents().z;
@@ -61,7 +64,8 @@ fn a_bowl_is_stopped_in_a_plate_and_let_into_a_thick_floor_as_a_solid_body_would
     );
 }
 
-/// Pairs of bowls that are more than a fifth of a wall deep in each other after two seconds in a pit.
+/// Returns the depths of all pairs of bowls that overlap by more than a fifth of a wall after two
+/// seconds in a pit.
 fn stuck(bowl: &FieldShape, seed: u64) -> Vec<f32> {
     const BOWLS: usize = 70;
     let half = 0.45 * (BOWLS as Real).sqrt();
@@ -138,7 +142,8 @@ fn stuck(bowl: &FieldShape, seed: u64) -> Vec<f32> {
     depths
 }
 
-/// Which pairs end so is chance: while bowls were stopped at a quarter of their wall in the floor, 17 pairs of these heaps were left in each other; 5 are now.
+/// Bowls stuck in each other. Which pairs end so is chance: while bowls were stopped at a quarter
+/// of their wall in the floor, 17 pairs of these heaps were stuck; 5 are now.
 #[test]
 fn bowls_that_fall_on_each_other_are_not_left_in_each_other() {
     let bowl = bowl();

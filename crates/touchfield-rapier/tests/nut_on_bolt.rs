@@ -1,4 +1,5 @@
-//! A nut on a bolt: it turns down by itself, locks with friction, and never passes through a thread.
+//! A nut on a bolt: it turns down by itself, locks with friction, and never passes through a
+//! thread.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::f32::consts::TAU;
@@ -7,7 +8,7 @@ use touchfield::mesh::generate::{Bolt, MetricSize, Nut, bolt, nut};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install};
 
-/// Steps a second; users of another engine needed some two thousand.
+/// Steps per second; users of another engine needed about two thousand.
 const RATE: f32 = 240.0;
 
 struct Scene {
@@ -15,14 +16,17 @@ struct Scene {
     fields: FieldDispatcher,
     nut: RigidBodyHandle,
     pitch: f32,
-    /// Heights of the nut's middle: at the start, and where the thread ends.
+    /// Height of the nut's middle at the start.
     start: f32,
+    /// Height of the nut's middle where the thread ends.
     end: f32,
 }
 
-/// With sweeps or without: a nut that turns by itself never moves farther than its contacts are foreseen, and a sweep of two threads costs a hundred times its contacts.
+/// Builds the scene, with sweeps or without. A nut that turns by itself never moves farther than
+/// its contacts are predicted, and a sweep of two threads costs a hundred times as much as its
+/// contacts.
 fn scene(size: MetricSize, friction: f32, sweeps: bool) -> Scene {
-    // Real threads are round: the facets of a coarser mesh are a brake.
+    // Real threads are round: the facets of a coarser mesh act as a brake.
     let segments = 384;
     let bolt_model = Bolt {
         segments,
@@ -33,7 +37,7 @@ fn scene(size: MetricSize, friction: f32, sweeps: bool) -> Scene {
         ..Nut::of_size(size)
     };
     let pitch = size.pitch() as f32;
-    // Cells of a twelfth of a pitch: the play is as much.
+    // The cell size is a twelfth of a pitch, the same as the play.
     let nodes = |length: f64| (12.0 * length / size.pitch()) as u32;
     let settings = |length: f64| Settings {
         resolution: nodes(length),
@@ -83,7 +87,8 @@ fn scene(size: MetricSize, friction: f32, sweeps: bool) -> Scene {
 }
 
 impl Scene {
-    /// Steps for some seconds; tells the turn about the axis, and the farthest that height and turn were from the thread's law \[pitches\].
+    /// Simulates some seconds. Returns the turn about the axis, and the largest deviation of height
+    /// and turn from the thread's law \[pitches\].
     fn run(&mut self, seconds: f32) -> (f32, f32) {
         let (mut turned, mut off) = (0.0f32, 0.0f32);
         let heading = |world: &PhysicsWorld, nut: RigidBodyHandle| {
@@ -95,7 +100,8 @@ impl Scene {
         for _ in 0..(seconds * RATE) as u32 {
             self.world.step();
             let body = &self.world.bodies[self.nut];
-            // Where it points, not how fast it spins: less than half a turn a step.
+            // Uses the orientation, not the angular velocity; the nut turns by less than half a
+            // turn per step.
             let now = heading(&self.world, self.nut);
             turned += (now - before + 1.5 * TAU).rem_euclid(TAU) - 0.5 * TAU;
             before = now;
@@ -137,7 +143,7 @@ fn an_m8_nut_turns_down_by_itself() {
     turns_down_by_itself(MetricSize::M8);
 }
 
-/// With `TOUCHFIELD_LONG`: it takes a minute.
+/// Takes a minute, so it runs only with `TOUCHFIELD_LONG`.
 #[test]
 fn an_m16_nut_turns_down_by_itself() {
     if std::env::var_os("TOUCHFIELD_LONG").is_some() {
@@ -145,7 +151,7 @@ fn an_m16_nut_turns_down_by_itself() {
     }
 }
 
-/// The tangent of an M8's lead is 0.055.
+/// The tangent of an M8's lead angle is 0.055.
 #[test]
 fn friction_above_the_lead_locks_it_even_when_pushed() {
     let mut scene = scene(MetricSize::M8, 0.3, true);
@@ -164,7 +170,8 @@ fn friction_above_the_lead_locks_it_even_when_pushed() {
     );
 }
 
-/// With little friction, pushed by 50 times its weight, it may go down, and only by turning. With `TOUCHFIELD_LONG`: sweeps of two threads take minutes.
+/// With little friction and pushed by 50 times its weight, the nut may go down, but only by
+/// turning. Sweeps of two threads take minutes, so this runs only with `TOUCHFIELD_LONG`.
 #[test]
 fn pushed_hard_it_never_passes_through_a_thread() {
     if std::env::var_os("TOUCHFIELD_LONG").is_none() {

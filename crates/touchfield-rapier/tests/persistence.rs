@@ -1,4 +1,5 @@
-//! A world with fields, saved and restored, goes on to the same bits; what cannot be saved or read is told.
+//! A saved and restored world with fields continues to the same bits. What cannot be saved or read
+//! is reported.
 #![cfg(feature = "serde")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -30,7 +31,7 @@ fn bowl() -> FieldShape {
     FieldShape::from_mesh(&mesh.unwrap(), settings()).unwrap()
 }
 
-/// A ball by its code.
+/// Returns a ball whose field is a closure.
 fn closure(radius: f32) -> FieldShape {
     let declared = Declared {
         bounds: Aabb::from_center(Vec3::ZERO, Vec3::splat(radius)),
@@ -42,7 +43,7 @@ fn closure(radius: f32) -> FieldShape {
     FieldShape::from_field(field, settings()).unwrap()
 }
 
-/// Every way to a shape that is written down as numbers.
+/// Returns one shape for every construction that can be saved as numbers.
 fn shapes() -> Vec<SharedShape> {
     let bowl = bowl();
     let ring = FieldShape::from_field(Torus::new(0.06, 0.015).unwrap(), settings()).unwrap();
@@ -81,7 +82,7 @@ fn shapes() -> Vec<SharedShape> {
     ]
 }
 
-/// A heap in a pit, one body far off that soon sleeps, one that hangs on a joint.
+/// Returns a heap in a pit, one distant body that soon sleeps, and one that hangs on a joint.
 fn heap() -> (PhysicsWorld, FieldDispatcher) {
     let mut world = PhysicsWorld::new();
     let fields = FieldDispatcher::new(DispatcherSettings {
@@ -128,7 +129,7 @@ fn heap() -> (PhysicsWorld, FieldDispatcher) {
     (world, fields)
 }
 
-/// All that moves, bit by bit.
+/// Returns the state of everything that moves, bit by bit.
 fn state(world: &PhysicsWorld) -> Vec<String> {
     let bodies = world.bodies.iter();
     bodies
@@ -144,7 +145,8 @@ fn state(world: &PhysicsWorld) -> Vec<String> {
         .collect()
 }
 
-/// Runs both on: the same places at every step, and now and then the same bytes, which hold everything.
+/// Steps both worlds and compares them: positions at every step, and now and then the saved bytes,
+/// which hold everything.
 fn go_on_alike(
     mut one: (PhysicsWorld, FieldDispatcher),
     mut other: (PhysicsWorld, FieldDispatcher),
@@ -165,7 +167,7 @@ fn go_on_alike(
     }
     let counts = one.1.take_counts();
     assert_eq!(counts, other.1.take_counts());
-    // A heap may stop early; all else is handled.
+    // Sweeps in a heap may give up; everything else is handled.
     assert!(counts.unsupported == 0 && counts.refused == 0, "{counts:?}");
 }
 
@@ -190,7 +192,8 @@ fn a_heap_goes_on_to_the_same_bits() {
     }
 }
 
-/// Bodies that were moved, added and removed since the last step: what Rapier has not seen yet, it sees later.
+/// Bodies that were moved, added and removed since the last step: Rapier sees these changes only
+/// after restoring.
 #[test]
 fn changes_that_no_step_has_seen_are_kept() {
     let (mut world, fields) = heap();
@@ -230,7 +233,7 @@ fn what_colliders_share_is_stored_once() {
     let (two, twenty, own) = (bytes_of(2, true), bytes_of(20, true), bytes_of(20, false));
     let each = (own - twenty) / 18;
     assert!(each > 50_000, "a field takes {each} bytes");
-    // What is left is Rapier's state of a body.
+    // The rest is Rapier's state of a body.
     assert!((twenty - two) / 18 < 10_000, "{two} and {twenty} bytes");
 }
 
@@ -301,7 +304,7 @@ fn damaged_bytes_are_errors() {
     for place in (0..bytes.len()).step_by(bytes.len() / 500) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x10;
-        // Three bytes of the head mean nothing.
+        // Three bytes of the header are unused.
         assert_eq!(restore(&damaged).is_err(), !(9..12).contains(&place));
     }
     let mut longer = bytes.clone();

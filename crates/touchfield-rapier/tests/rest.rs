@@ -1,23 +1,24 @@
-//! Bodies made of fields come to rest where Rapier's own do, on every kind of floor, at every scale, and stay there.
+//! Bodies backed by fields come to rest where Rapier's own do, on every kind of floor, at every
+//! scale, and stay there.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use touchfield::field::primitive;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldShape, Settings, activation, install, steps_per_second};
 
-/// A body, as a field and as Rapier has it; where there is none, its rest height instead.
+/// A body as a field and as Rapier's own shape; `height` replaces the latter where Rapier has none.
 struct Kind {
     name: &'static str,
     field: FieldShape,
     own: Option<SharedShape>,
-    /// Height of its middle when it lies [units].
+    /// Height of the body's middle when it lies \[units\].
     height: Real,
 }
 
 fn kinds(scale: f32) -> Vec<Kind> {
     let settings = Settings::default();
     let s = scale;
-    // Fields stand along z, Rapier's along y: both lie here as they are let go, see `turned`.
+    // Fields stand along z, Rapier's shapes along y. Both are dropped lying down.
     vec![
         Kind {
             name: "sphere",
@@ -69,7 +70,7 @@ fn kinds(scale: f32) -> Vec<Kind> {
     ]
 }
 
-/// Rapier's own, which stands along y, along z.
+/// Returns Rapier's cylinder, which stands along y, turned to stand along z.
 fn cylinder_z(half_height: Real, radius: Real) -> SharedShape {
     let turned = Pose::new(Vector::ZERO, Vector::X * std::f32::consts::FRAC_PI_2);
     SharedShape::compound(vec![(turned, SharedShape::cylinder(half_height, radius))])
@@ -113,7 +114,8 @@ fn rapier_heights(count: usize) -> touchfield_rapier::rapier::parry::utils::Arra
     touchfield_rapier::rapier::parry::utils::Array2::new(count, count, vec![0.0; count * count])
 }
 
-/// Where the body is after it was let go a little above the floor: at three times, and whether it sleeps.
+/// Drops a body from a little above the floor. Returns its position after four seconds and at the
+/// end, and whether it sleeps.
 fn settle(
     shape: SharedShape,
     floor: (SharedShape, Vector),
@@ -125,7 +127,8 @@ fn settle(
     let s = scale;
     let mut world = PhysicsWorld::new();
     let fields = install(&mut world, s);
-    // What is smaller falls a larger part of itself in a step: steps as docs/RAPIER.md advises.
+    // A smaller body falls a larger part of its own size in a step, so the step rate follows
+    // docs/RAPIER.md.
     let rate = steps_per_second(s);
     world.integration_parameters.dt = 1.0 / rate;
     world.insert(
@@ -168,7 +171,7 @@ fn rests_like_rapier(scale: f32, seconds: u32) {
             );
             settle(own, floor, kind.height, scale, turn, seconds).0[1].y
         });
-        // Rapier's own capsule of a millimetre rolls off the floor.
+        // Rapier's own capsule of one millimetre rolls off the floor.
         let expected = expected.filter(|rest| (rest / s - kind.height).abs() < 0.02);
         for (floor_name, floor, at) in floors(scale) {
             let ([first, last], sleeps) = settle(
@@ -188,7 +191,8 @@ fn rests_like_rapier(scale: f32, seconds: u32) {
                 1e3 * drift
             );
             eprintln!("{line}");
-            // Rapier's own may rest up to its allowed error deep; those without one of its own are measured from the ideal.
+            // Rapier's own shapes may rest as deep as its allowed error; fields without a
+            // counterpart are compared with the ideal.
             let slack = if expected.is_some() { 0.001 } else { 0.006 };
             if !(off.abs() <= slack && drift <= 0.001 && sleeps) {
                 failures.push(line);
@@ -213,12 +217,13 @@ fn at_a_millimetre() {
     rests_like_rapier(0.001, 60);
 }
 
-/// Heights of a stack's bodies after six seconds, how far they move in the next fifty-four, how many sleep.
+/// Returns the heights of a stack's bodies after six seconds, how far they move in the next
+/// fifty-four, and how many sleep.
 fn stack(shape: &SharedShape, turn: Vector, first: Real, apart: Real) -> (Vec<Real>, Real, usize) {
     stack_of(shape, turn, [first, apart], 1.0)
 }
 
-/// The same with springs so many times as stiff, and as many steps more.
+/// Simulates a stack with contact springs `stiffer` times as stiff, and as many more steps.
 fn stack_of(
     shape: &SharedShape,
     turn: Vector,
@@ -284,7 +289,7 @@ fn ten_boxes_stand_as_high_as_rapiers_own() {
     assert!(drift < 0.001 && asleep == 10, "{drift}, {asleep} sleep");
 }
 
-/// Bowls that stand on their rims, one over the other; how high their rims are.
+/// Returns a bowl that stands on its rim, its turn, and the height of its rim.
 fn bowls() -> (FieldShape, Vector, Real) {
     let mesh = touchfield::mesh::generate::bowl(touchfield::mesh::generate::Bowl {
         radius: 0.5,
@@ -293,20 +298,22 @@ fn bowls() -> (FieldShape, Vector, Real) {
     })
     .unwrap();
     let bowl = FieldShape::from_mesh(&mesh, Settings::default()).unwrap();
-    // Open along +z, which is down here: hats on a hat.
+    // Open along +z, which points down here: bowls stacked like hats.
     let turn = Vector::X * std::f32::consts::FRAC_PI_2;
     let rim = bowl.shape().solid().max.z;
     (bowl, turn, rim)
 }
 
-/// By how much bowls are farther apart than the inner edge of a rim, 0.45 m wide, that lies on the ball of 0.5 m below.
+/// Returns by how much the bowls' spacing exceeds the ideal: the inner edge of a rim, 0.45 m wide,
+/// lies on the ball of 0.5 m below.
 fn off_spacing(heights: &[Real]) -> Vec<Real> {
     let expected = (0.5f32 * 0.5 - 0.45 * 0.45).sqrt();
     let pairs = heights.windows(2);
     pairs.map(|pair| pair[1] - pair[0] - expected).collect()
 }
 
-/// What lies lower carries more and sinks deeper, as in Rapier's own stacks: its own boxes sink by 6.3 mm into the lowest of ten.
+/// Lower bodies carry more and sink deeper, as in Rapier's own stacks: in a stack of ten of its
+/// boxes, the lowest sinks by 6.3 mm.
 #[test]
 fn ten_bowls_stay_in_each_other() {
     let (bowl, turn, rim) = bowls();
@@ -321,12 +328,13 @@ fn ten_bowls_stay_in_each_other() {
         off.iter().all(|off| off.abs() < own_sinks),
         "{off:?}, {own_sinks}"
     );
-    // The highest carries itself alone.
+    // The highest carries only itself.
     assert!(off[8].abs() < 0.001, "{off:?}");
     assert!(drift < 0.001 && asleep == 10, "{drift}, {asleep} sleep");
 }
 
-/// With springs that hardly give they are as far apart as bowls are: what they sink by otherwise is the solver's.
+/// With stiff springs the spacing is the geometric one: with normal springs, the sinking is due to
+/// the solver.
 #[test]
 fn ten_bowls_with_stiff_contacts_are_as_far_apart_as_bowls_are() {
     let (bowl, turn, rim) = bowls();

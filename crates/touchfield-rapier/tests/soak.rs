@@ -1,6 +1,8 @@
-//! A heap that never rests: the same bits on every run and number of threads; no number that is none, nobody lost, no memory that grows.
+//! A heap that never rests. It must reach the same bits on every run and with any number of
+//! threads, produce no NaN, lose no body, and not grow in memory.
 //!
-//! With `TOUCHFIELD_LONG` a hundred thousand steps, else a thousand. `TOUCHFIELD_HASH` names a file to which the heap's bits are written: builds with other features must leave the same.
+//! It runs a thousand steps, or a hundred thousand with `TOUCHFIELD_LONG`. `TOUCHFIELD_HASH` names
+//! a file to which the heap's bits are written: builds with other features must write the same.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::{Mutex, PoisonError};
@@ -9,14 +11,14 @@ use touchfield::mesh::generate::{self, Bowl, Torus};
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install, steps_per_second};
 
-/// Memory is that of the process: one test at a time.
+/// Memory is measured per process, so only one test runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Half of the pit's width \[m\].
 const PIT: Real = 0.15;
 const BODIES: usize = 12;
 
-/// Bowls and rings above a pit.
+/// Builds a heap of bowls and rings above a pit.
 fn heap() -> (PhysicsWorld, FieldDispatcher, Vec<RigidBodyHandle>) {
     let settings = Settings {
         resolution: 40,
@@ -37,7 +39,7 @@ fn heap() -> (PhysicsWorld, FieldDispatcher, Vec<RigidBodyHandle>) {
     let fields = install(&mut world, 0.1);
     world.gravity = Vector::new(0.0, 0.0, -9.81);
     world.integration_parameters.dt = 1.0 / steps_per_second(0.1);
-    // Half-spaces have no other side to come out on.
+    // Half-spaces have no other side to come out on, so no CCD is needed.
     world.integration_parameters.max_ccd_substeps = 0;
     for (normal, at) in [
         (Vector::Z, Vector::ZERO),
@@ -70,7 +72,7 @@ fn heap() -> (PhysicsWorld, FieldDispatcher, Vec<RigidBodyHandle>) {
     (world, fields, bodies)
 }
 
-/// A step; now and then one of them is thrown up, so that the heap never settles.
+/// Runs a step; now and then one of the bodies is thrown up, so that the heap never settles.
 fn step(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], index: usize) {
     if index % 97 == 96 {
         let body = &mut world.bodies[bodies[index / 97 % bodies.len()]];
@@ -80,7 +82,7 @@ fn step(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], index: usize) {
     world.step();
 }
 
-/// Where all bodies are and how they move, as bits.
+/// Returns positions, orientations and velocities of all bodies as bits.
 fn bits(world: &PhysicsWorld) -> Vec<u32> {
     let numbers = world.bodies.iter().flat_map(|(_, body)| {
         let places = body.translation().to_array().into_iter();
@@ -116,7 +118,7 @@ fn the_heap_has_the_same_bits_on_every_run_and_number_of_threads() {
     }
 }
 
-/// Memory of this process \[bytes\], where the system tells.
+/// Returns the memory of this process \[bytes\], where the system reports it.
 fn memory() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     pages
@@ -130,7 +132,8 @@ fn memory() -> Option<usize> {
 #[test]
 fn the_heap_goes_on_for_long() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // Buffers grow with the deepest heap so far, by little; in the long run a leak of thirteen bytes a step would be a mebibyte.
+    // Buffers grow a little with the deepest heap so far. In the long run, a leak of thirteen bytes
+    // per step would be a mebibyte.
     let (steps, growth) = match std::env::var_os("TOUCHFIELD_LONG") {
         Some(_) => (100_000, 1 << 20),
         None => (1_000, 4 << 20),

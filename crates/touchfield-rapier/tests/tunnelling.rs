@@ -1,6 +1,8 @@
-//! Fast bodies do not pass through thin ones, whatever they are made of, however they spin, and whoever moves.
+//! Fast bodies do not pass through thin ones, whatever they are made of, however they spin, and
+//! whichever of them moves.
 //!
-//! `TOUCHFIELD_LONG=1` runs twelve thousand cases instead of some hundreds; with `TOUCHFIELD_PIECE=3/20` the third of twenty pieces of them.
+//! `TOUCHFIELD_LONG=1` runs twelve thousand cases instead of some hundreds; `TOUCHFIELD_PIECE=3/20`
+//! restricts it to the third of twenty pieces.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use touchfield::field::{Difference, Intersection, primitive};
@@ -8,7 +10,7 @@ use touchfield::shape::Convex;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install, step};
 
-/// The same cases on every run.
+/// Random numbers that are the same on every run.
 struct Random(touchfield::geom::Random);
 
 impl Random {
@@ -36,7 +38,7 @@ fn cases() -> usize {
     }
 }
 
-/// Which piece of the long run, and of how many.
+/// Returns the piece of the long run to execute, and the number of pieces.
 fn piece() -> (usize, usize) {
     let piece = std::env::var("TOUCHFIELD_PIECE").ok();
     let piece = piece.as_deref().and_then(|piece| piece.split_once('/'));
@@ -44,7 +46,7 @@ fn piece() -> (usize, usize) {
     numbers.unwrap_or((0, 1))
 }
 
-/// The cases of a test, other ones in every piece.
+/// Returns the random numbers of a test, which differ between pieces.
 fn random(test: u64) -> Random {
     Random(touchfield::geom::Random::new(
         test + 1_000 * piece().0 as u64,
@@ -63,7 +65,7 @@ fn ring() -> FieldShape {
     FieldShape::from_field(primitive::Torus::new(0.1, 0.03).unwrap(), settings()).unwrap()
 }
 
-/// A bowl, open along +z.
+/// Returns a bowl, open along +z.
 fn bowl() -> FieldShape {
     let outer = primitive::Sphere::new(0.15).unwrap();
     let inner = primitive::Sphere::new(0.13).unwrap();
@@ -87,7 +89,7 @@ fn slab() -> FieldShape {
     FieldShape::from_field(primitive::Cuboid::new(half).unwrap(), settings()).unwrap()
 }
 
-/// A plate across x, of half this thickness.
+/// Returns plates across x with this half thickness.
 fn plates(half: f32) -> Vec<(&'static str, SharedShape)> {
     let extents = glam::Vec3::new(half, 2.0, 2.0);
     let field = FieldShape::from_convex(Convex::cuboid(extents).unwrap()).unwrap();
@@ -115,7 +117,8 @@ fn world() -> (PhysicsWorld, FieldDispatcher) {
     (world, fields)
 }
 
-/// Shoots a body at a plate at x = 0 and tells where it is when it should long have passed.
+/// Shoots a body at a plate at x = 0. Returns its depth when it should long have passed, and a
+/// description of the case.
 fn shot(body: &FieldShape, plate: &SharedShape, random: &mut Random) -> (f32, String) {
     let (mut world, _fields) = world();
     world.insert(
@@ -144,7 +147,7 @@ fn shot(body: &FieldShape, plate: &SharedShape, random: &mut Random) -> (f32, St
         world.step();
     }
     let at = world.bodies[handle].center_of_mass();
-    // Beside the plate it may pass.
+    // The body may pass beside the plate.
     let missed = at.y.abs() > 1.7 || at.z.abs() > 1.7;
     let depth = if missed { -1.0 } else { at.x };
     (
@@ -163,7 +166,7 @@ fn nothing_passes_through_a_plate() {
         for (plate_name, plate) in plates(half) {
             for case in 0..cases() / 6 {
                 let (name, body) = &bodies[case % bodies.len()];
-                // What it may meet is thinner than itself.
+                // The plate may be thinner than the body itself.
                 let body = body.with_thickness(half);
                 let (at, line) = shot(&body, &plate, &mut random);
                 count += 1;
@@ -181,7 +184,7 @@ fn nothing_passes_through_a_plate() {
     );
 }
 
-/// Plain Rapier loses 11 of 705 through a trimesh floor.
+/// Plain Rapier loses 11 of 705 slabs through a trimesh floor.
 #[test]
 fn a_spinning_slab_stays_on_the_floor() {
     let mut random = random(2);
@@ -256,7 +259,7 @@ fn nothing_passes_through_a_bowl() {
             world.step();
         }
         let at = world.bodies[handle].translation();
-        // Under the bowl, within its rim.
+        // Below the bowl, within its rim.
         if at.length() > 0.15 && at.z < 0.0 && at.truncate().length() < 0.15 {
             failures.push(format!("case {case}: {start} at {speed} m/s ends at {at}"));
         }
@@ -270,7 +273,7 @@ fn nothing_passes_through_a_bowl() {
     );
 }
 
-/// Plain Rapier loses 142 to 200 of 200, with continuous collision detection for both.
+/// Plain Rapier loses 142 to 200 of 200, with CCD enabled for both bodies.
 #[test]
 fn two_moving_bodies_do_not_pass_through_each_other() {
     let mut random = random(4);
@@ -297,7 +300,7 @@ fn two_moving_bodies_do_not_pass_through_each_other() {
                 .linvel(Vector::new(-right, 0.0, 0.0)),
             ColliderBuilder::new(plate.shared()).density(500.0),
         );
-        // As seen from the plate, whose own axis is x: through it, or around it.
+        // In the frame of the plate, whose normal is x: through it, or around it.
         let seen = |world: &PhysicsWorld| {
             let plate = world.bodies[second].position();
             plate.inverse_transform_point(world.bodies[first].center_of_mass())
@@ -326,14 +329,15 @@ fn two_moving_bodies_do_not_pass_through_each_other() {
     );
 }
 
-/// Whether the middle lines of two rings are linked: an odd number of times one passes through the disc of the other.
+/// Returns whether the centre lines of two rings are linked: one passes through the disc of the
+/// other an odd number of times.
 fn are_linked(first: &Pose, second: &Pose, radius: Real) -> bool {
     let relative = first.inverse() * *second;
     let (u, v) = (
         relative.rotation * (radius * Vector::X),
         relative.rotation * (radius * Vector::Y),
     );
-    // Where the height of the second's middle line over the plane of the first is 0.
+    // Find where the centre line of the second ring crosses the plane of the first.
     let most = u.z.hypot(v.z);
     let height = relative.translation.z;
     if height.abs() >= most {
@@ -349,7 +353,7 @@ fn are_linked(first: &Pose, second: &Pose, radius: Real) -> bool {
     crossings.count() == 1
 }
 
-/// Two rings on their way to each other, the second of which may stand still.
+/// Two rings on their way to each other, the second of which may be fixed.
 #[derive(Clone, Copy, Debug)]
 struct Rings {
     speeds: [Real; 2],
@@ -375,7 +379,7 @@ impl Rings {
         }
     }
 
-    /// The step after which they are links of a chain.
+    /// Returns the step after which the rings are linked, if they ever are.
     fn linked_after(&self, ring: &FieldShape) -> Option<usize> {
         let (mut world, fields) = world();
         let [left, right] = self.speeds;
@@ -406,7 +410,7 @@ impl Rings {
     }
 }
 
-/// Two rings that are not links of a chain do not become so, whether one stands still or both move.
+/// Two rings that are not linked do not become so, whether one is fixed or both move.
 #[test]
 fn rings_do_not_pass_through_rings() {
     let mut random = random(5);
@@ -427,7 +431,7 @@ fn rings_do_not_pass_through_rings() {
     );
 }
 
-/// Two of the long series were, both moving.
+/// In two cases of the long series, both with moving rings, they were linked.
 #[test]
 fn rings_that_what_they_hit_throws_into_each_other_are_not_linked() {
     let ring = ring();

@@ -1,4 +1,5 @@
-//! Fields in a world: partners, compounds, sensors, rays, energy, the same bits, and what cannot be done is counted.
+//! Fields in a world: partners, compounds, sensors, rays, energy, bitwise repeatability, and counts
+//! of what cannot be handled.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Mutex;
@@ -28,7 +29,8 @@ fn ring() -> FieldShape {
     FieldShape::from_field(primitive::Torus::new(0.4, 0.12).unwrap(), settings()).unwrap()
 }
 
-/// Every solid of Rapier's, held against a ball made of a field, is as far from it as parry says from the ball's middle.
+/// The distance between each of Rapier's solids and a ball backed by a field matches parry's
+/// distance from the ball's middle.
 #[test]
 fn partners_are_where_rapier_has_them() {
     let fields = FieldDispatcher::default();
@@ -238,7 +240,8 @@ fn rays_and_points_meet_the_surface() {
     assert!(!projection.is_inside && ring.contains_local_point(Vector::new(0.4, 0.05, 0.0)));
 }
 
-/// A ball that loses nothing, over ten thousand steps: what it gains is rounding.
+/// A ball that bounces without loss for ten thousand steps gains no more energy than rounding
+/// explains.
 #[test]
 fn an_elastic_drop_gains_no_energy() {
     let mut world = PhysicsWorld::new();
@@ -272,14 +275,16 @@ fn an_elastic_drop_gains_no_energy() {
     assert!(most <= 1.001 * start, "{most} from {start}");
 }
 
-/// A free body made of a field tumbles as Rapier's own: it loses as much energy and turns its momentum as far, by how Rapier integrates.
+/// A freely tumbling body backed by a field behaves as Rapier's own: through Rapier's integrator,
+/// it loses as much energy and its angular momentum turns as far.
 #[test]
 fn a_free_tumbling_body_keeps_what_rapier_keeps() {
     let half = glam::Vec3::new(0.5, 0.3, 0.2);
     let convex = FieldShape::from_convex(Convex::cuboid(half).unwrap()).unwrap();
     let field = primitive::Cuboid::new(half).unwrap();
     let field = FieldShape::from_field(field, Settings::default()).unwrap();
-    // Mass, and by which share energy and momentum are off after ten thousand steps.
+    // Returns the mass, and the relative errors of energy and angular momentum after ten thousand
+    // steps.
     let kept = |shape: SharedShape| {
         let mut world = PhysicsWorld::new();
         install(&mut world, 1.0);
@@ -320,7 +325,7 @@ fn a_free_tumbling_body_keeps_what_rapier_keeps() {
     }
 }
 
-/// The states of a small heap, as bits.
+/// Returns the state of a small heap as bits.
 fn heap(threads: usize) -> Vec<u32> {
     let run = || {
         let mut world = PhysicsWorld::new();

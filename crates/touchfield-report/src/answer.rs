@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::terminal;
 
-/// What a command found out or did, said twice.
+/// The result of a command, as text and as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// For people; lines that end in a line break.
+    /// Text for people: lines that each end in a line break.
     pub text: String,
-    /// For scripts; an object.
+    /// JSON object for scripts.
     pub json: Value,
 }
 
 impl Answer {
-    /// Prints one of the two on stdout. A reader that has closed its end has heard enough: no
+    /// Prints the text or the JSON on stdout. A reader that has closed its end of a pipe is not an
     /// error.
     pub fn print(&self, as_json: bool) -> io::Result<()> {
         let mut out = io::stdout().lock();
@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// Returns one object with the keys of both; those of `more` win.
+/// Returns one object with the keys of both. Where both have a key, the value of `more` is used.
 pub fn merged(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);

@@ -1,6 +1,7 @@
-//! Counts, lengths, times and amounts of memory, with the digits that count and a unit that suits.
+//! Formatting of counts, lengths, times and amounts of memory, with significant digits and a
+//! suitable unit.
 
-/// Returns a count with its thousands set apart: `1,234,567`.
+/// Formats a count with thousands separators: `1,234,567`.
 pub fn count(number: impl Into<u64>) -> String {
     let digits = number.into().to_string();
     let mut text = String::new();
@@ -13,18 +14,18 @@ pub fn count(number: impl Into<u64>) -> String {
     text
 }
 
-/// Returns [`count`] of a `usize`.
+/// Formats a `usize` like [`count`].
 pub fn count_of(number: usize) -> String {
     count(number as u64)
 }
 
-/// Returns a number with three significant digits: `1.23`, `45.6`, `789`, `1230`.
+/// Formats a number with three significant digits: `1.23`, `45.6`, `789`, `1230`.
 pub fn digits(number: f64) -> String {
     significant(number, 3)
 }
 
-/// Returns a number with `count` significant digits; more only before the point. Numbers far from 1
-/// get an exponent.
+/// Formats a number with `count` significant digits. Digits before the decimal point are never cut.
+/// Very large and very small numbers get an exponent.
 pub fn significant(number: f64, count: i32) -> String {
     if number == 0.0 || !number.is_finite() {
         // Adding turns −0 to 0.
@@ -46,7 +47,7 @@ pub fn significant(number: f64, count: i32) -> String {
     }
 }
 
-/// `1.23e45`, with at most so many decimals.
+/// Formats a number as `1.23e45` with at most `decimals` decimals.
 fn exponential(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$e}");
     match text.split_once('e') {
@@ -58,15 +59,15 @@ fn exponential(number: f64, decimals: usize) -> String {
     }
 }
 
-/// Returns a length \[m\] in the unit that suits it: `1.23 mm`.
+/// Formats a length \[m\] in a suitable unit: `1.23 mm`.
 pub fn length(metres: impl Into<f64>) -> String {
     let metres = metres.into();
     let (factor, unit) = length_unit(metres);
     format!("{} {unit}", digits(metres * factor))
 }
 
-/// Returns how many units make a metre, and the name of the unit, such that a length \[m\] has one
-/// to three digits before the point.
+/// Returns the number of units per metre and the name of the unit, such that a length \[m\] has one
+/// to three digits before the decimal point.
 pub fn length_unit(metres: f64) -> (f64, &'static str) {
     match metres.abs() {
         0.0 => (1e3, "mm"),
@@ -78,7 +79,7 @@ pub fn length_unit(metres: f64) -> (f64, &'static str) {
     }
 }
 
-/// Returns an area (`power` 2) or a volume (`power` 3) in the unit that suits it.
+/// Formats an area (`power` 2) or a volume (`power` 3) in a suitable unit.
 pub fn measure(value: f64, power: i32) -> String {
     const UNITS: [(&str, f64); 5] = [
         ("m", 1.0),
@@ -94,12 +95,12 @@ pub fn measure(value: f64, power: i32) -> String {
     format!("{} {unit}{sign}", significant(number, 4))
 }
 
-/// Returns a length \[m\], and how many cells it spans.
+/// Formats a length \[m\] and the number of cells it spans.
 pub fn length_in_cells(metres: f32, cell_size: f32) -> String {
     format!("{} ({:.2} cells)", length(metres), metres / cell_size)
 }
 
-/// Returns an amount of memory: `8.4 MB`.
+/// Formats an amount of memory: `8.4 MB`.
 pub fn bytes(number: u64) -> String {
     match number as f64 {
         size if size < 1e3 => format!("{number} B"),
@@ -110,7 +111,7 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Returns a large number in short: `12.3 M`.
+/// Formats a large number in short: `12.3 M`.
 pub fn rounded(number: f64) -> String {
     match number {
         number if number < 1e3 => digits(number),
@@ -119,7 +120,7 @@ pub fn rounded(number: f64) -> String {
     }
 }
 
-/// Returns a time \[s\] in the unit that suits it: `12.3 ms`.
+/// Formats a time \[s\] in a suitable unit: `12.3 ms`.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{} µs", digits(s * 1e6)),
@@ -128,7 +129,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Returns a count and its noun: `1 face`, `1,234 faces`.
+/// Formats a count with its noun: `1 face`, `1,234 faces`.
 pub fn plural(number: usize, one: &str, many: &str) -> String {
     format!(
         "{} {}",

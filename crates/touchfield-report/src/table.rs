@@ -2,7 +2,7 @@
 
 use crate::terminal;
 
-/// Named facts, one a line, their values aligned.
+/// Named facts, one per line, with aligned values.
 #[derive(Default)]
 pub struct Facts(Vec<(&'static str, String)>);
 
@@ -23,7 +23,7 @@ impl Facts {
 }
 
 /// Returns rows below headings, in aligned columns. Columns whose heading begins with `>` are
-/// aligned to the right.
+/// right-aligned.
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let titles: Vec<&str> = headings
         .iter()
@@ -58,7 +58,8 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Returns a list with a dash before every entry, below its heading; nothing for an empty list.
+/// Returns a list with a dash before every entry, below its heading; an empty string for an empty
+/// list.
 pub fn list(heading: &str, entries: &[String]) -> String {
     if entries.is_empty() {
         return String::new();

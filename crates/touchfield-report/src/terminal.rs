@@ -1,18 +1,18 @@
-//! Text from files and file names, made harmless for a terminal.
+//! Escapes text from files and file names so that it is harmless on a terminal.
 //!
-//! Input: any text. Output: the same with control characters and changes of writing direction
-//! written out, as `\u{1b}`.
-//! Cost: one pass; a copy only where something is written out.
+//! Input: any text. Output: the same text, with control characters and changes of writing direction
+//! escaped as `\u{1b}`.
+//! Cost: one pass; a copy only where something is escaped.
 //! Not for: quoting arguments for a shell.
 //!
-//! A note in a baked file, or a path, may hold escape sequences that recolour, retitle or forge a
-//! terminal's content.
+//! A note in a baked file, or a path, may contain escape sequences that recolour, retitle or forge
+//! a terminal's content.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Whether a terminal may obey a character rather than show it: controls, and marks that reorder
-/// the text around them.
+/// Returns whether a terminal may obey a character rather than show it: control characters, and
+/// marks that reorder the text around them.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -32,12 +32,12 @@ fn write_out(text: &str, is_bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Returns the text as one line: line breaks are written out too.
+/// Returns the text as one line: line breaks are escaped too.
 pub fn line(text: &str) -> Cow<'_, str> {
     write_out(text, is_obeyed)
 }
 
-/// Returns the text with its line breaks kept: for lines of our own making.
+/// Returns the text with its line breaks kept, for lines that the program itself composed.
 pub fn lines(text: &str) -> Cow<'_, str> {
     write_out(text, |c| c != '\n' && is_obeyed(c))
 }
@@ -47,7 +47,8 @@ pub fn path(path: &Path) -> String {
     line(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns JSON that means the same: what is left raw in its strings becomes `\u009b` and the like.
+/// Returns equivalent JSON in which characters that a terminal may obey are escaped as `\u009b` and
+/// the like.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return text.into();
@@ -55,7 +56,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match is_obeyed(c) {
-            // All of them are below 2¹⁶, so that one group of four digits is enough.
+            // All of these are below 2¹⁶, so one group of four digits is enough.
             true => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
             false => shown.push(c),
         }

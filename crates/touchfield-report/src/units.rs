@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// What the numbers of a mesh file are.
+/// Length unit of the numbers in a mesh file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Units {
     /// metres
@@ -17,7 +17,7 @@ pub enum Units {
 }
 
 impl Units {
-    /// How many metres one is.
+    /// Returns the length of one unit \[m\].
     pub fn metres(self) -> f64 {
         match self {
             Units::M => 1.0,
@@ -27,7 +27,7 @@ impl Units {
         }
     }
 
-    /// In words, plural.
+    /// Returns the name of the unit, in the plural.
     pub fn name(self) -> &'static str {
         match self {
             Units::M => "metres",

@@ -1,7 +1,8 @@
-//! `touchfield bench`: the door to the experiments of `touchfield-papers`, which measure what papers
-//! have measured.
+//! `touchfield bench`: runs the experiments of `touchfield-papers`, which repeat measurements of
+//! papers.
 //!
-//! Here is only what the command lends them: its limits, its progress bars, its way to write files.
+//! This file only provides what the experiments need from the command: its limits, its progress
+//! bars, its file output.
 
 use std::path::Path;
 
@@ -87,7 +88,8 @@ impl From<Failure> for Stop {
         match failure {
             Failure::Limit(_) => Stop::Limit(message),
             Failure::Disagreement(_) => Stop::Disagreement(message),
-            // A cancelled process ends as such before it answers, whatever a bench makes of it.
+            // A cancelled process exits as cancelled before it answers, whatever a bench makes of
+            // this error.
             Failure::BadInput(_) | Failure::Contact(_) | Failure::Cancelled => {
                 Stop::BadInput(message)
             }

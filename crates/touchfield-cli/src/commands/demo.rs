@@ -1,4 +1,4 @@
-//! `touchfield demo`: the whole story on built-in shapes.
+//! `touchfield demo`: the whole pipeline on built-in shapes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::picture::{
 };
 use crate::report::{self, Answer, terminal};
 
-/// One model of the demonstration: its name in the catalogue, where to look from, where to cut.
+/// One model of the demonstration: its name in the catalogue, the view, and the axis of the slice.
 struct Exhibit {
     model: &'static str,
-    /// [degrees]
+    /// Azimuth of the view [degrees].
     azimuth: f32,
-    /// [degrees]
+    /// Elevation of the view [degrees].
     elevation: f32,
     axis: Axis,
 }
@@ -60,21 +60,21 @@ const PICTURE: (u32, u32) = (720, 600);
 
 const SLICE_CAPTION: &str = "signed distance: blue inside, orange outside";
 
-/// Bake, render and slice three built-in models; needs no file
+/// Bake, render and slice three built-in models; needs no input file
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   touchfield demo --out shown    then open shown/sheet.png")]
 pub(crate) struct Arguments {
-    /// Folder to write to; made if it is not there
+    /// Output folder; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "touchfield-demo")]
     out: PathBuf,
-    /// Nodes along the longest side
+    /// Number of nodes along the longest side
     #[arg(long, value_name = "N", default_value_t = 160, hide = true)]
     resolution: u32,
 }
 
-/// What became of an exhibit.
+/// The results for one exhibit.
 struct Shown {
     render: Canvas,
     slice: Canvas,
@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// Makes, bakes and draws one model.
+/// Generates, bakes and draws one model.
 fn show(
     arguments: &Arguments,
     common: &Common,
@@ -141,6 +141,7 @@ fn show(
     model: &Model,
     number: usize,
 ) -> Result<Shown, Failure> {
+    // Write the mesh, bake it, and write the field.
     let path = |ending: &str| arguments.out.join(format!("{}{ending}", model.name));
     let mesh = model
         .mesh()
@@ -161,6 +162,7 @@ fn show(
     let file_path = path(".tfs");
     let bytes = file::write_file(&file_path, &baked.field, &baked.provenance)
         .map_err(|error| Failure::of_baked_file(&error))?;
+    // Collect its table row, its JSON and its caption.
     let row = table_row(model.name, mesh.faces.len(), &baked, bytes);
     let timing = json!({
         "model": model.name,
@@ -180,6 +182,7 @@ fn show(
         report::length(baked.field.error_bound())
     );
 
+    // Draw the pictures.
     let body = Body {
         name: load::name_of(&file_path),
         field: Arc::new(baked.field),
@@ -226,7 +229,7 @@ fn draw_render(body: &Body, exhibit: &Exhibit, number: usize) -> Result<Canvas, 
     render::draw(&[(body, Pose::IDENTITY, colour)], &settings)
 }
 
-/// A slice of the size of a render: as wide as it can be, amid white.
+/// Draws a slice on a white canvas of the size of a render, as wide as fits.
 fn draw_slice(body: &Body, exhibit: &Exhibit) -> Result<Canvas, Failure> {
     let slice = |width: u32| {
         let settings = SliceSettings {
@@ -241,7 +244,7 @@ fn draw_slice(body: &Body, exhibit: &Exhibit) -> Result<Canvas, Failure> {
     let mut width = PICTURE.0;
     let mut picture = slice(width)?;
     while picture.height() > PICTURE.1 {
-        // Labels do not shrink with the map, so once may not be enough.
+        // Labels do not shrink with the map, so one pass may not be enough.
         width = (width * PICTURE.1 / picture.height()).min(width - 1);
         picture = slice(width)?;
     }

@@ -1,4 +1,4 @@
-//! The subcommands, one per file, in rooms by what they are about.
+//! The subcommands, one per file, grouped by subject.
 
 pub(crate) mod bench;
 pub(crate) mod demo;

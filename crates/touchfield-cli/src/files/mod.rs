@@ -1,4 +1,4 @@
-//! Files in the formats of others, and files written whole or not at all.
+//! Files in the formats of other programs, and files that are written atomically.
 
 pub(crate) mod npy;
 pub(crate) mod npz;

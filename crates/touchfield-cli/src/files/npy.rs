@@ -1,12 +1,15 @@
 //! NumPy's `.npy` files: points in, rows of numbers out; and the arrays in `.npz` files.
 //!
-//! Input: the bytes of a file of shape (N, 3), `f4` or `f8`, either byte order, C or Fortran order; or a [`Header`] and what follows it.
-//! Output: the points as `[f64; 3]`, or number after number; or a file of any shape, `<f4` or `<f8`.
-//! Cost: one pass; no count in the file is trusted before the bytes behind it are there.
+//! Input: the bytes of a file of shape (N, 3), `f4` or `f8`, either byte order, C or Fortran order;
+//! or a [`Header`] and the bytes after it.
+//! Output: the points as `[f64; 3]`, or number after number; or a file of any shape, `<f4` or
+//! `<f8`.
+//! Cost: one pass; no count in the file is trusted before the bytes behind it have been read.
 //! Not for: other types, structured or pickled arrays, which are refused.
 //!
-//! Format: NumPy enhancement proposal 1 and `numpy.lib.format`. The header is a Python literal of three known keys, so it is
-//! read by looking for these keys rather than with a parser for all of Python's literals.
+//! Format: NumPy enhancement proposal 1 and `numpy.lib.format`. The header is a Python literal of
+//! three known keys, so it is read by searching for these keys rather than with a parser for all of
+//! Python's literals.
 
 use std::io::{self, Read, Write};
 
@@ -52,7 +55,7 @@ pub(crate) enum NpyError {
     NotRead(String),
 }
 
-/// Reads the rows of a file, of so many numbers each.
+/// Reads the rows of a file, with N numbers each.
 pub(crate) fn rows<const N: usize>(bytes: &[u8]) -> Result<Vec<[f64; N]>, NpyError> {
     let mut data = bytes;
     let header = Header::read(&mut data)?;
@@ -73,7 +76,7 @@ pub(crate) fn rows<const N: usize>(bytes: &[u8]) -> Result<Vec<[f64; N]>, NpyErr
             found: data.len(),
         });
     }
-    // Within the file, hence within `usize`.
+    // This fits `usize`, because the rows are in the file.
     let count = rows as usize;
     let number = |index: usize| header.number_at(&data[index * width..]);
     let row = |row: usize| match header.fortran_order {
@@ -83,7 +86,7 @@ pub(crate) fn rows<const N: usize>(bytes: &[u8]) -> Result<Vec<[f64; N]>, NpyErr
     Ok((0..count).map(row).collect())
 }
 
-/// Types of numbers that are read.
+/// Number types that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     F4,
@@ -93,7 +96,7 @@ enum Number {
 }
 
 impl Number {
-    /// Of NumPy, without the byte order.
+    /// Parses NumPy's name of a type, without the byte order.
     fn named(name: &str) -> Option<Number> {
         match name {
             "f4" => Some(Number::F4),
@@ -113,7 +116,7 @@ impl Number {
         }
     }
 
-    /// Bytes.
+    /// Returns the size of a number \[bytes\].
     fn width(self) -> usize {
         match self {
             Number::F4 | Number::I4 => 4,
@@ -122,10 +125,10 @@ impl Number {
     }
 }
 
-/// What an array is, before its numbers.
+/// The header of an array: everything before its numbers.
 pub(crate) struct Header {
     pub(crate) shape: Vec<u64>,
-    /// Whether the first index runs fastest.
+    /// Whether the first index varies fastest.
     pub(crate) fortran_order: bool,
     number: Number,
     big_endian: bool,
@@ -134,7 +137,7 @@ pub(crate) struct Header {
 impl Header {
     /// Reads up to the first number.
     pub(crate) fn read(input: &mut impl Read) -> Result<Header, NpyError> {
-        /// Far longer than any header of ours or NumPy's.
+        /// Far longer than any header that NumPy or Touchfield writes.
         const LONGEST: u64 = 1 << 16;
         let mut start = Vec::new();
         read_up_to(input, MAGIC.len() as u64 + 2, &mut start)?;
@@ -208,7 +211,7 @@ impl Header {
             .strip_prefix('(')
             .and_then(|rest| rest.split_once(')'));
         let (text, _) = shape.ok_or(missing("shape"))?;
-        // One side has a comma behind it, none has none.
+        // A single side is followed by a comma; an empty shape has none.
         let sides = text.trim().trim_end_matches(',');
         let sides = sides.split(',').filter(|side| !side.trim().is_empty());
         let shape: Option<Vec<u64>> = sides.map(|side| side.trim().parse().ok()).collect();
@@ -220,22 +223,22 @@ impl Header {
         })
     }
 
-    /// As Python writes it, cut short.
+    /// Returns the shape as Python writes it, truncated.
     pub(crate) fn shape_text(&self) -> String {
         sides_text(&self.shape).chars().take(40).collect()
     }
 
-    /// Whether the numbers are `f4` or `f8`.
+    /// Returns whether the numbers are `f4` or `f8`.
     pub(crate) fn is_float(&self) -> bool {
         matches!(self.number, Number::F4 | Number::F8)
     }
 
-    /// How many numbers follow; saturating.
+    /// Returns how many numbers follow; saturating.
     pub(crate) fn count(&self) -> u64 {
         (self.shape.iter()).fold(1, |product: u64, &side| product.saturating_mul(side))
     }
 
-    /// The number at the beginning of `raw`; NaN if it is cut short.
+    /// Returns the number at the beginning of `raw`; NaN if it is cut short.
     fn number_at(&self, raw: &[u8]) -> f64 {
         let four = raw.first_chunk::<4>().copied();
         let eight = raw.first_chunk::<8>().copied();
@@ -251,13 +254,14 @@ impl Header {
         }
     }
 
-    /// Hands out the numbers that follow, in their order. Takes no memory for what is declared and does not come.
+    /// Calls `each` for the numbers that follow, in their order. Allocates nothing for numbers that
+    /// are declared but missing.
     pub(crate) fn numbers(
         &self,
         input: &mut impl Read,
         mut each: impl FnMut(f64),
     ) -> Result<(), NpyError> {
-        /// Bytes at a time; a multiple of every width.
+        /// Number of bytes read at a time; a multiple of every width.
         const PIECE: u64 = 1 << 16;
         let width = self.number.width() as u64;
         let needed = self.count().saturating_mul(width);
@@ -283,7 +287,7 @@ impl Header {
     }
 }
 
-/// `2, 4`, but `2,`.
+/// Returns `2, 4` for two sides, but `2,` for one.
 fn sides_text(shape: &[u64]) -> String {
     match shape {
         [side] => format!("{side},"),
@@ -306,7 +310,7 @@ fn read_up_to(input: &mut impl Read, most: u64, out: &mut Vec<u8>) -> Result<(),
         .map_err(|error| NpyError::NotRead(error.to_string()))
 }
 
-/// Writes numbers as an array of this shape; `fortran_order`: the first index runs fastest.
+/// Writes numbers as an array of this shape. With `fortran_order` the first index varies fastest.
 pub(crate) fn write_f32(
     out: &mut impl Write,
     shape: &[u64],

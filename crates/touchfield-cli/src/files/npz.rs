@@ -1,12 +1,15 @@
 //! NumPy's `.npz` files as grids of distances, out and in: any grid can become a field.
 //!
-//! Input: a [`DenseGrid`]; or a file with `distance`, `origin` and `cell_size`, and a promise of how exact it is.
+//! Input: a [`DenseGrid`]; or a file with `distance`, `origin` and `cell_size`, and a promised
+//! error bound.
 //! Output: a file that `numpy.load` reads; or a field, or what is wrong with the file and where.
-//! Cost: one pass; in C order a second copy. Memory is checked against the limit before it is taken, whatever a file declares.
-//! Not for: arrays of several solids, cells that are no cubes.
+//! Cost: one pass; in C order a second copy. Memory is checked against the limit before it is
+//! allocated, whatever a file declares.
+//! Not for: arrays of several solids, cells that are not cubes.
 //!
-//! `distance[i, j, k]` is the distance at `origin + cell_size · (i, j, k)`, negative inside. Written in Fortran order, as x is fastest in our
-//! grids; read in either.
+//! `distance[i, j, k]` is the distance at `origin + cell_size · (i, j, k)`, negative inside. It is
+//! written in Fortran order, because x varies fastest in Touchfield's grids; either order can be
+//! read.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read};
@@ -25,10 +28,10 @@ use crate::files::npy::{self, Header, NpyError};
 use crate::files::output;
 use crate::report;
 
-/// How a zip archive begins.
+/// The first bytes of a zip archive.
 const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 
-/// Whether a file is an archive of arrays, or at least claims to by its extension.
+/// Returns whether a file is an archive of arrays, or at least has the extension of one.
 pub(crate) fn is_npz(path: &Path) -> bool {
     let mut start = [0; SIGNATURE.len()];
     let magic = match path.is_file() {
@@ -41,7 +44,8 @@ pub(crate) fn is_npz(path: &Path) -> bool {
             .is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
-/// Writes a grid, in the frame in which the origin of its own is at `origin`; returns the bytes of the file.
+/// Writes a grid in the frame of its mesh, in which the origin of its own frame is at `origin`;
+/// returns the size of the file \[bytes\].
 pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
     let layout = grid.layout();
     let solid = grid.solid();
@@ -50,7 +54,7 @@ pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64,
         .flat_map(|corner| (corner.as_dvec3() + origin).to_array())
         .collect();
     let shape = layout.nodes.to_array().map(u64::from);
-    // No clock: the same field gives the same bytes.
+    // No time stamp: the same field gives the same bytes.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::DEFAULT)
@@ -70,7 +74,7 @@ pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64,
         numbers("error_bound.npy", &[], &[grid.error_bound().into()])?;
         numbers("solid.npy", &[2, 3], &solid)?;
         archive.start_file("distance.npy", options)?;
-        // The archive takes every number with a checksum; many at once are cheaper.
+        // The archive updates a checksum for every write; large writes are cheaper.
         let mut buffer = BufWriter::with_capacity(1 << 16, &mut archive);
         npy::write_f32(&mut buffer, &shape, true, grid.values())?;
         buffer
@@ -85,7 +89,7 @@ pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64,
     Ok(written.len())
 }
 
-/// Reads a grid. `promise` wins over what the file says of its error.
+/// Reads a grid. `promise` overrides what the file says about its error.
 pub(crate) fn read(
     path: &Path,
     promise: Option<Promise>,
@@ -110,7 +114,7 @@ pub(crate) fn read(
     let solid = arrays.small("solid", &[6])?.map(|corners| {
         let corner = |at: usize| DVec3::new(corners[at], corners[at + 1], corners[at + 2]);
         let (min, max) = (corner(0), corner(3));
-        // Rounded outwards: it must hold the surface.
+        // Round outwards: the box must contain the surface.
         let outward = |exact: DVec3, way: fn(f32) -> f32, is_inward: fn(f64, f64) -> bool| {
             let rounded = exact.to_array().map(|exact| {
                 let rounded = exact as f32;
@@ -133,7 +137,7 @@ pub(crate) fn read(
         cell_size: cell_sizes.x as f32,
         nodes,
     };
-    // What rounding moves a node moves the distance by no more.
+    // Moving a node by rounding changes its distance by at most as much.
     let moved = (layout.origin.as_dvec3() - origin).length()
         + ((f64::from(layout.cell_size) - cell_sizes) * nodes.as_dvec3()).length();
     let given = Given {
@@ -146,7 +150,7 @@ pub(crate) fn read(
     given_grid(given).map_err(|error| Failure::in_file(path, with_options(&error)))
 }
 
-/// In the words of the command line.
+/// Describes an error in terms of the command line.
 fn with_options(error: &GivenError) -> String {
     match error {
         GivenError::TooSteep { .. } => format!("{error} (--node-error, --error-bound)"),
@@ -173,7 +177,7 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    /// The header of an array and what follows it; `None` if there is no such array.
+    /// Returns the header of an array and the data after it; `None` if there is no such array.
     fn open(&mut self, array: &str) -> Result<Option<(Header, impl Read)>, Failure> {
         let path = self.path;
         let mut entry = match self.archive.by_name(&format!("{array}.npy")) {
@@ -188,7 +192,7 @@ impl Arrays<'_> {
         Ok(Some((header, entry)))
     }
 
-    /// A few numbers, as many as one of these counts; `None` if there is no such array.
+    /// Reads a small array whose length is one of `counts`; `None` if there is no such array.
     fn small(&mut self, array: &str, counts: &[u64]) -> Result<Option<Vec<f64>>, Failure> {
         let mut numbers = Vec::new();
         let read = match self.open(array)? {
@@ -222,14 +226,14 @@ impl Arrays<'_> {
         }
     }
 
-    /// A few numbers that must be there.
+    /// Reads a small array that must exist.
     fn expect(&mut self, array: &str, counts: &[u64]) -> Result<Vec<f64>, Failure> {
         let path = self.path;
         self.small(array, counts)?
             .ok_or_else(|| missing(path, array))
     }
 
-    /// `cell_size`, or `spacing` as others call it.
+    /// Reads `cell_size`, or `spacing` as other programs call it.
     fn cell_sizes(&mut self) -> Result<DVec3, Failure> {
         let name = match self.archive.index_for_name("cell_size.npy") {
             None if self.archive.index_for_name("spacing.npy").is_some() => "spacing",
@@ -240,7 +244,7 @@ impl Arrays<'_> {
             sizes.iter().copied().fold(f64::INFINITY, f64::min),
             sizes.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         );
-        // Three sides that differ by rounding are one.
+        // Three sides that differ only by rounding count as equal.
         if most - least > 1e-6 * most.abs() {
             let why = format!("{sizes:?} are no sides of a cube; resample the grid to cubic cells");
             return Err(fails(self.path, name, why));
@@ -269,7 +273,8 @@ impl Arrays<'_> {
         ))
     }
 
-    /// Nodes, values with x fastest, and the most that rounding to `f32` changed one.
+    /// Reads the number of nodes, the values with x fastest, and the largest change of a value by
+    /// rounding to `f32`.
     fn distances(&mut self) -> Result<(UVec3, Vec<f32>, f64), Failure> {
         let (array, path, max_memory) = ("distance", self.path, self.max_memory);
         let Some((header, mut data)) = self.open(array)? else {
@@ -310,7 +315,7 @@ fn read_distances(
             "holds whole numbers; save distance.astype('f4')".to_owned()
         ));
     }
-    // In C order the numbers come in another order than they are kept in.
+    // In C order the numbers must be reordered, which takes a second copy.
     let copies = if header.fortran_order { 1 } else { 2 };
     let needed = header.count().saturating_mul(4 * copies);
     if needed > max_memory {
@@ -329,7 +334,7 @@ fn read_distances(
         if number.is_finite() {
             rounded = rounded.max((f64::from(value) - number).abs());
         }
-        // Memory follows what comes, and never exceeds what is needed.
+        // Memory grows with the data that arrives, and never exceeds what is needed.
         if values.len() == values.capacity() {
             let more = values.len().max(1 << 16).min(count - values.len());
             values.reserve_exact(more);

@@ -1,4 +1,4 @@
-//! Files out: looked at before the work starts, and written whole or not at all.
+//! Output files: checked before the work starts, and written atomically.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -8,7 +8,7 @@ use touchfield::atomic_file;
 
 use crate::failure::Failure;
 
-/// Makes sure, before any work, that `path` has one of the extensions and its folder takes files.
+/// Checks, before any work, that `path` has one of the extensions and that its folder is writable.
 pub(crate) fn check(path: &Path, extensions: &[&str]) -> Result<(), Failure> {
     let extension = path
         .extension()
@@ -33,9 +33,9 @@ pub(crate) fn check(path: &Path, extensions: &[&str]) -> Result<(), Failure> {
     atomic_file::check(path).map_err(|error| cannot_write(path, &error))
 }
 
-/// Refuses to write over a file that is read.
+/// Refuses to overwrite an input file.
 pub(crate) fn check_apart(output: &Path, input: &Path) -> Result<(), Failure> {
-    // A file that is not there yet has no canonical name, and is no input.
+    // A file that does not exist yet has no canonical path, and is not an input.
     match (output.canonicalize(), input.canonicalize()) {
         (Ok(output_file), Ok(input_file)) if output_file == input_file => Err(Failure::in_file(
             output,
@@ -45,7 +45,7 @@ pub(crate) fn check_apart(output: &Path, input: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes a folder and those above it, unless they are there, and makes sure that it takes files.
+/// Creates a folder and its parents if needed, and checks that it is writable.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     let cannot = |what: &str, error: io::Error| {
         Failure::in_file(path, format!("{what}: {error}; choose another with --out"))
@@ -105,7 +105,7 @@ mod tests {
             names_in(&folder.path().join("new/deep")),
             Vec::<String>::new()
         );
-        // A folder of the system that takes no files, whoever asks.
+        // A system folder in which no user can create files.
         #[cfg(target_os = "linux")]
         {
             let failure = make_folder(Path::new("/proc/self")).unwrap_err();

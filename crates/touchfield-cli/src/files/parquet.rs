@@ -1,15 +1,20 @@
-//! Rows of `f32` as Apache Parquet: one file, one group of rows for every million, plain and uncompressed columns.
+//! Rows of `f32` as Apache Parquet: one file, one row group per million rows, plain and
+//! uncompressed columns.
 //!
-//! Input: a heading and rows. Output: a file that pandas, Polars, DuckDB and Arrow read. Cost: one pass a column.
-//! Not for: reading, other types, compression. That little takes a hundred lines; the crate that does all of it takes over a hundred dependencies.
+//! Input: a heading and rows. Output: a file that pandas, Polars, DuckDB and Arrow read. Cost: one
+//! pass per column.
+//! Not for: reading, other types, compression. This subset takes a hundred lines; the crate that
+//! implements the whole format has over a hundred dependencies.
 //!
-//! After the format's own description (github.com/apache/parquet-format): pages behind one another, then a footer in Thrift's compact protocol that says where they
-//! are. Numbers there are written as the difference to the field before (4 bits), the type (4 bits), and the value, whole numbers in zigzag LEB128.
+//! After the format's own description (github.com/apache/parquet-format): pages in sequence, then a
+//! footer in Thrift's compact protocol with their positions. A field there is written as the
+//! difference of its number to that of the field before (4 bits), its type (4 bits), and its value,
+//! integers in zigzag LEB128.
 
 use std::io::{self, Write};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// Rows to a group: readers take groups in parallel, and hold one at a time.
+/// Rows per group: readers process groups in parallel, and hold one at a time.
 const GROUP: usize = 1 << 20;
 
 // Types of the compact protocol.
@@ -26,7 +31,7 @@ const RLE: i64 = 3;
 const UNCOMPRESSED: i64 = 0;
 const DATA_PAGE: i64 = 0;
 
-/// Where a column of a group is.
+/// Position of a column of a row group in the file.
 struct Column {
     start: usize,
     bytes: usize,
@@ -67,7 +72,7 @@ pub(crate) fn write_rows<const N: usize>(
     out.write_all(MAGIC)
 }
 
-/// `PageHeader` of a page of so many numbers.
+/// Returns the `PageHeader` of a page of `count` numbers.
 fn page_header(count: usize) -> Vec<u8> {
     let mut page = Compact::default();
     let bytes = (size_of::<f32>() * count) as i64;
@@ -77,14 +82,14 @@ fn page_header(count: usize) -> Vec<u8> {
     page.structure(5, |data| {
         data.i32(1, count as i64);
         data.i32(2, PLAIN);
-        // Of levels, which required columns do not have.
+        // Encoding of levels, which required columns do not have.
         data.i32(3, RLE);
         data.i32(4, RLE);
     });
     page.finish()
 }
 
-/// `FileMetaData`.
+/// Returns the `FileMetaData`.
 fn footer<const N: usize>(heading: [&str; N], rows: usize, groups: &[Vec<Column>]) -> Vec<u8> {
     let mut file = Compact::default();
     file.i32(1, 1);
@@ -111,7 +116,7 @@ fn footer<const N: usize>(heading: [&str; N], rows: usize, groups: &[Vec<Column>
     file.finish()
 }
 
-/// A structure in Thrift's compact protocol, as it grows.
+/// A structure in Thrift's compact protocol, while it is being written.
 #[derive(Default)]
 struct Compact {
     bytes: Vec<u8>,
@@ -119,7 +124,7 @@ struct Compact {
 }
 
 impl Compact {
-    /// `RowGroup`.
+    /// Writes a `RowGroup`.
     fn row_group<const N: usize>(&mut self, heading: [&str; N], columns: &[Column]) {
         self.list(1, STRUCT, N, |list| {
             for (name, column) in heading.into_iter().zip(columns) {
@@ -179,7 +184,7 @@ impl Compact {
         fill(self);
     }
 
-    /// A structure within a list, whose fields are numbered anew.
+    /// Writes a structure within a list; its field numbers start again.
     fn element(&mut self, fill: impl FnOnce(&mut Compact)) {
         let mut inner = Compact::default();
         fill(&mut inner);

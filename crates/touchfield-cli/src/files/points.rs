@@ -1,9 +1,9 @@
-//! Points, poses and motions in, as `.npy` or `.csv`; rows of numbers out, as `.parquet`, too.
+//! Points, poses and motions in, as `.npy` or `.csv`; rows of numbers out, also as `.parquet`.
 //!
-//! Input: a file of points, three numbers each, of poses, seven each, or of motions, fourteen. Output: points, [`MeshPose`]s and
-//! [`MeshMotion`]s that are all finite.
+//! Input: a file of points, three numbers each, of poses, seven each, of motions, fourteen, or of
+//! segments, six. Output: points, [`MeshPose`]s, [`MeshMotion`]s and segments that are all finite.
 //! Cost: the file's bytes and the rows in memory, refused above a limit.
-//! Not for: rows of several lengths.
+//! Not for: rows of different lengths.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::failure::Failure;
 use crate::files::{npy, output, parquet};
 use crate::input::frames::{MeshMotion, MeshPose};
 
-/// Extensions that are written.
+/// Extensions that can be written.
 pub(crate) const EXTENSIONS: [&str; 3] = ["npy", "csv", "parquet"];
 
-/// Whether a path ends in `.npy`.
+/// Returns whether a path ends in `.npy`.
 pub(crate) fn is_npy(path: &Path) -> bool {
     has_extension(path, "npy")
 }
@@ -68,7 +68,7 @@ pub(crate) fn read_segments(path: &Path, max_memory: u64) -> Result<Vec<[DVec3; 
     })
 }
 
-/// Reads a file of rows, `.npy` by content, else as text.
+/// Reads a file of rows: as `.npy` if its content is, else as text.
 fn read_rows<const N: usize, T>(
     path: &Path,
     max_memory: u64,
@@ -101,9 +101,10 @@ fn read_rows<const N: usize, T>(
         .map_err(|(line, cause)| Failure::in_file(path, format!("line {line}: {cause}")))
 }
 
-/// Bytes of a file, if they and the points and samples that follow from them are likely to fit.
+/// Reads the bytes of a file, if they are likely to fit into memory with the points and samples
+/// that follow from them.
 fn file_bytes(path: &Path, max_memory: u64) -> Result<Vec<u8>, Failure> {
-    // A point of 12 bytes at least becomes 24 more as `f64`, 12 as `f32`, 16 as a sample.
+    // A point of at least 12 bytes becomes 24 more as `f64`, 12 as `f32`, 16 as a sample.
     let most = max_memory / 6;
     bounded_file::read(path, most).map_err(|error| match error {
         ReadError::Io(error) => Failure::in_file(path, format!("cannot be read: {error}")),
@@ -128,7 +129,8 @@ fn finite(point: [f64; 3]) -> Result<DVec3, String> {
     ))
 }
 
-/// Rows of a table: commas, semicolons or blanks between columns; a heading and lines that begin with `#` are skipped.
+/// Parses the rows of a table: commas, semicolons or blanks between columns. A heading and lines
+/// that begin with `#` are skipped.
 fn csv_rows<const N: usize, T>(
     text: &str,
     item: impl Fn([f64; N]) -> Result<T, String>,
@@ -165,7 +167,7 @@ fn csv_rows<const N: usize, T>(
     Ok(items)
 }
 
-/// The columns of a row, their quotes taken off. Within quotes a comma or a blank is text.
+/// Returns the columns of a row without their quotes. Within quotes a comma or a blank is text.
 fn columns(row: &str) -> Vec<&str> {
     let by_commas = split_outside_quotes(row, |c| matches!(c, ',' | ';'));
     let words = match by_commas.len() {
@@ -179,7 +181,7 @@ fn columns(row: &str) -> Vec<&str> {
     words.into_iter().map(unquoted).collect()
 }
 
-/// A word without the quotes around it, if there are any.
+/// Returns a word without the quotes around it, if there are any.
 fn unquoted(word: &str) -> &str {
     let inner = word
         .strip_prefix('"')
@@ -187,7 +189,7 @@ fn unquoted(word: &str) -> &str {
     inner.map_or(word, str::trim)
 }
 
-/// The parts of a row between separators, those within quotes left alone.
+/// Splits a row at separators that are not within quotes.
 fn split_outside_quotes(row: &str, is_separator: impl Fn(char) -> bool) -> Vec<&str> {
     let mut quoted = false;
     row.split(|c: char| {
@@ -198,13 +200,15 @@ fn split_outside_quotes(row: &str, is_separator: impl Fn(char) -> bool) -> Vec<&
     .collect()
 }
 
-/// Whether a word is a number or meant as one, such as `1,5` in quotes: a row of such words is no heading.
+/// Returns whether a word is a number or looks like one, such as `1,5` in quotes: a row of such
+/// words is not a heading.
 fn is_numeric(word: &str) -> bool {
     let unsigned = word.trim_start_matches(['+', '-', '.']);
     word.parse::<f64>().is_ok() || unsigned.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Writes rows to a file: as an array, as columns or as text below their heading, as its name says.
+/// Writes rows to a file: as `.npy`, `.parquet` or text below a heading, depending on the
+/// extension.
 pub(crate) fn write_rows<const N: usize>(
     path: &Path,
     heading: [&str; N],

@@ -1,9 +1,11 @@
 //! VTK's image data, `.vti`: a grid of distances for ParaView and PyVista.
 //!
-//! Input: a [`DenseGrid`]. Output: one XML file, the values raw behind it: point data `distance`, field data `error_bound`.
-//! Cost: one pass, four bytes a node. Not for: reading back; write `.npz` for that.
+//! Input: a [`DenseGrid`]. Output: one XML file with raw values appended: point data `distance`,
+//! field data `error_bound`.
+//! Cost: one pass, four bytes per node. Not for: reading back; write `.npz` for that.
 //!
-//! Format: "VTK XML Formats" of the VTK documentation, appended raw data with 64-bit lengths. x is fastest there too.
+//! Format: "VTK XML Formats" of the VTK documentation, appended raw data with 64-bit lengths. x
+//! varies fastest there too.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +16,8 @@ use touchfield::field::{DenseGrid, Field};
 use crate::failure::Failure;
 use crate::files::output;
 
-/// Writes a grid, in the frame in which the origin of its own is at `origin`; returns the bytes of the file.
+/// Writes a grid in the frame of its mesh, in which the origin of its own frame is at `origin`;
+/// returns the size of the file \[bytes\].
 pub(crate) fn write(path: &Path, grid: &DenseGrid, origin: DVec3) -> Result<u64, Failure> {
     output::write_whole(path, |out| write_to(out, grid, origin))?;
     let written = path
@@ -27,7 +30,7 @@ fn write_to(out: &mut impl Write, grid: &DenseGrid, origin: DVec3) -> io::Result
     let layout = grid.layout();
     let [x, y, z] = layout.cells().to_array();
     let extent = format!("0 {x} 0 {y} 0 {z}");
-    // As `f64`, or readers would see the shortest digits of an `f32` as another number.
+    // As `f64`, because readers would parse the shortest digits of an `f32` as another number.
     let [ox, oy, oz] = (layout.origin.as_dvec3() + origin).to_array();
     let size = f64::from(layout.cell_size);
     let error_bound = f64::from(grid.error_bound());

@@ -1,12 +1,15 @@
-//! Frames of bodies: that of the mesh, in which people give poses and read points, and the field's own.
+//! Frames of bodies: the frame of the mesh, in which users give poses and read points, and the
+//! field's own frame.
 //!
-//! Input: poses between the frames of two meshes, and where the field of each has its origin. Output: the pose between
-//! the fields' own frames; points back in the frame of the mesh.
-//! Cost: a few operations in `f64`. Not for: bodies near their origin, whose two frames are one: nothing is computed there.
+//! Input: poses between the frames of two meshes, and the origin of each field's frame. Output: the
+//! pose between the fields' own frames; points back in the frame of the mesh.
+//! Cost: a few operations in `f64`. Not for: bodies near their origin, whose two frames are the
+//! same: nothing is computed there.
 //!
-//! A mesh too far out for `f32` is baked in a frame of its own: a point at x of the mesh is at x − origin there
-//! ([`Provenance::origin`]). With the same for both bodies, `own a_from_b = shift(−origin A) · a_from_b · shift(origin B)`.
-//! That is a difference of large numbers, so it is taken in `f64`, and rounded when what is left is small.
+//! A mesh too far out for `f32` is baked in a frame of its own, in which a point x of the mesh is
+//! at x − origin ([`Provenance::origin`]). With such frames for both bodies, `own a_from_b =
+//! shift(−origin A) · a_from_b · shift(origin B)`. This is a difference of large numbers, so it is
+//! computed in `f64`, and rounded once the result is small.
 //!
 //! [`Provenance::origin`]: touchfield::field::Provenance::origin
 
@@ -17,13 +20,13 @@ use touchfield::geom::{Motion, Pose};
 use crate::input::load;
 use crate::report::{self, Answer};
 
-/// A pose between frames of meshes, as it was given.
+/// A pose between the frames of two meshes, as given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeshPose {
-    /// Rounded to `f32`.
+    /// The pose rounded to `f32`.
     pub(crate) pose: Pose,
     pub(crate) translation: DVec3,
-    /// Unit.
+    /// Unit quaternion.
     pub(crate) rotation: DQuat,
 }
 
@@ -34,20 +37,22 @@ impl MeshPose {
         rotation: DQuat::IDENTITY,
     };
 
-    /// Where a point goes, in `f64`.
+    /// Transforms a point in `f64`.
     pub(crate) fn transform_point(&self, point: DVec3) -> DVec3 {
         self.rotation * point + self.translation
     }
 }
 
-/// How B moves from one pose to another: all is as in [`Motion`], but between frames of meshes.
+/// The motion of B from one pose to another: the same as [`Motion`], but between the frames of
+/// meshes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeshMotion {
     pub(crate) from: MeshPose,
     pub(crate) to: MeshPose,
-    /// Axis times angle [rad], if it is not to be the shorter way from one to the other.
+    /// Axis times angle [rad]; `None` for the shorter rotation from one pose to the other.
     pub(crate) turn: Option<Vec3>,
-    /// The point of B that goes straight, in the frame of its mesh [m]; `None` for its origin.
+    /// The point of B that moves in a straight line, in the frame of its mesh [m]; `None` for its
+    /// origin.
     pub(crate) center: Option<DVec3>,
 }
 
@@ -59,12 +64,12 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Whether the frames of the fields are those of the meshes.
+    /// Returns whether the frames of the fields are those of the meshes.
     pub(crate) fn are_of_meshes(&self) -> bool {
         *self == Frames::default()
     }
 
-    /// The pose of B's field in the frame of A's.
+    /// Returns the pose of B's field in the frame of A's field.
     pub(crate) fn own_pose(&self, a_from_b: &MeshPose) -> Pose {
         if self.are_of_meshes() {
             return a_from_b.pose;
@@ -75,14 +80,16 @@ impl Frames {
         }
     }
 
-    /// The motion of B's field in the frame of A's. Where B is in a frame of its own and no centre is given, the origin of that
-    /// frame goes straight: that of the mesh is so far away that any turn about it would fling the body.
+    /// Returns the motion of B's field in the frame of A's field. If B is in a frame of its own and
+    /// no centre is given, the origin of that frame moves in a straight line: the origin of the
+    /// mesh is so far away that any turn about it would fling the body away.
     pub(crate) fn own_motion(&self, motion: &MeshMotion) -> Motion {
         let (from, to) = (self.own_pose(&motion.from), self.own_pose(&motion.to));
         let between = Motion::between(from, to);
         let center = motion.center.unwrap_or(self.b);
         let own_center = (center - self.b).as_vec3();
-        // Where the centre goes: as far as the two poses take it, or, turning otherwise, as far as they take the origin.
+        // Translation of the centre. Without a given turn, the two poses determine it; with one, it
+        // is the translation of the origin between the poses.
         let translation = match (motion.turn, self.are_of_meshes()) {
             (None, true) => to.transform_point(own_center) - from.transform_point(own_center),
             (Some(_), true) => between.translation,
@@ -99,12 +106,12 @@ impl Frames {
         }
     }
 
-    /// A point of an answer, in the frame of A's mesh, for scripts.
+    /// Returns a point of an answer in the frame of A's mesh, as JSON.
     pub(crate) fn point_json(&self, point: Vec3) -> Value {
         report::point_json(point, self.a)
     }
 
-    /// The same for people.
+    /// Formats a point of an answer in the frame of A's mesh, for people.
     pub(crate) fn point(&self, point: Vec3) -> String {
         match self.a == DVec3::ZERO {
             true => report::point(point),
@@ -115,7 +122,7 @@ impl Frames {
         }
     }
 
-    /// Adds to an answer where the frames of the fields are, if they are not those of the meshes.
+    /// Adds the origins of the fields' frames to an answer, if they are not those of the meshes.
     pub(crate) fn add_to(&self, json: &mut Value) {
         if !self.are_of_meshes() {
             json["origin_a"] = json!(self.a.to_array());
@@ -123,7 +130,8 @@ impl Frames {
         }
     }
 
-    /// Says so if the points of rows, which `f32` holds, are in the own frame of A's field.
+    /// Adds the origins of the fields' frames to an answer. Prints a note if the points of its
+    /// rows, which are `f32`, are in the own frame of A's field.
     pub(crate) fn note_rows(&self, answer: &mut Answer) {
         self.add_to(&mut answer.json);
         if self.a != DVec3::ZERO {

@@ -1,4 +1,4 @@
-//! Files in: a mesh or a baked field, told apart by content first and by extension second.
+//! Input files: meshes and baked fields, distinguished by content first and by extension second.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,16 +32,16 @@ pub(crate) struct Body {
     pub(crate) name: String,
     pub(crate) field: Arc<StoredField>,
     pub(crate) provenance: Provenance,
-    /// What its file held for contact, or its mesh lends it.
+    /// Data for contact queries that its file or its mesh provides.
     pub(crate) parts: Parts,
 }
 
-/// What contact wants beside a field.
+/// Data for contact queries beside the field.
 #[derive(Clone, Default)]
 pub(crate) struct Parts {
-    /// Points of the surface.
+    /// Points on the surface.
     pub(crate) shell: Option<Arc<PointShell>>,
-    /// The triangles that the field tells the distance to.
+    /// The triangles that the field's distances refer to.
     pub(crate) surface: Option<Arc<Surface>>,
 }
 
@@ -53,14 +53,14 @@ impl Parts {
 }
 
 impl Body {
-    /// Bytes that it keeps.
+    /// Returns the memory that the body occupies \[bytes\].
     pub(crate) fn bytes(&self) -> u64 {
         let notes: usize = self.provenance.notes.iter().map(String::len).sum();
         let cells = size_of_val(self.provenance.doubtful_cells.as_slice());
         (self.field.bytes() + self.parts.bytes() + cells + notes) as u64
     }
 
-    /// Says so if there is nothing to see: no node lies inside.
+    /// Returns a note if there is nothing to see because no node lies inside.
     pub(crate) fn nothing_inside(&self) -> Option<String> {
         let cell = report::length(self.field.finest_cell_size());
         (!self.field.has_inside()).then(|| {
@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-/// Says more of a folder or an empty file than any reader would.
+/// Returns a clear error for a folder or an empty file, which readers would report less clearly.
 pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
     match path.metadata() {
         Ok(found) if found.is_dir() => {
@@ -82,12 +82,13 @@ pub(crate) fn check_input(path: &Path) -> Result<(), Failure> {
         Ok(found) if found.is_file() && found.len() == 0 && has_no_bytes(path) => Err(
             Failure::in_file(path, "is empty; export, copy or bake it again"),
         ),
-        // What cannot be read is told by who tries.
+        // A file that cannot be read is reported by whoever reads it.
         _ => Ok(()),
     }
 }
 
-/// Whether nothing can be read from a file. Those of `/proc` have bytes, whatever their length says.
+/// Returns whether nothing can be read from a file. Files of `/proc` have content whatever their
+/// length.
 fn has_no_bytes(path: &Path) -> bool {
     let read = File::open(path).and_then(|mut file| file.read(&mut [0]));
     matches!(read, Ok(0))
@@ -99,7 +100,7 @@ pub(crate) fn baked(path: &Path, max_memory: u64) -> Result<Stored, Failure> {
     file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
 }
 
-/// Reads a baked file with all that it holds for contact.
+/// Reads a baked file with everything that it holds for contact queries.
 pub(crate) fn baked_shape(path: &Path, max_memory: u64) -> Result<StoredShape, Failure> {
     check_input(path)?;
     shape_file::read_file(path, max_memory).map_err(|error| Failure::of_baked_file(&error))
@@ -132,7 +133,7 @@ pub(crate) struct BakedField {
     pub(crate) field: StoredField,
     pub(crate) provenance: Provenance,
     pub(crate) report: BakeReport,
-    /// Values that were computed, if others were kept from before.
+    /// Number of values that were computed, if others were kept from an earlier field.
     pub(crate) recomputed: Option<usize>,
 }
 
@@ -161,35 +162,35 @@ impl<F: Into<StoredField>> From<Rebaked<F>> for BakedField {
     }
 }
 
-/// A field before its mesh changed.
+/// A field from before its mesh changed.
 pub(crate) enum OldField {
     Dense(DenseGrid),
-    /// With the width of its band in cells.
+    /// A sparse field, with the width of its band in cells.
     Sparse {
         field: SparseBlocks,
         band: f64,
     },
 }
 
-/// What is known from before a mesh changed.
+/// The state from before a mesh changed.
 pub(crate) struct Update {
     pub(crate) field: OldField,
     pub(crate) provenance: Provenance,
-    /// The mesh as it was, if it is known.
+    /// The earlier mesh, if it is known.
     pub(crate) before: Option<TriangleMesh>,
-    /// Holds all changes.
+    /// A box that contains all changes.
     pub(crate) changed: DAabb,
 }
 
 /// How a field is to be stored.
 pub(crate) enum Storage {
-    /// A new field of some kind.
+    /// As a new field of some kind.
     New(FieldKind),
-    /// On the same grid as before.
+    /// On the same grid as an earlier field.
     Update(Box<Update>),
 }
 
-/// Bakes the mesh that `path` holds, with a progress bar.
+/// Bakes the mesh of the file `path`, with a progress bar.
 pub(crate) fn bake_mesh(
     path: &Path,
     mesh: &TriangleMesh,
@@ -229,7 +230,7 @@ pub(crate) fn bake_mesh(
     rebaked.map_err(|error| Failure::of_update(path, error, settings))
 }
 
-/// The field of a baked file, or of a mesh that is baked here and now with default settings.
+/// Returns the field of a baked file, or of a mesh that is baked now with default settings.
 pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     if is_baked(path) {
         let stored = baked(path, max_memory)?;
@@ -243,7 +244,7 @@ pub(crate) fn field(path: &Path, max_memory: u64) -> Result<Body, Failure> {
     body(path, max_memory).map(|(body, _)| body)
 }
 
-/// Says so if a mesh was moved into a frame of its own.
+/// Prints a note if a mesh was moved into a frame of its own.
 fn note_origin(path: &Path, origin: DVec3) {
     if origin != DVec3::ZERO {
         note(&format!(
@@ -299,17 +300,17 @@ pub(crate) fn body(path: &Path, max_memory: u64) -> Result<(Body, Option<Triangl
     Ok((body, Some(mesh)))
 }
 
-/// A shape that can be asked for contact.
+/// A shape that is ready for contact queries.
 #[derive(Clone)]
 pub(crate) struct LoadedShape {
     pub(crate) shape: Shape,
-    /// Origin of its frame, in that of its mesh [m]; see [`Provenance::origin`].
+    /// Origin of its frame, in the frame of its mesh [m]; see [`Provenance::origin`].
     pub(crate) origin: DVec3,
-    /// What it keeps.
+    /// Memory that it occupies \[bytes\].
     pub(crate) bytes: u64,
 }
 
-/// The shape that a file holds.
+/// Returns the shape of a file.
 pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
     let (body, mesh) = body(path, max_memory)?;
     if let Some(nothing) = body.nothing_inside() {
@@ -318,7 +319,7 @@ pub(crate) fn shape(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure
     shape_of(path, &body, mesh.as_ref())
 }
 
-/// The convex hull of the mesh that a file holds.
+/// Returns the convex hull of the mesh in a file.
 pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure> {
     if is_baked(path) {
         return Err(Failure::in_file(
@@ -327,7 +328,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         ));
     }
     let mut mesh = mesh(path, Units::M, max_memory)?;
-    /// Bytes a vertex, at the most, while a hull is built.
+    /// Maximum memory per vertex while a hull is built \[bytes\].
     const BUILDING: u64 = 1000;
     let needed = BUILDING * mesh.vertices.len() as u64;
     if needed > max_memory {
@@ -339,7 +340,7 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
         )));
     }
     let failed = |error: &dyn std::fmt::Display| Failure::in_file(path, error.to_string());
-    // A hull has no cells; it is to be as good as a grid of this many across.
+    // A hull has no cells; it should be as accurate as a grid with this many cells across.
     let bounds = mesh.bounds();
     let origin = frame_origin(bounds, bounds.diagonal() / 128.0);
     mesh.move_to_frame_at(origin);
@@ -390,7 +391,7 @@ pub(crate) fn kept_faces(
     open::kept_faces(mesh, provenance).map_err(|error| Failure::in_file(path, error.to_string()))
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
@@ -398,7 +399,7 @@ pub(crate) fn name_of(path: &Path) -> String {
         .into_owned()
 }
 
-/// A remark on stderr; if nobody takes it, it is not worth failing for.
+/// Prints a note on stderr; an error in printing it is ignored.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", terminal::line(text));
 }

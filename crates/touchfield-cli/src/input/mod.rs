@@ -1,4 +1,4 @@
-//! What commands read: bodies from meshes and baked files, and the options of how to store them.
+//! Inputs of commands: bodies from meshes and baked files, and the options of how to store them.
 
 pub(crate) mod frames;
 pub(crate) mod load;

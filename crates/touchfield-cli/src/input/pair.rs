@@ -1,4 +1,4 @@
-//! Two bodies and where the second one is: what the contact commands share.
+//! Two bodies and the pose of the second: what the contact commands share.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,23 @@ use crate::input::frames::{Frames, MeshPose};
 use crate::input::load::{self, LoadedShape};
 use crate::report;
 
-/// Two bodies.
+/// The files of two bodies.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Bodies {
     /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
     pub(crate) a: PathBuf,
-    /// Body B: the same
+    /// Body B: a baked field (.tfs) or a mesh, like body A
     pub(crate) b: PathBuf,
-    /// Take both meshes as their convex hulls: exact answers, in microseconds, for bodies without hollows
+    /// Replace both meshes by their convex hulls: exact answers, in microseconds, for bodies
+    /// without hollows
     #[arg(long)]
     pub(crate) convex: bool,
 }
 
-/// A pose of B.
+/// The pose of B.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    /// Where B is, in the frame of A: translation [m] and quaternion, which is normalised
+    /// Pose of B in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     pub(crate) b_in_a: MeshPose,
 }
@@ -37,13 +38,14 @@ pub(crate) struct Placed {
 pub(crate) struct Shapes {
     pub(crate) a: Shape,
     pub(crate) b: Shape,
-    /// Where the frames of their fields are.
+    /// Origins of the frames of their fields.
     pub(crate) frames: Frames,
     files: [PathBuf; 2],
 }
 
 impl Bodies {
-    /// Refuses a method for convex bodies that would be given others, before they are baked for nothing.
+    /// Refuses a method for convex bodies if the bodies are not convex, before they are baked in
+    /// vain.
     pub(crate) fn check(&self, settings: &CollideSettings) -> Result<(), Failure> {
         match settings.method == Method::Convex && !self.convex {
             true => Err(Failure::BadInput(
@@ -54,7 +56,7 @@ impl Bodies {
         }
     }
 
-    /// Reads or bakes both. One file named twice is read once.
+    /// Reads or bakes both bodies. A file named twice is read once.
     pub(crate) fn load(&self, common: &Common) -> Result<Shapes, Failure> {
         let most = common.max_memory.0;
         let load = match self.convex {
@@ -82,7 +84,7 @@ impl Bodies {
 }
 
 impl Shapes {
-    /// Of two files.
+    /// Combines the shapes of two files.
     pub(crate) fn new([(a_file, a), (b_file, b)]: [(&Path, LoadedShape); 2]) -> Shapes {
         let files = [a_file.to_path_buf(), b_file.to_path_buf()];
         let frames = Frames {
@@ -98,7 +100,7 @@ impl Shapes {
         }
     }
 
-    /// The pair at a pose of B, given between the frames of the meshes.
+    /// Returns the pair at a pose of B, given between the frames of the meshes.
     pub(crate) fn at(&self, a_from_b: &MeshPose) -> Pair<'_> {
         let a_from_b = self.frames.own_pose(a_from_b);
         Pair {
@@ -108,18 +110,18 @@ impl Shapes {
         }
     }
 
-    /// What a query cannot do with these two.
+    /// Creates the failure of a query on these two bodies.
     pub(crate) fn failure(&self, error: &impl Display) -> Failure {
         let [a, b] = &self.files;
         Failure::BadInput(format!("{} and {}: {error}", a.display(), b.display()))
     }
 
-    /// The diagonal of the smaller body \[m\].
+    /// Returns the diagonal of the smaller body \[m\].
     pub(crate) fn smaller_diagonal(&self) -> f32 {
         self.a.solid().diagonal().min(self.b.solid().diagonal())
     }
 
-    /// A length that was asked for, or a thousandth of the smaller body's diagonal \[m\].
+    /// Returns the given length, or a thousandth of the smaller body's diagonal \[m\].
     pub(crate) fn tolerance(&self, asked: Option<Length>) -> f32 {
         asked.map_or(1e-3 * self.smaller_diagonal(), |length| length.0 as f32)
     }

@@ -1,25 +1,25 @@
-//! How a field is to be stored: the options that `bake` and `convert` share.
+//! How a field is stored: the options that `bake` and `convert` share.
 
 use clap::ValueEnum;
 use touchfield::bake::Bits;
 use touchfield::field::Encoding;
 
-/// How a field is stored.
+/// Kinds of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// a value at every node of a regular grid
+    /// one value per node of a regular grid
     #[default]
     Dense,
-    /// a value and a gradient at every node, in half floats: twice the memory, smoother
+    /// a value and a gradient per node, in half floats: twice the memory, smoother
     Taylor,
     /// a coarse grid, and blocks of fine cells around the surface; closed meshes only
     Sparse,
-    /// a number for every voxel, as haptics use it; closed meshes only
+    /// one number per voxel, as used in haptics; closed meshes only
     Voxmap,
 }
 
 impl Kind {
-    /// The kind of this name, as [`touchfield::field::StoredField::kind`] gives it.
+    /// Returns the kind with this name, as [`touchfield::field::StoredField::kind`] gives it.
     pub(crate) fn named(name: &str) -> Kind {
         match name {
             "taylor" => Kind::Taylor,
@@ -30,7 +30,7 @@ impl Kind {
     }
 }
 
-/// Bits of a stored value.
+/// Bits per stored value.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum ValueBits {
     #[value(name = "8")]
@@ -52,12 +52,12 @@ impl ValueBits {
     }
 }
 
-/// The numbers of a voxmap.
+/// Number formats of a voxmap.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum VoxelNumbers {
     /// whole voxels, 16 bits
     Layers,
-    /// decimals of a metre, as many as fit 32 bits
+    /// decimal fractions of a metre, as many digits as fit 32 bits
     Scaled,
     /// metres, 64 bits
     #[default]
@@ -65,7 +65,7 @@ pub(crate) enum VoxelNumbers {
 }
 
 impl VoxelNumbers {
-    /// For distances up to `largest` \[m\].
+    /// Returns the encoding for distances up to `largest` \[m\].
     pub(crate) fn encoding(self, largest: f64) -> Encoding {
         match self {
             VoxelNumbers::Layers => Encoding::Layers,
@@ -74,7 +74,7 @@ impl VoxelNumbers {
         }
     }
 
-    /// The word for an encoding.
+    /// Returns the word for an encoding.
     pub(crate) fn word(encoding: Encoding) -> &'static str {
         match encoding {
             Encoding::Layers => "layers",

@@ -1,4 +1,4 @@
-//! What a command answers: text for people, one JSON object for scripts.
+//! Answers of commands: text for people, one JSON object for scripts.
 
 pub(crate) mod progress;
 
@@ -12,13 +12,13 @@ pub(crate) use touchfield_report::*;
 
 use crate::input::storage::VoxelNumbers;
 
-/// How long a search over a motion took, and how many states it looked at.
+/// Formats how long a search over a motion took, and how many states it examined.
 pub(crate) fn search_time(microseconds: f64, states: u32) -> String {
     let states = plural(states as usize, "state", "states");
     format!("{microseconds:.0} µs, {states}")
 }
 
-/// The sides of a box, all in the unit that suits the longest.
+/// Formats the sides of a box, all in the unit that suits the longest.
 pub(crate) fn size(bounds: DAabb) -> String {
     let extents = bounds.extents();
     if bounds.is_empty() || !extents.is_finite() {
@@ -29,7 +29,7 @@ pub(crate) fn size(bounds: DAabb) -> String {
     format!("{x} × {y} × {z} {unit}")
 }
 
-/// The corners of a box, in the unit that suits the one farthest out.
+/// Formats the corners of a box, in the unit that suits the coordinate farthest out.
 pub(crate) fn corners(bounds: DAabb) -> String {
     if bounds.is_empty() {
         return "none".to_owned();
@@ -43,7 +43,8 @@ pub(crate) fn corners(bounds: DAabb) -> String {
     format!("{} to {} {unit}", corner(bounds.min), corner(bounds.max))
 }
 
-/// Nodes along the axes; as if all cells were as small as the smallest.
+/// Formats the number of nodes along each axis, counted as if all cells were as small as the
+/// smallest.
 pub(crate) fn nodes(field: &StoredField) -> String {
     let [x, y, z] = resolution(field);
     format!("{x} × {y} × {z}")
@@ -58,7 +59,7 @@ fn resolution(field: &StoredField) -> [u64; 3] {
         .map(|cells| u64::from(cells).saturating_mul(finer).saturating_add(1))
 }
 
-/// How a field is stored, in a few words.
+/// Describes briefly how a field is stored.
 fn storage(field: &StoredField) -> String {
     let cell = length(field.finest_cell_size());
     match field {
@@ -92,7 +93,7 @@ fn storage(field: &StoredField) -> String {
     }
 }
 
-/// What a field is, in one line below a picture's title.
+/// Describes a field in one line, for a picture's caption.
 pub(crate) fn caption(field: &StoredField, provenance: &Provenance) -> String {
     let doubtful = match provenance.doubtful_cells.len() {
         0 => String::new(),
@@ -112,7 +113,7 @@ pub(crate) fn caption(field: &StoredField, provenance: &Provenance) -> String {
     )
 }
 
-/// What is known of a baked field, for people.
+/// Adds the properties of a baked field to the facts shown to people.
 pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &Provenance) {
     let cell_size = field.finest_cell_size();
     facts.add("grid", storage(field));
@@ -120,7 +121,7 @@ pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &P
     let is_converted = (provenance.notes.iter()).any(|note| note.starts_with("converted from"));
     let remark = match field {
         _ if is_converted => "; conversion has added to it",
-        // Half a cell's diagonal is what a closed surface gets.
+        // A closed surface has a bound of half a cell's diagonal.
         StoredField::Dense(_) if field.error_bound() > cell_size && !is_given => {
             "; this wide because the sign is not sure everywhere, as beside a hole (`--repair` closes small ones)"
         }
@@ -167,7 +168,7 @@ pub(crate) fn field_facts(facts: &mut Facts, field: &StoredField, provenance: &P
     );
 }
 
-/// The keys of a baked field that scripts read. `bytes` is the size of its file.
+/// Returns the JSON keys of a baked field. `bytes` is the size of its file.
 pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u64) -> Value {
     let all = json!({
         "kind": field.kind(),
@@ -177,7 +178,7 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
         "bounds": bounds_json(field.bounds(), provenance.origin),
         "error_bound": number(field.error_bound()),
         "measured_error": match provenance.sign_method {
-            // Nothing was there to measure against.
+            // A given field has no reference to measure against.
             SignMethod::Given => Value::Null,
             _ => number(provenance.measured_error),
         },
@@ -215,44 +216,46 @@ pub(crate) fn field_json(field: &StoredField, provenance: &Provenance, bytes: u6
     merged(all, more)
 }
 
-/// A box as `{min, max}`.
+/// Converts a box to `{min, max}`.
 pub(crate) fn bounds_json(bounds: Aabb, origin: DVec3) -> Value {
     json!({ "min": point_json(bounds.min, origin), "max": point_json(bounds.max, origin) })
 }
 
-/// A point of a field's own frame whose origin is at `origin` of the mesh, in the frame of the mesh.
+/// Converts a point from a field's own frame, whose origin is at `origin` of the mesh, to the frame
+/// of the mesh.
 pub(crate) fn point_json(point: Vec3, origin: DVec3) -> Value {
     match origin == DVec3::ZERO {
         true => numbers(point),
-        // What is not finite becomes null, as in [`number`].
+        // Numbers that are not finite become null, as in [`number`].
         false => json!((point.as_dvec3() + origin).to_array()),
     }
 }
 
-/// An origin, for people.
+/// Formats an origin for people.
 pub(crate) fn origin_text(origin: DVec3) -> String {
     let [x, y, z] = origin.to_array();
     format!("({x}, {y}, {z}) m of the mesh; bounds, points and poses are in the frame of the mesh")
 }
 
-/// A box of a field's own frame in the frame of its mesh.
+/// Converts a box from a field's own frame to the frame of its mesh.
 pub(crate) fn in_mesh(bounds: Aabb, origin: DVec3) -> DAabb {
     let own = bounds.as_daabb();
     DAabb::new(own.min + origin, own.max + origin)
 }
 
-/// The coordinates of a point or a direction, as a list.
+/// Converts the coordinates of a point or a direction to a JSON list.
 pub(crate) fn numbers(vector: Vec3) -> Value {
     vector.to_array().map(number).into()
 }
 
-/// The coordinates of a point or a direction, for people.
+/// Formats the coordinates of a point or a direction for people.
 pub(crate) fn point(vector: Vec3) -> String {
     let [x, y, z] = vector.to_array().map(|along| significant(along.into(), 6));
     format!("({x}, {y}, {z})")
 }
 
-/// A number with the digits that `f32` has, rather than those of its `f64` twin. NaN and infinity become `null`.
+/// Converts a number with the digits of `f32`, rather than those of the equal `f64`. NaN and
+/// infinity become `null`.
 pub(crate) fn number(value: f32) -> Value {
     json!(shortest(value).parse::<f64>().unwrap_or(f64::NAN))
 }

@@ -1,4 +1,4 @@
-//! Progress bars on stderr, and only when that is a terminal.
+//! Progress bars on stderr, shown only on a terminal.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::cancel;
 use crate::failure::Failure;
 use crate::report::terminal;
 
-/// The bar of one bake; gone when dropped.
+/// The progress bar of one bake; removed when dropped.
 pub(crate) struct BakeProgress {
     bar: ProgressBar,
 }
 
 impl BakeProgress {
-    /// `name` stands before the bar.
+    /// Creates a bar with `name` in front.
     pub(crate) fn new(name: &str) -> BakeProgress {
-        // Drawn to stderr, and hidden by itself where that is no terminal.
+        // Drawn to stderr; hidden automatically if that is not a terminal.
         let bar = ProgressBar::new(1);
         if !bar.is_hidden() {
             let style = ProgressStyle::with_template(
@@ -31,7 +31,7 @@ impl BakeProgress {
         BakeProgress { bar }
     }
 
-    /// Shows how far a bake is; cancels it when the process was asked to end.
+    /// Shows the progress of a bake; cancels the bake if termination was requested.
     pub(crate) fn show(&self, step: Step) -> ControlFlow<()> {
         if !self.bar.is_hidden() {
             self.bar.set_message(match step.stage {
@@ -56,13 +56,13 @@ impl Drop for BakeProgress {
     }
 }
 
-/// A bar that counts; gone when dropped.
+/// A progress bar that counts; removed when dropped.
 pub(crate) struct CountProgress {
     bar: ProgressBar,
 }
 
 impl CountProgress {
-    /// `name` says what is counted.
+    /// Creates a bar. `name` is what is counted.
     pub(crate) fn new(name: &'static str, total: u64) -> CountProgress {
         let bar = ProgressBar::new(total);
         if !bar.is_hidden() {
@@ -75,7 +75,7 @@ impl CountProgress {
         CountProgress { bar }
     }
 
-    /// Counts `count` more as done; fails when the process was asked to end.
+    /// Counts `count` more as done; fails if termination was requested.
     pub(crate) fn add(&self, count: u64) -> Result<(), Failure> {
         self.bar.inc(count);
         cancel::check()

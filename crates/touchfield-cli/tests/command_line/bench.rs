@@ -1,4 +1,4 @@
-//! `touchfield bench` at sizes that take no time.
+//! `touchfield bench` at sizes that run quickly.
 
 use super::folder::{CUBE, Folder};
 
@@ -55,7 +55,7 @@ fn the_table_of_document_002_is_printed_beside_ours() {
         }
         assert!(row["left_out"].is_null());
     }
-    // A cube is as wide as the document's box: 129 nodes a side, in 32 bits.
+    // A cube is as wide as the box of [XuCcd2014]: 129 nodes per side, in 32 bits.
     assert_eq!(rows[2]["field_bytes"], 129u64.pow(3) * 4);
     let share =
         rows[3]["octree_bytes"].as_f64().unwrap() / rows[3]["field_bytes"].as_f64().unwrap();
@@ -102,21 +102,22 @@ fn segments_cell_by_cell_and_by_octree_are_printed_beside_document_002() {
     assert_eq!(rows.len(), 4);
     for row in rows {
         let crossings = row["crossings"].as_array().unwrap();
-        // Four radii, all spans and the first.
+        // Four radii, each with all spans and with the first only.
         assert_eq!(crossings.len(), 8);
         for pair in crossings.chunks(2) {
             assert_eq!(pair[0]["radius"], pair[1]["radius"]);
             assert_eq!(pair[0]["in_contact"], pair[1]["in_contact"], "{row}");
         }
         for found in crossings {
-            // A point in the box of a cube is seldom outside it: two in a padding of cells.
+            // A point in the box of a cube is seldom outside the cube: only within the two cells of
+            // padding.
             let share = found["in_contact"].as_f64().unwrap() / 2000.0;
             assert!(share > 0.7 && share <= 1.0, "{found}");
             for key in ["cell_by_cell_seconds", "octree_seconds"] {
                 assert!(found[key].as_f64().unwrap() > 0.0, "{key} of {found}");
             }
         }
-        // Larger balls touch no less.
+        // Larger balls are in contact at least as often.
         let of = |i: usize| crossings[i]["in_contact"].as_u64().unwrap();
         assert!(of(0) <= of(2) && of(2) <= of(4) && of(4) <= of(6), "{row}");
     }
@@ -177,7 +178,8 @@ fn shells_point_by_point_and_by_spheres_are_printed_beside_document_002() {
     let rows = measured("xu-table4", &["--frames", "400", "--field", "dense"]);
     assert_eq!(rows[0]["motions"], 400);
     assert_eq!(rows[0]["points"], 780);
-    // It falls for a while, touches, and does not sink in: then points would be in contact in every frame that follows.
+    // The body falls for a while, touches, and does not sink in: otherwise points would be in
+    // contact in every later frame.
     let touching = rows[0]["in_contact"].as_u64().unwrap();
     assert!(touching > 0 && touching < 300, "{touching}");
     let spans = rows[0]["spans"].as_u64().unwrap();
@@ -201,7 +203,7 @@ fn the_table_of_document_000_is_printed_beside_ours() {
     ];
     let json = folder.json(&arguments);
     let rows = json["rows"].as_array().unwrap();
-    // Three scenes, two resolutions, two ways.
+    // Three scenes, two resolutions, two methods.
     assert_eq!(rows.len(), 12);
     for row in rows {
         for key in ["collisions", "pairs", "touching", "milliseconds"] {
@@ -209,7 +211,7 @@ fn the_table_of_document_000_is_printed_beside_ours() {
         }
         assert_eq!(row["document"].is_null(), row["resolution"] == 4);
         if row["starts"] == "seeded" {
-            // Nothing is missed down to the cell.
+            // Nothing is missed down to the cell size.
             assert_eq!(row["pairs_found"], 1.0, "{row}");
             assert!(row["covered"].as_f64().unwrap() > 0.99, "{row}");
         }
@@ -225,7 +227,7 @@ fn the_table_of_document_000_is_printed_beside_ours() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
-/// Rapier is not built in by default; who asks for it is told how.
+/// Rapier is not built in by default; the error message names the feature that includes it.
 #[cfg(not(feature = "physics"))]
 #[test]
 fn without_physics_the_way_to_it_is_told() {
@@ -237,7 +239,7 @@ fn without_physics_the_way_to_it_is_told() {
     }
 }
 
-/// The ball stays above what document 003 and Bullet reach, at every restitution.
+/// Without the feature `physics`, the falling scenes of \[Krayer2020\] are refused.
 #[cfg(not(feature = "physics"))]
 #[test]
 fn without_physics_the_scenes_of_document_000_do_not_fall() {
@@ -246,7 +248,7 @@ fn without_physics_the_scenes_of_document_000_do_not_fall() {
     assert!(run.stderr.contains("--features physics"), "{}", run.stderr);
 }
 
-/// A few bodies for a few steps: they touch the ground, and nothing is left out.
+/// A few bodies for a few steps: they touch the ground, and none is left out.
 #[cfg(feature = "physics")]
 #[test]
 fn the_scenes_of_document_000_fall_in_rapier() {
@@ -275,6 +277,8 @@ fn the_scenes_of_document_000_fall_in_rapier() {
     }
 }
 
+/// The ball stays above the depths that \[Sagardia2014\] reports for its method and for Bullet, at
+/// every restitution.
 #[cfg(feature = "physics")]
 #[test]
 fn a_bouncing_ball_gets_less_deep_than_document_003_says() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::folder::{CUBE, Folder};
 
-/// Starts a command that takes minutes, and waits until it is at work.
+/// Starts a command that takes minutes, and waits until it is working.
 fn start(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ fn ends_as_cancelled(child: Child) -> Output {
     output
 }
 
-/// Brute force over a million nodes and the faces of a model: nothing is done with that in time.
+/// Brute force over a million nodes and the faces of a model, which takes far longer than the test.
 const LONG: [&str; 8] = [
     "bake",
     "mug.obj",
@@ -111,7 +111,7 @@ fn a_stream_without_an_end_is_refused_by_what_was_read() {
         "32M",
     ];
     folder.fails(&points, 3, &words);
-    // A limit that the memory of this machine may not have does not help a stream.
+    // A memory limit larger than this machine's memory must not matter for an endless stream.
     folder.fails(
         &["inspect", "/dev/zero"],
         3,
@@ -121,7 +121,7 @@ fn a_stream_without_an_end_is_refused_by_what_was_read() {
 
 #[test]
 fn a_file_that_hides_its_length_is_not_empty() {
-    // Its length is 0 as far as the file system says.
+    // The file system reports its length as 0.
     if std::path::Path::new("/proc/cpuinfo").exists() {
         Folder::new().fails(&["inspect", "/proc/cpuinfo"], 2, &["known format"]);
     }
@@ -134,7 +134,7 @@ fn a_mesh_comes_through_a_pipe() {
     let made = Command::new("mkfifo").arg(folder.path("pipe.obj")).status();
     assert!(made.unwrap().success());
     let (from, to) = (folder.path("cube.obj"), folder.path("pipe.obj"));
-    // Opening a pipe to write waits for who reads.
+    // Opening a pipe for writing blocks until there is a reader.
     let writer = std::thread::spawn(move || std::fs::write(to, std::fs::read(from).unwrap()));
     let inspected = folder.json(&["inspect", "pipe.obj"]);
     writer.join().unwrap().unwrap();

@@ -1,12 +1,14 @@
-//! `cast` and `sweep --motions`: when a small cube touches a big one, against times by hand.
+//! `cast` and `sweep --motions`: a small cube touches a big one, compared with times computed by
+//! hand.
 
 use crate::folder::{Folder, numbers, with_cubes};
 use serde_json::Value;
 
-/// B flies along x at the side x = 0.5 of A, past its edges' errors: its own side is 0.1 m ahead of its middle.
+/// B moves along x towards the side x = 0.5 of A, farther from A's edges than the field errors. B's
+/// own side is 0.1 m ahead of its middle.
 const FROM: &str = "2,0.05,-0.1,0,0,0,1";
 const TO: &str = "0,0.05,-0.1,0,0,0,1";
-/// Its middle is at x = 0.6 then.
+/// Time at which B's middle is at x = 0.6.
 const TOUCH: f64 = 0.7;
 const BESIDE: [&str; 2] = ["2,2,0,0,0,0,1", "-2,2,0,0,0,0,1"];
 
@@ -42,13 +44,14 @@ fn a_cube_that_flies_at_another_touches_when_it_should() {
         (&Value::Null, &true.into())
     );
     let (time, lower) = (number(&answer["time"]), number(&answer["lower_bound"]));
-    // Trilinear grids are exact along the sides of cubes; proofs end twice the fields' errors before.
+    // Trilinear grids are exact along the sides of cubes; proofs end earlier by twice the fields'
+    // errors.
     assert!((time - TOUCH).abs() < 2e-4, "{answer}");
     assert!(lower <= TOUCH && lower > TOUCH - 0.2, "{answer}");
     let (point, normal) = (numbers(&answer["point"]), numbers(&answer["normal"]));
     assert!((point[0] - 0.5).abs() < 1e-3, "{answer}");
     assert!(normal[0] > 0.999, "{answer}");
-    // Twice the same, bit for bit, but for the clock.
+    // A second run is equal bit for bit, except for the timing.
     let mut again = cast(
         &folder,
         [FROM, TO],
@@ -56,7 +59,7 @@ fn a_cube_that_flies_at_another_touches_when_it_should() {
     );
     again["microseconds"] = answer["microseconds"].clone();
     assert_eq!(again, answer);
-    // Ten centimetres before.
+    // Ten centimetres before the touch.
     let safe = cast(
         &folder,
         [FROM, TO],
@@ -85,7 +88,8 @@ fn a_cube_that_passes_is_proven_free() {
 #[test]
 fn a_turn_brings_the_edge_of_a_cube_to_the_other() {
     let folder = with_cubes();
-    // A gap of 2 cm; the edge comes nearer by 0.1 (cos + sin − 1): it touches at 13 of 45 degrees, and the coarse field rounds edges.
+    // A gap of 2 cm. The edge approaches by 0.1 (cos + sin − 1) and touches at 13 of 45 degrees;
+    // the coarse field rounds edges.
     let here = "0.62,0,0,0,0,0,1";
     for (to, turn) in [
         (here, &["--turn", "0,0,0.7853982"][..]),
@@ -99,7 +103,7 @@ fn a_turn_brings_the_edge_of_a_cube_to_the_other() {
         );
         assert!(number(&answer["lower_bound"]) <= 13.06 / 45.0, "{answer}");
     }
-    // Without a turn it stays where it is; about a point far behind it is swept into A.
+    // Without a turn B stays where it is; turning about a point far behind it sweeps it into A.
     assert_eq!(cast(&folder, [here, here], &[])["hit"], false);
     let swept = cast(
         &folder,
@@ -170,7 +174,7 @@ fn a_touch_is_exit_code_1_only_where_it_was_asked_for() {
         "{}",
         said.stdout
     );
-    // In contact at the start, and free from there on: in contact all the same.
+    // In contact at the start, and free from there on: this still counts as contact.
     assert_eq!(
         run(["0.54,0.05,-0.1,0,0,0,1", FROM], &["--fail-on-contact"]).code,
         1
@@ -244,7 +248,7 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
         expected.extend(numbers(&single["point"]));
         expected.extend(numbers(&single["normal"]));
         expected.push(number(&single["separation"]));
-        // None of these parts from a contact.
+        // None of these starts in contact and separates.
         expected.push(0.0);
         for (found, expected) in row.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-6, "{row:?} {single}");
@@ -272,7 +276,7 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
     }
     let target = [&sweep[..], &["--target", "10cm", "--fail-on-contact"]].concat();
     assert_eq!(folder.run(&target).code, 1);
-    // What does not go together, and rows that are no motions.
+    // Options that conflict, and rows that are not motions.
     let fails = |more: &[&str], words: &[&str]| {
         let base = ["sweep", "a.tfs", "b.tfs", "-o", "x.csv"];
         folder.fails(&[&base, more].concat(), 2, words);
@@ -296,7 +300,7 @@ fn a_sweep_of_motions_says_what_single_casts_say() {
         &["--motions", "bad.csv"],
         &["line 1", "to end at", "zero quaternion"],
     );
-    // A motion that cannot be cast is named.
+    // The error names a motion that cannot be cast.
     folder.write("fast.csv", format!("{FROM},{TO}\n{FROM},1e9,0,0,0,0,0,1\n"));
     fails(&["--motions", "fast.csv"], &["motion 2"]);
     folder.fails(

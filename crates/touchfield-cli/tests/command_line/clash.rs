@@ -7,7 +7,7 @@ const HIGH: &str = "b.tfs@0,0,0.55,0,0,0,1";
 #[test]
 fn parts_that_touch_are_listed_deepest_first_and_others_are_not() {
     let folder = with_cubes();
-    // In by 5 cm, in by 2 cm, beside by 5 cm, far away.
+    // 5 cm deep, 2 cm deep, 5 cm beside, far away.
     let parts = [
         "a.tfs",
         HIGH,
@@ -25,12 +25,12 @@ fn parts_that_touch_are_listed_deepest_first_and_others_are_not() {
         let separation = clash["separation"].as_f64().unwrap();
         assert!((separation + depth).abs() < 2e-3, "{depth}: {clash}");
     }
-    // The deepest place of the first lies in the world where the small cube's lower side is.
+    // The deepest point of the first pair is where the small cube's lower side is in the world.
     let up = clashes[0]["point"][2].as_f64().unwrap();
     assert!((up - 0.475).abs() < 0.05, "{answer}");
     let near = folder.json(&[&["clash"], &parts[..], &["--clearance", "6cm"]].concat());
     assert_eq!(near["clashes"].as_array().unwrap().len(), 3, "{near}");
-    // The table says the same.
+    // The table contains the same pairs.
     let run = folder.run(&[&["clash"], &parts[..]].concat());
     assert!(run.stdout.contains("2 pairs of 5 parts"), "{}", run.stdout);
     assert!(run.stdout.contains("1 a.tfs"), "{}", run.stdout);

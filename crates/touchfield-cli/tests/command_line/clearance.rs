@@ -1,9 +1,9 @@
-//! `clearance`: how near a small cube comes to a big one, against distances by hand.
+//! `clearance`: how near a small cube comes to a big one, compared with distances computed by hand.
 
 use crate::folder::{Folder, numbers, with_cubes};
 use serde_json::Value;
 
-/// B flies past A along x, its side 40 cm from that of A.
+/// B moves past A along x, its side 40 cm from that of A.
 const PAST: [&str; 2] = ["1.5,1,0,0,0,0,1", "-1.5,1,0,0,0,0,1"];
 const LEAST: f64 = 0.4;
 
@@ -19,7 +19,8 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn a_cube_that_passes_is_as_near_as_its_side() {
     let folder = with_cubes();
-    // They are as near for a fifth of the way, all of which has to be looked at: a tenth of this takes more states than allowed.
+    // They are equally near for a fifth of the motion, all of which must be examined: a tenth of
+    // this tolerance takes more states than allowed.
     let answer = clearance(&folder, PAST, &["--tolerance", "1mm"]);
     let [lower, upper] = ["lower_bound", "upper_bound"].map(|key| number(&answer[key]));
     assert!(lower <= LEAST && LEAST <= upper, "{answer}");
@@ -44,7 +45,7 @@ fn a_cube_that_passes_is_as_near_as_its_side() {
         (numbers(&answer["point"])[1] - 0.7).abs() < 1e-3,
         "{answer}"
     );
-    // Fields tell the same, as well as they can.
+    // Fields give the same answer, as accurately as they can.
     let arguments = [
         "clearance",
         "a.tfs",

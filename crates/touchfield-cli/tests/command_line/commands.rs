@@ -1,9 +1,9 @@
-//! Every command's happy path: files, JSON keys and their types, numbers against closed forms.
+//! The happy path of every command: files, JSON keys and their types, numbers against closed forms.
 
 use crate::folder::{CUBE, Folder, names_in, numbers, png_size};
 use serde_json::{Value, json};
 
-/// The distance to the cube of [`CUBE`].
+/// Returns the distance to the cube of [`CUBE`].
 fn cube_distance(p: [f64; 3]) -> f64 {
     let q = p.map(|x| x.abs() - 0.5);
     let outside = q
@@ -21,7 +21,7 @@ fn with_cube() -> Folder {
     folder
 }
 
-/// With a field of 20³ nodes beside the mesh.
+/// Returns a folder with the mesh and a field of 20³ nodes.
 fn with_field() -> Folder {
     let folder = with_cube();
     folder.json(&["bake", "cube.obj", "--resolution", "20", "-o", "cube.tfs"]);
@@ -63,7 +63,7 @@ fn inspect_names_facts_and_defects_of_a_mesh() {
 
 #[test]
 fn inspect_says_when_the_search_for_crossing_faces_was_given_up() {
-    // Parallel faces askew, so that all their boxes overlap.
+    // Parallel tilted faces, so that all their boxes overlap.
     let layer = |i: u32| {
         let height = 1e-4 * f64::from(i);
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
@@ -115,7 +115,7 @@ fn units_scale_what_is_read() {
         (json["cell_size"].as_f64().unwrap() / 5e-5 - 1.0).abs() < 1e-6,
         "{json}"
     );
-    // 20 cells and two of padding on both sides; one more where rounding asks for it.
+    // 20 cells and two of padding on both sides, plus one more where rounding requires it.
     for nodes in numbers(&json["resolution"]) {
         assert!((25.0..=26.0).contains(&nodes), "{json}");
     }
@@ -535,7 +535,7 @@ fn the_baked_file_is_the_same_on_any_number_of_threads() {
     }
 }
 
-/// A picture of a plate thinner than a cell is empty; that must not pass for a picture of it.
+/// A picture of a plate thinner than a cell is empty; a note must say so.
 #[test]
 fn a_body_without_an_inside_is_said_to_be_so() {
     let folder = Folder::new();
@@ -566,7 +566,7 @@ fn a_body_without_an_inside_is_said_to_be_so() {
         );
         let notes = folder.json(arguments)["notes"].clone();
         let notes = notes.as_array().unwrap();
-        // Contacts with it are drawn all the same: its file holds its points.
+        // Its contacts are still drawn, because its file holds its surface points.
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert!(
             (notes.iter()).all(|note| note.as_str().unwrap().contains("plate.tfs")),
@@ -579,7 +579,7 @@ fn a_body_without_an_inside_is_said_to_be_so() {
     }
 }
 
-/// Quoted numbers in the first row are a point; a quoted heading is none.
+/// Quoted numbers in the first row are a point; a quoted heading is not.
 #[test]
 fn quoted_tables_lose_no_row() {
     let folder = Folder::new();
@@ -595,7 +595,7 @@ fn quoted_tables_lose_no_row() {
     }
 }
 
-/// A hole whose filling cuts through a spike behind it: repair says that it made defects.
+/// Filling a hole cuts through a spike behind it: the answer of the repair reports the new defects.
 #[test]
 fn repair_says_when_it_makes_crossings() {
     let folder = Folder::new();
@@ -633,7 +633,7 @@ f 9 11 10\nf 9 10 12\nf 10 11 12\nf 11 9 12\n";
     assert_eq!(repair["worse"], json!([]), "{repair}");
 }
 
-/// A cube whose sides are cut at `height`, and there bent in by `by`.
+/// Returns a cube whose sides are cut at `height` and bent inwards there by `by`.
 fn waisted(height: f64, by: f64) -> String {
     let ring = |half: f64, z: f64| {
         format!(
@@ -681,7 +681,7 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
         }
         assert_ne!(folder.read("old.tfs"), folder.read("anew.tfs"));
     }
-    // The file knows its own faces.
+    // The file holds its own faces.
     folder.fails(
         &[
             "bake", "new.obj", "-o", "new.tfs", "--update", "old.tfs", "--before", "new.obj",
@@ -704,7 +704,8 @@ fn an_update_writes_the_file_that_a_new_bake_writes() {
     );
 }
 
-/// A shell of points a cell apart would have more than a file keeps; a coarser one is kept, and the faces, which make separations exact.
+/// A shell with points one cell apart would be larger than a file keeps. A coarser one is kept, and
+/// the faces, which make separations exact.
 #[test]
 fn a_fine_bake_keeps_its_faces_and_a_coarser_shell() {
     let folder = Folder::new();

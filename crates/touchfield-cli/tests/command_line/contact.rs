@@ -1,17 +1,18 @@
-//! `collide`, `separation` and the contacts of `render`: what scripts read of them, against closed forms for cubes.
+//! `collide`, `separation` and the contacts of `render`: their JSON against closed forms for cubes.
 
 use crate::folder::{Folder, Run, numbers, with_cubes};
 use serde_json::Value;
 
-/// B stands 0.06 m deep in the side x = 0.5 of A, away from its edges.
+/// Pose in which B stands 0.06 m deep in the side x = 0.5 of A, away from its edges.
 const OVERLAPPING: &str = "0.54,0.05,-0.1,0,0,0,1";
 const DEPTH: f64 = 0.06;
-/// B is 0.05 m away from the same side.
+/// Pose in which B is 0.05 m away from the same side.
 const NEAR: &str = "0.65,0.05,-0.1,0,0,0,1";
 const GAP: f64 = 0.05;
-/// Trilinear grids are exact along the sides of cubes, up to the rounding of `f32` and what the methods' searches leave.
+/// Tolerance: trilinear grids are exact along the sides of cubes, up to the rounding of `f32` and
+/// the residual of the methods' searches.
 const EXACT: f64 = 1e-4;
-/// All names of methods but `auto`.
+/// Names of methods, without `auto`, `both-shells` and `convex`.
 const METHODS: [&str; 7] = [
     "point-samples",
     "shell-traversal",
@@ -91,7 +92,8 @@ fn contacts_of_cubes_are_as_deep_as_the_cubes_and_deepest_first() {
     let depths: Vec<f64> = found.iter().map(|c| number(&c["separation"])).collect();
     assert!(depths.is_sorted(), "{depths:?}");
     assert!((depths[0] + DEPTH).abs() < EXACT, "{depths:?}");
-    // From A to B; midway between x = 0.5, where A ends, and x = 0.44, where B begins; on the face of B that is inside.
+    // The normal points from A to B. The point is midway between x = 0.5, where A ends, and x =
+    // 0.44, where B begins, on the face of B that is inside.
     let point = numbers(&found[0]["point"]);
     assert!(
         near(&numbers(&found[0]["normal"]), &[1.0, 0.0, 0.0], 1e-3),
@@ -103,7 +105,7 @@ fn contacts_of_cubes_are_as_deep_as_the_cubes_and_deepest_first() {
         (point[1] - 0.05).abs() < 0.11 && (point[2] + 0.1).abs() < 0.11,
         "{point:?}"
     );
-    // Twice the same, bit for bit.
+    // A second run is equal bit for bit.
     assert_eq!(found, contacts(&collide(&folder, OVERLAPPING, &[])));
     let one_thread = collide(&folder, OVERLAPPING, &["--threads", "1"]);
     assert_eq!(found, contacts(&one_thread));
@@ -157,7 +159,7 @@ fn every_method_finds_the_depth_and_says_its_name() {
         let normal = numbers(&found[0]["normal"]);
         assert!(normal[0] > 0.9, "{method}: {normal:?}");
         let deepest = number(&found[0]["separation"]);
-        // The boxes of subdivision end at a part of a cell, 0.13 m here.
+        // The boxes of subdivision end at a fraction of a cell, which is 0.13 m here.
         let tolerance = match method {
             "octree-subdivision" | "projection-particles" => 0.03,
             _ => EXACT,
@@ -170,8 +172,9 @@ fn every_method_finds_the_depth_and_says_its_name() {
     assert!(METHODS.contains(&automatic["method"].as_str().unwrap_or_default()));
 }
 
-/// The search minimises `max(φA − εA, φB − εB)`. With errors of 91 and 18 mm its point was not where the fields are deepest, and the
-/// contact was lost: the estimate leaned towards the finer field.
+/// The contact of a coarse and a fine field was lost. The search minimises `max(φA − εA, φB − εB)`.
+/// With errors of 91 and 18 mm its point was not where the fields are deepest: the estimate leaned
+/// towards the finer field.
 #[test]
 fn the_separation_of_a_coarse_and_a_fine_field_is_a_contact() {
     let folder = with_cubes();
@@ -218,7 +221,8 @@ fn a_budget_that_suffices_changes_nothing_and_one_that_does_not_is_told() {
         (contacts(&all), &true.into())
     );
     let hasty = collide(&folder, OVERLAPPING, &["--budget", "1"]);
-    // A microsecond is gone before the first level: a machine that is faster still answers in full.
+    // The budget of a microsecond runs out before the first level, unless the machine is fast
+    // enough to finish.
     if hasty["complete"] == false {
         let run = folder.run(&[
             "collide",
@@ -247,13 +251,13 @@ fn contact_is_exit_code_1_only_where_it_was_asked_for() {
             folder.run(&[&[command, "a.tfs", "b.tfs", "--b-in-a", pose], more].concat())
         };
         assert_eq!(run(OVERLAPPING, &[]).code, 0, "{command}");
-        // Far enough for coarse fields to prove it.
+        // Far enough apart for coarse fields to prove it.
         assert_eq!(
             run("0.9,0,0,0,0,0,1", &["--fail-on-contact"]).code,
             0,
             "{command}"
         );
-        // The answer is on stdout all the same.
+        // The answer is still printed on stdout.
         let touching = run(OVERLAPPING, &["--fail-on-contact", "--json"]);
         assert_eq!((touching.code, touching.stderr.as_str()), (1, ""));
         assert!(json_of(&touching)["microseconds"].is_number(), "{command}");
@@ -266,11 +270,13 @@ fn contact_is_exit_code_1_only_where_it_was_asked_for() {
     }
 }
 
-/// The same two bodies, B named first: everything in the frame of the other, normals the other way.
+/// The same two bodies with B named first: everything is in the frame of the other body, and the
+/// normals are reversed.
 #[test]
 fn bodies_that_change_places_flip_the_normals() {
     let folder = with_cubes();
-    // B turned by a quarter about z, its quaternion not of unit length; and the inverse of that pose.
+    // B is turned by a quarter about z, with a quaternion that is not of unit length; then the
+    // inverse of that pose.
     let (b_in_a, a_in_b) = ("0.54,0.05,-0.1,0,0,3,3", "-0.05,0.54,0.1,0,0,-3,3");
     let there = contacts(&collide(&folder, b_in_a, &[]));
     let back = contacts(&folder.json(&["collide", "b.tfs", "a.tfs", "--b-in-a", a_in_b]));
@@ -297,7 +303,7 @@ fn bodies_that_change_places_flip_the_normals() {
         });
         assert!(found, "{contact}: no contact at {point:?} along {normal:?}");
     }
-    // And the separation.
+    // The separation must agree as well.
     let there = separation(&folder, b_in_a, &[]);
     let back = folder.json(&["separation", "b.tfs", "a.tfs", "--b-in-a", a_in_b]);
     assert!(numbers(&there["normal"])[0] > 0.9, "{there}");
@@ -328,7 +334,8 @@ fn separation_brackets_the_distance_of_cubes() {
         assert!(lower <= value && value <= upper, "{answer}");
         let normal = numbers(&answer["normal"]);
         assert!(normal[0] > 0.9, "{answer}");
-        // The proof is as wide as the errors of such coarse fields, and so is the estimate; the way between the witnesses has its sign.
+        // The proven bracket is as wide as the errors of such coarse fields, and so is the
+        // estimate. The vector between the witness points has the sign of the separation.
         let way = minus(
             &numbers(&answer["point_on_b"]),
             &numbers(&answer["point_on_a"]),
@@ -364,12 +371,12 @@ fn a_finer_tolerance_narrows_the_bracket_and_takes_more_boxes() {
             number(&answer["lower_bound"]) <= -DEPTH && -DEPTH <= number(&answer["upper_bound"])
         );
     }
-    // A tolerance beyond rounding ends, and says how.
+    // A tolerance below rounding still terminates, and the bounds still hold.
     let hopeless = separation(&folder, OVERLAPPING, &["--tolerance", "1e-30"]);
     assert!(number(&hopeless["lower_bound"]) <= -DEPTH, "{hopeless}");
 }
 
-/// The fields here prove 91 and 18 mm; the faces prove what is asked for.
+/// The fields here prove 91 and 18 mm; the faces prove the requested tolerance.
 #[test]
 fn bodies_apart_are_bracketed_as_narrowly_as_asked_with_meshes_and_with_files_that_hold_their_faces()
  {
@@ -460,7 +467,7 @@ fn a_body_against_itself_is_deep_inside() {
 #[test]
 fn a_body_wholly_inside_another_is_in_contact_whichever_comes_first() {
     let folder = with_cubes();
-    // B is 0.3 m away from the side z = 0.5 of A, its far side 0.5 m deep.
+    // B's near side is 0.3 m inside the side z = 0.5 of A, its far side 0.5 m.
     for (a, b, pose) in [
         ("a.tfs", "b.tfs", "0,0,0.1,0,0,0,1"),
         ("b.tfs", "a.tfs", "0,0,-0.1,0,0,0,1"),
@@ -503,7 +510,8 @@ fn a_picture_of_two_bodies_tells_how_many_contacts_are_drawn() {
     assert!(!with_contacts.is_empty());
 }
 
-/// Contacts were looked for in files that were read again: from a pipe there was nothing left, and meshes were baked twice.
+/// Files were read again to find contacts: from a pipe nothing was left to read, and meshes were
+/// baked twice.
 #[test]
 fn the_bodies_of_a_picture_are_read_once() {
     let folder = with_cubes();
@@ -534,7 +542,8 @@ fn poses_that_are_none_are_refused_with_the_way_out() {
         fails("nan,0,0,0,0,0,1", &["nan", "finite"]);
         fails("0,0,0,inf,0,0,1", &["inf", "finite"]);
         fails("1e39,0,0,0,0,0,1", &["f32"]);
-        // Held by f32, but no distance to it is: the separation was infinite.
+        // These numbers fit `f32`, but the distances between them do not: the separation was
+        // infinite.
         fails("3e38,-3e38,3e38,0,0,0,1", &["1e37 m"]);
         fails("", &["not a pose"]);
         fails("here", &["`here`"]);
@@ -593,7 +602,7 @@ fn absurd_but_finite_poses_are_answered() {
         }
         let far = pose.contains("e30,");
         assert_eq!(found.is_empty(), far, "{pose}");
-        // What proves nothing is not taken for a proof that the bodies are apart.
+        // What proves nothing must not count as a proof that the bodies are apart.
         let arguments = ["separation", "a.tfs", "b.tfs", "--b-in-a", pose];
         let run = folder.run(&[&arguments[..], &["--fail-on-contact", "--json"]].concat());
         let proven = number(&json_of(&run)["lower_bound"]) > 0.0;
@@ -635,7 +644,7 @@ fn bad_files_are_named_whichever_body_they_are() {
             &["a.tfs", "--max-memory"],
         );
     }
-    // A script gets an object too.
+    // With `--json`, a script gets an object too.
     let run = folder.run(&["collide", "none.tfs", "b.tfs", "--b-in-a", NEAR, "--json"]);
     assert_eq!((run.code, &json_of(&run)["exit_code"]), (2, &2.into()));
 }

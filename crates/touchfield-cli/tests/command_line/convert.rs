@@ -1,4 +1,5 @@
-//! `touchfield convert`: every kind into every other, arrays out and in, images and meshes; and all that can be wrong with arrays.
+//! `touchfield convert`: every kind into every other, arrays out and in, images and meshes; and
+//! every fault of arrays.
 
 #![expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]
 
@@ -12,7 +13,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 const KINDS: [&str; 4] = ["dense", "taylor", "sparse", "voxmap"];
 
-/// The distance to the cube of [`CUBE`].
+/// Returns the distance to the cube of [`CUBE`].
 fn cube_distance(p: [f64; 3]) -> f64 {
     let q = p.map(|x| x.abs() - 0.5);
     let outside = q
@@ -23,7 +24,7 @@ fn cube_distance(p: [f64; 3]) -> f64 {
     outside + q.into_iter().fold(f64::NEG_INFINITY, f64::max).min(0.0)
 }
 
-/// With the cube baked to every kind.
+/// Returns a folder with the cube baked to every kind.
 fn with_fields() -> Folder {
     let folder = Folder::new();
     folder.write("cube.obj", CUBE);
@@ -44,7 +45,7 @@ fn with_fields() -> Folder {
     folder
 }
 
-/// Points all over the cube and around it, as a file.
+/// Writes a file of points all over the cube and around it.
 fn write_points(folder: &Folder) -> Vec<[f64; 3]> {
     let mut state = 1u64;
     let mut next = || {
@@ -109,7 +110,7 @@ fn every_kind_becomes_every_other_and_keeps_its_promise() {
             assert_is_cube(&folder, "out.tfs", &points);
         }
     }
-    // A kind that is not named stays; a mesh is baked first.
+    // A kind that is not named stays the same; a mesh is baked first.
     assert_eq!(
         folder.json(&["convert", "sparse.tfs", "--bits", "8", "-o", "o.tfs"])["bits"],
         8
@@ -135,7 +136,7 @@ fn every_kind_becomes_every_other_and_keeps_its_promise() {
         (&"scaled".into(), &32.into())
     );
     assert_is_cube(&folder, "o.tfs", &points);
-    // People are told as much.
+    // The text reports this too.
     let text = folder
         .run(&["convert", "dense.tfs", "--field", "sparse", "-o", "o.tfs"])
         .stdout;
@@ -205,7 +206,7 @@ fn levels_become_closed_meshes() {
             let mesh = folder.json(&["inspect", out]);
             assert_eq!(mesh["watertight"], true, "{kind} at {level}");
             assert_eq!(mesh["faces"], json["faces"]);
-            // As exact as the field and the cells of 45 mm that the mesh is made over.
+            // As exact as the field and the cells of 45 mm from which the mesh is extracted.
             let sizes = numbers(&mesh["bounds"]["max"]);
             for size in sizes {
                 assert!((2.0 * size - side).abs() < 0.1, "{kind} at {level}: {size}");
@@ -290,7 +291,7 @@ fn options_that_mean_nothing_are_refused() {
     folder.fails(&to("dense.tfs", &[]), 2, &["is read"]);
     folder.fails(&["convert", "none.tfs", "-o", "o.tfs"], 2, &["none.tfs"]);
     folder.fails(&["convert", "none.npz", "-o", "o.tfs"], 2, &["none.npz"]);
-    // A sign that is not sure has no place in blocks.
+    // A doubtful sign cannot be stored in a sparse field.
     folder.write("open.obj", CUBE.rsplit_once("f ").unwrap().0);
     folder.json(&["bake", "open.obj", "--resolution", "20", "-o", "open.tfs"]);
     folder.fails(
@@ -301,7 +302,8 @@ fn options_that_mean_nothing_are_refused() {
     folder.json(&["convert", "open.tfs", "--field", "taylor", "-o", "o.tfs"]);
 }
 
-/// A file of NumPy's, by its description and none of ours.
+/// Returns a file of NumPy's, written after its description and independently of the code under
+/// test.
 fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
@@ -331,7 +333,7 @@ fn archive(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
 
 const NODES: [usize; 3] = [23, 21, 22];
 
-/// Distances to the cube at nodes 0.07 m apart, changed by `change`, in C order.
+/// Returns distances to the cube at nodes 0.07 m apart, changed by `change`, in C order.
 fn cube_values(change: impl Fn([usize; 3], f64) -> f64) -> Vec<f64> {
     let mut values = Vec::new();
     for i in 0..NODES[0] {
@@ -346,7 +348,8 @@ fn cube_values(change: impl Fn([usize; 3], f64) -> f64) -> Vec<f64> {
     values
 }
 
-/// The arrays of the cube; `more` replaces those of the same name, and an empty one removes them.
+/// Returns the arrays of the cube; `more` replaces those of the same name, and an empty one removes
+/// them.
 fn cube_arrays(values: &[f64], more: &[(&'static str, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
     let shape = "(23, 21, 22)";
     let mut arrays = vec![
@@ -379,12 +382,12 @@ fn any_grid_becomes_a_field() {
         (&json["sign_method"], &json["measured_error"]),
         (&"given".into(), &Value::Null)
     );
-    // Half a diagonal is proven for exact nodes.
+    // Exact nodes have a proven bound of half a cell diagonal.
     let bound = json["error_bound"].as_f64().unwrap();
     assert!((bound / 0.07 - 3f64.sqrt() / 2.0).abs() < 1e-3, "{bound}");
     assert_is_cube(&folder, "g.tfs", &points);
     let first = folder.read("g.tfs");
-    // Fortran order, single precision, the other byte order and other names say the same.
+    // Fortran order, single precision, the other byte order and other names give the same.
     let [nx, ny, nz] = NODES;
     let fortran: Vec<u8> = (0..nx * ny * nz)
         .map(|at| values[(at % nx * ny + at / nx % ny) * nz + at / nx / ny])
@@ -398,7 +401,7 @@ fn any_grid_becomes_a_field() {
     folder.write("g.npz", archive(&cube_arrays(&values, &more), stored));
     folder.json(&convert);
     assert_eq!(folder.read("g.tfs"), first);
-    // Whole numbers are numbers: a cube of 2 m in cells of 1 m, known by hand.
+    // Integers are accepted too: a cube of 2 m in cells of 1 m, with distances known by hand.
     let mut cells = Vec::new();
     for at in 0..125 {
         let p: [i32; 3] = [at / 25 - 2, at / 5 % 5 - 2, at % 5 - 2];
@@ -423,11 +426,11 @@ fn any_grid_becomes_a_field() {
     ];
     folder.write("w.npz", archive(&arrays, stored));
     let json = folder.json(&["convert", "w.npz", "--error-bound", "0.875", "-o", "w.tfs"]);
-    // Diagonals are rounded to f32.
+    // The bound is half of a diagonal rounded to f32.
     let bound = json["error_bound"].as_f64().unwrap();
     assert!((0.875..0.875001).contains(&bound), "{bound}");
     assert_eq!(numbers(&json["bounds"]["max"]), [2.0; 3]);
-    // And straight on to another kind.
+    // Converted directly to another kind.
     let json = folder.json(&["convert", "g.npz", "--field", "taylor", "-o", "t.tfs"]);
     assert_eq!(json["kind"], "taylor");
     assert_is_cube(&folder, "t.tfs", &points);
@@ -558,7 +561,7 @@ fn grids_that_break_their_promise_are_refused_with_the_place() {
     refused(&values, &[("distance", thin)], &[], 2, &["at least 2"]);
     let objects = npy("|O", false, "(23, 21, 22)", &doubles(&values));
     refused(&values, &[("distance", objects)], &[], 2, &["`|O`"]);
-    // No distances: steeper than 1, by far or at one node only.
+    // Values that are not distances: steeper than 1, by far or at one node only.
     let steep = cube_values(|_, d| 1.5 * d);
     refused(
         &steep,
@@ -583,7 +586,8 @@ fn grids_that_break_their_promise_are_refused_with_the_place() {
         &doubles(&[5.0, 5.0, 5.0, 6.0, 6.0, 6.0]),
     );
     refused(&values, &[("solid", away)], &[], 2, &["outside the box"]);
-    // Rough but honest about it: taken, and noted. By the values alone the surface may leave the grid, so the box is told.
+    // Rough values with an honest error bound are accepted, with a note. Judged by the values alone
+    // the surface may leave the grid, so the solid's box is given.
     let rough = ["--node-error", "0.2"];
     refused(&spike, none, &rough, 2, &["border", "may be", "`solid`"]);
     let holds = npy(
@@ -618,7 +622,7 @@ fn hostile_archives_are_refused_without_memory() {
         2,
         &["no .npz archive", "numpy.savez"],
     );
-    // Shapes that the bytes do not fulfil.
+    // Shapes that need more bytes than there are.
     let some = doubles(&values);
     fails(
         with(npy("<f8", false, "(230, 21, 22)", &some), stored),
@@ -651,7 +655,8 @@ fn hostile_archives_are_refused_without_memory() {
         2,
         &["shape"],
     );
-    // A bomb: 256 MiB of zeros in 260 kB. Beyond the limit it is not unpacked; below it there are too few nodes.
+    // A zip bomb: 256 MiB of zeros in 260 kB. Above the limit it is not unpacked; below it there
+    // are too few nodes.
     let zeros = vec![0; 256 << 20];
     fails(
         with(npy("<f4", true, "(256, 512, 512)", &zeros), deflated),
@@ -666,7 +671,7 @@ fn hostile_archives_are_refused_without_memory() {
     .concat();
     fails(with(header, deflated), 2, &["array `distance`", "header"]);
     drop(zeros);
-    // Cut anywhere, and with bits flipped: an error or a field, never more.
+    // Cut anywhere, and with bits flipped: the result is an error or a field, never a panic.
     let whole = archive(&cube_arrays(&values, &[]), deflated);
     let outcome = |bytes: &[u8]| -> Run {
         folder.write("h.npz", bytes);
@@ -685,7 +690,7 @@ fn hostile_archives_are_refused_without_memory() {
     }
 }
 
-/// The text between two words.
+/// Returns the text between two words.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     text.split_once(before)
         .unwrap()
@@ -695,7 +700,8 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
         .0
 }
 
-/// Reads the image as the description of the format has it; and, where `TOUCHFIELD_PYTHON` names a Python with PyVista, asks that too.
+/// Reads the image after the description of the format. If `TOUCHFIELD_PYTHON` names a Python with
+/// PyVista, also reads it with that.
 #[test]
 fn images_hold_the_values_in_their_places() {
     let folder = with_fields();
@@ -737,7 +743,7 @@ fn images_hold_the_values_in_their_places() {
         .unwrap();
     assert!((found - bound).abs() < 1e-6 * found);
     let Some(python) = std::env::var_os("TOUCHFIELD_PYTHON") else {
-        // scripts/test sets it; a test by hand may do without.
+        // scripts/test sets the variable; a manual test run may not.
         return;
     };
     write_points(&folder);
@@ -761,7 +767,7 @@ fn images_hold_the_values_in_their_places() {
     );
 }
 
-/// What a file holds for contact beside its field is not lost on the way to another kind.
+/// The data for contact queries in a file survives a conversion to another kind.
 #[test]
 fn points_and_faces_for_contact_stay() {
     let folder = Folder::new();

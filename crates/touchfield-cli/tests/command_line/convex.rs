@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::folder::{Folder, numbers, with_cubes};
 
-/// B stands 0.06 m deep in the side x = 0.5 of A, away from its edges.
+/// Pose in which B stands 0.06 m deep in the side x = 0.5 of A, away from its edges.
 const OVERLAPPING: &str = "0.54,0.05,-0.1,0,0,0,1";
 const DEPTH: f64 = 0.06;
-/// B is 0.05 m away from the same side.
+/// Pose in which B is 0.05 m away from the same side.
 const NEAR: &str = "0.65,0.05,-0.1,0,0,0,1";
 const GAP: f64 = 0.05;
-/// Coordinates and poses are `f32`.
+/// Tolerance: coordinates and poses are `f32`.
 const EXACT: f64 = 1e-6;
 
 fn ask(folder: &Folder, command: &str, more: &[&str]) -> Value {
@@ -31,7 +31,7 @@ fn separation_tells_the_least_translation_of_hulls() {
     );
     let way = numbers(&deep["least_translation"]);
     assert!((way[0] - DEPTH).abs() < EXACT && way[1].abs() < EXACT && way[2].abs() < EXACT);
-    // Of slabs it is the separation, too.
+    // For slabs the minimum translation is also the separation.
     assert!(number(&deep["lower_bound"]) <= -DEPTH && -DEPTH <= number(&deep["upper_bound"]));
     let apart = ask(&folder, "separation", &["--b-in-a", NEAR]);
     assert!(
@@ -44,7 +44,7 @@ fn separation_tells_the_least_translation_of_hulls() {
     );
     assert_eq!(number(&apart["penetration_depth"]), 0.0);
     assert_eq!(numbers(&apart["least_translation"]), [0.0; 3]);
-    // What is no hull has no least translation.
+    // Bodies that are not hulls have no minimum translation.
     let baked = folder.json(&["separation", "a.tfs", "b.tfs", "--b-in-a", NEAR]);
     assert!(baked.get("penetration_depth").is_none());
 }

@@ -1,11 +1,11 @@
-//! Meshes far from the origin: the same answers as near it, in the frame of the mesh.
+//! Meshes far from the origin give the same answers as near it, in the frame of the mesh.
 #![expect(clippy::unwrap_used, reason = "a failed `unwrap` is a failed test")]
 
 use serde_json::Value;
 
 use crate::folder::{CUBE, Folder};
 
-/// A cube of 1 m whose middle is at a place.
+/// Returns a cube of 1 m with its middle at a place.
 fn cube_at(place: [f64; 3]) -> String {
     let line = |line: &str| match line.strip_prefix("v ") {
         Some(numbers) => {
@@ -23,7 +23,7 @@ fn cube_at(place: [f64; 3]) -> String {
 const A: [f64; 3] = [3e6, -2e5, 0.0];
 const B: [f64; 3] = [0.0, 5e5, 7e5];
 
-/// Cubes near the origin and far from it, as meshes and baked.
+/// Returns a folder with cubes near the origin and far from it, as meshes and baked.
 fn cubes() -> Folder {
     let folder = Folder::new();
     for (name, place) in [("near", [0.0; 3]), ("a", A), ("b", B)] {
@@ -34,7 +34,8 @@ fn cubes() -> Folder {
     folder
 }
 
-/// A pose of B in A that has the two cubes as far from each other as `pose` has cubes at the origin; not turned.
+/// Returns an unrotated pose of B in A at which the two far cubes are relative to each other as
+/// cubes at the origin are at `pose`.
 fn far([x, y, z]: [f64; 3]) -> String {
     format!(
         "{},{},{},0,0,0,1",
@@ -52,7 +53,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// Expects a point in the frame of A's mesh.
+/// Asserts that a point is `near` moved to the frame of A's mesh.
 fn assert_point(far: &Value, near: &Value) {
     for axis in 0..3 {
         let expected = number(&near[axis]) + A[axis];
@@ -152,7 +153,8 @@ fn pairs_are_asked_between_the_frames_of_their_meshes() {
 #[test]
 fn turned_poses_are_put_together_in_f64() {
     let folder = cubes();
-    // B turned by a quarter about z: its middle, (0, 5e5, 7e5), goes to (−5e5, 0, 7e5), and is then put 1.25 m beside that of A.
+    // B is turned by a quarter about z: its middle, (0, 5e5, 7e5), moves to (−5e5, 0, 7e5), and is
+    // then placed 1.25 m beside that of A.
     let turn = "0,0,0.7071067811865476,0.7071067811865476";
     let pose = format!("{},{},{},{turn}", A[0] + 1.25 + 5e5, A[1], A[2] - 7e5);
     let found = folder.json(&["separation", "a.tfs", "b.tfs", "--b-in-a", &pose]);

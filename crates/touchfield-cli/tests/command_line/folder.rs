@@ -19,7 +19,7 @@ v -0.5 -0.5 -0.5\nv 0.5 -0.5 -0.5\nv 0.5 0.5 -0.5\nv -0.5 0.5 -0.5
 v -0.5 -0.5 0.5\nv 0.5 -0.5 0.5\nv 0.5 0.5 0.5\nv -0.5 0.5 0.5
 f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
-/// A cube about the origin with sides of so many metres.
+/// Returns a cube about the origin with sides of this length \[m\].
 pub(crate) fn cube(side: f64) -> String {
     let scaled = |word: &str| match word.parse::<f64>() {
         Ok(x) if word.contains('.') => (x * side).to_string(),
@@ -29,10 +29,10 @@ pub(crate) fn cube(side: f64) -> String {
     CUBE.lines().map(line).collect()
 }
 
-/// A folder to run in; gone when dropped.
+/// A temporary folder to run in; removed when dropped.
 pub(crate) struct Folder(TempDir);
 
-/// What a run left.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -56,7 +56,7 @@ impl Folder {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// Names in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         names_in(self.0.path())
     }
@@ -80,7 +80,7 @@ impl Folder {
         command
     }
 
-    /// Runs with `--json`, expects success and exactly one object on stdout.
+    /// Runs with `--json`, and expects success and exactly one object on stdout.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let run = self.run(&[arguments, &["--json"]].concat());
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
@@ -90,7 +90,8 @@ impl Folder {
         value
     }
 
-    /// Runs, expects this exit code, a message with all `words`, nothing on stdout, and no new file.
+    /// Runs, and expects this exit code, a message with all `words`, nothing on stdout, and no new
+    /// file.
     pub(crate) fn fails(&self, arguments: &[&str], code: i32, words: &[&str]) {
         let before = self.names();
         let run = self.run(arguments);
@@ -121,7 +122,8 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A big cube of 1 m, `a`, and a small one of 0.2 m, `b`, as meshes and as fields of 12 nodes.
+/// Returns a folder with a big cube of 1 m, `a`, and a small one of 0.2 m, `b`, as meshes and as
+/// fields of 12 nodes.
 pub(crate) fn with_cubes() -> Folder {
     let folder = Folder::new();
     for (name, side) in [("a", 1.0), ("b", 0.2)] {
@@ -132,14 +134,14 @@ pub(crate) fn with_cubes() -> Folder {
     folder
 }
 
-/// Columns and rows of a PNG file, from its header.
+/// Returns columns and rows of a PNG file, from its header.
 pub(crate) fn png_size(bytes: &[u8]) -> (u32, u32) {
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     (side(16), side(20))
 }
 
-/// Numbers of an array in JSON.
+/// Returns the numbers of a JSON array.
 pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value
         .as_array()

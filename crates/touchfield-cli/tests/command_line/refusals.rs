@@ -1,4 +1,5 @@
-//! Bad input, bad usage and limits: exit codes, messages that name file, place and way out, and nothing left behind.
+//! Bad input, bad usage and limits: exit codes, messages that name file, place and way out, and no
+//! files left behind.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -237,7 +238,7 @@ fn files_that_cannot_be_read_are_named_with_place_and_way_out() {
 #[test]
 fn outputs_that_cannot_be_are_refused_before_the_work() {
     let folder = with_field();
-    // A resolution that would take long, if it were begun.
+    // A resolution that would take long if the bake began.
     let bake = |output| ["bake", "cube.obj", "--resolution", "800", "-o", output];
     folder.fails(
         &bake("no/such/folder/out.tfs"),
@@ -382,7 +383,7 @@ fn bodies_of_a_render_share_one_limit_of_memory() {
     folder.json(&[&["bake", "cube.obj"], field_only.as_slice()].concat());
     let nodes = folder.json(&["inspect", "cube.tfs"])["resolution"].clone();
     let values = 4.0 * crate::folder::numbers(&nodes).iter().product::<f64>();
-    // One body with its file fits, and so does the same twice if each is counted alone.
+    // One body with its file fits, and two would fit if each were counted alone.
     let limit = (folder.read("cube.tfs").len() as f64 + values + 500.0).to_string();
     let render = |files: &[&'static str]| {
         let more = ["--size", "40x30", "--max-memory", &limit, "-o", "r.png"];
@@ -471,7 +472,7 @@ fn huge_numbers_have_exponents_and_name_their_option() {
     }
 }
 
-/// Strings from files and names of files reach the terminal, and JSON, only written out.
+/// Strings from files and file names reach the terminal, and JSON, only escaped.
 #[test]
 fn escape_sequences_are_never_obeyed() {
     use touchfield::field::file;
@@ -582,7 +583,7 @@ fn help_and_version_are_answers() {
     }
 }
 
-/// Looking at the beginning of a pipe took it from the reader.
+/// Reading the beginning of a pipe took it away from the reader.
 #[cfg(unix)]
 #[test]
 fn a_mesh_from_a_pipe_is_read_from_its_beginning() {

@@ -1,11 +1,11 @@
-//! `sweep`: poses in, one row for each out.
+//! `sweep`: one row for each pose.
 
 use crate::folder::{Folder, with_cubes};
 use serde_json::Value;
 
 const HEADING: &str = "separation,nx,ny,nz,px,py,pz,contacts";
 
-/// B moves along x, from deep in A to beyond it: 0.06 m deep at the first pose, then 0.01 m farther out at each.
+/// Returns poses of B along x: 0.06 m deep in A at the first pose, then 0.01 m farther out at each.
 fn poses(count: usize) -> Vec<[f64; 7]> {
     let pose = |i: usize| [0.54 + 0.01 * i as f64, 0.05, -0.1, 0.0, 0.0, 0.0, 1.0];
     (0..count).map(pose).collect()
@@ -20,7 +20,7 @@ fn csv(rows: &[[f64; 7]]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// An `.npy` file of rows, as `f4` or `f8`.
+/// Returns an `.npy` file of rows, as `f4` or `f8`.
 fn npy(rows: &[[f64; 7]], single: bool) -> Vec<u8> {
     let kind = if single { "<f4" } else { "<f8" };
     let header = format!(
@@ -44,7 +44,7 @@ fn sweep(folder: &Folder, poses: &str, output: &str, more: &[&str]) -> Value {
     folder.json(&[&arguments, more].concat())
 }
 
-/// The rows of a table, without its heading.
+/// Reads the rows of a CSV file, without its heading.
 fn rows_of_csv(folder: &Folder, name: &str) -> Vec<Vec<f32>> {
     let text = String::from_utf8(folder.read(name)).unwrap_or_default();
     assert_eq!(text.lines().next(), Some(HEADING));
@@ -56,7 +56,7 @@ fn rows_of_csv(folder: &Folder, name: &str) -> Vec<Vec<f32>> {
     text.lines().skip(1).map(row).collect()
 }
 
-/// The rows of an array of `(count, 8)` and type `f4`.
+/// Reads the rows of an `f4` array of shape `(count, 8)`.
 fn rows_of_npy(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     let bytes = folder.read(name);
     let values = bytes.len() - 32 * count;
@@ -71,7 +71,7 @@ fn rows_of_npy(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     numbers.chunks_exact(8).map(<[f32]>::to_vec).collect()
 }
 
-/// The rows of a file of eight plain columns, a page each.
+/// Reads the rows of a Parquet file of eight plain columns with one page each.
 fn rows_of_parquet(folder: &Folder, name: &str, count: usize) -> Vec<Vec<f32>> {
     let bytes = folder.read(name);
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
@@ -112,14 +112,14 @@ fn rows_tell_separation_normal_point_and_contacts() {
     for (i, row) in rows.iter().enumerate() {
         assert_eq!(row.len(), 8, "{row:?}");
         let truth = separation_at(i);
-        // The estimate is as good as the errors of the fields: 0.1 m.
+        // The estimate is as accurate as the fields: 0.1 m.
         assert!((f64::from(row[0]) - truth).abs() < 0.1, "{truth}: {row:?}");
         assert!(row[1] > 0.9, "from A to B: {row:?}");
         assert!(
             (f64::from(row[4]) - (0.5 + 0.5 * truth)).abs() < 0.1,
             "midway: {row:?}"
         );
-        // At the pose that just touches rounding decides.
+        // At the pose that just touches, rounding decides.
         if i != 6 {
             assert_eq!(row[7] > 0.0, truth < 0.0, "{row:?}");
         }
@@ -179,7 +179,7 @@ fn tables_and_arrays_hold_the_same_rows() {
 #[test]
 fn many_poses_have_the_same_bits_on_any_number_of_threads() {
     let folder = with_cubes();
-    // More than a thread takes at a time, and no multiple of it.
+    // More than a thread takes at a time, and not a multiple of it.
     let some = poses(15);
     let many: Vec<[f64; 7]> = some.iter().copied().cycle().take(200).collect();
     folder.write("p.npy", npy(&many, false));
@@ -227,7 +227,7 @@ fn a_touch_anywhere_is_exit_code_1_and_the_rows_are_written() {
     assert_eq!((touching.code, touching.stderr.as_str()), (1, ""));
     assert!(touching.stdout.contains("touching"), "{}", touching.stdout);
     assert_eq!(rows_of_csv(&folder, "r.csv").len(), 10);
-    // Nearness counts where it is asked for.
+    // With `--max-separation`, nearby bodies count as contacts.
     let near = run(
         "none.csv",
         &["--fail-on-contact", "--max-separation", "3cm"],
@@ -268,7 +268,7 @@ fn bad_rows_are_named_by_line_or_row() {
     let whole = npy(&rows, false);
     folder.write("p.npy", &whole[..whole.len() - 9]);
     fails("p.npy", &[]);
-    // Points are no poses.
+    // Points are not poses.
     let at = whole
         .windows(4)
         .position(|word| word == b"4, 7")
@@ -289,7 +289,7 @@ fn bad_rows_are_named_by_line_or_row() {
 fn inputs_are_not_written_over() {
     let folder = with_cubes();
     folder.write("p.csv", csv(&poses(2)));
-    // A field is known by its content, whatever its name.
+    // A field is recognised by its content, whatever its name.
     folder.write("field.csv", folder.read("a.tfs"));
     let before = (folder.read("p.csv"), folder.read("field.csv"));
     let sweep = |a: &str, b: &str, output: &str, words: &[&str]| {
@@ -318,7 +318,7 @@ fn options_that_make_no_sense_are_refused() {
     fails(&["--tolerance", "-1"], &["more than 0"]);
     fails(&["--tolerance", "0"], &["more than 0"]);
     fails(&["--method", "guess"], &["auto", "separation"]);
-    // Rows hold how many contacts there are, not the contacts: there is nothing to keep.
+    // Rows hold the number of contacts, not the contacts: there is nothing to keep.
     fails(&["--keep", "4"], &["--keep"]);
     let nothing = ["sweep", "a.tfs", "b.tfs", "-o", "r.csv"];
     folder.fails(&nothing, 2, &["--poses"]);

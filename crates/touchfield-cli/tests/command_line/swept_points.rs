@@ -2,7 +2,7 @@
 
 use crate::folder::{Folder, numbers, with_cubes};
 
-/// B flies at A along x, and out at the other side: sides meet after 0.9 m and part after 2.1 m.
+/// B moves through A along x: sides meet after 0.9 m and separate after 2.1 m.
 const THROUGH: [&str; 4] = [
     "--from",
     "1.5,0.05,-0.1,0,0,0,1",
@@ -25,7 +25,7 @@ fn swept_points_say_when_a_cube_enters_and_leaves_another() {
     let (first, last) = (numbers(&spans[0]), numbers(spans.last().unwrap()));
     assert!((first[0] - 0.3).abs() < 2e-3, "{answer}");
     assert!((last[1] - 0.7).abs() < 2e-3, "{answer}");
-    // Never earlier than the proof.
+    // Never earlier than the proven bound.
     let proof = folder.json(&[&["cast", "a.tfs", "b.tfs"], &THROUGH[..]].concat());
     let [time, lower] = [&answer["time"], &proof["lower_bound"]].map(|v| v.as_f64().unwrap());
     assert!(time >= lower, "{answer} {proof}");
@@ -74,7 +74,7 @@ fn segments_cross_a_cube_where_they_should() {
         assert!(row.len() == 4 && is_same, "{row:?} {expected:?}");
     }
     assert_eq!(folder.run(&sweep(&["--fail-on-contact"])).code, 1);
-    // Half a metre around the cube.
+    // All around the cube, up to 0.4 m away.
     let around = folder.json(&sweep(&["--target", "0.4"]));
     assert_eq!(around["touching"], 2, "{around}");
 }
@@ -106,7 +106,7 @@ fn segments_that_are_none_are_refused() {
     folder.fails(&both, 2, &["cannot be used with"]);
     let neither = ["sweep", "a.tfs", "--poses", "ways.csv", "-o", "rows.csv"];
     folder.fails(&neither, 2, &["required"]);
-    // No segment is no mistake.
+    // An empty file of segments is not an error.
     folder.write("ways.csv", "");
     let empty = folder.json(&["sweep", "a.tfs", "--segments", "ways.csv", "-o", "rows.csv"]);
     assert_eq!(

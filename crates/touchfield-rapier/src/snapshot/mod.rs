@@ -1,11 +1,16 @@
-//! Worlds with fields, saved and restored: from there on the same bits as if nothing had happened.
+//! Saving and restoring worlds with fields: a restored world continues to the same bits.
 //!
-//! Input: a world and its dispatcher; or what was saved of them. Output: a [`Snapshot`], its bytes, and the world again.
-//! Cost: a copy of the world's state; each field and each shell once, however many colliders share them. Not for: bytes that nobody vouches for: lengths, checksum and
-//! every shape are checked, but Rapier believes what it reads of its own state.
+//! Input: a world and its dispatcher, or what was saved of them. Output: a [`Snapshot`], its bytes,
+//! and the world again.
+//! Cost: a copy of the world's state; each field and each shell once, however many colliders share
+//! them.
+//! Not for: untrusted bytes. Lengths, checksum and every shape are checked, but Rapier trusts its
+//! own state.
 //!
-//! Rapier writes all of its state by `serde` but for shapes that are not its own. So these are taken out of a copy of the world ([`swap`]), balls stand in their place, and they are put
-//! back on restoring. Whoever has files of his own writes a [`Snapshot`] in any format of `serde`; [`Snapshot::to_bytes`] is ours.
+//! Rapier serialises all of its state by `serde` except shapes that are not its own. These are
+//! therefore replaced by balls in a copy of the world ([`swap`]) and put back on restoring.
+//! Programs with their own files write a [`Snapshot`] in any `serde` format; [`Snapshot::to_bytes`]
+//! writes Touchfield's own format.
 
 mod shapes;
 mod swap;
@@ -19,40 +24,40 @@ use crate::dispatcher::{DispatcherSettings, FieldDispatcher};
 use crate::shape::{FieldShape, FieldShapeError};
 use shapes::{Placed, SavedShapes};
 
-/// A world with fields, as it was.
+/// The saved state of a world with fields.
 #[derive(Serialize, Deserialize)]
 pub struct Snapshot {
     settings: DispatcherSettings,
     shapes: SavedShapes,
-    /// What the colliders with fields are made of.
+    /// Saved shapes of the colliders that contain fields.
     placed: Vec<(ColliderHandle, Placed)>,
-    /// All else; balls stand for fields.
+    /// Everything else; balls replace the shapes of `placed`.
     world: PhysicsWorld,
 }
 
 /// Why a world cannot be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// A field that is code, or made of it.
+    /// The field is code, or made of code, and has no name.
     #[error(
         "the shape of collider {collider} is {what}, which has no numbers to write down: name it (`FieldShape::named`) before it goes into the world, \
          and hand the same shape back to `restore_with`"
     )]
     Nameless {
-        /// Index of its handle.
+        /// Index of the collider's handle.
         collider: u32,
-        /// What it is.
+        /// Description of the shape.
         what: &'static str,
     },
-    /// Two different shapes of one name.
+    /// Two different shapes have the same name.
     #[error("two different shapes are named {0:?}; of a name there is one shape")]
     NameTaken(String),
-    /// A compound in a compound.
+    /// A compound has a child that is neither a field nor a shape that Rapier can write.
     #[error(
         "collider {collider} is a compound with a part that is neither a field nor a shape of Rapier's that it can write"
     )]
     ForeignShape {
-        /// Index of its handle.
+        /// Index of the collider's handle.
         collider: u32,
     },
     /// Rapier's own state could not be written.
@@ -63,90 +68,91 @@ pub enum SaveError {
 /// Why a world cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// Not our bytes at all.
+    /// The bytes do not begin like a saved world.
     #[error("these are no saved world: they begin with {0:02x?}, not with `TFWORLD`")]
     NotAWorld(Vec<u8>),
-    /// A later version.
+    /// The world was saved in another version of the format.
     #[error(
         "the world was saved in version {0} of the format; this library reads version {VERSION}"
     )]
     Version(u8),
-    /// Saved by the other crate.
+    /// The world was saved by the crate for the other precision.
     #[error(
         "the world was saved with numbers of {saved} bytes, and this is the crate for {own}: use touchfield-rapier for 4 and touchfield-rapier-f64 for 8"
     )]
     Precision {
-        /// Bytes of a number there.
+        /// Bytes per number in the saved world.
         saved: u8,
-        /// And here.
+        /// Bytes per number in this crate.
         own: u8,
     },
-    /// Bytes are missing, or there are more than there should be.
+    /// Bytes are missing, or there are more than declared.
     #[error(
         "the world takes {declared} bytes, but there are {found}: the file was cut off or something was appended"
     )]
     Length {
-        /// What the head says.
+        /// Number of bytes that the header declares.
         declared: u64,
-        /// What is there.
+        /// Number of bytes found.
         found: u64,
     },
-    /// Bytes have changed.
+    /// Bytes have changed since the world was saved.
     #[error(
         "the checksum is {found:08x} and should be {declared:08x}: bytes have changed since it was saved"
     )]
     Checksum {
-        /// What the head says.
+        /// Checksum in the header.
         declared: u32,
-        /// What the bytes give.
+        /// Checksum of the bytes found.
         found: u32,
     },
     /// The state is not what Rapier writes.
     #[error("the state of the world cannot be read: {0}")]
     Decode(String),
-    /// A number of a shape that is not there, or what does not fit together.
+    /// An index in the saved world refers to nothing, or its parts do not fit together.
     #[error("{what} {index} of the saved world is not valid: {why}")]
     Invalid {
-        /// What.
+        /// The kind of object.
         what: &'static str,
-        /// Which of them.
+        /// Its index.
         index: usize,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A shape that cannot be made again.
+    /// A shape cannot be rebuilt.
     #[error("shape {index} of the saved world cannot be made: {error}")]
     Shape {
-        /// Which.
+        /// Index of the shape.
         index: usize,
-        /// Why.
+        /// The error of the shape.
         error: FieldShapeError,
     },
-    /// A name that nobody knows.
+    /// No shape was given for a name.
     #[error(
         "the world has a shape named {0:?}, which only its author can make: hand it to `restore_with`"
     )]
     UnknownName(String),
-    /// Another shape of that name.
+    /// The shape given for a name is not the one that was saved.
     #[error(
         "the shape handed back as {0:?} is not the one that was saved: its points, mass or thickness differ"
     )]
     OtherShape(String),
 }
 
-/// How saved worlds begin, their version next.
+/// The first bytes of a saved world; the version follows.
 const SIGNATURE: [u8; 7] = *b"TFWORLD";
 const VERSION: u8 = 1;
-/// Signature, version, bytes of a number, three of nothing, checksum, length.
+/// Length of the header: signature, version, bytes per number, three unused bytes, checksum,
+/// length.
 const HEAD: usize = 24;
 
-/// The bytes of a world with fields. `fields` is what [`install`](crate::install) returned.
+/// Saves a world with fields to bytes. `fields` is the dispatcher that [`install`](crate::install)
+/// returned.
 pub fn save(world: &PhysicsWorld, fields: &FieldDispatcher) -> Result<Vec<u8>, SaveError> {
     Snapshot::of(world, fields)?.to_bytes()
 }
 
-/// The world of these bytes, and the dispatcher that it asks; its counts begin anew.
-///
+/// Restores a world from bytes, together with its dispatcher. The dispatcher's counts begin at 0.
 /// ```
 /// use touchfield::mesh::generate;
 /// use touchfield_rapier::rapier::prelude::*;
@@ -156,7 +162,10 @@ pub fn save(world: &PhysicsWorld, fields: &FieldDispatcher) -> Result<Vec<u8>, S
 /// let fields = install(&mut world, 0.1);
 /// let bowl = generate::bowl(generate::Bowl::default())?;
 /// let bowl = FieldShape::from_mesh(&bowl, Settings { resolution: 32, ..Default::default() })?;
-/// world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(SharedShape::halfspace(Vector::Y)));
+/// world.insert(
+///     RigidBodyBuilder::fixed(),
+///     ColliderBuilder::new(SharedShape::halfspace(Vector::Y)),
+/// );
 /// let above = RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.1, 0.0));
 /// let (body, _) = world.insert(above, ColliderBuilder::new(bowl.shared()));
 /// world.step();
@@ -174,7 +183,8 @@ pub fn restore(bytes: &[u8]) -> Result<(PhysicsWorld, FieldDispatcher), RestoreE
     restore_with(bytes, |_| None)
 }
 
-/// The same for worlds with named shapes: `named` gives back the shape of a name.
+/// Restores a world with named shapes from bytes, together with its dispatcher. `named` returns the
+/// shape of a name.
 pub fn restore_with(
     bytes: &[u8],
     named: impl Fn(&str) -> Option<FieldShape>,
@@ -183,9 +193,10 @@ pub fn restore_with(
 }
 
 impl Snapshot {
-    /// Of a world and the dispatcher that it asks.
+    /// Takes a snapshot of a world and its dispatcher.
     ///
-    /// What pairs remember of their contacts is not saved; the world looks for them anew, too, so that both go on with the same bits.
+    /// The contact memory of pairs is not saved. The world itself forgets it too
+    /// ([`FieldDispatcher::forget`]), so that both continue to the same bits.
     pub fn of(world: &PhysicsWorld, fields: &FieldDispatcher) -> Result<Snapshot, SaveError> {
         fields.forget();
         let mut shapes = SavedShapes::default();
@@ -219,7 +230,7 @@ impl Snapshot {
         })
     }
 
-    /// The world as it was, and the dispatcher that it asks. `named` gives back the shape of a name.
+    /// Rebuilds the world and its dispatcher. `named` returns the shape of a name.
     pub fn restore(
         self,
         named: impl Fn(&str) -> Option<FieldShape>,
@@ -243,7 +254,8 @@ impl Snapshot {
         Ok((world, fields))
     }
 
-    /// As a file: a head with a checksum, then the state in CBOR (RFC 8949).
+    /// Serialises the snapshot as a file: a header with a checksum, then the state in CBOR (RFC
+    /// 8949).
     pub fn to_bytes(&self) -> Result<Vec<u8>, SaveError> {
         let mut state = Vec::new();
         ciborium::into_writer(self, &mut state)
@@ -257,8 +269,9 @@ impl Snapshot {
         Ok(bytes)
     }
 
-    /// From such bytes.
+    /// Reads a snapshot from bytes that [`to_bytes`](Snapshot::to_bytes) wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Snapshot, RestoreError> {
+        // Check the signature.
         let begin = &bytes[..bytes.len().min(SIGNATURE.len())];
         if begin != SIGNATURE {
             return Err(RestoreError::NotAWorld(begin.to_vec()));
@@ -269,6 +282,7 @@ impl Snapshot {
                 found: bytes.len() as u64,
             });
         };
+        // Check version and precision.
         if head[7] != VERSION {
             return Err(RestoreError::Version(head[7]));
         }
@@ -278,6 +292,7 @@ impl Snapshot {
                 own: NUMBER_BYTES,
             });
         }
+        // Check length and checksum.
         let [_, _, _, c0, c1, c2, c3, length @ ..] = head[9..].try_into().unwrap_or([0; 15]);
         let declared = u64::from_le_bytes(length);
         let found = state.len() as u64;
@@ -293,8 +308,9 @@ impl Snapshot {
     }
 }
 
-/// Bytes of one of Rapier's numbers.
+/// Bytes per number in this build of Rapier.
 const NUMBER_BYTES: u8 = size_of::<Real>() as u8;
 
-/// Of the balls that stand for fields \[m\]: so small that they meet nothing while marks are cleared.
+/// Radius of the balls that replace fields \[m\]: so small that they touch nothing while change
+/// flags are cleared.
 const STAND_IN_RADIUS: Real = 1e-6;

@@ -1,7 +1,8 @@
-//! Shapes made of fields, as numbers.
+//! Field shapes in serialisable form.
 //!
-//! Input: the shapes of colliders. Output: tables of fields, of shells and of shapes made of them, each once; the same shapes to the bit.
-//! Cost: the bytes of the fields. Not for: code, which has a name instead.
+//! Input: the shapes of colliders. Output: tables of fields, of shells and of the shapes made of
+//! them, each stored once; restored, the same shapes to the bit.
+//! Cost: the bytes of the fields. Not for: fields that are code, which are saved by name instead.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,14 +24,14 @@ use super::{RestoreError, SaveError};
 use crate::partner::holds_field;
 use crate::shape::{Body, FieldShape, SharedField};
 
-/// All shapes made of fields, and what they share.
+/// All field shapes of a world and the data they share.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct SavedShapes {
-    /// `.tfs` files.
+    /// The fields, as the bytes of `.tfs` files.
     fields: Vec<Bytes>,
     shells: Vec<SavedShell>,
     shapes: Vec<SavedShape>,
-    /// Where things stand in the tables, by their address.
+    /// Indices into the tables, by the address of the saved object.
     #[serde(skip)]
     known: Known,
 }
@@ -42,21 +43,21 @@ struct Known {
     shapes: BTreeMap<usize, u32>,
 }
 
-/// What a collider is made of.
+/// The saved shape of a collider.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Placed {
-    /// A shape of the table.
+    /// Index of a field shape in the table.
     Field(u32),
-    /// A compound with such among its parts.
+    /// A compound with at least one field among its children.
     Compound(Vec<(RapierPose, Child)>),
 }
 
-/// A part of a compound.
+/// A child of a compound.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Child {
-    /// A shape of the table.
+    /// Index of a field shape in the table.
     Field(u32),
-    /// One of Rapier's own.
+    /// One of Rapier's own shapes.
     Rapier(SharedShape),
 }
 
@@ -70,16 +71,16 @@ struct SavedShape {
 
 #[derive(Serialize, Deserialize)]
 enum MadeOf {
-    /// A field of the table, and whether an octree stood over it.
+    /// Index of a field in the table, and whether an octree was built over it.
     Stored(u32, bool),
     Closed(Recipe),
     Convex(SavedConvex),
-    /// An earlier shape of the table, enlarged.
+    /// Index of an earlier shape in the table, and the factor it is scaled by.
     Scaled(u32, f32),
     Named(String),
 }
 
-/// A convex body: its core, and the radius around it \[m\].
+/// A convex body: its core, and the rounding radius around it \[m\].
 #[derive(Serialize, Deserialize)]
 struct SavedConvex {
     core: SavedCore,
@@ -97,7 +98,7 @@ enum SavedCore {
     Hull(Vec<[f32; 3]>),
 }
 
-/// For a density of one.
+/// Mass properties for a density of one.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct SavedMass {
     volume: f64,
@@ -105,7 +106,8 @@ struct SavedMass {
     inertia: [f64; 9],
 }
 
-/// Little-endian numbers: points and normals of 3, spheres of 4 with 5 whole numbers.
+/// Point shell as little-endian numbers: points and normals as 3 floats, sphere-tree nodes as 4
+/// floats in `spheres` and 5 integers in `ranges`.
 #[derive(Serialize, Deserialize)]
 struct SavedShell {
     points: Bytes,
@@ -117,7 +119,7 @@ struct SavedShell {
 }
 
 impl SavedShapes {
-    /// What a collider is made of, if that is a field or holds one.
+    /// Returns the saved form of a collider's shape if it is a field or contains one.
     pub(super) fn place(
         &mut self,
         collider: ColliderHandle,
@@ -147,7 +149,7 @@ impl SavedShapes {
         Ok(Some(Placed::Compound(children)))
     }
 
-    /// The place of a shape in the table.
+    /// Returns the index of a shape in the table, adding it if it is new.
     fn shape(&mut self, collider: u32, shape: &FieldShape) -> Result<u32, SaveError> {
         let address = Arc::as_ptr(&shape.body).addr();
         if let Some(&known) = self.known.shapes.get(&address) {
@@ -191,7 +193,7 @@ impl SavedShapes {
         }
     }
 
-    /// The numbers that a shape of ours is made of, or what it is that has none.
+    /// Returns the numbers that a shape is made of, or a description of a shape that has none.
     fn made_of(&mut self, shape: &Shape) -> Result<MadeOf, &'static str> {
         if shape.surface().is_some() {
             return Err("a shape with triangles of its own");
@@ -211,7 +213,7 @@ impl SavedShapes {
         }
     }
 
-    /// The shapes again, in the order of the table.
+    /// Rebuilds the shapes, in the order of the table.
     pub(super) fn restore(
         self,
         named: &dyn Fn(&str) -> Option<FieldShape>,
@@ -238,7 +240,7 @@ impl SavedShapes {
     }
 }
 
-/// Where a field of a collider comes from is not known any more, and nothing is said about it.
+/// Returns an empty provenance: where the field of a collider came from is no longer available.
 fn given() -> Provenance {
     Provenance {
         sign_method: SignMethod::Given,
@@ -250,7 +252,7 @@ fn given() -> Provenance {
     }
 }
 
-/// The place of something shared in its table, where it is put if it is new.
+/// Returns the index of a shared object in its table, adding it if it is new.
 fn place_of<T, S>(
     known: &mut BTreeMap<usize, u32>,
     table: &mut Vec<S>,
@@ -338,7 +340,8 @@ impl SavedShape {
         })
     }
 
-    /// Whether a shape is the one that was saved, as far as can be told.
+    /// Returns whether a shape matches the saved one in all that is stored: shell, mass and
+    /// thickness.
     fn is(&self, shape: &FieldShape, shell: &PointShell) -> bool {
         let Thickness { wall, deepest } = shape.body.thickness;
         shape.shape().shell() == Some(shell)
@@ -348,7 +351,7 @@ impl SavedShape {
 }
 
 impl Placed {
-    /// The shape of a collider, from the table of shapes.
+    /// Builds the shape of a collider from the table of shapes.
     pub(super) fn shape(
         self,
         shapes: &[FieldShape],
@@ -415,7 +418,7 @@ impl SavedConvex {
             Core::Ellipsoid { half_extents } => SavedCore::Ellipsoid(half_extents.to_array()),
             Core::Hull(hull) => {
                 let corners = hull.vertices();
-                // Corners that coincide nearly could make another hull.
+                // Corners that nearly coincide could produce another hull.
                 if ConvexHull::new(corners).ok().as_ref() != Some(&**hull) {
                     return Err("a hull that its corners alone do not make again");
                 }
@@ -531,11 +534,11 @@ impl SavedShell {
     }
 }
 
-/// Bytes, which formats write as such rather than as a list of numbers.
+/// Bytes that serialisation formats write as bytes rather than as a list of numbers.
 struct Bytes(Vec<u8>);
 
 impl Bytes {
-    /// Rows of numbers of four bytes.
+    /// Splits the bytes into rows of `N` four-byte numbers.
     fn numbers<T, const N: usize>(&self, number: fn([u8; 4]) -> T) -> Result<Vec<[T; N]>, String> {
         let (words, rest) = self.0.as_chunks::<4>();
         let mut rows = Vec::with_capacity(words.len() / N);
@@ -574,7 +577,7 @@ impl<'de> Deserialize<'de> for Bytes {
                 Ok(Bytes(bytes))
             }
 
-            /// Formats of text have no bytes.
+            /// Text formats have no byte type and deliver a list.
             fn visit_seq<A: serde::de::SeqAccess<'de>>(
                 self,
                 mut list: A,

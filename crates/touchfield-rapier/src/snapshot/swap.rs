@@ -1,10 +1,14 @@
-//! Shapes of colliders exchanged without Rapier taking note.
+//! Exchanges the shapes of colliders without marking them as changed in Rapier.
 //!
-//! Input: a set of colliders, shapes for some of them. Output: the same set with those shapes, and the same marks of what changed since the last step.
-//! Cost: a broad phase over the exchanged ones. Not for: changes that Rapier shall see, which `Collider::set_shape` makes.
+//! Input: a set of colliders, and shapes for some of them. Output: the same set with those shapes,
+//! and the same change flags as before.
+//! Cost: a broad phase over the exchanged colliders. Not for: changes that Rapier shall see, which
+//! `Collider::set_shape` makes.
 //!
-//! `set_shape` marks a collider as changed, and at the next step its contacts are forgotten and its body is woken. Marks are cleared by a pass of Rapier's
-//! pipeline only: so a copy of the set goes through one, with copies of everything that it would change, and colliders that had no marks before are taken from there.
+//! `set_shape` marks a collider as changed, and at the next step its contacts are forgotten and its
+//! body is woken. Only a pass of Rapier's pipeline clears these flags. Therefore a copy of the set
+//! goes through such a pass, together with copies of everything the pass would change, and
+//! colliders without flags are taken from that copy.
 
 use rapier::dynamics::{IslandManager, RigidBodySet};
 use rapier::geometry::{
@@ -12,13 +16,15 @@ use rapier::geometry::{
 };
 use rapier::pipeline::CollisionPipeline;
 
-/// The set with other shapes. A collider that was changed since the last step is also marked as one of a new shape.
+/// Returns the set with other shapes. A collider that was changed since the last step is also
+/// marked as having a new shape.
 pub(super) fn with_shapes(
     colliders: &ColliderSet,
     bodies: &RigidBodySet,
     shapes: impl IntoIterator<Item = (ColliderHandle, SharedShape)>,
 ) -> ColliderSet {
     let mut result = colliders.clone();
+    // Exchange the shapes in a copy.
     let changed = colliders.clone().take_modified();
     let mut unmarked = colliders.clone();
     let mut exchanged = Vec::new();
@@ -28,7 +34,7 @@ pub(super) fn with_shapes(
             exchanged.push(handle);
         }
     }
-    // Those that were changed, with all their marks.
+    // Colliders that were changed before, with all their flags.
     let mut marked: Vec<(ColliderHandle, Collider)> = Vec::new();
     for &handle in changed.iter() {
         if let (Some(before), Some(after)) = (colliders.get(handle), unmarked.get(handle)) {
@@ -36,6 +42,7 @@ pub(super) fn with_shapes(
             marked.push((handle, if is_exchanged { after } else { before }.clone()));
         }
     }
+    // Take the colliders over with their flags cleared.
     clear_marks(&mut unmarked, bodies);
     let quiet = exchanged
         .iter()
@@ -43,7 +50,8 @@ pub(super) fn with_shapes(
     for &handle in quiet {
         put(&mut result, handle, unmarked.get(handle).cloned());
     }
-    // Whatever these assignments have noted down is forgotten; what was there before is noted again, in its order.
+    // The assignments above added entries to the list of modified colliders. Clear it, then restore
+    // the earlier entries in their order.
     result.take_modified();
     for (handle, collider) in marked {
         put(&mut result, handle, Some(collider));
@@ -57,10 +65,12 @@ fn put(colliders: &mut ColliderSet, handle: ColliderHandle, value: Option<Collid
     }
 }
 
-/// Passes of Rapier's pipeline, of which nothing but cleared marks is left.
+/// Clears the change flags of all colliders by passes of Rapier's pipeline that have no other
+/// lasting effect.
 fn clear_marks(colliders: &mut ColliderSet, bodies: &RigidBodySet) {
     let mut bodies = bodies.clone();
-    // The first for bodies that were moved: they would take colliders along before their time.
+    // The first pass, on a copy, is for bodies that were moved: otherwise they would move their
+    // colliders too early.
     for colliders in [&mut colliders.clone(), colliders] {
         CollisionPipeline::new().step(
             0.0,

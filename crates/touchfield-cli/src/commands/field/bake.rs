@@ -42,13 +42,13 @@ Then look at it: touchfield slice scan.tfs --axis z --doubtful -o scan.png")]
 pub(crate) struct Arguments {
     /// The mesh: .obj, .stl, .ply, .off, .gltf or .glb
     mesh: PathBuf,
-    /// The file to write; it appears only when complete
+    /// Output file; it appears only when complete
     #[arg(short, long, value_name = "FILE.tfs")]
     output: PathBuf,
-    /// Nodes along the longest side, padding included
+    /// Number of nodes along the longest side, padding included
     #[arg(long, value_name = "N", default_value_t = default_nodes(), conflicts_with_all = ["cell_size", "tolerance"])]
     resolution: u32,
-    /// Distance between nodes, such as 0.2mm; metres without a unit
+    /// Distance between nodes, such as 0.2mm; metres if no unit is given
     #[arg(
         long,
         value_name = "S",
@@ -56,16 +56,17 @@ pub(crate) struct Arguments {
         conflicts_with = "tolerance"
     )]
     cell_size: Option<Length>,
-    /// Largest error, such as 0.05mm: cells are as fine as that takes, and no finer; stored sparse
+    /// Largest error, such as 0.05mm. Cells are as fine as that needs, and no finer; the field is
+    /// stored sparse
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
     /// How the field is stored [default: dense, or sparse with --tolerance]
     #[arg(long, value_enum)]
     field: Option<Kind>,
-    /// Bits of a value in a sparse field
+    /// Bits per stored value of a sparse field
     #[arg(long, value_enum, default_value_t)]
     bits: ValueBits,
-    /// Cells from the surface up to which a sparse field is fine
+    /// Distance from the surface, in cells, up to which a sparse field has fine cells
     #[arg(
         long,
         value_name = "CELLS",
@@ -74,33 +75,39 @@ pub(crate) struct Arguments {
         conflicts_with = "tolerance"
     )]
     band: f64,
-    /// How the numbers of a voxmap are stored
+    /// Number format of a voxmap
     #[arg(long, value_enum, default_value_t)]
     voxels: VoxelNumbers,
-    /// Lower every value of a sparse field by its error: the solid then encloses the mesh. A --tolerance is kept; without one the error doubles, beyond
-    /// the band to several cells
+    /// Lower every value of a sparse field by its error bound, so that the solid encloses the mesh.
+    /// A --tolerance still holds. Without one the error doubles; beyond the band it grows to
+    /// several cells
     #[arg(long)]
     conservative: bool,
-    /// How to tell inside from outside
+    /// How to distinguish inside from outside
     #[arg(long, value_enum, default_value_t)]
     sign: Sign,
-    /// With --sign offset: gaps up to twice this wide are closed, such as 0.5mm [default: one cell]
+    /// With --sign offset: gaps up to twice this width are closed, such as 0.5mm [default: one
+    /// cell]
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     offset_width: Option<Length>,
-    /// How to find distances: all are exact within three cells of the surface; the error printed is true of each
+    /// How to compute distances. All methods are exact within three cells of the surface; the
+    /// printed error bound holds for each
     #[arg(long, value_enum, default_value_t)]
     method: DistanceMethod,
-    /// Empty cells between the mesh and the border of the grid
+    /// Number of empty cells between the mesh and the border of the grid
     #[arg(long, value_name = "CELLS", default_value_t = BakeSettings::default().padding)]
     padding: u32,
-    /// What the numbers of the mesh are; the field is in metres
+    /// Length unit of the numbers in the mesh; the field is always in metres
     #[arg(long, value_enum, default_value_t)]
     units: Units,
-    /// A field of this mesh as it was, dense or a sparse band: on the same grid, only what a change can concern is computed again; the result is
-    /// that of a new bake. Needs --before or --changed, and the --sign and --band that it was baked with
+    /// Update OLD.tfs, a dense field or a sparse field with a band, that was baked from an earlier
+    /// version of the mesh. The grid stays the same, only values that the change can affect are
+    /// recomputed, and the result equals a new bake. Needs --before or --changed, and the same
+    /// --sign and --band as the earlier bake
     #[arg(long, value_name = "OLD.tfs", conflicts_with_all = ["resolution", "cell_size", "tolerance", "padding", "field", "bits", "conservative"])]
     update: Option<PathBuf>,
-    /// With --update: the mesh as it was, to see what changed; trusted if OLD.tfs was baked with --field-only
+    /// With --update: the earlier version of the mesh, to find what changed. It is trusted without
+    /// a check if OLD.tfs was baked with --field-only
     #[arg(
         long,
         value_name = "MESH",
@@ -108,7 +115,8 @@ pub(crate) struct Arguments {
         conflicts_with = "changed"
     )]
     before: Option<PathBuf>,
-    /// With --update: a box that holds every face that came, went or moved, whole, in metres; it is trusted
+    /// With --update: a box, in metres, that entirely contains every face that was added, removed
+    /// or moved. It is trusted without a check
     #[arg(
         long,
         value_name = "X,Y,Z,X,Y,Z",
@@ -117,10 +125,11 @@ pub(crate) struct Arguments {
         value_parser = args::parse_box
     )]
     changed: Option<DAabb>,
-    /// Keep the field alone. Else the file also holds points on the surface and the faces, so that contact queries need not make them anew
+    /// Store only the field. By default the file also contains points on the surface and the faces,
+    /// so that contact queries need not compute them again
     #[arg(long)]
     field_only: bool,
-    /// Mend the mesh first: weld, drop broken faces, orient, fill small holes
+    /// Repair the mesh first: weld vertices, drop broken faces, orient faces, fill small holes
     #[arg(long)]
     repair: bool,
 }
@@ -132,39 +141,42 @@ fn default_nodes() -> u32 {
     }
 }
 
-/// How to tell inside from outside.
+/// Sign methods.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Sign {
-    /// by the defects of the mesh, cross-checked
+    /// chosen by the defects of the mesh, and cross-checked
     #[default]
     Auto,
-    /// normals of the nearest feature; for closed, clean meshes
+    /// pseudonormal of the nearest feature; for closed, clean meshes
     Pseudonormal,
-    /// generalised winding number; for holes and overlaps
+    /// generalised winding number; for meshes with holes and overlaps
     Winding,
-    /// ray crossings; for soups of random orientation
+    /// parity of ray crossings; for triangle soups of random orientation
     Parity,
-    /// what a ball from outside cannot reach; for soups with gaps, where only the outermost surface counts
+    /// everything that a ball from outside cannot reach is inside; for soups with gaps, where only
+    /// the outermost surface counts
     Offset,
 }
 
-/// How to find distances.
+/// Distance methods.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum DistanceMethod {
-    /// hierarchy, all cores: the one to use
+    /// bounding volume hierarchy, on all cores: the recommended method
     #[default]
     Exact,
-    /// every triangle for every node; exact, to check the others, slow
+    /// every triangle for every node; exact but slow, to check the others
     BruteForce,
     /// boxes of nodes against clusters of triangles; exact, slower than `exact`
     BoundTree,
     /// faces, edges and vertices scan-converted near the surface, `vector` beyond
     Scan,
-    /// steps to neighbours added up; off by at most 2.5 % of the distance and a quarter of a cell
+    /// chamfer distance: sums of steps to neighbours; off by at most 2.5 % of the distance and a
+    /// quarter of a cell
     Chamfer,
-    /// surface points handed from node to node; never too near, mostly almost exact
+    /// vector distance transform: surface points passed from node to node; never too small, mostly
+    /// almost exact
     Vector,
-    /// the eikonal equation from the surface outward; smooth, first order
+    /// fast marching: the eikonal equation solved from the surface outward; smooth, first order
     FastMarching,
 }
 
@@ -205,7 +217,7 @@ impl Arguments {
         }
     }
 
-    /// What is known of the field before the mesh changed.
+    /// Loads the earlier field, and the earlier mesh or the box of changes.
     fn update(
         &self,
         old: &Path,
@@ -217,6 +229,7 @@ impl Arguments {
                 "--update compares meshes as they are; it does not go with --repair".to_owned(),
             ));
         }
+        // Load the earlier field and mesh.
         let StoredShape {
             stored, surface, ..
         } = load::baked_shape(old, common.max_memory.0)?;
@@ -240,6 +253,7 @@ impl Arguments {
             Some(path) => Some(load::mesh(path, self.units, common.max_memory.0)?),
             None => None,
         };
+        // Check that the field was baked from that mesh, if the file holds its faces.
         if let (Some(surface), Some(before), Some(path)) = (&surface, &before, &self.before) {
             let mut before = before.clone();
             before.move_to_frame_at(stored.provenance.origin);
@@ -257,6 +271,7 @@ impl Arguments {
                 ));
             }
         }
+        // Determine where the mesh changed.
         let changed = match (&before, self.changed) {
             (Some(before), _) => changed_box(before, mesh),
             (None, Some(changed)) => changed,
@@ -275,7 +290,7 @@ impl Arguments {
         }))
     }
 
-    /// How the field is to be stored.
+    /// Returns how the field is to be stored.
     fn storage(&self, mesh: &TriangleMesh, common: &Common) -> Result<Storage, Failure> {
         let kind = self.field.unwrap_or(match self.tolerance {
             Some(_) => Kind::Sparse,
@@ -309,7 +324,7 @@ impl Arguments {
     fn voxmap(&self, mesh: &TriangleMesh, common: &Common) -> Result<Storage, Failure> {
         self.expect_exact("a voxmap")?;
         let settings = self.settings(common);
-        // A bad layout is told by the bake.
+        // An invalid layout is reported by the bake.
         let largest = (settings.layout(mesh.bounds()))
             .map_or(1.0, |layout| layout.bounds().as_daabb().diagonal());
         Ok(Storage::New(FieldKind::Voxmap(VoxmapSettings {
@@ -333,7 +348,7 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
-    // Before the work, which may be long.
+    // Check the output before the work, which may take long.
     output::check(&arguments.output, &["tfs"])?;
     output::check_apart(&arguments.output, &arguments.mesh)?;
     if arguments.offset_width.is_some() && !matches!(arguments.sign, Sign::Offset) {
@@ -348,7 +363,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "is a baked field already; give the mesh it came from",
         ));
     }
-    // Options that do not go together are told before the mesh is read.
+    // Conflicting options are reported before the mesh is read.
     arguments.storage(&TriangleMesh::default(), common)?;
     let mut mesh = load::mesh(&arguments.mesh, arguments.units, common.max_memory.0)?;
     let mut notes = Vec::new();
@@ -358,6 +373,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             arguments.units.name()
         ));
     }
+    // Repair the mesh, then bake it.
     let repaired = arguments.repair.then(|| {
         let (mended, report) = repair(&mesh, &RepairSettings::default());
         let repaired = Repaired::new(&mesh, &mended, report);
@@ -372,7 +388,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
     baked.provenance.notes.splice(0..0, notes);
-    // Points and faces for contact go into the frame of the field.
+    // Points and faces for contact queries are stored in the frame of the field.
     mesh.move_to_frame_at(baked.provenance.origin);
     let parts = match arguments.field_only {
         true => Parts::default(),
@@ -392,13 +408,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// What contact wants beside the field: its faces, and points on them about a cell apart; farther, or none, where there would be too many to keep, which is noted.
+/// Returns what contact queries need beside the field: the faces, and points on them about one cell
+/// apart. If these are too many to keep, the points are farther apart or left out, which is noted.
 fn parts(
     arguments: &Arguments,
     mesh: &TriangleMesh,
     baked: &mut BakedField,
 ) -> Result<Parts, Failure> {
-    /// A shell of so many takes about 10 MB; beyond, it would outgrow the field.
+    /// A shell of this many points takes about 10 MB; a larger one would outgrow the field.
     const MOST_POINTS: u32 = 1 << 18;
     let surface = load::kept_faces(&arguments.mesh, mesh, &baked.provenance)?;
     let field = &baked.field;
@@ -410,7 +427,7 @@ fn parts(
     let shell = match shell_of_mesh(mesh, field, &settings) {
         Ok(shell) => Ok((shell, None)),
         Err(error) if error.is_limit() => {
-            // Thin and sharp parts take more than are asked for.
+            // Thin and sharp parts get more points than requested.
             let fewer = ShellSettings {
                 density: ShellDensity::Points(MOST_POINTS / 2),
                 ..settings
@@ -426,7 +443,8 @@ fn parts(
         }
         Err(error) => Err(error),
     };
-    // Not a fault of the mesh: without a shell contact queries make their own, or say why they cannot.
+    // This is not a fault of the mesh: without a shell, contact queries build their own or report
+    // why they cannot.
     let (shell, note) = match shell {
         Ok((shell, note)) => (Some(shell), note),
         Err(error) => {
@@ -446,7 +464,7 @@ fn parts(
     })
 }
 
-/// Stored values a second of a bake.
+/// Returns the number of stored values per second of a bake.
 pub(crate) fn voxels_per_second(baked: &BakedField) -> f64 {
     // A clock may be too coarse for a grid of eight nodes.
     baked.field.value_count() as f64 / baked.report.time.as_secs_f64().max(1e-9)
@@ -533,7 +551,7 @@ fn json(
     )
 }
 
-/// What was done, as named counts.
+/// Returns what a repair did, as named counts.
 fn repair_counts(report: &RepairReport) -> [(&'static str, usize); 8] {
     [
         ("invalid_faces_dropped", report.dropped_invalid.len()),
@@ -556,10 +574,10 @@ const SIGN_DEFECTS: [&str; 5] = [
     "self_intersection",
 ];
 
-/// What repair did, and whether it did good: a filled hole may cross other faces.
+/// The result of a repair, and whether it helped: a filled hole may cross other faces.
 struct Repaired {
     report: RepairReport,
-    /// How many of each of [`SIGN_DEFECTS`] there were, and are.
+    /// For each of [`SIGN_DEFECTS`], its name and its number before and after the repair.
     defects: Vec<(&'static str, usize, usize)>,
 }
 
@@ -573,7 +591,7 @@ impl Repaired {
         }
     }
 
-    /// Defects that repair made more.
+    /// Returns the defects that are more frequent after the repair.
     fn worse(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let defects = self.defects.iter().copied();
         defects.filter(|(_, before, after)| after > before)

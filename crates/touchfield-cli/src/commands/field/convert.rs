@@ -1,4 +1,5 @@
-//! `touchfield convert`: a field stored another way, as arrays for other programs, or as a mesh; and arrays back in.
+//! `touchfield convert`: stores a field another way, as arrays for other programs, or as a mesh;
+//! and reads arrays as a field.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::input::storage::{Kind, ValueBits, VoxelNumbers};
 use crate::report::progress::BakeProgress;
 use crate::report::{self, Answer, Facts, terminal};
 
-/// What can be written.
+/// Extensions that can be written.
 const EXTENSIONS: [&str; 6] = ["tfs", "npz", "vti", "obj", "stl", "ply"];
 
 /// Store a field another way: as another kind, as arrays for NumPy or ParaView, or as a mesh
@@ -40,19 +41,20 @@ In a .npz file, distance[i, j, k] is the distance at origin + cell_size · (i, j
 pub(crate) struct Arguments {
     /// A baked field (.tfs), arrays (.npz), or a mesh
     input: PathBuf,
-    /// The file to write: .tfs, .npz, .vti, .obj, .stl or .ply; it appears only when complete
+    /// Output file: .tfs, .npz, .vti, .obj, .stl or .ply; it appears only when complete
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How a .tfs file stores the field [default: as it is stored now]
+    /// How a .tfs file stores the field [default: unchanged]
     #[arg(long, value_enum)]
     field: Option<Kind>,
-    /// Distance between nodes, such as 0.2mm [default: as it is now]
+    /// Distance between nodes, such as 0.2mm [default: unchanged]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     cell_size: Option<Length>,
-    /// Bits of a value in a sparse field [default: as they are now, or 16]
+    /// Bits per stored value of a sparse field [default: unchanged, or 16]
     #[arg(long, value_enum)]
     bits: Option<ValueBits>,
-    /// Cells from the surface up to which a sparse field keeps fine cells [default: 3, or all blocks of a sparse field]
+    /// Distance from the surface, in cells, up to which a sparse field keeps fine cells [default:
+    /// 3, or all blocks of a sparse field]
     #[arg(
         long,
         value_name = "CELLS",
@@ -60,13 +62,14 @@ pub(crate) struct Arguments {
         conflicts_with = "tolerance"
     )]
     band: Option<f64>,
-    /// A sparse field drops fine cells where that adds less than this to the error, such as 0.1mm
+    /// Drop fine cells of a sparse field where that adds less than this to the error, such as 0.1mm
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
-    /// How the numbers of a voxmap are stored [default: full]
+    /// Number format of a voxmap [default: full]
     #[arg(long, value_enum)]
     voxels: Option<VoxelNumbers>,
-    /// Of a .npz file: its values are off by at most this; what lies between them is proven from that
+    /// For a .npz input: largest error of its values. The error of what lies between them is proven
+    /// from it
     #[arg(
         long,
         value_name = "E",
@@ -74,18 +77,20 @@ pub(crate) struct Arguments {
         conflicts_with = "error_bound"
     )]
     node_error: Option<Length>,
-    /// Of a .npz file: what is interpolated between its values is off by at most this
+    /// For a .npz input: largest error of what is interpolated between its values
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     error_bound: Option<Length>,
-    /// The distance whose surface becomes a mesh, such as 2mm outside or -2mm inside [default: 0]
+    /// Signed distance at which the surface is extracted as a mesh, such as 2mm outside or -2mm
+    /// inside [default: 0]
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     level: Option<Length>,
-    /// Cells along the longest side that the mesh is made over [default: as fine as the field]
+    /// Cells along the longest side of the grid that the mesh is extracted from [default: as fine
+    /// as the field]
     #[arg(long, value_name = "N")]
     cells: Option<u32>,
 }
 
-/// What the output is.
+/// Format of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Tfs,
@@ -110,11 +115,13 @@ impl Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    // Check the arguments and load the field.
     output::check(&arguments.output, &EXTENSIONS)?;
     output::check_apart(&arguments.output, &arguments.input)?;
     let form = Form::of(&arguments.output);
     arguments.check(form)?;
     let body = arguments.load(form, common)?;
+    // Extract a mesh, or convert the field.
     let start = Instant::now();
     if form == Form::Mesh {
         return mesh(arguments, &body, common);
@@ -130,6 +137,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let converted = convert(&body.field, &settings, &|step| bar.show(step))
         .map_err(|error| Failure::of_convert(&arguments.input, &error))?;
     drop(bar);
+    // Write the result.
     let provenance = converted_provenance(&body.field, &body.provenance, &converted, &settings);
     let bytes = match form {
         Form::Tfs => {
@@ -153,7 +161,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 }
 
 impl Arguments {
-    /// Refuses options that mean nothing for this output or input.
+    /// Refuses options that have no meaning for this output or input.
     fn check(&self, form: Form) -> Result<(), Failure> {
         let refuse =
             |options: &[(bool, &str)], why: &str| match options.iter().find(|(given, _)| *given) {
@@ -196,7 +204,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// The field, with what its file holds for contact if that has a place in the output.
+    /// Loads the field, with what its file holds for contact queries if the output can store that.
     fn load(&self, form: Form, common: &Common) -> Result<Body, Failure> {
         let max_memory = common.max_memory.0;
         load::check_input(&self.input)?;
@@ -220,7 +228,7 @@ impl Arguments {
         })
     }
 
-    /// How the field is to be stored.
+    /// Returns how the field is to be stored.
     fn target(&self, form: Form, field: &StoredField) -> Result<Target, Failure> {
         if form != Form::Tfs {
             return Ok(Target::Dense);
@@ -281,7 +289,7 @@ impl Arguments {
     }
 }
 
-/// Arrays are written from a dense grid only.
+/// Returns the field as a dense grid, the only kind that is written as arrays.
 fn dense(field: &StoredField) -> Result<&DenseGrid, Failure> {
     field
         .as_dense()
@@ -328,7 +336,7 @@ fn field_answer(
     }
 }
 
-/// The surface at a level, as a mesh.
+/// Extracts the surface at a level as a mesh, and writes it.
 fn mesh(arguments: &Arguments, body: &Body, common: &Common) -> Result<Answer, Failure> {
     let start = Instant::now();
     let field = &body.field;
@@ -348,7 +356,7 @@ fn mesh(arguments: &Arguments, body: &Body, common: &Common) -> Result<Answer, F
             false => Failure::BadInput(message),
         }
     })?;
-    // Back into the frame of the mesh it was baked from.
+    // Back to the frame of the mesh that the field was baked from.
     mesh.move_to_frame_at(-body.provenance.origin);
     write::write_file(&arguments.output, &mesh)
         .map_err(|error| Failure::in_file(&arguments.output, error))?;
@@ -425,10 +433,11 @@ fn mesh_json(
     })
 }
 
-/// Cells along the longest side that are as fine as those of the field, within what an isosurface takes.
+/// Returns the number of cells along the longest side that is as fine as the field, within the
+/// limits of an isosurface.
 fn cells_of(field: &StoredField) -> u32 {
     let longest = field.bounds().extents().max_element();
-    // A cast stops at the largest number.
+    // The cast saturates at the largest number.
     let cells = (longest / field.finest_cell_size()).round() as u32;
     cells.clamp(8, 1024)
 }

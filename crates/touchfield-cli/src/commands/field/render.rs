@@ -25,10 +25,10 @@ use crate::picture::{
 };
 use crate::report::{self, Answer, terminal};
 
-/// Contacts that are drawn at most: a picture of more is no clearer.
+/// Maximum number of contacts that are drawn: a picture of more is no clearer.
 const SHOWN: usize = 12;
 
-/// Draw a lit picture of one or more bodies; of two bodies also where they touch
+/// Draw a lit picture of one or more bodies; for two bodies also where they touch
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,19 +37,20 @@ Examples:
 
 FILE@POSE puts a body elsewhere: TX,TY,TZ in metres, then the quaternion QX,QY,QZ,QW, which is normalised. z is up.")]
 pub(crate) struct Arguments {
-    /// Baked fields (.tfs) or meshes, which are baked in memory first; each may be followed by @TX,TY,TZ,QX,QY,QZ,QW
+    /// Baked fields (.tfs) or meshes, which are baked in memory first; each may be followed by
+    /// @TX,TY,TZ,QX,QY,QZ,QW
     #[arg(required = true, value_name = "FILE[@POSE]", value_parser = placed_file_parser())]
     files: Vec<PlacedFile>,
-    /// The picture to write
+    /// Output picture
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
     /// Columns and rows of the picture
     #[arg(long, value_name = "WxH", default_value_t = default_size())]
     size: PictureSize,
-    /// Where to look from, in degrees, counted from x towards y
+    /// Direction to look from, in degrees, measured from x towards y
     #[arg(long, value_name = "DEG", allow_negative_numbers = true, default_value_t = degrees(RenderSettings::default().azimuth))]
     azimuth: f32,
-    /// Height of the eye over the horizon in degrees, from -90 to 90
+    /// Elevation of the camera over the horizon in degrees, from -90 to 90
     #[arg(long, value_name = "DEG", allow_negative_numbers = true, default_value_t = degrees(RenderSettings::default().elevation))]
     elevation: f32,
 }
@@ -138,13 +139,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// A body, and its mesh if it came as one.
+/// A body, and its mesh if it was given as one.
 struct Loaded {
     body: Body,
     mesh: Option<TriangleMesh>,
 }
 
-/// All bodies, which together take at most `max_memory` bytes. A file named twice is read once.
+/// Loads all bodies, which together take at most `max_memory` bytes. A file named twice is read
+/// once.
 fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Failure> {
     let mut taken = 0;
     let mut bodies: Vec<Rc<Loaded>> = Vec::with_capacity(files.len());
@@ -155,7 +157,7 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Fail
             continue;
         }
         let left = max_memory.saturating_sub(taken);
-        // Contacts are drawn of two bodies only; of others the field is enough.
+        // Contacts are drawn only for two bodies; otherwise the field is enough.
         let loaded = match files.len() {
             2 => load::body(&file.path, left),
             _ => load::field(&file.path, left).map(|body| (body, None)),
@@ -174,8 +176,8 @@ fn bodies(files: &[PlacedFile], max_memory: u64) -> Result<Vec<Rc<Loaded>>, Fail
     Ok(bodies)
 }
 
-/// The place of the world that the picture is drawn around: the origin of the first field that is in a frame of its own; else
-/// that of the world.
+/// Returns the point of the world that the picture is drawn around: the origin of the first field
+/// in a frame of its own, or else the origin of the world.
 fn middle(files: &[PlacedFile], bodies: &[Rc<Loaded>]) -> DVec3 {
     let origin = |loaded: &Loaded| loaded.body.provenance.origin;
     (files.iter().zip(bodies))
@@ -185,7 +187,7 @@ fn middle(files: &[PlacedFile], bodies: &[Rc<Loaded>]) -> DVec3 {
         })
 }
 
-/// Where the field of a body is, seen from `middle`.
+/// Returns the pose of a body's field relative to `middle`.
 fn own_pose(loaded: &Loaded, file: &PlacedFile, middle: DVec3) -> Pose {
     let frames = Frames {
         a: middle,
@@ -194,7 +196,7 @@ fn own_pose(loaded: &Loaded, file: &PlacedFile, middle: DVec3) -> Pose {
     frames.own_pose(&file.world_from_field)
 }
 
-/// Where two bodies touch, as few contacts as show it, in the world.
+/// Finds where two bodies touch, in the world, reduced to as few contacts as show it.
 fn contacts(
     [(a, loaded_a), (b, loaded_b)]: [(&PlacedFile, &Rc<Loaded>); 2],
     middle: DVec3,
@@ -231,7 +233,7 @@ fn contacts(
     Ok(found.contacts.iter().map(mark).collect())
 }
 
-/// Draws bodies, the facets of their grids smoothed.
+/// Draws bodies, with the facets of their grids smoothed.
 pub(crate) fn draw(
     placed: &[(&Body, Pose, Rgb)],
     settings: &RenderSettings,
@@ -239,7 +241,7 @@ pub(crate) fn draw(
     draw_with_contacts(placed, &[], settings)
 }
 
-/// [`draw`], and contacts over the bodies.
+/// Draws bodies like [`draw`], with contacts over them.
 fn draw_with_contacts(
     placed: &[(&Body, Pose, Rgb)],
     contacts: &[ContactMark],

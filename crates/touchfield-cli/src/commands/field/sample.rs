@@ -15,10 +15,10 @@ use crate::files::{output, points};
 use crate::input::load;
 use crate::report::{self, Answer, Facts};
 
-/// Points that one thread samples at a time: enough to hide the change of threads.
+/// Points per batch of a thread: enough to hide the cost of switching.
 const BATCH: usize = 4096;
 
-/// Columns of what is written.
+/// Columns of the output.
 const HEADING: [&str; 4] = ["distance", "gx", "gy", "gz"];
 
 /// Sample distance and gradient at given points
@@ -32,10 +32,12 @@ Distances are metres, negative inside; the gradient points outward. Outside the 
 pub(crate) struct Arguments {
     /// A baked field (.tfs), or a mesh, which is baked in memory first
     file: PathBuf,
-    /// Points [m]: .npy of shape (N, 3), f4 or f8, or .csv with three columns and an optional heading
+    /// Points [m]: .npy of shape (N, 3), f4 or f8, or .csv with three columns and an optional
+    /// heading
     #[arg(long, value_name = "P")]
     points: PathBuf,
-    /// Where to write distance,gx,gy,gz: .npy of shape (N, 4), f4, or .csv [default: .csv to stdout]
+    /// Output file for distance,gx,gy,gz: .npy of shape (N, 4), f4, or .csv [default: .csv to
+    /// stdout]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }
@@ -130,7 +132,7 @@ fn sample(grid: &StoredField, points: &[Vec3]) -> Vec<[f32; 4]> {
             )
             .collect::<Vec<_>>()
     };
-    // Ordered, so that a row is the point of the same number.
+    // Order is preserved: row i belongs to point i.
     points.par_chunks(BATCH).flat_map_iter(batch).collect()
 }
 

@@ -27,13 +27,14 @@ Beyond the dashed border of the grid distances are lower bounds, drawn paler.")]
 pub(crate) struct Arguments {
     /// A baked field (.tfs), or a mesh, which is baked in memory first
     file: PathBuf,
-    /// The plane is perpendicular to this axis
+    /// Axis perpendicular to the plane
     #[arg(long, value_enum)]
     axis: AxisName,
-    /// Where it cuts the axis, such as 12mm; metres without a unit [default: the middle]
+    /// Position of the plane along the axis, such as 12mm; metres if no unit is given [default: the
+    /// middle]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     at: Option<Length>,
-    /// The picture to write
+    /// Output picture
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
     /// Width of the picture in pixels; its height follows
@@ -124,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     })
 }
 
-/// The boxes of the doubtful cells that a plane cuts.
+/// Returns the boxes of the doubtful cells that a plane cuts.
 fn doubtful_cells(grid: &StoredField, provenance: &Provenance, axis: usize, at: f32) -> Vec<Aabb> {
     let layout = grid.layout();
     let cells = layout.cells();

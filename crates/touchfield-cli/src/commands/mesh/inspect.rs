@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use crate::input::load;
 use crate::report::{self, Answer, Facts, terminal};
 
-/// Indices named for every kind of defect.
+/// Number of indices listed for every kind of defect.
 const FIRST: usize = 8;
 
-/// Tell what is wrong with a mesh, or what a baked file holds
+/// Report what is wrong with a mesh, or what a baked file contains
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ Defects are an answer, not an error: the exit code is 0. Numbers of vertices and
 pub(crate) struct Arguments {
     /// A mesh (.obj, .stl, .ply, .off, .gltf, .glb) or a baked field (.tfs)
     file: PathBuf,
-    /// What the numbers of a mesh are
+    /// Length unit of the numbers in a mesh
     #[arg(long, value_enum, default_value_t)]
     units: Units,
 }
@@ -192,7 +192,7 @@ fn mesh_json(path: &Path, mesh: &TriangleMesh, validation: &Validation) -> Value
     })
 }
 
-/// Area of the faces that have one \[m²\].
+/// Returns the area of the faces with a finite area \[m²\].
 fn area(mesh: &TriangleMesh) -> f64 {
     mesh.triangles()
         .map(Triangle::area)
@@ -204,13 +204,13 @@ fn is_truncated(kind: &str, validation: &Validation) -> bool {
     kind == "self_intersection" && validation.self_intersections == SelfIntersectionList::Truncated
 }
 
-/// Whether the search for crossing faces was given up before it found any.
+/// Returns whether the search for crossing faces was cut short before it found any.
 fn misses_crossings(validation: &Validation) -> bool {
     let kind = "self_intersection";
     is_truncated(kind, validation) && validation.count(kind) == 0
 }
 
-/// What the indices of a kind count.
+/// Returns the kind of element that the indices of a defect refer to.
 fn element(kind: &str) -> Option<&'static str> {
     match kind {
         "non_finite" | "unreferenced" | "bow_tie_vertex" => Some("vertex"),
@@ -219,7 +219,7 @@ fn element(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The first indices of a kind, each once.
+/// Returns the first indices of a kind of defect, each once.
 fn first_indices(kind: &str, validation: &Validation) -> Vec<u32> {
     let mut first = Vec::with_capacity(FIRST);
     for index in validation.of_kind(kind).filter_map(Defect::first_index) {

@@ -1,4 +1,4 @@
-//! `touchfield models`: the procedural models as mesh files.
+//! `touchfield models`: writes the procedural models as mesh files.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ Example:
 The models are closed, manifold and in metres. Those of --broken each have one fault that real files
 have, to try `inspect` and `bake --repair` on.")]
 pub(crate) struct Arguments {
-    /// Folder to write to; made if it is not there
+    /// Output folder; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "touchfield-models")]
     out: PathBuf,
     /// Write broken models instead, one per kind of fault
@@ -35,11 +35,11 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MeshFormat {
-    /// text, every digit kept
+    /// text, all digits kept
     Obj,
     /// binary, f32, vertices not shared
     Stl,
-    /// binary, every digit kept
+    /// binary, all digits kept
     Ply,
 }
 

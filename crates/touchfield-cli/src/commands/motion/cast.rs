@@ -1,4 +1,5 @@
-//! `touchfield cast`: when a moving body first touches another, with a proof that it did not before.
+//! `touchfield cast`: when a moving body first touches another, with a proof that it did not
+//! before.
 
 use std::time::Instant;
 
@@ -38,41 +39,47 @@ pub(crate) struct Arguments {
     /// How touches are found
     #[arg(long, value_enum, default_value_t = CastMethod::Separation)]
     method: CastMethod,
-    /// End with exit code 1 unless the bodies are proven to be apart all the way
+    /// Exit with code 1 unless the bodies are proven to be apart during the whole motion
     #[arg(long)]
     fail_on_contact: bool,
 }
 
-/// How touches are found.
+/// Methods that find touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CastMethod {
     /// the first touch, with a proof that there was none before
     Separation,
-    /// all contacts of the points of both shells with the other field; surface between points is not looked at, and nothing is proven
+    /// all contacts of the points of both shells with the other field. The surface between points
+    /// is ignored, and nothing is proven
     SweptPoints,
 }
 
-/// How B moves while A stays.
+/// The motion of B while A stays at rest.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Moving {
-    /// Where B starts, in the frame of A: translation [m] and quaternion, which is normalised
+    /// Start pose of B in the frame of A: translation [m] and quaternion, which is normalised
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     from: MeshPose,
-    /// Where B ends; it turns there the shorter way (of a half turn the sign of the quaternion picks the way; --turn says it)
+    /// End pose of B. B turns there the shorter way; for a half turn the sign of the quaternion
+    /// decides, and --turn makes it explicit
     #[arg(long, value_name = "TX,TY,TZ,QX,QY,QZ,QW", allow_hyphen_values = true, value_parser = parse_pose)]
     to: MeshPose,
-    /// Turn by this instead, axis times angle [rad] in the frame of A, as often around as it says; the rotation of --to is not looked at
+    /// Turn by this rotation vector instead: axis times angle [rad] in the frame of A, which may be
+    /// several full turns. The rotation of --to is then ignored
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
     turn: Option<Vec3>,
-    /// The point of B that goes straight, in the frame of B [m]; without --turn it ends where --to takes it [default: its origin; of a mesh too far out for f32, the origin that `inspect` names]
+    /// The point of B that moves in a straight line, in the frame of B [m]. Without --turn it ends
+    /// where --to takes it [default: the origin of B; for a mesh too far out for f32, the origin
+    /// that `inspect` names]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_wide_vector)]
     center: Option<DVec3>,
 }
 
-/// What a cast looks for.
+/// Options of a cast.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CastSearch {
-    /// The separation that counts as touching, such as 5mm for a safe distance, or -1mm for an overlap
+    /// Separation that counts as touching, such as 5mm for a safety distance, or -1mm for an
+    /// overlap
     #[arg(
         long,
         value_name = "S",
@@ -80,7 +87,8 @@ pub(crate) struct CastSearch {
         allow_hyphen_values = true
     )]
     pub(crate) target: Length,
-    /// How wide a search may end above the target, such as 0.1mm [default: a thousandth of the smaller body's diagonal]
+    /// How far above the target the search may end, such as 0.1mm [default: a thousandth of the
+    /// smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<Length>,
 }
@@ -127,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
 }
 
 impl Moving {
-    /// How the field of B moves in the frame of that of A.
+    /// Returns the motion of B's field in the frame of A's field.
     pub(crate) fn motion(&self, frames: &Frames) -> Motion {
         frames.own_motion(&MeshMotion {
             from: self.from,
@@ -138,7 +146,7 @@ impl Moving {
     }
 }
 
-/// The word for an outcome, in JSON and in text.
+/// Returns the word for an outcome, in JSON and in text.
 pub(crate) fn outcome_name(outcome: CastOutcome) -> &'static str {
     match outcome {
         CastOutcome::Hit => "hit",
@@ -165,7 +173,7 @@ fn answer(found: &Cast, settings: &CastSettings, frames: &Frames, microseconds: 
         CastOutcome::Free => "apart all the way, proven".to_owned(),
         CastOutcome::Unproven => "apart all the way, as far as the fields can tell".to_owned(),
         CastOutcome::GaveUp => {
-            // In contact at the start, and not yet seen apart.
+            // In contact at the start, and not proven apart since.
             let never_parted = found.start.is_some() && found.from == 0.0;
             format!(
                 "{} up to {} of the motion; gave up after {} states",

@@ -1,8 +1,9 @@
-//! `touchfield cast --method swept-points`: when points of the shells first touch, and how long.
+//! `touchfield cast --method swept-points`: when shell points first touch, and for how long.
 //!
-//! Input: two shapes, how B moves. Output: the first touch of a shell point of either body with the
-//! other's field, and the intervals of time in which any point is in contact.
-//! Not for: proofs: what lies between points is not looked at, and fields are taken by their values.
+//! Input: two shapes, the motion of B. Output: the first touch of a shell point of either body with
+//! the other's field, and the intervals of time in which any point is in contact.
+//! Not for: proofs. The surface between points is ignored, and the values of the fields are taken
+//! as exact.
 
 use std::time::Instant;
 
@@ -17,9 +18,9 @@ use crate::failure::Failure;
 use crate::input::pair::Shapes;
 use crate::report::{self, Answer, Facts};
 
-/// One shell's contacts over a motion.
+/// The contacts of one shell over a motion.
 struct Swept {
-    /// Which body's shell it is.
+    /// Name of the body that the shell belongs to.
     shell_of: &'static str,
     spans: Vec<PointSpan>,
 }
@@ -86,7 +87,8 @@ fn spans(
     Ok(Some((spans, shell.covering_radius())))
 }
 
-/// The earliest; of equal times the one of B's shell, and the lowest number.
+/// Returns the earliest touch; ties are resolved in favour of B's shell, then of the lowest point
+/// index.
 fn first(swept: &[Swept]) -> Option<First> {
     let all = swept.iter().flat_map(|swept| {
         swept.spans.iter().map(|span| First {
@@ -98,7 +100,7 @@ fn first(swept: &[Swept]) -> Option<First> {
     all.reduce(|best, next| if next.time < best.time { next } else { best })
 }
 
-/// Intervals in which any point is in contact, in order.
+/// Returns the intervals in which any point is in contact, in order.
 fn intervals(swept: &[Swept]) -> Vec<Span> {
     let mut all: Vec<Span> = (swept.iter())
         .flat_map(|swept| swept.spans.iter().map(|span| span.span))
@@ -121,7 +123,7 @@ fn answer(
     level: f32,
     microseconds: f64,
 ) -> Answer {
-    /// Intervals that are listed; JSON has all.
+    /// Maximum number of intervals in the text; the JSON contains all of them.
     const LISTED: usize = 8;
     let intervals = intervals(swept);
     let mut facts = Facts::default();
@@ -173,7 +175,7 @@ fn answer(
     }
 }
 
-/// Points with a span; those of one point are neighbours.
+/// Returns the number of points with a span; spans of one point are adjacent.
 fn touched(spans: &[PointSpan]) -> usize {
     spans.chunk_by(|a, b| a.point == b.point).count()
 }

@@ -32,10 +32,12 @@ pub(crate) struct Arguments {
     bodies: Bodies,
     #[command(flatten)]
     moving: Moving,
-    /// Width of the bracket that the search may leave, such as 0.1mm; the errors of the fields come on top [default: a thousandth of the smaller body's diagonal]
+    /// Width of the bracket that the search may leave, such as 0.1mm; the errors of the fields come
+    /// on top [default: a thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
-    /// Bodies proven to be as near as this need no further search; below 0 for how deep they overlap
+    /// End the search once the bodies are proven to be as near as this; below 0, to measure how
+    /// deep they overlap
     #[arg(
         long,
         value_name = "S",
@@ -43,7 +45,7 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     floor: Length,
-    /// The clearance that --fail-on-contact asks for
+    /// Clearance that --fail-on-contact requires
     #[arg(
         long,
         value_name = "S",
@@ -51,7 +53,7 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     at_least: Length,
-    /// End with exit code 1 unless the bodies are proven to stay farther apart than --at-least
+    /// Exit with code 1 unless the bodies are proven to stay farther apart than --at-least
     #[arg(long)]
     fail_on_contact: bool,
 }

@@ -1,4 +1,5 @@
-//! `touchfield sweep`: separation and contacts of two bodies at many poses, or first touches of many motions.
+//! `touchfield sweep`: separation and contacts of two bodies at many poses, or first touches of
+//! many motions.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,14 +25,14 @@ use crate::input::pair::{Bodies, Shapes};
 use crate::report::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
 
-/// Poses that one thread takes at a time: its buffers grow once for all of them.
+/// Poses per piece of work of a thread: its buffers grow once for all of them.
 const PIECE: usize = 64;
-/// Columns of what is written.
+/// Columns of the output.
 const HEADING: [&str; 8] = ["separation", "nx", "ny", "nz", "px", "py", "pz", "contacts"];
 
 type Row = [f32; HEADING.len()];
 
-/// Ask for separation and contacts at many poses, or for the first touches of many motions
+/// Compute separation and contacts at many poses, or the first touches of many motions
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -52,29 +53,34 @@ and last ends, or -1, the number of spans in contact, and the share of the way i
 pub(crate) struct Arguments {
     /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
     a: PathBuf,
-    /// Body B: the same; none with --segments
+    /// Body B: a baked field (.tfs) or a mesh; not given with --segments
     #[arg(required_unless_present = "segments", conflicts_with = "segments")]
     b: Option<PathBuf>,
-    /// Take both meshes as their convex hulls: exact answers, in microseconds, for bodies without hollows
+    /// Replace both meshes by their convex hulls: exact answers, in microseconds, for bodies
+    /// without hollows
     #[arg(long, conflicts_with = "segments")]
     convex: bool,
-    /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional heading
+    /// Poses of B: .npy of shape (N, 7), f4 or f8, or .csv with seven columns and an optional
+    /// heading
     #[arg(long, value_name = "P", required_unless_present_any = ["motions", "segments"])]
     poses: Option<PathBuf>,
-    /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at the start, and the pose at the end
+    /// Motions of B: .npy of shape (N, 14), f4 or f8, or .csv with fourteen columns: the pose at
+    /// the start, then the pose at the end
     #[arg(long, value_name = "P", conflicts_with_all = ["poses", "method", "max_separation", "budget"])]
     motions: Option<PathBuf>,
-    /// Ways of points past A, straight, in its frame: .npy of shape (N, 6), f4 or f8, or .csv with six columns: from X,Y,Z to X,Y,Z
+    /// Straight paths of points past A, in its frame: .npy of shape (N, 6), f4 or f8, or .csv with
+    /// six columns: from X,Y,Z to X,Y,Z
     #[arg(long, value_name = "P", conflicts_with_all = ["poses", "motions", "method", "max_separation", "budget", "tolerance"])]
     segments: Option<PathBuf>,
-    /// Where to write a row for every pose, .npy of shape (N, 8), f4, .csv or .parquet; or for every motion, (N, 11); or for every segment, (N, 4)
+    /// Output file: .npy (f4), .csv or .parquet, with one row per pose, shape (N, 8); or per
+    /// motion, (N, 11); or per segment, (N, 4)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How wide a bracket the search for the separation may leave, or how far above the target a cast may end, such as 0.1mm [default: a
-    /// thousandth of the smaller body's diagonal]
+    /// Width of the bracket that the search for the separation may leave, or how far above the
+    /// target a cast may end, such as 0.1mm [default: a thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
-    /// The separation that counts as touching in a motion, such as 5mm
+    /// Separation that counts as touching in a motion or on a segment, such as 5mm
     #[arg(
         long,
         value_name = "S",
@@ -84,12 +90,13 @@ pub(crate) struct Arguments {
     target: Option<Length>,
     #[command(flatten)]
     search: Search,
-    /// End with exit code 1 if there is a contact at any pose, or a motion that is not proven free
+    /// Exit with code 1 if there is a contact at any pose, or a motion that is not proven free
     #[arg(long)]
     fail_on_contact: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
+    // Check the output file, and handle segments and motions, which have their own files.
     output::check(&arguments.output, &points::EXTENSIONS)?;
     let bodies = [&arguments.a].into_iter().chain(&arguments.b);
     let files = [&arguments.poses, &arguments.motions, &arguments.segments];
@@ -133,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         collide,
         incomplete: AtomicUsize::new(0),
     };
+    // Query all poses in parallel, in pieces.
     let bar = CountProgress::new("poses", poses.len() as u64);
     let start = Instant::now();
     let pieces: Result<Vec<Vec<Row>>, Failure> = poses
@@ -146,6 +154,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     let rows = pieces?.concat();
     let seconds = start.elapsed().as_secs_f64();
     drop(bar);
+    // Write the rows and report.
     points::write_rows(&arguments.output, HEADING, &rows)?;
     let touching = rows.iter().filter(|row| row[7] > 0.0).count();
     let incomplete = questions.incomplete.load(Ordering::Relaxed);
@@ -173,12 +182,12 @@ impl Arguments {
     }
 }
 
-/// What is asked at every pose.
+/// The queries made at every pose.
 struct Questions<'a> {
     shapes: &'a Shapes,
     separation: SeparationSettings,
     collide: CollideSettings,
-    /// Poses at which a search was cut short.
+    /// Number of poses at which a search was cut short.
     incomplete: AtomicUsize,
 }
 

@@ -1,6 +1,7 @@
 //! `touchfield sweep --motions`: first touches of many motions.
 //!
-//! Input: two shapes, a file of motions, each from one pose to another. Output: a row for each, as `touchfield cast` would tell it.
+//! Input: two shapes, a file of motions, each from one pose to another. Output: one row per motion,
+//! with the values that `touchfield cast` reports.
 
 use std::path::Path;
 use std::time::Instant;
@@ -19,9 +20,9 @@ use crate::input::pair::Shapes;
 use crate::report::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
 
-/// Motions that one thread takes at a time: its buffers grow once for all of them.
+/// Motions per piece of work of a thread: its buffers grow once for all of them.
 const PIECE: usize = 16;
-/// Columns of what is written.
+/// Columns of the output.
 const HEADING: [&str; 11] = [
     "time",
     "lower_bound",
@@ -41,7 +42,7 @@ pub(crate) fn read(path: &Path, common: &Common) -> Result<Vec<MeshMotion>, Fail
     points::read_motions(path, common.max_memory.0)
 }
 
-/// Casts all of them and writes the rows.
+/// Casts all motions and writes the rows.
 pub(crate) fn run(
     shapes: &Shapes,
     motions: &[MeshMotion],

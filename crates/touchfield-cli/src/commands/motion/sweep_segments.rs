@@ -1,7 +1,8 @@
-//! `touchfield sweep --segments`: when points that move straight are in contact with one body.
+//! `touchfield sweep --segments`: when points that move along straight lines are in contact with
+//! one body.
 //!
-//! Input: a body, a file of segments, six numbers each, in its frame. Output: a row for each with
-//! its first contact time, its number of spans and its time in contact.
+//! Input: a body, a file of segments of six numbers each, in its frame. Output: one row per segment
+//! with its first contact time, its number of spans and its time in contact.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,11 +18,11 @@ use crate::files::points;
 use crate::input::load;
 use crate::report::{self, Answer, Facts};
 
-/// Columns of what is written.
+/// Columns of the output.
 const HEADING: [&str; 4] = ["first", "leave", "spans", "share"];
 
-/// Reads the segments, sweeps them, writes the rows. Segments without contact have a first time and
-/// an end of −1.
+/// Reads the segments, sweeps them and writes the rows. For segments without contact, the first
+/// time and the end are −1.
 pub(crate) fn run(
     body: &Path,
     segments: &Path,

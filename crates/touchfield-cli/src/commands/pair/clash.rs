@@ -30,7 +30,8 @@ A file may be given many times, each time with another pose; it is read once. Pa
 never compared. A pair is listed if a point of one part's surface is within the clearance of the other part, by the values of the fields:
 parts that touch only between the points of their shells, or nearer than the errors of the fields, need `touchfield separation`, which proves.")]
 pub(crate) struct Arguments {
-    /// Parts: baked fields (.tfs) or meshes, with a pose TX,TY,TZ,QX,QY,QZ,QW in the frame of the assembly, or at its origin
+    /// Parts: baked fields (.tfs) or meshes. Each may have a pose TX,TY,TZ,QX,QY,QZ,QW in the frame
+    /// of the assembly; without one it is at its origin
     #[arg(required = true, num_args = 2.., value_name = "FILE[@POSE]", value_parser = placed_file_parser())]
     parts: Vec<PlacedFile>,
     /// Also list pairs that are nearer than this, such as 1mm
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     clearance: Length,
-    /// End with exit code 1 if a pair is listed
+    /// Exit with code 1 if a pair is listed
     #[arg(long)]
     fail_on_contact: bool,
 }
@@ -51,7 +52,7 @@ struct Clash {
     parts: [usize; 2],
     separation: f32,
     contacts: usize,
-    /// Counted from the middle.
+    /// Contact point relative to [`middle`] \[m\].
     point: Vec3,
     normal_in_world: Vec3,
     is_whole: bool,
@@ -102,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             clashes.push(clash);
         }
     }
-    // Deepest first; of equals the first parts.
+    // Deepest first; ties are ordered by part numbers.
     clashes.sort_by(|x, y| (x.separation.total_cmp(&y.separation)).then(x.parts.cmp(&y.parts)));
     let frames = Frames {
         a: middle,
@@ -121,8 +122,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(answer)
 }
 
-/// Returns a place of the world near which `f32` resolves the parts: its origin, unless a part is too
-/// far out for that.
+/// Returns a point of the world near which `f32` resolves the parts: the world's origin, unless a
+/// part is too far away for that.
 fn middle(arguments: &Arguments, shapes: &[LoadedShape]) -> DVec3 {
     let far = (arguments.parts.iter().zip(shapes)).find(|(_, loaded)| loaded.origin != DVec3::ZERO);
     far.map_or(DVec3::ZERO, |(part, loaded)| {
@@ -156,7 +157,7 @@ fn clash_of(
     poses: &[Pose],
     arguments: &Arguments,
 ) -> Result<Option<Clash>, Failure> {
-    // Ids are handed out in order, from 0.
+    // Ids are assigned in order, from 0.
     let parts = [pair.a.0 as usize, pair.b.0 as usize];
     let [a, b] = parts.map(|part| &arguments.parts[part]);
     let found = pair.answer.as_ref().map_err(|error| {
@@ -177,7 +178,7 @@ fn clash_of(
     }))
 }
 
-/// A part as a reader tells it from its copies: its number, from 1, and its file.
+/// Returns a name that distinguishes a part from its copies: its number, from 1, and its file.
 fn name(arguments: &Arguments, part: usize) -> String {
     format!(
         "{} {}",

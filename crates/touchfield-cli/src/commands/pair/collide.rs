@@ -18,7 +18,7 @@ use crate::input::frames::Frames;
 use crate::input::pair::{Bodies, Placed};
 use crate::report::{self, Answer, Facts};
 
-/// Contacts that people are shown; scripts get all of them.
+/// Maximum number of contacts in the text; the JSON contains all of them.
 const SHOWN: usize = 10;
 
 /// Find where two bodies touch, and how deep
@@ -40,21 +40,22 @@ pub(crate) struct Arguments {
     placed: Placed,
     #[command(flatten)]
     search: Search,
-    /// Keep at most so many contacts: those that together resist most, the deepest always among them
+    /// Keep at most this many contacts: those that together resist forces and torques best, always
+    /// including the deepest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
-    /// End with exit code 1 if there is a contact
+    /// Exit with code 1 if there is a contact
     #[arg(long)]
     fail_on_contact: bool,
 }
 
-/// How contacts are looked for.
+/// Options of the contact search.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// How contacts are found; auto picks by kind and size of the bodies, and says what
+    /// How contacts are found; auto chooses by kind and size of the bodies, and reports its choice
     #[arg(long, value_enum, value_name = "M", default_value_t)]
     method: MethodName,
-    /// Report what is so near too, such as 1mm, not only what touches
+    /// Also report places that are up to this far apart, such as 1mm, not only contacts
     #[arg(
         long,
         value_name = "D",
@@ -62,34 +63,35 @@ pub(crate) struct Search {
         allow_hyphen_values = true
     )]
     max_separation: Length,
-    /// Microseconds after which a coarser answer is wanted rather than a late one
+    /// Time budget in microseconds, after which a coarser answer is returned rather than a late one
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..))]
     budget: Option<u64>,
 }
 
-/// Names of methods.
+/// Names of contact methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
-    /// by kind and size of the bodies
+    /// chosen by kind and size of the bodies
     #[default]
     Auto,
     /// every point of one surface against the field of the other
     PointSamples,
-    /// a tree of spheres over the points of one surface against the field of the other
+    /// a sphere tree over the points of one surface against the field of the other
     ShellTraversal,
     /// the deepest point of each of 16 segments of one surface
     ShellSegments,
-    /// the sphere tree of either shell against the other's field
+    /// the sphere tree of each shell against the field of the other
     BothShells,
-    /// one contact, where the separation is
+    /// one contact, at the place that determines the separation
     Separation,
-    /// boxes halved where both bodies may be
+    /// boxes subdivided where both bodies may be
     OctreeSubdivision,
     /// particles projected onto the surface of the intersection
     ProjectionParticles,
-    /// the deepest point of every face of a mesh, by descent; for bodies given as meshes, or baked with their faces
+    /// the deepest point of every face of a mesh, by descent; needs bodies given as meshes, or
+    /// baked with their faces
     FaceDescent,
-    /// the corners of the region where two convex bodies touch; with --convex
+    /// the corners of the region where two convex bodies touch; needs --convex
     Convex,
 }
 
@@ -117,7 +119,8 @@ impl Search {
     }
 }
 
-/// Leaves at most so many contacts of bodies of this size \[m\], those that together resist most, deepest first as they came.
+/// Reduces contacts of bodies of this size \[m\] to at most `count`: those that together resist
+/// forces and torques best, in their previous order (deepest first).
 pub(crate) fn keep(count: usize, size: f32, contacts: &mut Vec<Contact>) -> Result<(), Failure> {
     let settings = ReduceSettings {
         max_contacts: count,

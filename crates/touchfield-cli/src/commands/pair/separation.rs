@@ -16,7 +16,7 @@ use crate::input::frames::Frames;
 use crate::input::pair::{Bodies, Placed};
 use crate::report::{self, Answer, Facts};
 
-/// Tell how far two bodies are apart, with proven bounds
+/// Compute how far two bodies are apart, with proven bounds
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,24 +34,24 @@ pub(crate) struct Arguments {
     bodies: Bodies,
     #[command(flatten)]
     placed: Placed,
-    /// How wide a bracket the search may leave, such as 0.1mm; errors of the fields come on top where they are asked [default: a thousandth of
-    /// the smaller body's diagonal]
+    /// Width of the bracket that the search may leave, such as 0.1mm; where fields are used, their
+    /// errors come on top [default: a thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
     /// How convex hulls are compared
     #[arg(long, value_enum, default_value_t = HullMethod::Gjk, requires_if("v-clip", "convex"))]
     method: HullMethod,
-    /// End with exit code 1 if the bodies may touch: if the lower bound is not above 0
+    /// Exit with code 1 if the bodies may touch, that is, if the lower bound is not above 0
     #[arg(long)]
     fail_on_contact: bool,
 }
 
-/// How convex hulls are compared.
+/// Methods that compare convex hulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum HullMethod {
-    /// proven bounds from support points, and a depth where the hulls overlap
+    /// GJK: proven bounds from support points, and a depth where the hulls overlap
     Gjk,
-    /// nearest features by V-Clip as well: which corners, edges and faces are nearest; both must agree
+    /// V-Clip as well: reports which corners, edges and faces are nearest; both methods must agree
     VClip,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     if arguments.method == HullMethod::VClip {
         features(&pair, &found, &mut answer)?;
     }
-    // A bound that is not a number proves nothing either.
+    // A bound that is NaN proves nothing either.
     let apart = found.lower_bound > 0.0;
     if arguments.fail_on_contact && !apart {
         return Err(Failure::Contact(Box::new(answer)));
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(answer)
 }
 
-/// Adds the nearest features to an answer, and compares both distances.
+/// Adds the nearest features to an answer, and compares the distances of both methods.
 fn features(pair: &Pair<'_>, found: &Separation, answer: &mut Answer) -> Result<(), Failure> {
     let hulls = [pair.a, pair.b].map(|shape| shape.as_convex().and_then(|body| body.as_hull()));
     let [Some(a), Some(b)] = hulls else {
@@ -128,14 +128,14 @@ fn features(pair: &Pair<'_>, found: &Separation, answer: &mut Answer) -> Result<
     Ok(())
 }
 
-/// The shortest move of B that parts two convex bodies, in frame A.
+/// The minimum translation of B that separates two convex bodies, in frame A.
 struct LeastTranslation {
     depth: f64,
     way: DVec3,
 }
 
 impl LeastTranslation {
-    /// `None` if the bodies are not both convex.
+    /// Computes the minimum translation; `None` if the bodies are not both convex.
     fn of(pair: &Pair<'_>) -> Option<LeastTranslation> {
         let (a, b) = (pair.a.as_convex()?, pair.b.as_convex()?);
         let touch = ConvexPair::new(a, b, pair.a_from_b).touch(0.0, &mut ConvexCache::default());
