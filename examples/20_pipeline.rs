@@ -1,4 +1,7 @@
-//! Many bodies at once: broad phase, narrow phase and manifolds of a heap, against all pairs one by one.
+//! Many bodies at once: broad phase, narrow phase and manifolds of a heap, checked against testing
+//! all pairs one by one.
+//!
+//! Output: pairs, contacts and time per stage for each step.
 //!
 //! `cargo run -p touchfield --example 20_pipeline`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -16,12 +19,12 @@ use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
 use touchfield::pipeline::{Body, BodyId, Pipeline, PipelineSettings, relative_pose};
 use touchfield::shape::Shape;
 
-/// Bodies in the heap.
+/// Number of bodies in the heap.
 const BODIES: u32 = 300;
-/// Steps of a twentieth of a second or so.
+/// Number of steps; the bodies move as in a twentieth of a second per step.
 const STEPS: u32 = 10;
 
-/// A closed form with points on its surface.
+/// Returns a shape from an analytic field, with shell points on its surface.
 fn shape(field: impl Field + 'static) -> Result<Shape, Box<dyn Error>> {
     let settings = ShellSettings {
         density: ShellDensity::Points(800),
@@ -31,13 +34,13 @@ fn shape(field: impl Field + 'static) -> Result<Shape, Box<dyn Error>> {
     Ok(Shape::new(field).with_shell(Arc::new(shell)))
 }
 
-/// Numbers from 0 to 1 that never line up, by an additive recurrence.
+/// Returns evenly spread numbers between 0 and 1 from an additive recurrence.
 fn spread(index: u32, axis: u32) -> f32 {
     let ratio = [0.8191725, 0.6710436, 0.5497004][axis as usize % 3];
     (f64::from(index + 1) * ratio).fract() as f32
 }
 
-/// Where a body is at a step: it falls slowly and turns.
+/// Returns the pose of a body at a step: it falls slowly and turns.
 fn pose(index: u32, step: u32) -> Pose {
     let place = Vec3::new(spread(index, 0), spread(index, 1), spread(index, 2));
     let time = 0.05 * step as f32;
@@ -85,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // All pairs, one by one, where the bodies are now: the same pairs touch, at the same contacts.
+    // Test all pairs one by one at the final poses: the same pairs touch, with the same contacts.
     let start = Instant::now();
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let mut by_hand = Vec::new();
