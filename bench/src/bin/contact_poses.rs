@@ -1,8 +1,11 @@
-//! Writes the poses that contact is measured in and the truth about them: `contact_poses FOLDER [--poses N] [MESH]`.
+//! Writes the poses in which contact is measured, and their ground truth:
+//! `contact_poses FOLDER [--poses N] [MESH]`.
 //!
-//! Input: a mesh file, or the one that speeds are quoted on. Output in the folder: the mesh (`vertices.f64`, `faces.u32`, `mesh.obj`); for every regime
-//! `REGIME.poses.csv` (`TX,TY,TZ,QX,QY,QZ,QW`, B in A), `REGIME.truth.csv` and `REGIME.inside.f64` (pose, 1 for B or 0 for A, point in A, depth);
-//! one line of JSON on stdout. Not for: people.
+//! Input: a mesh file, or the reference mesh of [`models`].
+//! Output: files in the folder, and one line of JSON on stdout. The mesh is in `vertices.f64`,
+//! `faces.u32` and `mesh.obj`. Every regime has `REGIME.poses.csv` (`TX,TY,TZ,QX,QY,QZ,QW`, B in
+//! A), `REGIME.truth.csv` and `REGIME.inside.f64` (pose, 1 for B or 0 for A, point in A, depth).
+//! Not for: interactive use.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
