@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Half-spaces have no far side to come out of. Sweeping fast bodies would cost five times the
     // rest and change nothing, so CCD is off.
     world.integration_parameters.max_ccd_substeps = 0;
+    // The floor and four walls.
     for (normal, at) in [
         (Vector::Z, Vector::ZERO),
         (Vector::X, Vector::X * -PIT),
@@ -70,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         pile.push(body);
     }
 
+    // Let the pile settle.
     let steps = scene::steps(&world, 3.0);
     let (begin, mut record) = (Instant::now(), scene::Record::default());
     for _ in 0..steps {

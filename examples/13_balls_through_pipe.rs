@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         windings: 1.0,
         ..Default::default()
     };
+    // Bake pipe and bowl, one field each.
     let pipe_mesh = winding_pipe(parameters)?;
     let settings = Settings {
         resolution: 200,
@@ -48,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ColliderBuilder::new(pipe_shape.shared()).friction(0.2),
     );
     picture.add("pipe", &pipe_shape, pipe);
+    // The bowl stands below the lower mouth.
     let pose = *world.bodies[pipe].position();
     let half = 0.5 * parameters.length as Real;
     let (top, bottom) = (
@@ -83,6 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         world.step();
         record.note(&world);
     }
+    // Count the balls that lie in the bowl.
     let middle = world.bodies[bowl].translation();
     let in_bowl = (balls
         .iter()

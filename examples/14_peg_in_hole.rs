@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let peg_shape = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
 
     let (mut world, fields) = scene::world(0.02);
+    // The block stands on the floor, fixed.
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let standing = RigidBodyBuilder::fixed().translation(Vector::Z * HALF);
@@ -52,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .friction(0.1),
     );
 
+    // Let the peg slide down, and record how far it shifts and tilts in the hole.
     let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     let (mut aside, mut askew) = (0.0, 0.0);
     let steps = scene::steps(&world, 0.5);

@@ -21,6 +21,7 @@ mod scene;
 const SCALE: f32 = 5.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Bake the terrain, and one shape per kind of body; each is shared by all its bodies.
     let ground_mesh = terrain(Terrain::default())?;
     let ground_settings = Settings {
         resolution: 128,
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
 
     let (mut world, fields) = scene::world(0.5);
-    // No body is thinner than the distance it falls in a step, so CCD is off.
+    // Every body is thicker than the distance it falls in a step, so CCD is off.
     world.integration_parameters.max_ccd_substeps = 0;
     let mut picture = scene::Picture::new("15_terrain").seen_from(-60, 40);
     let (ground_body, _) = world.insert(
@@ -69,6 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let wall = ColliderBuilder::new(SharedShape::halfspace(normal));
         world.insert(RigidBodyBuilder::fixed().translation(-5.0 * normal), wall);
     }
+    // Drop 36 bodies from a grid above the terrain, each in a different attitude.
     let mut bodies = Vec::new();
     for i in 0..36 {
         let (name, shape) = &things[i % 4];

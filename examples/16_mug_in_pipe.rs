@@ -19,6 +19,7 @@ mod scene;
 const INNER: Real = 0.08;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // A straight pipe with room for the mug and its handle.
     let pipe = WindingPipe {
         length: 0.3,
         amplitude: 0.0,
@@ -40,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pipe_shape = FieldShape::from_mesh(&pipe_mesh, settings)?;
     let mug_shape = FieldShape::from_mesh(&mug_mesh, settings)?;
 
+    // A world with floor, fixed pipe and the mug above it.
     let (mut world, fields) = scene::world(0.1);
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));

@@ -87,6 +87,7 @@ fn crossings(link: &ChainLink, first_from_second: &Pose) -> i32 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // One field, shared by all links.
     let link = ChainLink::default();
     let settings = Settings {
         resolution: scene::argument("--resolution", 64),
@@ -123,6 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let frame = Mat3::from_cols(along, across, along.cross(across));
         let turn = Quat::from_mat3(&frame)
             * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2 * (index % 2) as f32);
+        // The first link is fixed, and the last as well unless the chain swings.
         let is_held = index == 0 || (index == LINKS - 1 && !is_line);
         let body = if is_held {
             RigidBodyBuilder::fixed()
@@ -155,6 +157,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let steps = scene::steps(&world, scene::argument("--seconds", 3.0));
     let (mut record, mut torn, mut longest) = (scene::Record::default(), None, 0.0f32);
     let mut stretch = Vec::new();
+    // After each step, measure the stretch and check that neighbours are still linked.
     for step in 0..steps {
         world.step();
         record.note(&world);

@@ -57,6 +57,7 @@ fn statues() -> Result<[(&'static str, TriangleMesh); 2], Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Bake the terrain. CCD is off; instead, contacts are predicted 0.2 m ahead (soft CCD).
     let ground_settings = Settings {
         resolution: 128,
         points: 20_000,
@@ -70,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (ground_body, _) = world.insert(fixed, ColliderBuilder::new(ground.shared()));
     picture.add("ground", &ground, ground_body);
     let mut bodies = Vec::new();
+    // Bake each statue and throw both towards each other.
     for (index, (name, mesh)) in statues()?.into_iter().enumerate() {
         let begin = std::time::Instant::now();
         let shape = FieldShape::from_mesh(&mesh, Settings::default())?;
@@ -90,6 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bodies.push((name, mesh, body, collider));
     }
 
+    // Simulate until they lie still.
     let steps = scene::steps(&world, 8.0);
     let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     for _ in 0..steps {

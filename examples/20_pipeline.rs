@@ -52,11 +52,13 @@ fn pose(index: u32, step: u32) -> Pose {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Three kinds of shapes, shared by all bodies.
     let kinds = [
         shape(Sphere::new(0.09)?)?,
         shape(Cuboid::new(Vec3::new(0.1, 0.06, 0.05))?)?,
         shape(Torus::new(0.09, 0.03)?)?,
     ];
+    // The pipeline owns the bodies and the buffers of all stages.
     let collide_settings = CollideSettings::default();
     let mut pipeline = Pipeline::new(PipelineSettings {
         collide: collide_settings,
@@ -71,6 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?);
     }
     println!("step   pairs   apart  contacts   broad [µs]  narrow [µs]  manifold [µs]");
+    // Each step: set the new poses, then run all stages.
     for step in 0..STEPS {
         for (index, &id) in (0..).zip(&ids) {
             pipeline.set_pose(id, pose(index, step))?;
@@ -109,6 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("all pairs one by one: {} µs", start.elapsed().as_micros());
+    // Compare with the pipeline, contact by contact.
     let by_pipeline: Vec<_> = (pipeline.pairs())
         .filter(|pair| !pair.found.is_empty())
         .map(|pair| (pair.a, pair.b, pair.found.to_vec()))

@@ -58,6 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME] [--detail SHARE] [--keep N]".into(),
         );
     };
+    // Bake the shape.
     let folder = Path::new(folder);
     let mesh = read_file(&folder.join("mesh.obj"), &Limits::default())?;
     let text = fs::read_to_string(folder.join(format!("{regime}.poses.csv")))?;
@@ -73,6 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         keep,
     };
+    // Run the task for all poses; the fastest run counts.
     let tolerance = 1e-3 * diagonal;
     let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), Box<dyn Error>>) {
         let mut values = Vec::with_capacity(poses.len());
@@ -89,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.join(format!("{regime}.{task}.touchfield.out")),
         bytes,
     )?;
+    // Compare with the truth.
     let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
     let truth = truth_from_csv(&truth)?;
     let errors = match task.as_str() {

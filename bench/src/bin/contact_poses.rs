@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = folder.ok_or("contact_poses FOLDER [--poses N] [MESH]")?;
     let models::Reference { mesh, name } = models::reference(path.as_deref())?;
     fs::create_dir_all(&folder)?;
+    // The mesh, in two formats.
     let write = |file: String, bytes: Vec<u8>| fs::write(folder.join(file), bytes);
     let coordinates = mesh.vertices.iter().flat_map(|v| v.to_array());
     write(
@@ -52,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     write("mesh.obj".into(), object.into())?;
 
+    // Poses and truth of each regime.
     let scene = Scene::new(&mesh)?;
     let mut counts = String::new();
     for regime in Regime::ALL {

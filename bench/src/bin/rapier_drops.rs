@@ -242,6 +242,7 @@ fn dropped(
     world.integration_parameters.dt = 1.0 / steps_per_second(SIZE);
     world.integration_parameters.max_ccd_substeps = sweeps;
     world.gravity = -GRAVITY * Vector::Z;
+    // A floor, and the body with its lowest corner at the start height.
     let (place, floor) = floor_of(&options.floor);
     world.insert(
         RigidBodyBuilder::fixed().translation(place),
@@ -260,6 +261,7 @@ fn dropped(
         let body = &world.bodies[body];
         body.kinetic_energy() + body.mass() * GRAVITY * body.center_of_mass().z
     };
+    // Step, and track the energy against its start and its least value so far.
     let first = energy(&world);
     let mut least = first;
     let mut result = Drop::default();
@@ -286,6 +288,7 @@ fn dropped(
             );
         }
     }
+    // The state at the end.
     let body = &world.bodies[body];
     result.depth = -(body.translation().z + lowest(mesh, *body.rotation()));
     result.speed = body.linvel().length() + SIZE * body.angvel().length();

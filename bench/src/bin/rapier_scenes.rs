@@ -417,6 +417,7 @@ fn heap(
             ColliderBuilder::cuboid(half + 1.0, 1.0, half + 1.0),
         );
     }
+    // Four walls around the pit.
     for (along, out) in [(Vector::X, Vector::Z), (Vector::Z, Vector::X)] {
         for side in [-1.0, 1.0] {
             let wall = half * (along + Vector::Y * 8.0) + 0.5 * out + along;
@@ -449,6 +450,7 @@ fn heap(
         );
         bodies.push(body);
     }
+    // Simulate, and record step times and the lowest point below floor and walls.
     let mut times = Vec::new();
     let mut lowest = 0.0f32;
     for _ in 0..options.steps {
@@ -463,6 +465,7 @@ fn heap(
         mean(&times),
         mean(&times[options.steps - options.steps.div_ceil(4)..]),
     );
+    // Judge the final state: bodies lost, and depths of those that remain.
     let poses: Vec<Pose> = bodies.iter().map(|&body| pose_of(&world, body)).collect();
     let is_lost = |pose: &Pose| !pose.translation.is_finite() || pose.translation.y < 0.0;
     let lost = poses.iter().filter(|pose| is_lost(pose)).count();

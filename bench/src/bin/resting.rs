@@ -121,6 +121,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     let mesh = &reference.mesh;
     println!("{}, {} faces.\n", reference.name, mesh.faces.len());
     let mut csv = String::from("scene,method,shell_points,nodes,budget_us,figure,value\n");
+    // Bake all fields and shells once; the parts below combine them.
     let fields: Vec<DenseGrid> = (RESOLUTIONS.iter())
         .map(|&nodes| field_of(mesh, nodes))
         .collect::<Result<_, _>>()?;
@@ -134,6 +135,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     };
     let diagonal = mesh.bounds().diagonal();
 
+    // Resting on a plane, over the number of points.
     if options.wants("resting") {
         println!(
             "| shell points | every point [µs] | tree [µs] | times as fast | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|--:|"
@@ -175,6 +177,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
         resting_growth.push([count as f64, every.micros, tree.micros, few.micros]);
     }
 
+    // Budgets, for a resting body and for a deep pair.
     let shape = with(2, 2);
     let rest = Scene {
         a: &plane,
@@ -192,10 +195,12 @@ fn measure(options: &Options) -> Result<(), Problem> {
         let rows = budgets(name, scene, options.queries, diagonal, &mut csv)?;
         panels.push(budget_panel(name, &rows));
     }
+    // Growth with points and with resolution.
     let growth = match options.wants("pair") {
         true => growth(mesh, &shells, &with, options.poses, &mut csv)?,
         false => Growth::default(),
     };
+    // Pictures and CSV.
     if let Some(folder) = &options.pictures {
         if options.wants("budget") {
             fs::write(folder.join("budget.svg"), plot::svg(&[panels]))?;
@@ -375,6 +380,7 @@ fn budgets(
         method: Method::ShellTraversal,
         ..Default::default()
     };
+    // Reference: the deepest contact of every pose, without a budget.
     let mut truth = Vec::new();
     for &a_from_b in &scene.poses {
         let pair = Pair {
@@ -389,6 +395,7 @@ fn budgets(
                 .map_or(0.0, |contact| f64::from(contact.separation)),
         );
     }
+    // Queries under each budget, cycling through the poses.
     let mut rows = Vec::new();
     for micros in BUDGETS {
         settings.budget = Some(Duration::from_micros(micros.into()));
@@ -413,6 +420,7 @@ fn budgets(
             worst = worst.max(error);
             whole += usize::from(out.outcome == Outcome::Complete);
         }
+        // Percentiles, and the control that only reads the clock.
         let slowest = slowest_pose(&times, scene.poses.len());
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times[((share * queries as f64) as usize).min(queries - 1)];

@@ -146,6 +146,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
         };
         clock::timed(|| shell_of_mesh(mesh, field, &settings))
     };
+    // The same poses for all trees.
     let first = built(TreeBuilder::Spatial, 4).0?;
     let poses = touching_poses(&first, field, options.poses);
     println!(
@@ -155,6 +156,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
         ("chain", TreeBuilder::Chain),
         ("spatial", TreeBuilder::Spatial),
     ];
+    // One row per builder and cluster size.
     for (name, tree) in builders {
         for cluster_size in [2, 3, 4, 6, 8, 16] {
             let (shell, spent) = built(tree, cluster_size);
@@ -183,6 +185,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
     println!(
         "\n| tree, clusters of 4 | level | nodes | mean radius | largest radius | covered within |\n|---|--:|--:|--:|--:|--:|"
     );
+    // The levels of both trees at the default cluster size.
     for (name, tree) in builders {
         let shell = built(tree, 4).0?;
         let root = shell.tree().nodes()[0].radius;

@@ -261,6 +261,7 @@ fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Bo
     let near = half_diagonal + 3.0 * NEAR * f64::from(fine.cell_size);
     let (mut cells, mut blocks, mut all) = (Vec::new(), Vec::new(), Vec::new());
     let mut stored: Vec<f64> = Vec::new();
+    // Coarse cells that may be near the surface become blocks.
     for cell in nodes(coarse.cells()) {
         if at(SIDE * cell + SIDE / 2).abs() > near {
             cells.push(PLAIN);
@@ -270,6 +271,7 @@ fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Bo
         let values: Vec<f64> = nodes(UVec3::splat(SIDE + 1))
             .map(|node| at(SIDE * cell + node))
             .collect();
+        // Quantise the values of the block over their own range.
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min) as f32;
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let steps = match bits {

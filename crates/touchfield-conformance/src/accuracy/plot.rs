@@ -135,6 +135,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
     let bottom = top + height;
     let x = Axis::over(all().map(|p| p[0]), left, width);
     let y = Axis::over(all().map(|p| p[1]), bottom, -height);
+    // Title and axis labels.
     text(out, [left + 0.5 * width, top - 8.0], "middle", &panel.title);
     text(out, [left + 0.5 * width, bottom + 34.0], "middle", &panel.x);
     let (label_x, label_y) = (left - 46.0, top + 0.5 * height);
@@ -144,6 +145,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
          transform=\"rotate(-90 {label_x:.1} {label_y:.1})\">{}</text>",
         panel.y
     );
+    // Grid lines and tick labels.
     for (number, written) in x.ticks() {
         let at = x.at(number);
         let shade = if written { "#cccccc" } else { "#eeeeee" };
@@ -179,6 +181,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
         let name = format!("slope {slope}");
         text(out, [at + 10.0, above + 10.0], "start", &name);
     }
+    // Curves with their points; numbers that are not positive are left out.
     for series in &panel.series {
         let index = names.iter().position(|name| *name == series.name);
         let index = index.unwrap_or(0);

@@ -61,6 +61,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
         first_value += block.value_count();
         block
     };
+    // A third of the coarse cells get a block.
     let mut references = vec![PLAIN; count];
     for reference in &mut references {
         if random.below(3) == 0 {
@@ -88,6 +89,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
         }
         start = end;
     }
+    // Values of 8, 16 or 32 bits, by the seed.
     let values = match seed % 3 {
         0 => SparseValues::Bits8((0..first_value).map(|_| random.bits() as u8).collect()),
         1 => SparseValues::Bits16((0..first_value).map(|_| random.bits() as u16).collect()),

@@ -321,6 +321,7 @@ pub fn check_bound(
     let mut report = BoundReport::default();
     let mut drawn: Vec<Vec3> = Vec::with_capacity(points);
     let box_around = bounds.as_daabb();
+    // Draw points of all kinds.
     for turn in 0..points {
         let point = match turn % 8 {
             // Centres of cells, edges and faces: where interpolation is worst.
@@ -352,6 +353,7 @@ pub fn check_bound(
         };
         drawn.push(point.as_vec3());
     }
+    // Compare with the truth: within the bound inside, never more than the truth outside.
     let exact = truth(&drawn.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
     for (&point, &exact) in drawn.iter().zip(&exact) {
         let value = f64::from(grid.distance(point));

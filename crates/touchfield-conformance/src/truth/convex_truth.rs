@@ -300,6 +300,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
     let corner = |direction: DVec3| a.support(direction) - b.support(-direction);
     let mut upper = (DVec3::X, f64::INFINITY);
     let mut points: Vec<DVec3> = Vec::new();
+    // Start with the hull of the support points in 26 directions.
     let starts = (0..27)
         .filter(|&k| k != 13)
         .map(|k| DVec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - DVec3::ONE);
@@ -326,6 +327,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         .map(|t| triangle(points, t))
         .collect();
     let mut lower = upper;
+    // Expand the face nearest to the origin until the bracket closes or no new corner is found.
     for _ in 0..corners {
         let Some(&(_, normal, depth)) = triangles.iter().min_by(|s, t| s.2.total_cmp(&t.2)) else {
             break;
@@ -342,6 +344,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         if upper.1 - depth <= 1e-12 * reach.abs() || reach <= depth || points.contains(&point) {
             break;
         }
+        // Replace all triangles visible from the new corner by a fan over their horizon.
         points.push(point);
         let new = points.len() - 1;
         let mut horizon: Vec<[usize; 2]> = Vec::new();

@@ -55,6 +55,8 @@ impl Polytope {
                 }
             };
         }
+        // Test every plane through three points that is not known yet: it is a face if all points
+        // are on one side.
         let mut planes: Vec<Vec<usize>> = Vec::new();
         let mut faces = Vec::new();
         let count = points.len();
@@ -81,6 +83,7 @@ impl Polytope {
                     let normal = DVec3::from_array(
                         [0, 1, 2].map(|axis| turn(points[i], points[j], points[k], axis)),
                     );
+                    // A flat body gets both sides.
                     if !some_above {
                         faces.push(polygon(&points, &plane, normal));
                     }

@@ -83,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(arguments.resolution + 1),
         ..Default::default()
     };
+    // Fields and octrees, and parry's tree.
     let go_on = |_| ControlFlow::Continue(());
     let dense = || {
         let baked = bake_with(&mesh, &settings, &go_on)?;
@@ -103,6 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         mesh.faces.clone(),
     )?;
     eprintln!("== parry's tree: {:.2} s", start.elapsed().as_secs_f64());
+    // Random segments in the box of the field.
     let bounds = fields[0].1.bounds();
     let mut random = Random(2);
     let segments: Vec<Segment> = (0..arguments.segments)
@@ -133,6 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|[from, _]| fields[0].1.distance(*from) > radius + fields[0].1.error_bound())
             .collect();
         for (which, segments) in [("all", &segments), ("outside", &outside)] {
+            // Parry first: its speed is the unit of the table.
             let theirs = measure(segments, |run, times| {
                 for &segment in run {
                     times.push(parry_onset(&parry, radius, segment)?);
@@ -171,6 +174,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 _ => "parry3d, balls",
             };
             say(peer, &theirs);
+            // Then our fields, with the same segments.
             for ((who, field), octree) in fields.iter().zip(&octrees) {
                 let target = SweptField::stored(field, Some(octree));
                 let mut spans = SegmentSpans::default();

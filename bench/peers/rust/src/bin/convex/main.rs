@@ -232,6 +232,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             (Place::Shallow, "shallow"),
             (Place::Deep, "deep"),
         ] {
+            // Cold, coherent and fine poses.
             let few = poses.div_ceil(STEPS);
             let sets = [
                 paths(&bodies, place, poses, 1, 0.0),
@@ -241,6 +242,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             // Buffers are kept; only the state of the pair is cleared.
             let cache = RefCell::new(ConvexCache::default());
             let forget = || cache.borrow_mut().clear();
+            // Separation or depth, by both libraries.
             let touches = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
@@ -276,6 +278,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 _ => "depth, GJK and EPA",
             };
             table.row(query, name, &contacts, &touches, 1e-3);
+            // Apart, V-Clip as well; in overlap, judge the depths.
             if let Place::Apart = place {
                 let clips = sets.each_ref().map(|set| {
                     measure(
@@ -305,6 +308,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             } else {
                 judged += &judge_depths(hull, name, &sets, &touches, &contacts)?;
             }
+            // Overlap tests, by both libraries.
             let ours_overlap = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
