@@ -755,3 +755,66 @@ fn a_crowded_folder_is_found() {
     crowded(folder.path(), &mut found);
     assert_eq!(found, [""; 0]);
 }
+
+/// Most characters of a line of comment, indentation included: fits beside a second window.
+const MOST_COLUMNS: usize = 100;
+
+/// Returns the lines of a source, from 1, that start with a comment and are wider than
+/// [`MOST_COLUMNS`].
+fn long_comments(source: &str) -> Vec<usize> {
+    let is_long = |line: &str| {
+        line.trim_start().starts_with("//") && line.chars().count() > MOST_COLUMNS
+    };
+    (1..)
+        .zip(source.lines())
+        .filter(|(_, line)| is_long(line))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Finds the Rust files below a folder, in no `target` folder and behind no symbolic link.
+fn own_rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        // The type of the entry itself: a link is neither a folder nor a file.
+        let (kind, path) = (entry.file_type().unwrap(), entry.path());
+        if kind.is_dir() && entry.file_name() != "target" {
+            own_rust_files(&path, found);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_comment_line_is_over_100_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for folder in ["crates", "bench", "examples", "fuzz"] {
+        own_rust_files(&root.join(folder), &mut files);
+    }
+    files.sort();
+    assert!(files.len() > 300, "only {} files were seen", files.len());
+    let mut found = Vec::new();
+    for path in &files {
+        let source = fs::read_to_string(path).unwrap();
+        let name = path.strip_prefix(&root).unwrap().display();
+        found.extend((long_comments(&source).iter()).map(|line| format!("{name}:{line}")));
+    }
+    assert!(
+        found.is_empty(),
+        "{} comment lines over {MOST_COLUMNS} columns:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+}
+
+#[test]
+fn a_long_comment_line_is_found() {
+    let (fits, long) = ("é".repeat(MOST_COLUMNS - 7), "é".repeat(MOST_COLUMNS));
+    let source = format!(
+        "//! {long}\nlet code = \"// {long}\";\n    // {fits}\n    /// {fits}\n\t// {fits}x\n"
+    );
+    assert_eq!(long_comments(&source), [1, 4]);
+    assert!(long_comments(&format!("// {fits}\r\nlet x = 1; // {long}\n")).is_empty());
+}
