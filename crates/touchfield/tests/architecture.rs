@@ -762,9 +762,8 @@ const MOST_COLUMNS: usize = 100;
 /// Returns the lines of a source, from 1, that start with a comment and are wider than
 /// [`MOST_COLUMNS`].
 fn long_comments(source: &str) -> Vec<usize> {
-    let is_long = |line: &str| {
-        line.trim_start().starts_with("//") && line.chars().count() > MOST_COLUMNS
-    };
+    let is_long =
+        |line: &str| line.trim_start().starts_with("//") && line.chars().count() > MOST_COLUMNS;
     (1..)
         .zip(source.lines())
         .filter(|(_, line)| is_long(line))
