@@ -1,4 +1,8 @@
-//! From a mesh to a field: read or make a mesh, look what is wrong with it, bake it, ask it.
+//! Bakes a mesh to a signed distance field: reads or generates the mesh, lists its defects, bakes
+//! it, and samples the field.
+//!
+//! Input: a mesh file \[m\], or a generated mug when no file is given.
+//! Output: the defects found, the error of the field (proven and measured), and sampled distances.
 //!
 //! `cargo run -p touchfield --example 01_bake_a_mesh [MESH]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -14,13 +18,14 @@ use touchfield::mesh::read::{Limits, read_file};
 use touchfield::mesh::validate;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Your file, or a mug of ours. Lengths are metres.
+    // The given file, or a generated mug. Lengths are in metres.
     let mesh = match std::env::args_os().nth(1) {
         Some(path) => read_file(Path::new(&path), &Limits::default())?,
         None => mug(Mug::default())?,
     };
 
-    // Every defect is a value with its place; none of them keeps a mesh from being baked but missing and non-finite vertices.
+    // Every defect is a typed value with its location. Only missing and non-finite vertices prevent
+    // baking.
     let validation = validate(&mesh);
     println!(
         "{} faces, watertight: {}",
@@ -30,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("  {kind} × {count}, the first: {first}");
     }
 
-    // The callback may show progress, and cancels by returning `Break`.
+    // The callback can show progress, and cancels by returning `Break`.
     let settings = BakeSettings {
         resolution: Resolution::Nodes(64),
         ..BakeSettings::default()
@@ -50,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         baked.provenance.measured_error
     );
 
-    // Distance and the way out, inside the grid and far outside it.
+    // Sample distance and gradient inside the grid, at its corner and far outside it.
     let bounds = grid.bounds();
     for point in [bounds.center(), bounds.max, bounds.max + Vec3::ONE] {
         let sample = grid.sample(point);

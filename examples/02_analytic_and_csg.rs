@@ -1,4 +1,6 @@
-//! Fields without a mesh: closed forms, solids from solids, and what each of them promises.
+//! Fields without a mesh: analytic solids, CSG operations on them, and the guarantees of each.
+//!
+//! Output: distances at a few points, and a proof that a box in space is free of the solid.
 //!
 //! `cargo run -p touchfield --example 02_analytic_and_csg`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -11,7 +13,7 @@ use touchfield::field::{Difference, Field, Shell, Transformed, Union};
 use touchfield::geom::{Aabb, Pose};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A block with a hole across, and a hollow ball on top.
+    // A block with a cylindrical hole through it, and a hollow ball on top.
     let block = Cuboid::new(Vec3::new(0.5, 0.5, 0.2))?;
     let block_from_drill = Pose {
         rotation: Quat::from_rotation_x(std::f32::consts::FRAC_PI_2),
@@ -28,7 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         second: Transformed::new(ball, block_from_ball, 1.0)?,
     };
 
-    // What CSG leaves of distances is a bound: the right sign, and never more than the distance.
+    // A CSG result is a bound, not a distance: its sign is right and its magnitude never exceeds
+    // the true distance.
     println!(
         "block: {:?}, error at most {:.1e} m",
         block.meaning(),
@@ -49,7 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{place}: {:+.4} m", solid.distance(point));
     }
 
-    // Over a whole cell at once, with certainty: no solid in it if the lower end is positive.
+    // An interval bounds the field over a whole cell: a positive lower end proves that the cell is
+    // free.
     let cell = Aabb::from_center(Vec3::new(0.8, 0.0, 0.0), Vec3::splat(0.1));
     let interval = solid.interval(cell);
     println!(

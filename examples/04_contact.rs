@@ -1,5 +1,8 @@
-//! From two meshes to contacts: where they touch, the few contacts that matter, and how far apart
-//! they are, with a proof.
+//! Contact between two shapes: the contact points, a reduced manifold for a solver, and the
+//! separation with proven bounds.
+//!
+//! Input: two meshes and their relative pose `a_from_b`; then two analytic shapes.
+//! Output: contacts sorted by depth, the contacts worth keeping, and a bracketed separation \[m\].
 //!
 //! `cargo run -p touchfield --example 04_contact`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -14,7 +17,7 @@ use touchfield::narrow::{CollideSettings, SeparationSettings};
 use touchfield::{Pose, Query, Shape, ShapeSettings};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Two balls of 1 m whose centres are 1.9 m apart: 0.1 m deep. `Shape::open` takes a file instead.
+    // Two balls of radius 1 m, centres 1.9 m apart: 0.1 m deep. `Shape::open` reads a file instead.
     let mesh = icosphere(Icosphere {
         radius: 1.0,
         level: 4,
@@ -22,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ball = Shape::from_mesh(&mesh, &ShapeSettings::with_nodes(32))?;
     let a_from_b = Pose::from_translation(Vec3::new(1.9, 0.0, 0.0));
 
-    // Buffers are the query's, and reused from call to call.
+    // The query owns its buffers and reuses them from call to call.
     let mut query = Query::default();
     let settings = CollideSettings::default();
     let found = query.contacts_with(&ball, &ball, a_from_b, &settings)?;
@@ -36,11 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         deepest.separation,
         deepest.point
     );
-    // Normals go from A to B. A point of a shell is at most a cell from where the balls are deepest.
+    // Normals point from A to B. The shell point found is at most one cell from the deepest point.
     assert!(deepest.normal.x > 0.99);
     assert!((deepest.separation - -0.1).abs() < 0.01);
 
-    // A solver needs a few: those that together resist what all of them do.
+    // A solver needs only the few contacts that together resist the same wrenches as all of them.
     let few = ManifoldSettings {
         reduce: ReduceSettings {
             max_contacts: 4,
@@ -52,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} of them are enough", manifold.kept().len());
     assert!((1..=4).contains(&manifold.kept().len()));
 
-    // One number for apart and overlapping, and bounds that hold whatever the errors of the fields.
+    // One signed value for separated and overlapping bodies, with bounds that include the errors of
+    // the fields.
     let to_within = SeparationSettings::to_within(0.01);
     let apart = query.separation_with(&ball, &ball, a_from_b, &to_within)?;
     println!(
@@ -61,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     assert!(apart.lower_bound <= -0.1 && -0.1 <= apart.upper_bound);
 
-    // Closed forms need no mesh and no points, and their bracket is as narrow as you ask.
+    // Analytic shapes need no mesh and no shell points; the bracket narrows to the tolerance given.
     let floor = Shape::new(Cuboid::new(Vec3::new(2.0, 2.0, 0.5))?);
     let ball = Shape::new(Sphere::new(0.25)?);
     let a_from_b = Pose::from_translation(Vec3::new(0.3, 0.2, 1.0));

@@ -1,4 +1,8 @@
-//! When moving bodies touch: the first touch of a fast ball with a thin plate, a nut that turns onto its bolt, and how near a pass comes.
+//! Continuous collision detection: the time of impact of a fast ball on a thin plate, of a nut
+//! turning onto its bolt, and the least clearance of a near miss.
+//!
+//! Input: two shapes and the motion of B in the frame of A over one step.
+//! Output: a time of impact with a proven lower bound, or the least separation on the way \[m\].
 //!
 //! `cargo run -p touchfield --example 05_cast`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -24,7 +28,8 @@ fn shape(mesh: &TriangleMesh) -> Result<Shape, Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A ball at 1,000 m/s against a plate of 1 mm, for a step of 1/60 s, which would end 16 m beyond it.
+    // A ball at 1,000 m/s meets a plate 1 mm thick. The step of 1/60 s would end 16 m beyond the
+    // plate.
     let plate = Shape::new(Cuboid::new(Vec3::new(0.5, 0.5, 0.0005))?);
     let ball = Shape::new(Sphere::new(0.01)?);
     let start = Pose::from_translation(Vec3::new(0.1, 0.0, 1.0105));
@@ -36,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:?} at {:.6} of the step, proven free up to {:.6}, after {} states",
         found.outcome, found.impact.time, found.impact.lower_bound, found.steps
     );
-    // A metre to go, of 16.7.
+    // The ball touches after 1 m of the 16.7 m.
     let exact = 0.06;
     assert!(found.is_hit() && found.impact.lower_bound <= exact);
     assert!((found.impact.time - exact).abs() < 1e-5);
@@ -45,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "from the plate up to the ball"
     );
 
-    // A nut that comes down beside the axis of its bolt, ten times around on the way: turning is in the proof.
+    // A nut approaches its bolt slightly off axis and turns ten times on the way. The proof covers
+    // rotation too.
     let (bolt, nut) = (
         shape(&bolt(Bolt::default())?)?,
         shape(&nut(Nut::default())?)?,
@@ -66,11 +72,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         found.impact.lower_bound,
         bolt.field().error_bound()
     );
-    // Halfway, where its face meets the end of the bolt; the proof ends where the errors of the fields begin.
+    // The faces meet halfway. The proof ends where the errors of the fields begin.
     assert!(found.outcome == CastOutcome::Hit && found.impact.lower_bound <= 0.5);
     assert!(found.impact.time > 0.45 && found.impact.time < 0.6);
 
-    // How near does a pass come? The ball flies over the edge of the plate, 5 cm beside it.
+    // Least clearance of a near miss: the ball flies past the edge of the plate, 5 cm beside it.
     let start = Pose::from_translation(Vec3::new(0.56, 0.0, 1.0));
     let pass = Motion::straight(start, Vec3::new(0.0, 0.0, -2.0));
     let settings = ClearanceSettings::to_within(1e-4);

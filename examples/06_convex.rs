@@ -1,4 +1,8 @@
-//! Convex bodies, exactly: hulls and closed forms, distance and depth, the region where they touch, and a hull against a baked body.
+//! Convex bodies without a grid: separation and penetration depth of hulls and analytic shapes, the
+//! contact region, V-Clip, and a hull against a baked field.
+//!
+//! Input: convex shapes and their relative pose `a_from_b`.
+//! Output: separation with bounds \[m\], contacts of the touching region, nearest features.
 //!
 //! `cargo run -p touchfield --example 06_convex`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -17,7 +21,7 @@ use touchfield::narrow::{Pair, SeparationScratch, SeparationSettings, separation
 use touchfield::shape::{Convex, Shape};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A nut without its hole: the hull of its vertices.
+    // The convex hull of the nut's vertices, which fills its hole.
     let hull = Arc::new(hull_of_mesh(&nut(Nut::default())?)?);
     let nut = Convex::hull(hull.clone());
     println!(
@@ -26,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         hull.faces().len()
     );
 
-    // It falls on a rounded plate. A cache that belongs to the pair makes the next question cheaper than the first.
+    // The nut descends onto a rounded plate. A cache kept per pair warm-starts the next query.
     let plate = Convex::cuboid(Vec3::new(0.05, 0.05, 0.001))?.rounded(0.001)?;
     let mut cache = ConvexCache::default();
     for height in [0.03f32, 0.02, 0.0105, 0.005] {
@@ -43,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(touch.lower_bound <= touch.separation && touch.separation <= touch.upper_bound);
         assert_eq!(pair.overlaps(&mut cache), touch.separation < 0.0);
 
-        // Where they touch: the corners of the nut's face that lies on the plate.
+        // The contact region: the corners of the nut's face that lies on the plate.
         let mut contacts = Vec::new();
         contact_region(
             &pair,
@@ -62,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // V-Clip tells which features of two hulls are nearest.
+    // V-Clip returns the nearest features of two hulls.
     let mut features = None;
     let beside = Pose::from_translation(Vec3::new(0.05, 0.01, 0.002));
     let found = v_clip(&hull, &hull, beside, &mut features);
@@ -73,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // Against a concave body the hull is a field like any other.
+    // Against a concave body the hull is used as a field, like any other shape.
     let bowl = bowl(Bowl::default())?;
     let settings = BakeSettings {
         resolution: Resolution::Nodes(64),

@@ -1,4 +1,7 @@
-//! Ten lines to a concave body in Rapier: a bowl on a floor, and a ball that falls into it and stays.
+//! A concave body in Rapier in ten lines: a bowl stands on a floor, and a ball falls into it and
+//! stays.
+//!
+//! Output: resting positions compared with the closed form, a picture and a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 07_rapier_concave_body`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -13,11 +16,12 @@ use touchfield_rapier::{FieldShape, Settings, install, steps_per_second};
 mod scene;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The ten lines: a world that knows fields, a mesh, a shape from it, a body with that shape.
+    // The ten lines: a world that handles fields, a mesh, a shape made from it, and a body with
+    // that shape.
     let mut world = PhysicsWorld::new();
-    let fields = install(&mut world, 0.1); // bodies of about ten centimetres
+    let fields = install(&mut world, 0.1); // typical body size [m]
     world.integration_parameters.dt = 1.0 / steps_per_second(0.1);
-    world.gravity = Vector::new(0.0, 0.0, -9.81); // our models are open towards +z
+    world.gravity = Vector::new(0.0, 0.0, -9.81); // the models open towards +z
     let mesh = bowl(Bowl::default())?;
     let settings = Settings {
         resolution: 64,
@@ -27,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let body = RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.0, 0.1));
     let (bowl, _) = world.insert(body, ColliderBuilder::new(shape.shared()).density(2400.0));
 
-    // Everything else is Rapier's own.
+    // The rest is plain Rapier.
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let above = RigidBodyBuilder::dynamic().translation(Vector::new(0.03, 0.01, 0.25));
@@ -38,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         record.note(&world);
     }
 
-    // The inner wall is a sphere of 76 mm about the middle of the bowl: that far from it, less its radius, lies the ball.
+    // The inner wall is a sphere of radius 76 mm around the centre of the bowl. The ball (radius 20
+    // mm) rests on it, so its centre is 56 mm away.
     let (bowl_at, ball_at) = (
         world.bodies[bowl].translation(),
         world.bodies[ball].translation(),
@@ -58,7 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         (bowl_at.z - 0.08).abs() < 0.001,
         "the bowl stands on the floor"
     );
-    // Nothing was lost: no pair without an answer, no contact deeper than a field knows.
+    // The counts are clean: no pair was unsupported and no contact was deeper than a field can
+    // report.
     let counts = fields.take_counts();
     assert!(counts.is_clean(), "{counts:?}");
 

@@ -1,7 +1,11 @@
-//! A bouncing ball, after [Sagardia2014] §4.1: radius 0.5 m, 1 kg, dropped from 1 m onto a plane, 200 steps a second, g = 10 m/s².
-//! How deep it gets at most, beside their figures and those they measured of Bullet. We let it fall 1 m, not to 0.5 m: that is harder.
+//! A bouncing ball, after \[Sagardia2014\] §4.1: radius 0.5 m, 1 kg, dropped onto a plane, 200
+//! steps per second, g = 10 m/s².
 //!
-//! `cargo run -p touchfield-rapier --example 08_bouncing_ball [-- --out FOLDER]` (heights over time as a table)
+//! Output: the greatest penetration depth, beside the paper's figures and its measurements of
+//! Bullet, and a table of heights over time. The paper drops the centre from 1 m, a fall of 0.5 m;
+//! this ball falls 1 m, which is harder.
+//!
+//! `cargo run -p touchfield-rapier --example 08_bouncing_ball [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
@@ -15,14 +19,15 @@ use touchfield_rapier::{FieldShape, Settings, install};
 
 mod scene;
 
-/// Restitution, then their figures \[mm\]: 275 points, 25,880 points, Bullet.
+/// Restitution, then the penetration depths of the paper \[mm\]: 275 points, 25,880 points, Bullet.
 const THEIRS: [[Real; 4]; 3] = [
     [0.1, 6.8, 3.5, 42.5],
     [0.5, 9.5, 4.0, 42.5],
     [0.9, 20.1, 19.2, 42.5],
 ];
 
-/// Heights of the middle of the ball, step by step \[m\]; if wanted, the picture of the end and the chart of the run.
+/// Simulates one drop and returns the height of the centre at each step \[m\]. Writes a picture and
+/// a chart of the run if `is_drawn`.
 fn drop(
     ball_shape: &FieldShape,
     restitution: Real,
@@ -102,7 +107,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             restitution * restitution
         );
         assert!(deepest[0] < low && deepest[1] < high, "{deepest:?}");
-        // To c² of the metre, within what the 22 mm of a step before the floor can take or give.
+        // The ball rises to c² of the metre, up to the 22 mm that the last step before impact can
+        // add or remove.
         let off = tops.map(|top| (top - restitution * restitution).abs());
         assert!(off[0] < 0.025 && off[1] < 0.025, "{tops:?}");
     }

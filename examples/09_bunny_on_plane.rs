@@ -1,6 +1,10 @@
-//! A bunny dropped onto a plane, after [Sagardia2014] §4.2: 1 kg, from 0.5 m, ten random attitudes. It comes to rest on the plane, not in it.
+//! A bunny dropped onto a plane, after \[Sagardia2014\] §4.2: 1 kg, from 0.5 m, in ten attitudes.
+//! It comes to rest on the plane, not inside it.
 //!
-//! `TOUCHFIELD_MESHES` names a folder with `classic/glmark2_bunny.obj`; without it a knot of ours falls, which is no more convex.
+//! Output: time until sleep, time per step, greatest depth and final height, a picture and a chart.
+//!
+//! `TOUCHFIELD_MESHES` names a folder that contains `classic/glmark2_bunny.obj`. Without it, a
+//! generated torus knot, also concave, is dropped instead.
 //!
 //! `cargo run -p touchfield-rapier --example 09_bunny_on_plane [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -17,7 +21,7 @@ use touchfield_rapier::{FieldShape, Settings, activation};
 
 mod scene;
 
-/// The bunny at a size of 0.2 m, or a knot.
+/// Returns the bunny scaled to 0.2 m, or a torus knot if there is no file.
 fn model() -> Result<(&'static str, TriangleMesh), Box<dyn Error>> {
     let Some(folder) = std::env::var_os("TOUCHFIELD_MESHES") else {
         return Ok(("knot", torus_knot(TorusKnot::default())?));
@@ -48,10 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut world, fields) = scene::world(size);
         let floor = SharedShape::halfspace(Vector::Z);
         world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
-        // Some attitude, another for each turn.
+        // A different initial attitude for each run.
         let angle = Real::from(turn);
         let turned = Vector::new((1.3 * angle).sin(), (2.1 * angle).cos(), angle.sin()) * 2.0;
-        // Nothing else would end the rocking of a round body: a little drag, as of air.
+        // A little angular drag, as from air: nothing else stops a round body from rocking.
         let body = RigidBodyBuilder::dynamic()
             .translation(Vector::new(0.0, 0.0, 0.5))
             .angular_damping(1.0);
@@ -74,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 slept = Some(step + 1);
             }
         }
-        // Its lowest corner, by the mesh itself: an oracle that knows nothing of fields.
+        // The lowest vertex of the mesh itself: a check that is independent of the fields.
         let pose = *world.colliders[collider].position();
         let corners = mesh
             .vertices

@@ -1,7 +1,13 @@
-//! A nut on its bolt: by gravity alone it turns down the whole thread; with friction above the tangent of the lead it locks. 240 steps a second.
-//! With `--push` it is also pushed with fifty times its weight, and must not pass through a thread: its sweeps take minutes.
+//! A nut on its bolt at 240 steps per second: under gravity alone it turns down the whole thread;
+//! with friction above the tangent of the lead angle it locks.
 //!
-//! `cargo run --release -p touchfield-rapier --example 10_nut_on_bolt [-- --size M8|M16 --push --out FOLDER]`
+//! Output: turns, pitches descended and the deviation from the thread, a picture and a chart. With
+//! `--push` the nut is also pushed with fifty times its weight and must not pass through the
+//! thread; the CCD sweeps of that run take minutes.
+//!
+//! `cargo run --release -p touchfield-rapier --example 10_nut_on_bolt`
+//!
+//! Options, after `--`: `--size M8|M16`, `--push`, `--out FOLDER`.
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
@@ -13,13 +19,13 @@ use touchfield_rapier::{FieldShape, Settings, install};
 
 mod scene;
 
-/// Steps a second; users of another engine needed some two thousand.
+/// Simulation rate \[steps/s\]. Users of another engine needed about two thousand.
 const RATE: f32 = 240.0;
 
-/// Steps until it sits on its thread and is pushed.
+/// Number of steps after which the nut has settled on its thread and is pushed.
 const SETTLED: u32 = 24;
 
-/// Both shapes, and where the nut starts and ends \[m\].
+/// Both shapes, the pitch, and the heights at which the nut starts and ends \[m\].
 struct Thread {
     bolt: FieldShape,
     nut: FieldShape,
@@ -29,7 +35,7 @@ struct Thread {
 }
 
 fn thread(size: MetricSize) -> Result<Thread, Box<dyn Error>> {
-    // Real threads are round: the facets of a coarser mesh are a brake.
+    // Real threads are round; the facets of a coarser mesh would brake the nut.
     let segments = 384;
     let bolt_model = Bolt {
         segments,
@@ -39,7 +45,7 @@ fn thread(size: MetricSize) -> Result<Thread, Box<dyn Error>> {
         segments,
         ..Nut::of_size(size)
     };
-    // Cells of a twelfth of a pitch: the play is as much.
+    // Cells of a twelfth of a pitch, which is about the play of the thread.
     let settings = |length: f64| Settings {
         resolution: (12.0 * length / size.pitch()) as u32,
         points: 20_000,
@@ -54,13 +60,14 @@ fn thread(size: MetricSize) -> Result<Thread, Box<dyn Error>> {
         )?,
         nut: FieldShape::from_mesh(&nut(nut_model)?, settings(1.16 * size.across_flats()))?,
         pitch,
-        // The nut fits at whole pitches.
+        // The nut fits at multiples of the pitch.
         start: ((length - 0.75 * height) / pitch).floor() * pitch,
         end: length - bolt_model.thread_length as f32 + 0.5 * height,
     })
 }
 
-/// How a run went: turns, how far the height was from the thread's law at most \[pitches\], how far down it came \[pitches\], whether to the end.
+/// Outcome of a run: turns, greatest deviation of the height from the thread \[pitches\], descent
+/// \[pitches\], and whether the nut reached the end.
 struct Run {
     turned: f32,
     off: f32,
@@ -68,7 +75,8 @@ struct Run {
     is_down: bool,
 }
 
-/// Drops the nut, and pushes it with so many times its weight once it sits; draws the last state if it has a name.
+/// Drops the nut and, once it has settled, pushes it with `weights` times its weight. Writes a
+/// picture and a chart if a name is given.
 fn run(
     thread: &Thread,
     friction: f32,
@@ -81,7 +89,8 @@ fn run(
     world.gravity = Vector::Z * -9.81;
     world.integration_parameters.dt = 1.0 / RATE;
     if weights == 0.0 {
-        // By itself it never moves farther than its contacts are foreseen, and a sweep of two threads costs a hundred times those.
+        // Unpushed, the nut never moves farther per step than contacts are predicted, and sweeping
+        // two threads costs a hundred times more than their contacts. So CCD is off.
         world.integration_parameters.max_ccd_substeps = 0;
     }
     let of = |shape: &FieldShape| {
@@ -112,7 +121,8 @@ fn run(
         }
         world.step();
         record.note(&world);
-        // Where it points, not how fast it spins: less than half a turn a step.
+        // Count turns from the orientation, not the angular velocity: it turns less than half a
+        // turn per step.
         let now = heading(&world);
         run.turned += ((now - before + 3.0 * PI).rem_euclid(TAU) - PI) / TAU;
         before = now;
@@ -172,7 +182,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !std::env::args().any(|argument| argument == "--push") {
         return Ok(());
     }
-    // Fifty weights are 2 m/s a step, seven pitches: without sweeps it passes through.
+    // Fifty weights accelerate the nut by 2 m/s per step, seven pitches of travel: without sweeps
+    // it would pass through the thread.
     for friction in [0.02, 4.0 * lead] {
         let pushed = run(&thread, friction, 50.0, 0.5, None)?;
         println!(

@@ -1,4 +1,8 @@
-//! Two gears: a motor turns the first, its teeth turn the second, which is braked. Tooth for tooth: after many turns the second is where the ratio wants it.
+//! Two meshing gears: a motor turns the first, whose teeth turn the second, which is braked. After
+//! many turns the angles still match the gear ratio.
+//!
+//! Output: turns of both gears and the greatest deviation from the ratio along the pitch circle
+//! \[mm\], a picture and a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 11_meshing_gears [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -15,7 +19,7 @@ mod scene;
 const TEETH: [u32; 2] = [24, 18];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Teeth of 4.5 mm with 0.2 mm of play; cells of 0.3 mm.
+    // Teeth of 4.5 mm with a backlash of 0.2 mm; cells of 0.3 mm.
     let parameters = |teeth| Gear {
         teeth,
         backlash: 0.0002,
@@ -35,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mesh = gear(parameters(teeth))?;
         let shape = FieldShape::from_mesh(&mesh, settings)?;
         let at = Vector::new(i as Real * between, 0.0, 0.0);
-        // A gap of the second faces a tooth of the first.
+        // Turn the second gear so that a gap faces a tooth of the first.
         let turned = Vector::new(0.0, 0.0, i as Real * PI / teeth as Real);
         let body = RigidBodyBuilder::dynamic()
             .translation(at)
@@ -50,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut axle = RevoluteJointBuilder::new(Vector::Z)
             .local_anchor1(at)
             .motor_model(MotorModel::ForceBased);
-        // Newton metres for each radian a second that is missing: the first is driven at half a turn a second, the second is braked.
+        // The motor factor is in newton metres per rad/s of missing speed. The first gear is driven
+        // at half a turn per second; the second is braked.
         axle = if i == 0 {
             axle.motor_velocity(PI, 0.1)
         } else {
@@ -61,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         gears.push(body);
     }
 
-    // Angles, over all turns.
+    // Angle of a gear \[rad\]; the loop below unwraps it over full turns.
     let angle = |world: &PhysicsWorld, gear: RigidBodyHandle| {
         let [_, _, z, w] = world.bodies[gear].rotation().to_array();
         2.0 * z.atan2(w)
@@ -77,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             turned[i] += (now - last[i] + PI).rem_euclid(TAU) - PI;
             last[i] = now;
         }
-        // How far the teeth are from where the ratio wants them, along the pitch circle.
+        // Deviation of the teeth from the gear ratio, along the pitch circle.
         let [first, second] = [0, 1].map(|i| turned[i] * TEETH[i] as Real);
         worst = Real::max(
             worst,
@@ -94,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         1e3 * record.deepest()
     );
     assert!(turned[0] / TAU > 4.0, "the motor turns it");
-    // Both teeth may be off by their play, and by what a cell does not see.
+    // Both gears may be off by their backlash, plus what a cell cannot resolve.
     assert!(worst < 0.0006, "no tooth slips");
     assert!(fields.take_counts().is_clean());
     record.write("11_meshing_gears", Vec::new())?;

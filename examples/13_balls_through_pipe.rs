@@ -1,4 +1,7 @@
-//! Balls through a winding pipe into a bowl: pipe and bowl are each one field, the balls are Rapier's own.
+//! Balls roll through a winding pipe into a bowl. Pipe and bowl are one field each; the balls are
+//! plain Rapier colliders.
+//!
+//! Output: balls that end in the bowl, greatest penetration depth, a picture and a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 13_balls_through_pipe [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -16,11 +19,12 @@ const BALLS: usize = 20;
 const RADIUS: Real = 0.015;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The pipe swings along its length by slopes of up to 0.63; tilted by 60° it leads down everywhere.
+    // The pipe winds sideways with slopes of up to 0.63; tilted by 60° it descends everywhere.
     let parameters = WindingPipe {
         windings: 1.0,
         ..Default::default()
     };
+    // Bake pipe and bowl, one field each.
     let pipe_mesh = winding_pipe(parameters)?;
     let settings = Settings {
         resolution: 200,
@@ -37,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (mut world, fields) = scene::world(0.03);
     let mut picture = scene::Picture::new("13_balls_through_pipe").seen_from(-70, 15);
-    // About y: the end at +x goes down.
+    // Rotated about y: the end at +x goes down.
     let tilted = RigidBodyBuilder::fixed().rotation(Vector::Y * 60_f32.to_radians());
     let tilted = tilted.translation(Vector::new(0.0, 0.0, 0.6));
     let (pipe, _) = world.insert(
@@ -45,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ColliderBuilder::new(pipe_shape.shared()).friction(0.2),
     );
     picture.add("pipe", &pipe_shape, pipe);
+    // The bowl stands below the lower mouth.
     let pose = *world.bodies[pipe].position();
     let half = 0.5 * parameters.length as Real;
     let (top, bottom) = (
@@ -59,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     picture.add("bowl", &bowl_shape, bowl);
 
-    // One every tenth of a second, into the upper mouth.
+    // One ball every tenth of a second, into the upper mouth.
     let every = scene::steps(&world, 0.1);
     let mut balls = Vec::new();
     let into = (bottom - top).normalize();
@@ -80,6 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         world.step();
         record.note(&world);
     }
+    // Count the balls that lie in the bowl.
     let middle = world.bodies[bowl].translation();
     let in_bowl = (balls
         .iter()

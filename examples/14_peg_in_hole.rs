@@ -1,4 +1,8 @@
-//! A peg of 19.9 mm in a hole of 20 mm: it slides down by its weight, turns at most as far as the play lets it, and stands on the ground.
+//! A peg of 19.9 mm diameter in a hole of 20 mm: it slides down under its weight, tilts no more
+//! than the play allows, and stands on the ground.
+//!
+//! Output: steps until arrival, final height, greatest depth, sideways offset and tilt, a picture
+//! and a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 14_peg_in_hole [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -13,14 +17,14 @@ use touchfield_rapier::{FieldShape, Settings};
 
 mod scene;
 
-/// Radius of the hole, and how much less that of the peg is \[m\].
+/// Radius of the hole, and the difference between it and the radius of the peg \[m\].
 const HOLE: f32 = 0.010;
 const PLAY: f32 = 0.000_05;
-/// Half of the block's height, and of the peg's.
+/// Half-height of the block and of the peg \[m\].
 const HALF: f32 = 0.02;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Closed forms: no grid would have to be as fine as the play.
+    // Analytic fields: a grid would need cells as fine as the play.
     let block = Difference {
         first: Cuboid::new(Vec3::new(0.02, 0.02, HALF))?,
         second: Cylinder::new(2.0 * HALF, HOLE)?,
@@ -29,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let peg_shape = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
 
     let (mut world, fields) = scene::world(0.02);
+    // The block stands on the floor, fixed.
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
     let standing = RigidBodyBuilder::fixed().translation(Vector::Z * HALF);
@@ -36,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         standing,
         ColliderBuilder::new(block_shape.shared()).friction(0.1),
     );
-    // Its tip is 5 mm in the hole, aside by half of the play and as askew as fits there.
+    // The tip starts 5 mm inside the hole, offset by half the play and tilted as far as fits.
     let start = Vector::new(0.5 * PLAY, 0.0, 3.0 * HALF - 0.005);
     let peg_at = RigidBodyBuilder::dynamic()
         .translation(start)
@@ -48,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .friction(0.1),
     );
 
+    // Let the peg slide down, and record how far it shifts and tilts in the hole.
     let (begin, mut record) = (std::time::Instant::now(), scene::Record::default());
     let (mut aside, mut askew) = (0.0, 0.0);
     let steps = scene::steps(&world, 0.5);
@@ -57,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = world.bodies[peg].position();
         record.note(&world);
         let axis = at.rotation * Vector::Z;
-        // Once it is halfway in.
+        // Measured once the peg is halfway in.
         if at.translation.z < 2.0 * HALF {
             askew = Real::max(askew, axis.x.hypot(axis.y));
             aside = Real::max(aside, at.translation.x.hypot(at.translation.y));

@@ -1,4 +1,7 @@
-//! Many concave things on a terrain of ten metres: knots, bowls, mugs and rings of half a metre roll, tumble and come to lie in its valleys.
+//! Many concave bodies on a ten-metre terrain: knots, bowls, mugs and rings of half a metre roll,
+//! tumble and come to rest in its valleys.
+//!
+//! Output: time per step, greatest and final penetration depth, bodies sunk, a picture and a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 15_terrain [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -14,10 +17,11 @@ use touchfield_rapier::{FieldShape, Settings};
 
 mod scene;
 
-/// How much larger than our models the things are: half a metre each.
+/// Scale factor from the generated models to half a metre.
 const SCALE: f32 = 5.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Bake the terrain, and one shape per kind of body; each is shared by all its bodies.
     let ground_mesh = terrain(Terrain::default())?;
     let ground_settings = Settings {
         resolution: 128,
@@ -53,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
 
     let (mut world, fields) = scene::world(0.5);
-    // Nothing here is as thin as what it falls in a step: no need to sweep.
+    // Every body is thicker than the distance it falls in a step, so CCD is off.
     world.integration_parameters.max_ccd_substeps = 0;
     let mut picture = scene::Picture::new("15_terrain").seen_from(-60, 40);
     let (ground_body, _) = world.insert(
@@ -61,11 +65,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         ColliderBuilder::new(ground.shared()),
     );
     picture.add("ground", &ground, ground_body);
-    // The world ends where the terrain does.
+    // Walls at the edges of the terrain.
     for normal in [Vector::X, -Vector::X, Vector::Y, -Vector::Y] {
         let wall = ColliderBuilder::new(SharedShape::halfspace(normal));
         world.insert(RigidBodyBuilder::fixed().translation(-5.0 * normal), wall);
     }
+    // Drop 36 bodies from a grid above the terrain, each in a different attitude.
     let mut bodies = Vec::new();
     for i in 0..36 {
         let (name, shape) = &things[i % 4];
@@ -86,7 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         world.step();
         record.note(&world);
     }
-    // The middle of each is over the ground; that of a ring or a bowl may hang over a hilltop that reaches into it.
+    // A centre of mass must not be below the ground. For a ring or a bowl it may lie in a hilltop
+    // that reaches into the body, by up to half the thickness.
     let ground_field = ground.shape().field();
     let sunk = bodies.iter().filter(|(body, shape)| {
         let at = world.bodies[*body].center_of_mass();

@@ -1,4 +1,8 @@
-//! A mug falls askew into a pipe that is a finger wider than its handle reaches, and comes to stand or lie on the ground in it.
+//! A mug falls at an angle into a pipe just wider than the reach of its handle, and comes to rest
+//! on the ground inside the pipe.
+//!
+//! Output: greatest penetration depth, final height, distance to the wall and speed, a picture and
+//! a chart.
 //!
 //! `cargo run -p touchfield-rapier --example 16_mug_in_pipe [-- --out FOLDER]`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -15,6 +19,7 @@ mod scene;
 const INNER: Real = 0.08;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // A straight pipe with room for the mug and its handle.
     let pipe = WindingPipe {
         length: 0.3,
         amplitude: 0.0,
@@ -23,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let mut pipe_mesh = winding_pipe(pipe)?;
-    // Upright, from the ground.
+    // Stand the pipe upright on the ground.
     for vertex in &mut pipe_mesh.vertices {
         *vertex = glam::DVec3::new(-vertex.z, vertex.y, vertex.x + 0.15);
     }
@@ -36,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pipe_shape = FieldShape::from_mesh(&pipe_mesh, settings)?;
     let mug_shape = FieldShape::from_mesh(&mug_mesh, settings)?;
 
+    // A world with floor, fixed pipe and the mug above it.
     let (mut world, fields) = scene::world(0.1);
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
@@ -56,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         world.step();
         record.note(&world);
     }
-    // By the corners of the mesh itself.
+    // Measured from the vertices of the mesh itself.
     let pose = *world.colliders[collider].position();
     let corners = || {
         mug_mesh

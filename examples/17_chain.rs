@@ -1,8 +1,16 @@
-//! A chain of fifty links between two that are held: it begins as the curve that a hanging rope has, settles, and stays whole. Each link is one field; nothing but contact holds them.
+//! A chain of fifty links hangs between two fixed ends: it starts as a catenary, settles, and stays
+//! whole. Each link is one field, and only contact holds the links together.
 //!
-//! With `--start line` it is let go as a straight line with one end held, swings down and snaps taut, at 1200 steps a second: at 300 it tears. Whether each link still goes through the next is told by their middle lines, step by step.
+//! With `--start line` the chain starts as a straight line with one end fixed, swings down and
+//! snaps taut, at 1200 steps per second: at 300 it tears. At every step, the centre lines of
+//! neighbouring links decide whether they are still linked.
 //!
-//! `cargo run --release -p touchfield-rapier --example 17_chain [-- --start line --iterations 8 --out FOLDER]`
+//! Output: time per step, greatest depth, greatest stretch, whether the chain tore, a picture and a
+//! chart.
+//!
+//! `cargo run --release -p touchfield-rapier --example 17_chain`
+//!
+//! Options, after `--`: `--start line`, `--iterations 8`, `--out FOLDER`.
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
 use std::error::Error;
@@ -16,11 +24,12 @@ mod scene;
 
 const LINKS: usize = 50;
 
-/// Middles and directions of the links, `pitch` apart along the curve that a rope hangs in between two points six tenths of its length apart.
+/// Returns centres and directions of the links, `pitch` apart along the catenary between two points
+/// six tenths of its length apart.
 fn catenary(pitch: f32) -> Vec<(Vec3, Vec3)> {
     let length = pitch * (LINKS - 1) as f32;
     let span = 0.6 * length;
-    // 2 a sinh(span / 2a) = length, by halving.
+    // Solve 2 a sinh(span / 2a) = length for a, by bisection.
     let (mut low, mut high) = (0.05 * span, 10.0 * span);
     for _ in 0..60 {
         let a = 0.5 * (low + high);
@@ -41,18 +50,19 @@ fn catenary(pitch: f32) -> Vec<(Vec3, Vec3)> {
     (0..LINKS).map(place).collect()
 }
 
-/// A straight line along x.
+/// Returns centres and directions of the links along a straight line in x.
 fn line(pitch: f32) -> Vec<(Vec3, Vec3)> {
     let place = |index: usize| (Vec3::X * pitch * index as f32, Vec3::X);
     (0..LINKS).map(place).collect()
 }
 
-/// How often the middle line of one link passes through the other, with sign: one for links that hold each other.
+/// Returns the signed number of times that the centre line of one link passes through the other: ±1
+/// for linked links.
 fn crossings(link: &ChainLink, first_from_second: &Pose) -> i32 {
     let (half, radius) = (0.5 * link.straight_length as f32, link.bend_radius as f32);
     let middle_line = |step: u32| {
         let share = step as f32 / 64.0;
-        // Around the stadium: by angle, the straight sides at the quarters.
+        // Walk around the stadium by angle; the straight sides are at the quarter turns.
         let angle = std::f32::consts::TAU * share;
         let side = half * angle.cos().signum();
         first_from_second.transform_point(Vector::new(
@@ -77,6 +87,7 @@ fn crossings(link: &ChainLink, first_from_second: &Pose) -> i32 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // One field, shared by all links.
     let link = ChainLink::default();
     let settings = Settings {
         resolution: scene::argument("--resolution", 64),
@@ -84,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let shape = FieldShape::from_mesh(&chain_link(link)?, settings)?;
-    // From middle to middle when taut.
+    // Centre distance of two links when taut.
     let pitch = (link.straight_length + 2.0 * (link.bend_radius - link.wire_radius)) as f32;
     let is_line = scene::argument("--start", String::new()) == "line";
     let places = if is_line {
@@ -94,7 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let (mut world, fields) = scene::world(0.04);
-    // The end of a falling chain is a whip: at the usual rate two links pass each other within a step, and no number of iterations helps.
+    // The end of a falling chain cracks like a whip: at the usual rate two links pass each other
+    // within a step, and no number of solver iterations helps.
     let usual = if is_line {
         1200.0
     } else {
@@ -107,11 +119,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut picture = scene::Picture::new(name).seen_from(-90, 10);
     let mut links = Vec::new();
     for (index, (middle, along)) in places.into_iter().enumerate() {
-        // Every other one is turned by a quarter about the chain.
+        // Every other link is turned by a quarter about the chain.
         let across = Vec3::Y;
         let frame = Mat3::from_cols(along, across, along.cross(across));
         let turn = Quat::from_mat3(&frame)
             * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2 * (index % 2) as f32);
+        // The first link is fixed, and the last as well unless the chain swings.
         let is_held = index == 0 || (index == LINKS - 1 && !is_line);
         let body = if is_held {
             RigidBodyBuilder::fixed()
@@ -144,6 +157,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let steps = scene::steps(&world, scene::argument("--seconds", 3.0));
     let (mut record, mut torn, mut longest) = (scene::Record::default(), None, 0.0f32);
     let mut stretch = Vec::new();
+    // After each step, measure the stretch and check that neighbours are still linked.
     for step in 0..steps {
         world.step();
         record.note(&world);

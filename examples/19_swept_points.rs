@@ -1,4 +1,9 @@
-//! When is a moving body in contact: all intervals of time, exactly, where sub-stepping sees only its steps.
+//! Finds all time intervals in which a moving body is in contact, exactly, and compares them with
+//! sub-stepping, which sees only the sampled times.
+//!
+//! Input: shell points of B, the motion of B in the frame of A, and a baked field with an octree.
+//! Output: contact intervals within the step, each from `enter` to `leave` as
+//! fractions of it.
 //!
 //! `cargo run -p touchfield --example 19_swept_points`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -16,7 +21,7 @@ use touchfield::narrow::swept_points::{
     PointSpan, ShellPath, Span, SweepScratch, SweepSettings, SweptField, sweep_shell,
 };
 
-/// Intervals in which any point is in contact, in order.
+/// Returns the union of the contact intervals of all points, sorted by time.
 fn intervals(points: &[PointSpan]) -> Vec<Span> {
     let mut all: Vec<Span> = points.iter().map(|point| point.span).collect();
     all.sort_unstable_by(|a, b| a.enter.total_cmp(&b.enter));
@@ -31,7 +36,8 @@ fn intervals(points: &[PointSpan]) -> Vec<Span> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A knot as a field, with an octree over its cells: what is far is skipped in blocks.
+    // A torus knot as a field, with an octree over its cells that lets the sweep skip distant
+    // blocks.
     let settings = BakeSettings {
         resolution: Resolution::Nodes(64),
         ..Default::default()
@@ -42,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = SweptField::stored(&field, Some(&octree));
     let size = field.solid().diagonal();
 
-    // A thin ring as points. It flies through the knot and tumbles three times on the way.
+    // A thin ring as shell points. It flies through the knot and tumbles three times on the way.
     let ring = Torus::new(0.12 * size, 0.01 * size)?;
     let settings = ShellSettings {
         density: ShellDensity::Points(3000),
@@ -60,7 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         turn: Vec3::new(0.0, 6.0, 18.0),
     });
 
-    // All contacts of all points; on bent paths never later than they are, and earlier by no more than this.
+    // All contacts of all points. On curved paths contact is never reported late, and early by no
+    // more than this distance [m].
     let tolerance = 1e-5 * size;
     let settings = SweepSettings::to_within(tolerance);
     let mut points = Vec::new();
@@ -79,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     assert!(!found.is_empty(), "the way leads through the knot");
 
-    // Sub-stepping agrees at every step, but for grazes as shallow as the tolerance.
+    // Sub-stepping agrees at every step, except for grazing contacts as shallow as the tolerance.
     const STEPS: u16 = 1000;
     let (mut touching, mut unseen) = (0, found.clone());
     for step in 0..=STEPS {

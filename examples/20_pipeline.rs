@@ -1,4 +1,7 @@
-//! Many bodies at once: broad phase, narrow phase and manifolds of a heap, against all pairs one by one.
+//! Many bodies at once: broad phase, narrow phase and manifolds of a heap, checked against testing
+//! all pairs one by one.
+//!
+//! Output: pairs, contacts and time per stage for each step.
 //!
 //! `cargo run -p touchfield --example 20_pipeline`
 #![allow(clippy::print_stdout, reason = "an example talks")]
@@ -16,12 +19,12 @@ use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
 use touchfield::pipeline::{Body, BodyId, Pipeline, PipelineSettings, relative_pose};
 use touchfield::shape::Shape;
 
-/// Bodies in the heap.
+/// Number of bodies in the heap.
 const BODIES: u32 = 300;
-/// Steps of a twentieth of a second or so.
+/// Number of steps; the bodies move as in a twentieth of a second per step.
 const STEPS: u32 = 10;
 
-/// A closed form with points on its surface.
+/// Returns a shape from an analytic field, with shell points on its surface.
 fn shape(field: impl Field + 'static) -> Result<Shape, Box<dyn Error>> {
     let settings = ShellSettings {
         density: ShellDensity::Points(800),
@@ -31,13 +34,13 @@ fn shape(field: impl Field + 'static) -> Result<Shape, Box<dyn Error>> {
     Ok(Shape::new(field).with_shell(Arc::new(shell)))
 }
 
-/// Numbers from 0 to 1 that never line up, by an additive recurrence.
+/// Returns evenly spread numbers between 0 and 1 from an additive recurrence.
 fn spread(index: u32, axis: u32) -> f32 {
     let ratio = [0.8191725, 0.6710436, 0.5497004][axis as usize % 3];
     (f64::from(index + 1) * ratio).fract() as f32
 }
 
-/// Where a body is at a step: it falls slowly and turns.
+/// Returns the pose of a body at a step: it falls slowly and turns.
 fn pose(index: u32, step: u32) -> Pose {
     let place = Vec3::new(spread(index, 0), spread(index, 1), spread(index, 2));
     let time = 0.05 * step as f32;
@@ -49,11 +52,13 @@ fn pose(index: u32, step: u32) -> Pose {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Three kinds of shapes, shared by all bodies.
     let kinds = [
         shape(Sphere::new(0.09)?)?,
         shape(Cuboid::new(Vec3::new(0.1, 0.06, 0.05))?)?,
         shape(Torus::new(0.09, 0.03)?)?,
     ];
+    // The pipeline owns the bodies and the buffers of all stages.
     let collide_settings = CollideSettings::default();
     let mut pipeline = Pipeline::new(PipelineSettings {
         collide: collide_settings,
@@ -68,6 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?);
     }
     println!("step   pairs   apart  contacts   broad [µs]  narrow [µs]  manifold [µs]");
+    // Each step: set the new poses, then run all stages.
     for step in 0..STEPS {
         for (index, &id) in (0..).zip(&ids) {
             pipeline.set_pose(id, pose(index, step))?;
@@ -85,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // All pairs, one by one, where the bodies are now: the same pairs touch, at the same contacts.
+    // Test all pairs one by one at the final poses: the same pairs touch, with the same contacts.
     let start = Instant::now();
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let mut by_hand = Vec::new();
@@ -106,6 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("all pairs one by one: {} µs", start.elapsed().as_micros());
+    // Compare with the pipeline, contact by contact.
     let by_pipeline: Vec<_> = (pipeline.pairs())
         .filter(|pair| !pair.found.is_empty())
         .map(|pair| (pair.a, pair.b, pair.found.to_vec()))

@@ -1,6 +1,8 @@
-//! What the Rapier examples share: a world whose z points up, how deep its bodies are in each other, a picture of its end, a chart of its run.
+//! Shared by the Rapier examples: a world with z up, the deepest contact, a picture of the final
+//! state and a chart of the run.
 //!
-//! Every example leaves a picture of its last state and a chart of energy and depth in `target/pictures`, or in the folder that `--out` names.
+//! Every example writes a picture of its final state and a chart of energy and penetration depth to
+//! `target/pictures`, or to the folder given with `--out`.
 #![allow(clippy::print_stdout, reason = "an example talks")]
 #![allow(dead_code, reason = "no example needs all of it")]
 
@@ -15,7 +17,8 @@ use touchfield_picture::{
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{FieldDispatcher, FieldShape, install, steps_per_second};
 
-/// Where pictures go: `--out`, or a folder beside what was built.
+/// Returns the output folder: `--out`, or `pictures` in the target folder. Creates it if it is
+/// missing.
 fn folder() -> Result<PathBuf, Box<dyn Error>> {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--out");
     let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/pictures");
@@ -24,14 +27,15 @@ fn folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(PathBuf::from(folder))
 }
 
-/// The value of a `--name` among the arguments, or what is usual.
+/// Returns the value after `name` on the command line, or `usual` if there is none.
 pub(crate) fn argument<T: std::str::FromStr>(name: &str, usual: T) -> T {
     let mut arguments = std::env::args().skip_while(|argument| argument != name);
     let given = arguments.nth(1).and_then(|value| value.parse().ok());
     given.unwrap_or(usual)
 }
 
-/// A world for bodies of about `size` \[m\], z up as in our models, at the steps a second that suit them.
+/// Returns a world for bodies of about `size` \[m\]: z up like the models, at the step rate for
+/// that size.
 pub(crate) fn world(size: Real) -> (PhysicsWorld, FieldDispatcher) {
     let mut world = PhysicsWorld::new();
     let fields = install(&mut world, size);
@@ -40,12 +44,12 @@ pub(crate) fn world(size: Real) -> (PhysicsWorld, FieldDispatcher) {
     (world, fields)
 }
 
-/// How many steps take that long.
+/// Returns the number of steps in a duration \[s\].
 pub(crate) fn steps(world: &PhysicsWorld, seconds: Real) -> usize {
     (seconds / world.integration_parameters.dt).round() as usize
 }
 
-/// How deep two bodies are in each other at most, as the solver was told \[m\].
+/// Returns the greatest penetration depth among the contacts given to the solver \[m\].
 pub(crate) fn deepest(world: &PhysicsWorld) -> Real {
     let contacts = world
         .contact_pairs()
@@ -55,7 +59,7 @@ pub(crate) fn deepest(world: &PhysicsWorld) -> Real {
         .fold(0.0, Real::max)
 }
 
-/// A body that is drawn.
+/// A body to draw, with its field and colour index.
 struct Drawn {
     kind: usize,
     field: Arc<dyn Field>,
@@ -63,7 +67,7 @@ struct Drawn {
     body: RigidBodyHandle,
 }
 
-/// What the picture of an example shows.
+/// Picture of the final state of an example.
 pub(crate) struct Picture {
     name: &'static str,
     kinds: Vec<String>,
@@ -72,7 +76,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Of the example of this name.
+    /// Starts an empty picture for the example of this name.
     pub(crate) fn new(name: &'static str) -> Picture {
         Picture {
             name,
@@ -82,7 +86,7 @@ impl Picture {
         }
     }
 
-    /// Seen from elsewhere: azimuth and elevation in degrees.
+    /// Sets the view direction: azimuth and elevation in degrees.
     pub(crate) fn seen_from(self, azimuth: i32, elevation: i32) -> Picture {
         Picture {
             view: [azimuth, elevation],
@@ -90,15 +94,15 @@ impl Picture {
         }
     }
 
-    /// A body of this shape; those of one kind have one colour.
+    /// Adds a body with this shape. Bodies of one kind share a colour.
     pub(crate) fn add(&mut self, kind: &str, shape: &FieldShape, body: RigidBodyHandle) {
-        // The shape lives as long as the picture: its field is asked where it is.
+        // The picture keeps the shape alive and samples its field in place.
         let field = Arc::new(OfShape(shape.clone()));
         let cell_size = shape.shape().cell_size();
         self.add_drawn(kind, field, cell_size, body);
     }
 
-    /// A body of Rapier's own that looks like this field.
+    /// Adds a plain Rapier body that is drawn as this field.
     pub(crate) fn add_field(
         &mut self,
         kind: &str,
@@ -128,7 +132,7 @@ impl Picture {
         });
     }
 
-    /// Leaves a picture of where the bodies are now.
+    /// Writes a picture of the bodies at their current poses.
     pub(crate) fn write(&self, world: &PhysicsWorld) -> Result<(), Box<dyn Error>> {
         let [azimuth, elevation] = self.view.map(|degrees| (degrees as f32).to_radians());
         let bodies: Vec<RenderBody<'_>> = (self.bodies.iter())
@@ -160,7 +164,7 @@ impl Picture {
     }
 }
 
-/// The field of a shape, which is kept alive.
+/// Field of a shape that it keeps alive.
 struct OfShape(FieldShape);
 
 impl Field for OfShape {
@@ -181,7 +185,7 @@ impl Field for OfShape {
     }
 }
 
-/// What is charted of a run: its energy, and how deep bodies are in each other.
+/// Time series of a run: total energy and deepest contact.
 #[derive(Default)]
 pub(crate) struct Record {
     seconds: f64,
@@ -190,12 +194,13 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// To be called after each step. Tells how deep the deepest contact is \[m\].
+    /// Records the state after a step and returns the penetration depth of the deepest contact
+    /// \[m\].
     pub(crate) fn note(&mut self, world: &PhysicsWorld) -> Real {
         self.seconds += f64::from(world.integration_parameters.dt);
         let moving = world.bodies.iter().filter(|(_, body)| body.is_dynamic());
         let energy = moving.map(|(_, body)| {
-            // Where it is now, not half a step ago.
+            // Potential energy at the current position, not half a step ago.
             let high = body.gravitational_potential_energy(0.0, world.gravity);
             f64::from(body.kinetic_energy() + high)
         });
@@ -205,13 +210,13 @@ impl Record {
         deepest
     }
 
-    /// The deepest contact of all steps \[m\].
+    /// Returns the greatest penetration depth over all steps \[m\].
     pub(crate) fn deepest(&self) -> Real {
         let depths = self.depth.iter().map(|[_, depth]| 1e-3 * depth);
         depths.fold(0.0, f64::max) as Real
     }
 
-    /// Leaves the chart, with more curves where there are some.
+    /// Writes the chart, with additional curves on top if given.
     pub(crate) fn write(&self, name: &str, more: Vec<Chart>) -> Result<(), Box<dyn Error>> {
         let own = |title: &str, points: &Vec<[f64; 2]>| Chart {
             title: title.to_owned(),
@@ -228,7 +233,7 @@ impl Record {
     }
 }
 
-/// Leaves charts below each other.
+/// Writes several charts below each other into one picture.
 pub(crate) fn write_chart(name: &str, charts: &[Chart]) -> Result<(), Box<dyn Error>> {
     let path = folder()?.join(format!("{name}_chart.png"));
     write_png(&chart(charts)?, &path)?;
@@ -236,7 +241,7 @@ pub(crate) fn write_chart(name: &str, charts: &[Chart]) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// A chart of curves over time.
+/// Returns a chart of curves over time.
 pub(crate) fn over_time(title: &str, curves: Vec<(String, Vec<[f64; 2]>)>) -> Chart {
     let curves = curves
         .into_iter()
@@ -248,7 +253,7 @@ pub(crate) fn over_time(title: &str, curves: Vec<(String, Vec<[f64; 2]>)>) -> Ch
     }
 }
 
-/// Leaves a table.
+/// Writes a table.
 pub(crate) fn table(name: &str, rows: &str) -> Result<(), Box<dyn Error>> {
     let path = folder()?.join(name);
     std::fs::write(&path, rows)?;

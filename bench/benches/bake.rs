@@ -1,4 +1,5 @@
-//! Baking over what sets its cost: resolution, faces, and how well boxes tell faces apart.
+//! Benchmarks baking over the parameters that set its cost: resolution, faces, and how much the
+//! boxes of faces overlap.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -54,7 +55,7 @@ fn over_faces(criterion: &mut Criterion) {
             models::ring(faces).expect("a torus that can be made"),
         );
     }
-    // Degenerate on purpose: one point equally far from all faces, and boxes that all overlap.
+    // Degenerate on purpose: a point equally far from all faces, and boxes that all overlap.
     for level in [3, 6] {
         measure("sphere", models::sphere(level).expect("a small level"));
     }

@@ -1,4 +1,5 @@
-//! Broad phases over the number of bodies: a step in which all of them move a little, beside testing all pairs.
+//! Benchmarks broad phases over the number of bodies: one step in which all of them move a little,
+//! beside testing all pairs.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,10 +12,10 @@ use touchfield::broad::{AabbTree, BoxId, BroadPhase, SweepAndPrune};
 use touchfield::geom::Aabb;
 use touchfield_conformance::random::Random;
 
-/// Bodies of half a metre in a cube that gives each of them so many cubic metres: a heap would have 1, a crowd has 8.
+/// Volume per body \[m³\], for bodies of half a metre in a cube: 1 would be a heap, 8 a crowd.
 const ROOM: f64 = 8.0;
 
-/// What a body moves in a step \[m\]: 0.6 m/s at 60 Hz.
+/// Distance a body moves per step \[m\]: 0.6 m/s at 60 Hz.
 const STEP: f64 = 0.01;
 
 struct Crowd {
@@ -40,7 +41,7 @@ impl Crowd {
         crowd
     }
 
-    /// To and fro, so that the crowd stays as dense as it is.
+    /// Moves all bodies by one step, to and fro, so that the density of the crowd stays constant.
     fn step(&mut self, step: u32) {
         let sign = if (step / 100).is_multiple_of(2) {
             1.0
@@ -95,7 +96,7 @@ fn over_bodies(criterion: &mut Criterion) {
         measure("sweep_and_prune", Box::new(SweepAndPrune::new()));
         let tree = AabbTree::new(0.1).expect("a sound margin");
         measure("aabb_tree", Box::new(tree));
-        // A hundred thousand would take minutes a step.
+        // With 100,000 bodies, testing all pairs would take minutes per step.
         if count <= 10_000 {
             let mut crowd = Crowd::new(count);
             let (mut step, mut out) = (0, Vec::new());

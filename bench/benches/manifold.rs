@@ -1,4 +1,5 @@
-//! Reducing contacts over their number and the number kept; recognising them from step to step.
+//! Benchmarks contact reduction over the number of contacts found and kept, and contact matching
+//! from step to step.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use touchfield::manifold::{
 use touchfield_conformance::patches::{Kind, patch};
 use touchfield_conformance::random::Random;
 
-/// Contacts of patches one after the other, until there are enough.
+/// Returns `count` contacts, from one random patch after another.
 fn contacts(kind: Kind, count: usize) -> Vec<Contact> {
     let mut random = Random::new(1);
     let mut contacts = patch(kind, &mut random);

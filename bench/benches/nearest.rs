@@ -1,4 +1,5 @@
-//! Exact signed distance at random points: one by one, in a batch on one thread, and in a batch on all.
+//! Benchmarks the exact signed distance at random points: one by one, in a batch on one thread, and
+//! in a batch on all threads.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use touchfield::bake::{ExactDistance, SignChoice};
 use touchfield::mesh::TriangleMesh;
 use touchfield_bench::{models, points};
 
-/// Random points a batch.
+/// Random points per batch.
 const POINTS: usize = 20_000;
 
 fn at_random_points(criterion: &mut Criterion) {

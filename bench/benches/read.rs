@@ -1,4 +1,4 @@
-//! Mesh readers, in bytes of file a second, over formats and sizes.
+//! Benchmarks the mesh readers, in bytes of file per second, over formats and sizes.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn files(mesh: &TriangleMesh) -> Vec<(&'static str, Format, Vec<u8>)> {
     ]
 }
 
-/// The library does not write OFF.
+/// Returns the mesh as OFF text, which the library does not write.
 fn off(mesh: &TriangleMesh) -> String {
     use std::fmt::Write;
     let mut text = format!("OFF\n{} {} 0\n", mesh.vertices.len(), mesh.faces.len());

@@ -1,5 +1,8 @@
-//! Sampling a dense grid, a Taylor grid of the same nodes and a sparse field of the same cells on one core: values and gradients, one by one and in
-//! batches, at random points, at random points near the surface and along a line, on a grid that fits the cache and on one that does not.
+//! Benchmarks sampling on one core: a dense grid, a Taylor grid of the same nodes and a sparse
+//! field of the same cells.
+//!
+//! Values and gradients, one by one and in batches, at random points, at random points near the
+//! surface and along a line; on a grid that fits the cache and on one that does not.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -9,7 +12,7 @@ use glam::Vec3;
 use touchfield::field::{Field, TaylorGrid};
 use touchfield_bench::{models, points};
 
-/// Points a batch: as many as a pointshell has; the batch itself stays in the cache.
+/// Points per batch: as many as a point shell has; the batch itself stays in the cache.
 const POINTS: usize = 4096;
 
 fn over_grid_size(criterion: &mut Criterion) {
@@ -25,7 +28,7 @@ fn over_grid_size(criterion: &mut Criterion) {
             .map(|i| bounds.min + (i as f32 + 0.5) * step)
             .collect();
         let sparse = models::sphere_blocks(&grid).expect("a sphere fits sixteen bits");
-        // Within the band: all in blocks.
+        // Points within the narrow band, so all of them lie in blocks.
         let near: Vec<Vec3> = points::in_box_f32(bounds.as_daabb(), 200 * POINTS, 4)
             .into_iter()
             .filter(|&point| grid.distance(point).abs() < 3.0 * grid.layout().cell_size)

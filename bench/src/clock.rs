@@ -1,22 +1,23 @@
-//! Seconds and bytes of this process.
+//! Measures time and memory of this process.
 //!
-//! Input: the work, as a closure. Output: its result, its wall time and its CPU time; or what `/proc` says of memory.
-//! Not for: parts of a microsecond (criterion does those).
+//! Input: the work, as a closure.
+//! Output: its result, its wall time and its CPU time; or the memory figures of `/proc`.
+//! Not for: fractions of a microsecond (criterion measures those).
 
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
 
-/// What a piece of work took.
+/// Time that a piece of work took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
-    /// From start to end \[s\].
+    /// Wall time \[s\].
     pub wall: f64,
     /// User and system time of all threads together \[s\].
     pub cpu: f64,
 }
 
-/// Runs `work` and says what it took.
+/// Runs `work` and returns its result and the time it took.
 pub fn timed<R>(work: impl FnOnce() -> R) -> (R, Spent) {
     let (start, cpu_start) = (Instant::now(), ProcessTime::now());
     let result = work();
@@ -27,10 +28,11 @@ pub fn timed<R>(work: impl FnOnce() -> R) -> (R, Spent) {
     (result, spent)
 }
 
-/// Runs `work` up to three times, fewer when it is long, and keeps the run that took the least CPU time: what else runs
-/// on the machine only ever adds.
+/// Runs `work` up to three times, fewer when it is long, and keeps the run with the least CPU time:
+/// other load on the machine only ever adds time.
 pub fn least<R>(mut work: impl FnMut() -> R) -> (R, Spent) {
-    /// Enough to be measured well; also in `bench/peers`, which treats peers alike \[s\].
+    /// CPU time after which no further run is needed \[s\]. `bench/peers` uses the same value for
+    /// the peers.
     const ENOUGH: f64 = 20.0;
     let mut best = timed(&mut work);
     let mut total = best.1.cpu;
@@ -47,16 +49,16 @@ pub fn least<R>(mut work: impl FnMut() -> R) -> (R, Spent) {
     best
 }
 
-/// Memory of this process that is in RAM now, and the most there ever was \[bytes\].
+/// Memory of this process in RAM, now and at its peak \[bytes\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// `VmRSS`.
+    /// Current resident size (`VmRSS`).
     pub now: u64,
-    /// `VmHWM`.
+    /// Peak resident size (`VmHWM`).
     pub peak: u64,
 }
 
-/// `None` where there is no `/proc`.
+/// Returns the memory of this process, or `None` where there is no `/proc`.
 pub fn memory() -> Option<Memory> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kibibytes = |key: &str| -> Option<u64> {

@@ -1,10 +1,13 @@
-//! The poses that contact is measured in, the same for everybody, and the truth about each.
+//! The poses in which contact is measured, the same for every library, and the ground truth of
+//! each.
 //!
-//! Input: a mesh, which meets a copy of itself; a [`Regime`]. Output: poses of B in A, and a [`Truth`] each; as CSV.
-//! Cost: a minute or two a thousand poses of 70 thousand triangles. Not for: other pairs; nothing here needs A and B to be alike but [`Scene`].
+//! Input: a mesh, which meets a copy of itself; a [`Regime`].
+//! Output: poses of B in A, with a [`Truth`] each; as CSV.
+//! Cost: one or two minutes per thousand poses of a mesh of 70 thousand triangles.
+//! Not for: other pairs, although only [`Scene`] assumes that A and B are alike.
 //!
-//! Truth is found in `f64` and without any grid: crossings and distances by `mesh_pair`, depths by `ExactDistance`, which the suites
-//! compare with brute force.
+//! The truth is computed in `f64` and without any grid: crossings and distances by `mesh_pair`,
+//! depths by `ExactDistance`, which the suites compare with brute force.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,23 +19,23 @@ use touchfield_conformance::random::Random;
 
 use crate::mesh_pair::{ExactPose, Surface, surface_distance, surfaces_cross};
 
-/// How far two bodies are in one another.
+/// How deep two bodies are in each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// What a simulation sees: B comes from outside in a random direction, centre to centre, to first touch, and then goes on by
-    /// [`PUSH`] in the same direction.
+    /// As in a simulation: B approaches from outside in a random direction, centre to centre, to
+    /// first touch, and then moves on by [`PUSH`] in the same direction.
     Shallow,
-    /// Any overlap: centres differ by up to [`REACH`] of the box along each side. Most touch.
+    /// Any overlap: centres differ by up to [`REACH`] of the box along each axis. Most poses touch.
     Deep,
     /// Apart: from first touch back out by up to [`GAP`] of the diagonal.
     Apart,
 }
 
 impl Regime {
-    /// All, in the order of the tables.
+    /// All regimes, in the order of the tables.
     pub const ALL: [Regime; 3] = [Regime::Shallow, Regime::Deep, Regime::Apart];
 
-    /// Name of its files.
+    /// Returns the name used in file names.
     pub fn name(self) -> &'static str {
         match self {
             Regime::Shallow => "shallow",
@@ -42,52 +45,55 @@ impl Regime {
     }
 }
 
-/// Of the diagonal: about a cell of a grid of 128 nodes a side.
+/// Depth of shallow poses, as a share of the diagonal: about a cell of a grid of 128 nodes per
+/// side.
 pub const PUSH: f64 = 0.005;
-/// Of the extents of the box of A. Tuned on the bunny, so that 91 in 100 touch, as when peers were first measured: at 0.6 it is 93, at 0.7 it is 83.
+/// Greatest offset of deep poses, as a share of the extents of the box of A. Tuned on the bunny so
+/// that 91 % of the poses touch; at 0.6 it is 93 %, at 0.7 it is 83 %.
 pub const REACH: f64 = 0.62;
-/// Of the diagonal.
+/// Greatest gap of poses apart, as a share of the diagonal.
 pub const GAP: f64 = 0.5;
 
-/// A mesh and its copy, ready for questions.
+/// A mesh and its copy, with the search structures for queries.
 pub struct Scene {
     surface: Surface,
     exact: ExactDistance,
-    /// Vertices and middles of faces: what depths are measured at.
+    /// Vertices and face centroids, at which depths are measured.
     samples: Vec<DVec3>,
     center: DVec3,
     extents: DVec3,
     diagonal: f64,
 }
 
-/// What is true of one pose.
+/// Ground truth of one pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Truth {
     /// Whether the solids have a point in common.
     pub touching: bool,
-    /// Between the solids \[m\]; 0 when they touch.
+    /// Distance between the solids \[m\]; 0 when they touch.
     pub distance: f64,
-    /// The deepest sample of B in A \[m\], not negative.
+    /// Depth of the deepest sample of B in A \[m\]; 0 if none is inside.
     pub depth_of_b: f64,
-    /// The deepest sample of A in B \[m\], not negative.
+    /// Depth of the deepest sample of A in B \[m\]; 0 if none is inside.
     pub depth_of_a: f64,
-    /// Samples of each that are inside the other, the deepest of every box of 1/64 of the diagonal.
+    /// Samples of each body that are inside the other: the deepest sample per box of 1/64 of the
+    /// diagonal.
     pub inside: Vec<Inside>,
 }
 
 /// A point of one surface inside the other solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inside {
-    /// Whether it is a point of B; else of A.
+    /// Whether the point belongs to B; otherwise it belongs to A.
     pub of_b: bool,
-    /// In frame A \[m\].
+    /// Position in frame A \[m\].
     pub point: DVec3,
     /// Distance to the other surface \[m\].
     pub depth: f64,
 }
 
 impl Scene {
-    /// A mesh beside a copy of itself.
+    /// Builds the scene of a mesh and a copy of itself.
     pub fn new(mesh: &TriangleMesh) -> Result<Scene, BakeError> {
         let middle = |face: &[u32; 3]| {
             let corners = face.map(|vertex| mesh.vertices[vertex as usize]);
@@ -106,15 +112,16 @@ impl Scene {
         })
     }
 
-    /// Exact distances to the mesh.
+    /// Returns the exact distances to the mesh.
     pub fn exact(&self) -> &ExactDistance {
         &self.exact
     }
 
-    /// Pose number `index` of a regime; the same on every machine but for the last digits.
+    /// Returns pose number `index` of a regime. It is the same on every machine up to the last
+    /// digits.
     pub fn pose(&self, regime: Regime, index: usize) -> ExactPose {
         let mut random = Random::new(1_000_000 * (regime as u64 + 1) + index as u64);
-        // Neighbouring seeds start alike.
+        // Neighbouring seeds have similar first values.
         random.bits();
         let rotation = random.quaternion();
         match regime {
@@ -136,7 +143,8 @@ impl Scene {
         }
     }
 
-    /// B turned about the middle of its box, which lies `offset` from that of A.
+    /// Returns the pose of B turned about the centre of its box, which lies `offset` from that of
+    /// A.
     fn at(&self, rotation: DQuat, offset: DVec3) -> ExactPose {
         ExactPose {
             rotation,
@@ -144,9 +152,10 @@ impl Scene {
         }
     }
 
-    /// How far from the centre of A, in `direction`, B is when it first touches on its way in \[m\].
+    /// Returns the distance from the centre of A, in `direction`, at which B first touches on its
+    /// way in \[m\].
     fn first_touch(&self, rotation: DQuat, direction: DVec3) -> f64 {
-        /// Of the diagonal: a thousandth of the push.
+        /// Gap that counts as touching, as a share of the diagonal: a thousandth of [`PUSH`].
         const CLOSE: f64 = 5e-6;
         // Solids lie within half a diagonal of their centres.
         let mut offset = self.diagonal;
@@ -157,20 +166,20 @@ impl Scene {
             if nearest.distance < CLOSE * self.diagonal {
                 break;
             }
-            // Nothing can touch on a way shorter than the distance.
+            // Advance by the distance: nothing can touch on a shorter way.
             offset -= nearest.distance;
             hint = nearest.pair;
         }
         offset
     }
 
-    /// What is true of a pose.
+    /// Computes the ground truth of a pose.
     pub fn truth(&self, pose: ExactPose) -> Truth {
         let placed = self.surface.placed(pose);
         let b_from_a = pose.inverse();
         let crossing = surfaces_cross(&self.surface, &placed);
         let holds = |frame: ExactPose| {
-            // Surfaces that do not cross: one point tells on which side all are.
+            // Surfaces that do not cross are on one side: a single point decides which.
             let point = self.surface.any_point().map(|p| frame.transform_point(p));
             point.is_some_and(|point| self.exact.distance(point) <= 0.0)
         };
@@ -209,7 +218,8 @@ impl Scene {
         }
     }
 
-    /// The samples, taken to another frame by `pose`, that are inside the solid there, with their depths: the deepest of every box.
+    /// Takes the samples to another frame by `pose` and returns those inside the solid there, with
+    /// their depths: the deepest of every box.
     fn samples_inside(&self, pose: ExactPose) -> Vec<(DVec3, f64)> {
         let half = 0.5 * self.extents;
         let moved: Vec<DVec3> = (self.samples.iter())
@@ -232,7 +242,7 @@ impl Scene {
     }
 }
 
-/// Rows `TX,TY,TZ,QX,QY,QZ,QW`, B in A, without a heading.
+/// Returns rows `TX,TY,TZ,QX,QY,QZ,QW`, B in A, without a header line.
 pub fn poses_to_csv(poses: &[ExactPose]) -> String {
     let mut text = String::new();
     for ExactPose {
@@ -250,7 +260,7 @@ pub fn poses_to_csv(poses: &[ExactPose]) -> String {
     text
 }
 
-/// The poses of [`poses_to_csv`].
+/// Parses the poses written by [`poses_to_csv`].
 pub fn poses_from_csv(text: &str) -> Result<Vec<ExactPose>, String> {
     let pose = |(index, line): (usize, &str)| {
         let numbers: Result<Vec<f64>, _> = line.split(',').map(str::parse).collect();
@@ -283,7 +293,7 @@ mod tests {
         .unwrap();
         let radius = mesh.vertices[0].length();
         let scene = Scene::new(&mesh).unwrap();
-        // Of a radius: how far flat faces lie inside the ball.
+        // How far flat faces lie inside the ball, as a share of its radius.
         let sagitta = 0.003 * radius;
         for regime in Regime::ALL {
             for index in 0..20 {
@@ -306,7 +316,8 @@ mod tests {
                 }
                 if overlap > 2.0 * sagitta {
                     assert!(truth.touching, "{pose:?}");
-                    // The surface of a ball comes nearest to the middle of the other where it crosses the line of centres.
+                    // The surface of a ball comes nearest to the centre of the other where it
+                    // crosses the line of centres.
                     let depth = overlap.min(pose.translation.length());
                     for found in [truth.depth_of_a, truth.depth_of_b] {
                         assert!((found - depth).abs() < 0.03 * radius, "{found} for {depth}");
@@ -340,7 +351,7 @@ mod tests {
             }
             part
         };
-        // A shell, and next to it a ball that fits into its hollow.
+        // A hollow ball, and beside it a ball that fits into the cavity.
         let radius = ball.vertices[0].length();
         let mut mesh = ball.clone();
         for (part, at) in [(scaled(0.9, true), 0.0), (scaled(0.2, false), 4.0)] {

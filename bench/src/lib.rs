@@ -1,7 +1,8 @@
-//! What the benches share: models of a known size, random points, and the clocks that the figures are divided by.
+//! Shared by the benches: models with a given number of faces, random points, and clocks.
 //!
-//! Development only. Speeds are per CPU second, all threads added up, so that a busy machine changes them little and
-//! libraries that use one core stand fairly beside those that use all.
+//! For development only. Speeds are per CPU second, summed over all threads, so that other load on
+//! the machine changes them little and libraries that use one core are compared fairly with those
+//! that use all cores.
 
 pub mod clock;
 pub mod contact_poses;

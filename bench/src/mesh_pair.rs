@@ -1,10 +1,13 @@
-//! Truth about two triangle meshes in one pose, in `f64` and without any field: do they touch, and how far apart are they.
+//! Ground truth for two triangle meshes in one pose, in `f64` and without any field: whether they
+//! touch, and how far apart they are.
 //!
-//! Input: a [`Surface`] in frame A, another placed in it. Output: whether triangles cross; the exact distance of the surfaces.
-//! Cost: milliseconds a pair of 70 thousand triangles each. Not for: solids inside one another, whose surfaces are apart (see
-//! `contact_poses`), or run time.
+//! Input: a [`Surface`] in frame A, and another placed in that frame.
+//! Output: whether triangles cross; the exact distance between the surfaces.
+//! Cost: milliseconds per pair of 70 thousand triangles each.
+//! Not for: solids inside one another, whose surfaces are apart (see `contact_poses`), or run time.
 //!
-//! Crossings are decided by exact orientation signs \[Shewchuk1997\]; distances of triangles by their corners and edges \[Ericson2005\] §5.1.9.
+//! Crossings are decided by exact orientation signs \[Shewchuk1997\]; distances between triangles
+//! come from their corners and edges \[Ericson2005\] §5.1.9.
 
 use glam::{DQuat, DVec3};
 use robust::{Coord3D, orient3d};
@@ -12,22 +15,22 @@ use touchfield::geom::DAabb;
 use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::mesh_truth::{edge_distance_squared, triangle_distance_squared};
 
-/// Where B is, in `f64`: takes coordinates in B to coordinates in A.
+/// Pose of B in A in `f64`: takes coordinates in B to coordinates in A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactPose {
-    /// Applied first.
+    /// Rotation, applied first.
     pub rotation: DQuat,
-    /// Applied second \[m\].
+    /// Translation, applied second \[m\].
     pub translation: DVec3,
 }
 
 impl ExactPose {
-    /// A point of B in frame A.
+    /// Returns a point of B in frame A.
     pub fn transform_point(self, point_in_b: DVec3) -> DVec3 {
         self.rotation * point_in_b + self.translation
     }
 
-    /// Takes coordinates in A to coordinates in B.
+    /// Returns the inverse, which takes coordinates in A to coordinates in B.
     pub fn inverse(self) -> ExactPose {
         let rotation = self.rotation.conjugate();
         ExactPose {
@@ -37,7 +40,7 @@ impl ExactPose {
     }
 }
 
-/// Triangles under a tree of boxes.
+/// Triangles under a BVH of axis-aligned boxes.
 #[derive(Clone)]
 pub struct Surface {
     triangles: Vec<[DVec3; 3]>,
@@ -47,17 +50,18 @@ pub struct Surface {
 #[derive(Clone, Copy)]
 struct Node {
     bounds: DAabb,
-    /// A leaf's first triangle, or the second child; the first child stands right behind its parent.
+    /// First triangle of a leaf, or second child of an inner node; the first child follows its
+    /// parent.
     start: u32,
-    /// Triangles of a leaf; 0 for a parent.
+    /// Number of triangles of a leaf; 0 for an inner node.
     count: u32,
 }
 
-/// Triangles a leaf, at most: few enough that boxes tell more than they cost.
+/// Most triangles per leaf: few, because box tests are cheaper than exact triangle tests.
 const LEAF: usize = 2;
 
 impl Surface {
-    /// The faces of a mesh, in its own frame.
+    /// Builds the surface from the faces of a mesh, in its own frame.
     pub fn of(mesh: &TriangleMesh) -> Surface {
         let corners = |face: &[u32; 3]| face.map(|vertex| mesh.vertices[vertex as usize]);
         let mut surface = Surface {
@@ -68,7 +72,8 @@ impl Surface {
         surface
     }
 
-    /// Makes the node over a range of triangles, and all below it; halves by the median along the longest side.
+    /// Builds the node over a range of triangles, and all nodes below it, splitting at the median
+    /// along the longest axis.
     fn split(&mut self, first: usize, end: usize) {
         let part = &mut self.triangles[first..end];
         let node = self.nodes.len();
@@ -95,13 +100,13 @@ impl Surface {
         self.split(first + half, end);
     }
 
-    /// The same surface in the frame that `pose` leads to; same tree, new boxes.
+    /// Returns the surface in the target frame of `pose`: same tree, new boxes.
     pub fn placed(&self, pose: ExactPose) -> Surface {
         let mut moved = self.clone();
         for corner in moved.triangles.iter_mut().flatten() {
             *corner = pose.transform_point(*corner);
         }
-        // Children stand behind their parents.
+        // Children come after their parents, so go backwards.
         for index in (0..moved.nodes.len()).rev() {
             let Node { start, count, .. } = moved.nodes[index];
             let start = start as usize;
@@ -117,13 +122,14 @@ impl Surface {
         moved
     }
 
-    /// Some point of the surface.
+    /// Returns any point of the surface.
     pub fn any_point(&self) -> Option<DVec3> {
         self.triangles.first().map(|triangle| triangle[0])
     }
 }
 
-/// Whether a triangle of one crosses or touches a triangle of the other; both in one frame.
+/// Returns whether a triangle of one surface crosses or touches a triangle of the other. Both are
+/// in one frame.
 pub fn surfaces_cross(a: &Surface, b: &Surface) -> bool {
     let mut stack = vec![(0, 0)];
     while let Some((node_a, node_b)) = stack.pop() {
@@ -147,13 +153,14 @@ pub fn surfaces_cross(a: &Surface, b: &Surface) -> bool {
 /// The nearest pair of triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearestTriangles {
-    /// Their distance \[m\]; 0 when surfaces cross.
+    /// Distance between them \[m\]; 0 when the surfaces cross.
     pub distance: f64,
-    /// Which ones; give them back as the hint of the next pose.
+    /// Indices of the pair. Pass it as the hint for the next pose.
     pub pair: (usize, usize),
 }
 
-/// The distance of two surfaces in one frame. `hint`: any pair of triangles, best one that is near.
+/// Returns the distance between two surfaces in one frame. `hint` is any pair of triangles; a near
+/// pair makes the search faster.
 pub fn surface_distance(a: &Surface, b: &Surface, hint: (usize, usize)) -> NearestTriangles {
     let between =
         |(i, j): (usize, usize)| triangle_pair_distance_squared(&a.triangles[i], &b.triangles[j]);
@@ -169,7 +176,7 @@ pub fn surface_distance(a: &Surface, b: &Surface, hint: (usize, usize)) -> Neare
                     box_distance_squared(a.nodes[i].bounds, b.nodes[j].bounds)
                 };
                 let [near, far] = pairs.map(|(i, j)| (bound((i, j)), i, j));
-                // The nearer one is looked at first: it is on top.
+                // The nearer pair goes on top of the stack and is visited first.
                 stack.extend(if near.0 <= far.0 {
                     [far, near]
                 } else {
@@ -192,7 +199,7 @@ pub fn surface_distance(a: &Surface, b: &Surface, hint: (usize, usize)) -> Neare
     }
 }
 
-/// The larger of the two nodes opened; `None` when both are leaves.
+/// Returns the two pairs after splitting the larger node, or `None` when both are leaves.
 fn children(a: &Surface, b: &Surface, node_a: usize, node_b: usize) -> Option<[(usize, usize); 2]> {
     let (of_a, of_b) = (a.nodes[node_a], b.nodes[node_b]);
     let size = |node: Node| node.bounds.extents().length_squared();
@@ -223,7 +230,8 @@ fn box_distance_squared(a: DAabb, b: DAabb) -> f64 {
         .length_squared()
 }
 
-/// Whether two triangles have a point in common. Two in one plane count as apart: their edges' distance, 0, says otherwise.
+/// Returns whether two triangles have a point in common. Coplanar triangles count as apart, but the
+/// distance between their edges is then 0.
 pub fn triangles_cross(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
     edges(a).any(|edge| crosses(edge, b)) || edges(b).any(|edge| crosses(edge, a))
 }
@@ -232,7 +240,7 @@ fn edges(&[a, b, c]: &[DVec3; 3]) -> impl Iterator<Item = [DVec3; 2]> {
     [[a, b], [b, c], [c, a]].into_iter()
 }
 
-/// Whether an edge goes through a triangle, borders included.
+/// Returns whether an edge goes through a triangle, borders included.
 fn crosses([p, q]: [DVec3; 2], &[a, b, c]: &[DVec3; 3]) -> bool {
     let (above, below) = (side(a, b, c, p), side(a, b, c, q));
     if above * below > 0.0 || (above == 0.0 && below == 0.0) {
@@ -242,7 +250,7 @@ fn crosses([p, q]: [DVec3; 2], &[a, b, c]: &[DVec3; 3]) -> bool {
     sides.iter().all(|&s| s >= 0.0) || sides.iter().all(|&s| s <= 0.0)
 }
 
-/// Its sign, which is exact, says on which side of the plane `abc` lies `d`.
+/// Returns a value whose sign is exact and gives the side of the plane `abc` on which `d` lies.
 fn side(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     let coord = |p: DVec3| Coord3D {
         x: p.x,
@@ -252,7 +260,7 @@ fn side(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     orient3d(coord(a), coord(b), coord(c), coord(d))
 }
 
-/// Squared distance of two triangles; 0 when they cross.
+/// Returns the squared distance between two triangles; 0 when they cross.
 pub fn triangle_pair_distance_squared(a: &[DVec3; 3], b: &[DVec3; 3]) -> f64 {
     if triangles_cross(a, b) {
         return 0.0;
@@ -322,7 +330,7 @@ mod tests {
                 .map(|(i, j)| triangle_distance_squared(&b, place(i, j)))
                 .fold(f64::INFINITY, f64::min)
                 .sqrt();
-            // A sample lies within two thirds of a step of every point of the triangle.
+            // Some sample lies within two thirds of a step of every point of the triangle.
             let step =
                 edges(&a).map(|[p, q]| (q - p).length()).fold(0.0, f64::max) / f64::from(STEPS);
             assert!(found <= sampled + 1e-12, "{found} > {sampled}");
@@ -345,7 +353,7 @@ mod tests {
             let pose = random_pose(&mut random, 4.0 * radius);
             let b = a.placed(pose);
             let apart = pose.translation.length() - 2.0 * radius;
-            // Flat faces lie inside the ball by up to this much of its radius at level 4.
+            // Flat faces lie inside the ball by up to this share of its radius at level 4.
             let sagitta = 0.003 * radius;
             let nearest = surface_distance(&a, &b, hint);
             hint = nearest.pair;

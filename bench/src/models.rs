@@ -1,4 +1,4 @@
-//! Meshes whose number of faces is the parameter.
+//! Meshes with a given number of faces.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -14,15 +14,16 @@ use touchfield::mesh::generate::{
 };
 use touchfield::mesh::read::{Limits, read_file};
 
-/// The mesh that speeds are quoted on, and what to call it.
+/// The mesh for which speeds are quoted, with its name.
 pub struct Reference {
     /// The mesh.
     pub mesh: TriangleMesh,
-    /// For tables.
+    /// Name in tables.
     pub name: String,
 }
 
-/// The mesh file at `path`; else the bunny of `TOUCHFIELD_MESHES`; else a knot of as many faces.
+/// Reads the mesh file at `path`; without one the bunny of `TOUCHFIELD_MESHES`; without that,
+/// generates a knot with as many faces.
 pub fn reference(path: Option<&Path>) -> Result<Reference, Box<dyn Error>> {
     let bunny = || -> Option<PathBuf> {
         let folder = std::env::var_os("TOUCHFIELD_MESHES")?;
@@ -39,9 +40,9 @@ pub fn reference(path: Option<&Path>) -> Result<Reference, Box<dyn Error>> {
     Ok(Reference { mesh, name })
 }
 
-/// A torus knot of about `faces` faces: concave, with parts near each other.
+/// Generates a torus knot of about `faces` faces: concave, with parts near each other.
 pub fn knot(faces: u32) -> Result<TriangleMesh, GenerateError> {
-    // Ten times as long as around, which makes triangles about as long as wide.
+    // Ten times as many segments along the knot as around it make triangles about as long as wide.
     let sides = (f64::from(faces) / 20.0).sqrt().round() as u32;
     torus_knot(TorusKnot {
         segments: faces / (2 * sides),
@@ -50,7 +51,7 @@ pub fn knot(faces: u32) -> Result<TriangleMesh, GenerateError> {
     })
 }
 
-/// A torus of about `faces` faces.
+/// Generates a torus of about `faces` faces.
 pub fn ring(faces: u32) -> Result<TriangleMesh, GenerateError> {
     let minor_segments = (f64::from(faces) / 5.0).sqrt().round() as u32;
     torus(Torus {
@@ -60,7 +61,8 @@ pub fn ring(faces: u32) -> Result<TriangleMesh, GenerateError> {
     })
 }
 
-/// A sphere of `20 · 4^level` faces. All are equally near to the middle: there no search can leave out any.
+/// Generates a sphere of `20 · 4^level` faces. All faces are equally near to the centre, where a
+/// search cannot prune any.
 pub fn sphere(level: u32) -> Result<TriangleMesh, GenerateError> {
     icosphere(Icosphere {
         level,
@@ -68,8 +70,8 @@ pub fn sphere(level: u32) -> Result<TriangleMesh, GenerateError> {
     })
 }
 
-/// A double cone of `faces` slivers that all reach from one tip or the other to a rim: every box of a hierarchy
-/// overlaps its neighbours, so that boxes tell little.
+/// Generates a double cone of `faces` slivers that all reach from one tip or the other to a rim:
+/// every box of a hierarchy overlaps its neighbours, so that boxes prune little.
 pub fn slivers(faces: u32) -> TriangleMesh {
     let around = faces / 2;
     let rim = |i: u32| {
@@ -89,9 +91,10 @@ pub fn slivers(faces: u32) -> TriangleMesh {
     mesh
 }
 
-/// A grid of so many nodes a side that holds the distance to a sphere: for sampling, where only its size matters.
+/// Builds a grid with `nodes` nodes per side that holds the distance to a sphere, for sampling
+/// benches, where only its size matters.
 pub fn sphere_grid(nodes: u32) -> Result<DenseGrid, GridError> {
-    /// Of the sphere \[m\].
+    /// Radius of the sphere \[m\].
     const RADIUS: f32 = 0.05;
     /// Half the side of the grid \[m\].
     const HALF: f32 = 0.06;
@@ -110,7 +113,7 @@ pub fn sphere_grid(nodes: u32) -> Result<DenseGrid, GridError> {
     DenseGrid::new(layout, values, solid, layout.cell_size)
 }
 
-/// A grid as 16-bit blocks of its own cells, in a band of three.
+/// Converts a grid to 16-bit sparse blocks of the same cells, in a narrow band of three cells.
 pub fn sphere_blocks(grid: &DenseGrid) -> Result<SparseBlocks, Box<dyn Error>> {
     let settings = ConvertSettings {
         target: Target::Sparse {
@@ -144,7 +147,7 @@ mod tests {
             check(knot(faces).unwrap(), faces);
             check(ring(faces).unwrap(), faces);
         }
-        // Every pair of slivers is a candidate for self-intersection: few of them only.
+        // Every pair of slivers is a candidate for self-intersection, so use few of them.
         check(slivers(1_000), 1_000);
     }
 }

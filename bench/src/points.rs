@@ -4,7 +4,8 @@ use glam::{DVec3, Vec3};
 use touchfield::geom::DAabb;
 use touchfield_conformance::random::Random;
 
-/// Uniform in a box, each a number that `f32` holds too: libraries that compute in `f32` then get the very same points.
+/// Returns uniform random points in a box. Every coordinate is representable in `f32`, so that
+/// libraries that compute in `f32` get exactly the same points.
 pub fn in_box(bounds: DAabb, count: usize, seed: u64) -> Vec<DVec3> {
     let mut random = Random::new(seed);
     (0..count)
@@ -12,7 +13,7 @@ pub fn in_box(bounds: DAabb, count: usize, seed: u64) -> Vec<DVec3> {
         .collect()
 }
 
-/// The same as [`in_box`], for fields.
+/// Returns the points of [`in_box`] as `f32`, for fields.
 pub fn in_box_f32(bounds: DAabb, count: usize, seed: u64) -> Vec<Vec3> {
     in_box(bounds, count, seed)
         .into_iter()

@@ -1,4 +1,5 @@
-//! glTF and GLB: any bytes give a mesh whose indices are in range, or an error that can be printed.
+//! Fuzzes the glTF and GLB reader: any bytes give a mesh with indices in range, or an error that
+//! can be printed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

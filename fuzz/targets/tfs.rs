@@ -1,6 +1,8 @@
-//! TFS: any bytes give a field that stores and reads back the same and whose values are finite, or an error that can be printed.
+//! Fuzzes the `.tfs` reader: any bytes give a field that stores and reads back the same and has
+//! finite values, or an error that can be printed.
 //!
-//! Every input is read as it is and with its length and checksums repaired, or the fuzzer would never get past them.
+//! Every input is read as it is, and again with its length and checksums repaired, which the fuzzer
+//! could not get past otherwise.
 #![no_main]
 
 #[path = "../../crates/touchfield/tests/tfs_files/mod.rs"]

@@ -1,16 +1,19 @@
-//! CPU seconds of this thread: what else runs on the machine changes them little.
+//! CPU time of this thread, which other load on the machine changes little.
 //!
-//! Input: work, as a closure. Output: its seconds. Cost: a call to the system each time. Not for:
-//! work on several threads.
+//! Input: work, as a closure.
+//! Output: its CPU time \[s\].
+//! Cost: one system call per measurement.
+//! Not for: work on several threads.
 
 use cpu_time::ThreadTime;
 
 use crate::host::Stop;
 
-/// Enough to be measured well \[s\].
+/// CPU time after which no further run is needed \[s\].
 const ENOUGH: f64 = 10.0;
 
-/// The least of up to three runs, fewer when they are long: what else runs only ever adds \[s\].
+/// Runs the work up to three times, fewer when it is long, and returns the least time: other load
+/// only ever adds \[s\].
 pub(crate) fn least(mut work: impl FnMut() -> Result<(), Stop>) -> Result<f64, Stop> {
     let (mut least, mut total) = (f64::INFINITY, 0.0);
     for _ in 0..3 {
@@ -26,23 +29,24 @@ pub(crate) fn least(mut work: impl FnMut() -> Result<(), Stop>) -> Result<f64, S
     Ok(least)
 }
 
-/// What was done of some work before its time was up.
+/// The part of some work that was done before its time limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) done: usize,
-    /// For what was done \[s\].
+    /// CPU time of the part that was done \[s\].
     pub(crate) seconds: f64,
 }
 
 impl Part {
-    /// For all, if what is left costs what was done does \[s\].
+    /// Returns the estimated time for all of the work, if the rest costs as much per piece as what
+    /// was done \[s\].
     pub(crate) fn of_all(self, count: usize) -> f64 {
         self.seconds * count as f64 / self.done as f64
     }
 }
 
-/// Does `count` pieces of work, a run of `run` at a time; once `limit` seconds are over, no more of
-/// them, but always the first run.
+/// Does `count` pieces of work in batches of `run`. Stops after the batch in which `limit` \[s\] is
+/// exceeded; the first batch is always done.
 pub(crate) fn up_to(
     limit: f64,
     count: usize,

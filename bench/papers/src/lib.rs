@@ -3,8 +3,9 @@
 //!
 //! Input: [`Arguments`] of `touchfield bench`, and a [`Host`] that reads, bakes and writes for
 //! them.
-//! Output: an [`Answer`] with the paper's row beside ours. Cost: seconds to minutes.
-//! Not for: sweeps over parameters and other libraries, which are in `touchfield-bench`.
+//! Output: an [`Answer`] with the paper's row beside ours.
+//! Cost: seconds to minutes.
+//! Not for: parameter sweeps and other libraries, which are in `touchfield-bench`.
 
 mod clock;
 mod host;
@@ -25,7 +26,7 @@ use self::xu::{
 };
 use touchfield_report::{self as report, Answer};
 
-/// Measure here what a document has measured, and print both
+/// Reproduce a table or figure of a paper, and print it beside the published numbers
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +41,7 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Name {
-    /// Name the benches
+    /// List the benches
     List,
     KrayerTable1(krayer_table1::Arguments),
     SagardiaTable1(sagardia::Table1),
@@ -52,7 +53,7 @@ enum Name {
     XuTable4(xu_table4::Arguments),
 }
 
-/// What `list` prints: every other subcommand, and what it does.
+/// Output of `list`: every other subcommand with its description.
 const BENCHES: [(&str, &str); 8] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
@@ -64,7 +65,7 @@ const BENCHES: [(&str, &str); 8] = [
     (xu_table4::NAME, xu_table4::DESCRIPTION),
 ];
 
-/// Runs the experiment that the arguments name.
+/// Runs the experiment named by the arguments.
 pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     match &arguments.name {
         Name::List => Ok(list()),

@@ -1,7 +1,9 @@
 //! The mesh that a table is measured on, and its field, baked or kept from an earlier run.
 //!
-//! Input: a file, or nothing. Output: the mesh, what to call it, and its field. Cost: that of a
-//! bake, or of reading one. Not for: repairs.
+//! Input: a file, or nothing.
+//! Output: the mesh, its name, and its field.
+//! Cost: a bake, or reading one.
+//! Not for: mesh repair.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +15,11 @@ use touchfield::mesh::{TriangleMesh, generate};
 use crate::host::{Host, Stop};
 use touchfield_report::Units;
 
-/// Where fields are kept from run to run.
+/// Where baked fields are kept between runs.
 #[derive(Args)]
 pub(crate) struct Kept {
-    /// Keep baked fields in this folder, and take those that an earlier run left there; the finest
-    /// take minutes to bake
+    /// Keep baked fields in this folder and reuse those of earlier runs; the finest take minutes to
+    /// bake
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
@@ -28,7 +30,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// The mesh of a file; without one, a knot of about as many triangles as document 002's bunny.
+    /// Reads the mesh of a file. Without one, generates a knot with about as many triangles as the
+    /// bunny of \[XuCcd2014\].
     pub(crate) fn load(path: Option<&Path>, units: Units, host: &dyn Host) -> Result<Model, Stop> {
         let (path, mesh) = match path {
             Some(path) => (path.to_path_buf(), host.read_mesh(path, units)?),
@@ -37,13 +40,14 @@ impl Model {
         Ok(Model { path, mesh })
     }
 
-    /// Without folders.
+    /// Returns the file name without folders.
     pub(crate) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()
     }
 
-    /// Its field, so many cells along the longest side, baked now or kept from before.
+    /// Returns the field with `cells` cells along the longest side, baked now or kept from an
+    /// earlier run.
     pub(crate) fn field(
         &self,
         cells: u32,
@@ -52,7 +56,7 @@ impl Model {
         host: &dyn Host,
     ) -> Result<StoredField, Stop> {
         let settings = BakeSettings {
-            // As in Table 1: a node more than cells.
+            // As in Table 1: one node more than cells.
             resolution: Resolution::Nodes(cells + 1),
             max_memory: host.max_memory(),
             ..BakeSettings::default()
@@ -64,7 +68,7 @@ impl Model {
         };
         let stem = self.path.file_stem().unwrap_or_default();
         let (stem, kind) = (stem.to_string_lossy(), kind.name());
-        // The same name for the same mesh only.
+        // The digest in the name ensures that only the same mesh reuses the file.
         let path = folder.join(format!("{stem}-{:016x}-{cells}-{kind}.tfs", self.digest()));
         if path.is_file() {
             return host.read_field(&path);
@@ -75,19 +79,19 @@ impl Model {
         Ok(baked.field)
     }
 
-    /// A number that other meshes have only by chance.
+    /// Returns a hash of the mesh.
     fn digest(&self) -> u64 {
         let places = self.mesh.vertices.iter().flat_map(|v| v.to_array());
         let corners = self.mesh.faces.iter().flatten();
         let words = (places.map(f64::to_bits)).chain(corners.map(|&corner| corner.into()));
         words.fold(0, |digest, word| {
-            // An odd factor loses nothing.
+            // Multiplying by an odd number loses no bits.
             (u64::rotate_left(digest, 5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
         })
     }
 }
 
-/// How a field is stored.
+/// Storage of a field.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Kind {
     /// every node in 32 bits

@@ -1,8 +1,10 @@
-//! What a narrow band costs over the resolution: `band [--band CELLS] [--mesh FILE] NODES...`.
+//! Measures the cost of a narrow band over the resolution:
+//! `band [--band CELLS] [--mesh FILE] NODES...`.
 //!
-//! Input: resolutions; the mesh that speeds are quoted on, or a file. Output: one line of JSON for each on stdout: seconds, memory,
-//! bytes of the field and of its file.
-//! Not for: people; they have `touchfield bake`. `bench/peers/band` runs it beside OpenVDB.
+//! Input: resolutions; the reference mesh of [`models`], or a file.
+//! Output: one line of JSON per resolution on stdout: seconds, memory, bytes of the field and of
+//! its file.
+//! Not for: interactive use (see `touchfield bake`). `bench/peers/band` runs it beside OpenVDB.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 

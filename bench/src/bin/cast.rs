@@ -1,8 +1,15 @@
-//! What a cast costs: `cast [MESH] [--motions N] [--nodes N] [--truth N] [--csv FILE] [--picture FILE]`.
+//! Measures the cost of a cast.
 //!
-//! Input: a mesh, which flies at a copy of itself, both turning; the bunny unless told otherwise. Output: a table of medians over speed and over
-//! tolerance, in microseconds and in separations of the same pair in the same run; brute-force sub-stepping of equal safety beside it. With `--truth`, so many casts are held against the exact distance of the triangles in `f64`.
-//! Not for: other pairs, which cost what their separations cost.
+//! ```text
+//! cast [MESH] [--motions N] [--nodes N] [--truth N] [--csv FILE] [--picture FILE]
+//! ```
+//!
+//! Input: a mesh, which flies at a copy of itself, both turning; by default the bunny.
+//! Output: a table of medians over speed and over tolerance, in microseconds and as a multiple of
+//! the separation queries of the same pair in the same run, beside brute-force sub-stepping of
+//! equal safety. With `--truth N`, `N` casts are compared with the exact distance of the triangles
+//! in `f64`.
+//! Not for: other pairs, whose cost scales with that of their separation queries.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -28,11 +35,11 @@ use touchfield_bench::models;
 use touchfield_conformance::plot::{Panel, Series, svg};
 use touchfield_conformance::random::Random;
 
-/// Length of the way, in diagonals.
+/// Lengths of the path, in diagonals.
 const SPEEDS: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
-/// In diagonals.
+/// Tolerances, in diagonals.
 const TOLERANCES: [f64; 5] = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4];
-/// What figures are quoted at.
+/// Speed and tolerance at which figures are quoted.
 const USUAL: [f64; 2] = [1.0, 1e-3];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -78,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// About the middle of its box.
+/// Returns the mesh moved so that the centre of its box is the origin.
 fn centered(mesh: &TriangleMesh) -> TriangleMesh {
     let center = mesh.bounds().center();
     TriangleMesh {
@@ -91,7 +98,7 @@ fn centered(mesh: &TriangleMesh) -> TriangleMesh {
     }
 }
 
-/// A dense grid, and points on the surface.
+/// Builds a shape with a dense grid and points on its surface.
 fn shape_of(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Box<dyn Error>> {
     let settings = ShapeSettings {
         shell: ShellChoice::Exactly(ShellSettings {
@@ -111,12 +118,12 @@ struct Row {
     hits: usize,
     free: usize,
     steps: f64,
-    /// Microseconds.
+    /// Median time of a cast \[µs\].
     cast: f64,
-    /// The same where the bodies touch.
+    /// Median time of a cast that hits \[µs\].
     cast_of_hits: f64,
     separation: f64,
-    /// As many separations as keep the way between two of them below the tolerance.
+    /// Number of separation queries that keep the motion between two of them below the tolerance.
     sub_steps: f64,
 }
 
@@ -145,7 +152,7 @@ fn measured(
         }
         free += usize::from(found.outcome == CastOutcome::Free);
         steps.push(f64::from(found.steps));
-        // Somewhere on the way, cold.
+        // A random time before the impact, without a warm start.
         let time = found.impact.time * random.uniform(0.0, 1.0) as f32;
         let pair = Pair {
             a: shape,
@@ -173,11 +180,13 @@ fn measured(
     })
 }
 
-/// B flies at A, from so near that it may touch, on a way of `speed` diagonals; both turn by up to half a radian.
+/// Returns a motion in which B flies at A, aimed so that it may touch, on a path of `speed`
+/// diagonals; both turn by up to half a radian.
 fn flight(diagonal: f64, speed: f64, random: &mut Random) -> PairMotion {
     let direction = random.unit_vector();
     let aim = 0.3 * diagonal * random.uniform(0.0, 1.0) * random.unit_vector();
-    // A body a diagonal long is mostly half as thick: touches happen about this far from the middle.
+    // A body one diagonal long is mostly half as thick: touches happen about this far from the
+    // centre.
     let back = diagonal * (0.55 + speed * random.uniform(0.2, 0.9));
     let mut motion = |translation: DVec3, path: DVec3| Motion {
         start: Pose {
@@ -193,7 +202,8 @@ fn flight(diagonal: f64, speed: f64, random: &mut Random) -> PairMotion {
     PairMotion::new(a, b)
 }
 
-/// Casts of the usual row against exact first touches: what is proven, what is missed, and how far the surfaces are apart when they are said to touch.
+/// Compares casts of the usual row with the exact first touch: what is proven, what is missed, and
+/// how far apart the surfaces are when a touch is reported.
 fn held_against_truth(
     shape: &Shape,
     mesh: &TriangleMesh,
@@ -209,7 +219,7 @@ fn held_against_truth(
     for _ in 0..motions {
         let motion = flight(diagonal, USUAL[0], &mut random);
         let found = cast(shape, shape, &motion, &settings, &mut scratch)?;
-        // As `measured` draws them.
+        // Draw as `measured` does.
         random.uniform(0.0, 1.0);
         let truth = first_touch(&surface, &motion, diagonal);
         let (time, lower) = (
@@ -242,7 +252,7 @@ fn held_against_truth(
     ))
 }
 
-/// Distance of the surfaces at a time \[m\].
+/// Returns the distance between the surfaces at a time \[m\].
 fn apart(surface: &Surface, motion: &PairMotion, time: f32) -> f64 {
     let pose = motion.at(time);
     let placed = surface.placed(ExactPose {
@@ -252,7 +262,8 @@ fn apart(surface: &Surface, motion: &PairMotion, time: f32) -> f64 {
     surface_distance(surface, &placed, (0, 0)).distance
 }
 
-/// The first time at which the surfaces are within a millionth of the diagonal of each other.
+/// Returns the first time at which the surfaces are within a millionth of the diagonal of each
+/// other.
 fn first_touch(surface: &Surface, motion: &PairMotion, diagonal: f64) -> Option<f64> {
     let radius = (0.5 * diagonal) as f32;
     let speed = f64::from(motion.speed_bound(Vec3::ZERO, radius, [0.0, 1.0]));

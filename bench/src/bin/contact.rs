@@ -1,10 +1,17 @@
-//! Touchfield's side of `bench/peers/contact_run`: `contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME] [--detail SHARE] [--keep N]`.
+//! Touchfield's side of `bench/peers/contact_run`.
 //!
-//! Contacts are found with a detail, a share of the diagonal, and reduced to a manifold of a few; `--keep 0` keeps them all.
+//! ```text
+//! contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME]
+//!         [--detail SHARE] [--keep N]
+//! ```
 //!
-//! Input: the mesh and the poses that `contact_poses` wrote. Output: `REGIME.TASK.touchfield.out` (an `f64` for every pose: the number of contacts that touch, 1 or
-//! 0, or the distance), and one line of JSON: CPU seconds, and for contacts how far they are from truth, in cells.
-//! Not for: people; they have `touchfield collide`.
+//! Contacts are found with a detail, given as a share of the diagonal, and reduced to a manifold of
+//! a few; `--keep 0` keeps them all.
+//!
+//! Input: the mesh and the poses written by `contact_poses`.
+//! Output: `REGIME.TASK.touchfield.out` (an `f64` per pose: the number of contacts that touch, 1 or
+//! 0, or the distance), and one line of JSON: CPU seconds, and for contacts the errors in cells.
+//! Not for: interactive use (see `touchfield collide`).
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -51,6 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "contact FOLDER contacts|first|distance REGIME [--nodes N] [--points N] [--method NAME] [--detail SHARE] [--keep N]".into(),
         );
     };
+    // Bake the shape.
     let folder = Path::new(folder);
     let mesh = read_file(&folder.join("mesh.obj"), &Limits::default())?;
     let text = fs::read_to_string(folder.join(format!("{regime}.poses.csv")))?;
@@ -66,6 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         keep,
     };
+    // Run the task for all poses; the fastest run counts.
     let tolerance = 1e-3 * diagonal;
     let ((values, found), spent) = clock::least(|| -> (Vec<f64>, Result<(), Box<dyn Error>>) {
         let mut values = Vec::with_capacity(poses.len());
@@ -82,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.join(format!("{regime}.{task}.touchfield.out")),
         bytes,
     )?;
+    // Compare with the truth.
     let truth = fs::read_to_string(folder.join(format!("{regime}.truth.csv")))?;
     let truth = truth_from_csv(&truth)?;
     let errors = match task.as_str() {
@@ -113,7 +123,7 @@ fn method_named(name: &str) -> Result<Method, String> {
         .ok_or_else(|| format!("no method named {name:?}"))
 }
 
-/// A dense grid, points on the surface, and its triangles.
+/// Builds a shape with a dense grid, points on its surface, and its triangles.
 fn shape_of(mesh: &TriangleMesh, nodes: u32, points: u32) -> Result<Shape, Box<dyn Error>> {
     let settings = ShapeSettings {
         shell: ShellChoice::Exactly(ShellSettings {
@@ -136,14 +146,14 @@ fn pair_at(shape: &Shape, pose: ExactPose) -> Pair<'_> {
     }
 }
 
-/// How contacts are found, and how many are kept; 0: all.
+/// How contacts are found, and how many are kept; 0 keeps all.
 #[derive(Clone, Copy)]
 struct Reduction {
     collide: CollideSettings,
     keep: usize,
 }
 
-/// Buffers of a manifold.
+/// Scratch buffers of a manifold.
 #[derive(Default)]
 struct Buffers {
     scratch: Scratch,
@@ -154,7 +164,7 @@ struct Buffers {
 }
 
 impl Reduction {
-    /// The manifold of a pose, in `buffers.kept`.
+    /// Computes the manifold of a pose into `buffers.kept`.
     fn manifold(&self, pair: &Pair<'_>, buffers: &mut Buffers) -> Result<(), Box<dyn Error>> {
         find_contacts(
             pair,
@@ -227,11 +237,13 @@ fn distances(
     Ok(())
 }
 
-/// How far contacts are from truth, in cells, over all poses: as JSON keys.
+/// Returns the errors of contacts over all poses, in cells, as JSON keys.
 ///
-/// `surface_error`: from the points that a contact names on A and on B to those surfaces. `depth_error`: from its separation to the signed distance at one
-/// of them to the other surface, whichever is nearer. `deepest_error`: from the deepest contact of a pose to the deepest sample of B in A, or of A in B, whichever
-/// is nearer. Each the largest, and that which 99 in 100 do not exceed.
+/// `surface_error`: distance from the points that a contact names on A and on B to those surfaces.
+/// `depth_error`: difference between its separation and the signed distance at one of these points
+/// to the other surface, whichever is nearer. `deepest_error`: difference between the deepest
+/// contact of a pose and the deepest sample of B in A, or of A in B, whichever is nearer. Each with
+/// its maximum and its 99th percentile.
 fn errors(
     mesh: &TriangleMesh,
     shape: &Shape,
@@ -292,7 +304,8 @@ fn errors(
     ))
 }
 
-/// Whether brackets hold the true distance, and how wide they are: as JSON keys, lengths as they are \[m\].
+/// Returns whether brackets hold the true distance, and how wide they are, as JSON keys; lengths in
+/// \[m\].
 fn brackets(
     shape: &Shape,
     poses: &[ExactPose],
@@ -316,7 +329,7 @@ fn brackets(
     ))
 }
 
-/// What is read of a truth file.
+/// Columns read from a truth file.
 struct TruthRow {
     distance: f64,
     depth_of_b: f64,

@@ -1,8 +1,11 @@
-//! Writes the poses that contact is measured in and the truth about them: `contact_poses FOLDER [--poses N] [MESH]`.
+//! Writes the poses in which contact is measured, and their ground truth:
+//! `contact_poses FOLDER [--poses N] [MESH]`.
 //!
-//! Input: a mesh file, or the one that speeds are quoted on. Output in the folder: the mesh (`vertices.f64`, `faces.u32`, `mesh.obj`); for every regime
-//! `REGIME.poses.csv` (`TX,TY,TZ,QX,QY,QZ,QW`, B in A), `REGIME.truth.csv` and `REGIME.inside.f64` (pose, 1 for B or 0 for A, point in A, depth);
-//! one line of JSON on stdout. Not for: people.
+//! Input: a mesh file, or the reference mesh of [`models`].
+//! Output: files in the folder, and one line of JSON on stdout. The mesh is in `vertices.f64`,
+//! `faces.u32` and `mesh.obj`. Every regime has `REGIME.poses.csv` (`TX,TY,TZ,QX,QY,QZ,QW`, B in
+//! A), `REGIME.truth.csv` and `REGIME.inside.f64` (pose, 1 for B or 0 for A, point in A, depth).
+//! Not for: interactive use.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -28,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = folder.ok_or("contact_poses FOLDER [--poses N] [MESH]")?;
     let models::Reference { mesh, name } = models::reference(path.as_deref())?;
     fs::create_dir_all(&folder)?;
+    // The mesh, in two formats.
     let write = |file: String, bytes: Vec<u8>| fs::write(folder.join(file), bytes);
     let coordinates = mesh.vertices.iter().flat_map(|v| v.to_array());
     write(
@@ -49,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     write("mesh.obj".into(), object.into())?;
 
+    // Poses and truth of each regime.
     let scene = Scene::new(&mesh)?;
     let mut counts = String::new();
     for regime in Regime::ALL {

@@ -1,10 +1,12 @@
-//! What a shell saves a cast: `first_touch [MESH..] [--motions N] [--nodes N] [--csv FILE]`.
+//! Measures what a shell saves a cast:
+//! `first_touch [MESH..] [--motions N] [--nodes N] [--csv FILE]`.
 //!
-//! Input: meshes, each of which flies at a copy of itself; a torus knot, a gear and a mug by
-//! default. Output: per mesh, motion and distance the mean and the worst time of a cast by
-//! separations alone and with shells, the share of motions that are slower with shells, and the
-//! time of `sweep_shell` (with its octree) for the proof that the shell gives.
-//! Not for: accuracy, which the tests hold against closed forms and triangles.
+//! Input: meshes, each of which flies at a copy of itself; by default a torus knot, a gear and a
+//! mug.
+//! Output: per mesh, motion and distance, the mean and the worst time of a cast by separation
+//! queries alone and with shells, the share of motions that are slower with shells, and the time of
+//! `sweep_shell` (with its octree) for the proof that the shell gives.
+//! Not for: accuracy, which the tests compare with closed forms and triangles.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -115,7 +117,8 @@ impl Times {
     }
 }
 
-/// The shorter of two, in microseconds: what else runs only adds.
+/// Runs the closure twice and returns the shorter time \[µs\]: other load on the machine only adds
+/// time.
 fn least<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     let mut once = || {
         let start = Instant::now();
@@ -185,7 +188,8 @@ fn measured(
     ))
 }
 
-/// B flies at A, or past it by `aside` diagonals, and both turn by up to `turns` radians.
+/// Returns a motion in which B flies at A, or past it by `aside` diagonals; both turn by up to
+/// `turns` radians.
 fn flight(diagonal: f64, turns: f64, aside: f64, random: &mut Random) -> PairMotion {
     let direction = random.unit_vector();
     let across = direction.cross(random.unit_vector()).normalize_or_zero();

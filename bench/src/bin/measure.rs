@@ -1,11 +1,13 @@
-//! The figures that Touchfield promises, as CSV on stdout: `figure,parameter,value,unit`.
+//! Measures the figures that Touchfield promises, as CSV on stdout: `figure,parameter,value,unit`.
 //!
-//! Input: nothing, or a mesh file. Output: baking from 64 to 512 nodes a side, in seconds, CPU seconds and bytes; a
-//! million random points; sampling; and how time grows with voxels.
+//! Input: nothing, or a mesh file.
+//! Output: baking from 64 to 512 nodes per side, in seconds, CPU seconds and bytes; a million
+//! random points; sampling; and the growth of time with voxels.
 //! Cost: a few minutes.
-//! Not for: comparing with others; see `bench/peers`.
+//! Not for: comparison with other libraries (see `bench/peers`).
 //!
-//! Every bake runs in a process of its own (this program again): peaks of memory and numbers of threads are per process.
+//! Every bake runs in a process of its own (this program again), because peak memory and thread
+//! count are per process.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -32,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// All figures.
+/// Measures and prints all figures.
 fn measure(mesh: Option<&str>) -> Result<(), Box<dyn Error>> {
     println!("figure,parameter,value,unit");
     let reference = models::reference(mesh.map(Path::new))?;
@@ -83,7 +85,7 @@ fn measure_baking(mesh: Option<&str>, structures: f64) -> Result<(), Box<dyn Err
 }
 
 fn measure_points(reference: &models::Reference) -> Result<(), Box<dyn Error>> {
-    /// Random points in the mesh's box.
+    /// Number of random points in the box of the mesh.
     const POINTS: usize = 1_000_000;
     let points = points::in_box(reference.mesh.bounds(), POINTS, 3);
     let (exact, prepare) = clock::timed(|| ExactDistance::new(&reference.mesh, SignChoice::Auto));
@@ -105,12 +107,12 @@ fn measure_points(reference: &models::Reference) -> Result<(), Box<dyn Error>> {
 }
 
 fn measure_sampling() -> Result<(), Box<dyn Error>> {
-    /// A batch stays in the cache beside a small grid.
+    /// Points per batch, which stays in the cache beside a small grid.
     const BATCH: usize = 4096;
     const BATCHES: usize = 2000;
     for nodes in [64, 512] {
         let grid = models::sphere_grid(nodes)?;
-        // Eight batches in turn, so that neither grid nor branches are learnt by heart.
+        // Eight batches in turn, so that caches and branch predictors do not learn one by heart.
         let points = points::in_box_f32(grid.bounds().as_daabb(), 8 * BATCH, 2);
         let (mut distances, mut samples) = (Vec::new(), Vec::new());
         let all = |per_batch: &mut dyn FnMut(&[glam::Vec3])| {
@@ -141,7 +143,7 @@ fn measure_sampling() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts this program again with so many threads; the numbers it prints.
+/// Starts this program again with a number of threads, and returns the numbers it prints.
 fn again(
     task: &str,
     nodes: Option<u32>,
@@ -164,7 +166,8 @@ fn again(
         .collect::<Result<_, _>>()?)
 }
 
-/// One bake: wall and CPU seconds, voxels, bytes at the peak above those before, bytes of the output.
+/// Bakes once and prints wall and CPU seconds, voxels, additional bytes at the peak, and bytes of
+/// the output.
 fn bake_here(nodes: u32, mesh: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let models::Reference { mesh, .. } = models::reference(mesh)?;
     let settings = BakeSettings {
@@ -185,7 +188,7 @@ fn bake_here(nodes: u32, mesh: Option<&Path>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes that the search structures of the mesh keep while a bake runs.
+/// Prints the bytes that the search structures of the mesh occupy while a bake runs.
 fn structures_here(mesh: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let models::Reference { mesh, .. } = models::reference(mesh)?;
     let before = memory()?.now;

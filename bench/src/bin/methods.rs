@@ -1,7 +1,8 @@
-//! Every way to find distances on the same grids: what it takes, how far off it is, what it promises. CSV to stdout.
+//! Compares all distance methods on the same grids: cost, error and promised bound. CSV to stdout.
 //!
-//! `methods [NODES …]`, 32 64 128 256 unless told. Errors are of nodes against the exact method, in cells. Brute force is left out above
-//! [`BRUTE_FORCE`]: it takes nodes times triangles.
+//! `methods [NODES …]`, by default 32 64 128 256. Errors are those of nodes against the exact
+//! method, in cells. Brute force is left out above [`BRUTE_FORCE`], because it takes nodes times
+//! triangles.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -69,7 +70,7 @@ fn compare(name: &str, mesh: &TriangleMesh, nodes: u32) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Largest and mean difference of nodes, in cells.
+/// Returns the largest and the mean difference of nodes, in cells.
 fn errors(baked: &Baked, exact: &Baked) -> (f64, f64) {
     let cell = f64::from(exact.field.layout().cell_size);
     let pairs = baked.field.values().iter().zip(exact.field.values());

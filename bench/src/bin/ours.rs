@@ -1,8 +1,9 @@
-//! Touchfield's side of `bench/peers`: writes the work that everybody gets, and does it.
+//! Touchfield's side of `bench/peers`: writes the tasks that every library gets, and runs them.
 //!
-//! Input: `prepare FOLDER [MESH]`, or `run FOLDER TASK`. Output: files of bare little-endian numbers in the folder, and
-//! one line of JSON on stdout. `bench/README.md` says which.
-//! Not for: people; they have `touchfield bake`.
+//! Input: `prepare FOLDER [MESH]`, or `run FOLDER TASK`.
+//! Output: files of bare little-endian numbers in the folder, and one line of JSON on stdout, as
+//! described in `bench/README.md`.
+//! Not for: interactive use (see `touchfield bake`).
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -23,7 +24,8 @@ use touchfield_conformance::random::Random;
 /// Resolutions at which grids are baked: nodes along the longest side.
 const RESOLUTIONS: [u32; 2] = [128, 256];
 
-/// The finer grid is measured in full by the fast peers only; the others get one block of nodes in so many.
+/// Only fast peers are measured on the whole of the finer grid; the others get one in this many
+/// blocks of nodes.
 const BLOCKS_LEFT_OUT: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -88,15 +90,15 @@ fn all_nodes(layout: &GridLayout) -> impl Iterator<Item = DVec3> + '_ {
     nodes_between(UVec3::ZERO, layout.nodes).map(|node| layout.node_position(node))
 }
 
-/// All nodes from `first` up to, not including, `end`, x fastest.
+/// Returns all nodes from `first` up to, not including, `end`, with x fastest.
 fn nodes_between(first: UVec3, end: UVec3) -> impl Iterator<Item = UVec3> {
     (first.z..end.z).flat_map(move |z| {
         (first.y..end.y).flat_map(move |y| (first.x..end.x).map(move |x| UVec3::new(x, y, z)))
     })
 }
 
-/// Whole blocks of nodes, chosen at random: near and far from the surface in the right proportion, and with neighbours
-/// behind one another as in the grid, from which caches profit.
+/// Returns whole blocks of nodes, chosen at random: near and far from the surface in the right
+/// proportion, and with neighbours in sequence as in the grid, which caches profit from.
 fn part_of(layout: &GridLayout) -> Vec<UVec3> {
     /// Nodes along the side of a block.
     const SIDE: u32 = 16;
@@ -123,7 +125,8 @@ fn run_points(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
     let mesh = read_mesh(folder)?;
     let ((baked, prepare), whole) = clock::least(|| {
-        // Everything up to the first distance is preparation; the checks after the last one count as part of the query.
+        // Everything up to the first distance counts as preparation; checks after the last one
+        // count as part of the query.
         let (start, prepared) = (ProcessTime::now(), OnceLock::new());
         let baked = bake_with(&mesh, &settings(nodes), &|step| {
             if step.stage != Stage::Preparing {
@@ -150,7 +153,7 @@ fn run_grid(folder: &Path, nodes: u32) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Leaves the values for the comparison, and prints what they took.
+/// Writes the values for the comparison, and prints the time and memory they took.
 fn report(
     folder: &Path,
     task: &str,

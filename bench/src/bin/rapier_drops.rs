@@ -1,14 +1,21 @@
-//! Bodies of 0.1 m dropped from 0.2 m in Rapier: energy, depth at rest, and what sweeps cost. CSV to stdout or a file.
+//! Bodies of 0.1 m dropped from 0.2 m in Rapier: energy, depth at rest, and the cost of sweeps. CSV
+//! to stdout or a file.
 //!
-//! `rapier_drops [--models SUBSTRING,…] [--poses N] [--seconds S] [--resolution N] [--floor plane|box|mesh] [--csv FILE] [--trace MODEL:POSE]`
+//! ```text
+//! rapier_drops [--models SUBSTRING,…] [--poses N] [--seconds S] [--resolution N]
+//!              [--floor plane|box|mesh] [--csv FILE] [--trace MODEL:POSE]
+//! ```
 //!
-//! Input: the models of the library, and every closed mesh of `TOUCHFIELD_MESHES`, each scaled to a
-//! longest side of 0.1 m. The world is set up as docs/RAPIER.md says, with no restitution.
-//! Output: one row per model: thickness, greatest gain of energy over the start and over the least so
-//! far, depth at rest, CPU time with sweeps and without.
-//! Cost: seconds per model. Not for: heaps (`rapier_scenes`).
+//! Input: the generated models of the library, and every closed mesh of `TOUCHFIELD_MESHES`, each
+//! scaled to a longest side of 0.1 m. The world is set up as docs/RAPIER.md says, with no
+//! restitution.
+//! Output: one row per model: thickness, greatest gain of energy over the start and over the least
+//! so far, depth at rest, CPU time with sweeps and without.
+//! Cost: seconds per model.
+//! Not for: heaps (`rapier_scenes`).
 //!
-//! Energy is kinetic plus `m g z` of the centre of mass, and gains are shares of the start's.
+//! Energy is kinetic plus `m g z` of the centre of mass; gains are shares of the energy at the
+//! start.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 #![expect(clippy::print_stderr, reason = "progress")]
@@ -28,7 +35,7 @@ use touchfield_rapier::{FieldShape, Settings, activation, install, steps_per_sec
 
 type Problem = Box<dyn Error>;
 
-/// Longest side of a body, and how high its lowest point is at the start \[m\].
+/// Longest side of a body, and the height of its lowest point at the start \[m\].
 const SIZE: f32 = 0.1;
 const HEIGHT: f32 = 0.2;
 const GRAVITY: f32 = 9.81;
@@ -79,13 +86,14 @@ impl Options {
     }
 }
 
-/// What one drop came to.
+/// Result of one drop.
 #[derive(Clone, Copy, Default)]
 struct Drop {
-    /// Most energy over the start's, and most over the least before it \[share of the start's\].
+    /// Greatest energy gain over the start, and over the least energy so far \[share of the
+    /// start\].
     gain: f32,
     rise: f32,
-    /// How deep the lowest corner is at the end \[m\], and the speed there \[m/s\].
+    /// Depth of the lowest corner at the end \[m\], and the final speed \[m/s\].
     depth: f32,
     speed: f32,
     /// CPU time \[s\].
@@ -94,7 +102,7 @@ struct Drop {
 
 fn main() -> Result<(), Problem> {
     let options = Options::read()?;
-    // The clock is that of one thread, so no other may help.
+    // The clock measures one thread, so no other thread may share the work.
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     (alone.install(|| measure(&options).map_err(|problem| problem.to_string())))?;
     Ok(())
@@ -131,7 +139,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
         }
         let (mut worst, mut worst_without) = (Drop::default(), Drop::default());
         for pose in 0..options.poses {
-            // In turns, so that a busy machine slows both alike.
+            // Taken in turns, so that a busy machine slows both alike.
             let with = dropped(&shape, &mesh, pose, 1, options, false);
             let without = dropped(&shape, &mesh, pose, 0, options, false);
             worst.join(with);
@@ -186,7 +194,7 @@ impl Drop {
     }
 }
 
-/// About its middle, its longest side as given \[m\].
+/// Returns the mesh centred at the origin and scaled to a longest side \[m\].
 fn scaled_to(mut mesh: TriangleMesh, side: f64) -> TriangleMesh {
     let bounds = mesh.bounds();
     let (middle, factor) = (bounds.center(), side / bounds.extents().max_element());
@@ -196,7 +204,7 @@ fn scaled_to(mut mesh: TriangleMesh, side: f64) -> TriangleMesh {
     mesh
 }
 
-/// A fixed floor whose top is z = 0.
+/// Returns a fixed floor whose top is z = 0.
 fn floor_of(kind: &str) -> (Vector, SharedShape) {
     let half = 10.0;
     match kind {
@@ -220,7 +228,7 @@ fn floor_of(kind: &str) -> (Vector, SharedShape) {
     }
 }
 
-/// Drops a body in the attitude of this number.
+/// Drops a body in the given attitude.
 fn dropped(
     shape: &FieldShape,
     mesh: &TriangleMesh,
@@ -234,6 +242,7 @@ fn dropped(
     world.integration_parameters.dt = 1.0 / steps_per_second(SIZE);
     world.integration_parameters.max_ccd_substeps = sweeps;
     world.gravity = -GRAVITY * Vector::Z;
+    // A floor, and the body with its lowest corner at the start height.
     let (place, floor) = floor_of(&options.floor);
     world.insert(
         RigidBodyBuilder::fixed().translation(place),
@@ -252,6 +261,7 @@ fn dropped(
         let body = &world.bodies[body];
         body.kinetic_energy() + body.mass() * GRAVITY * body.center_of_mass().z
     };
+    // Step, and track the energy against its start and its least value so far.
     let first = energy(&world);
     let mut least = first;
     let mut result = Drop::default();
@@ -278,6 +288,7 @@ fn dropped(
             );
         }
     }
+    // The state at the end.
     let body = &world.bodies[body];
     result.depth = -(body.translation().z + lowest(mesh, *body.rotation()));
     result.speed = body.linvel().length() + SIZE * body.angvel().length();
@@ -288,7 +299,7 @@ fn dropped(
     result
 }
 
-/// The distances of the contacts \[mm\].
+/// Returns the separations of all contacts as text \[mm\].
 fn told(world: &PhysicsWorld) -> String {
     let mut text = String::new();
     for pair in world.contact_pairs() {
@@ -301,7 +312,7 @@ fn told(world: &PhysicsWorld) -> String {
     text
 }
 
-/// The lowest corner of a turned mesh, from its origin \[m\].
+/// Returns the z coordinate of the lowest corner of a turned mesh, relative to its origin \[m\].
 fn lowest(mesh: &TriangleMesh, rotation: Quat) -> f32 {
     let down: DVec3 = (rotation.inverse() * Vec3::Z).as_dvec3();
     let heights = mesh.vertices.iter().map(|vertex| vertex.dot(down));

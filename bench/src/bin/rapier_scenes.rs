@@ -1,15 +1,25 @@
-//! Concave bodies in Rapier: fields, convex parts and triangles on the same scenes. Markdown to stdout, CSV to a file.
+//! Compares colliders for concave bodies in Rapier: fields, convex parts and triangles in the same
+//! scenes. Markdown to stdout, CSV to a file.
 //!
-//! `rapier_scenes [--scene bunny|tori|bowls|pair|all] [--bodies N] [--steps N] [--only fields|parts|triangles] [--recycle SHARE] [--floor box|plane] [--seed N] [--sweeps 0|1] [--swept true|false] [--csv FILE]`
+//! ```text
+//! rapier_scenes [--scene bunny|tori|bowls|pair|all] [--bodies N] [--steps N]
+//!               [--only fields|parts|triangles] [--recycle SHARE] [--floor box|plane]
+//!               [--seed N] [--sweeps 0|1] [--swept true|false] [--csv FILE]
+//! ```
 //!
-//! `--seed` chooses how bodies of a heap are turned, `--sweeps 0` turns Rapier's continuous collision detection off, `--swept true` makes heaps of fields with our `step` rather than Rapier's.
+//! `--seed` chooses the attitudes of the bodies of a heap, `--sweeps 0` turns off Rapier's CCD, and
+//! `--swept true` steps heaps of fields with our `step` rather than Rapier's.
 //!
-//! Input: the bunny of `TOUCHFIELD_MESHES`, else a knot of as many faces; generated tori and bowls.
-//! Output: CPU time a step of each collider, how deep bodies are in each other at the end, how many fell through the floor; time of a pair over its triangles.
-//! Cost: seconds for the bunny, minutes for heaps of 500: nearly all of it the triangles'. Not for: accuracy of contacts (`bench/peers/contact_run`).
+//! Input: the bunny of `TOUCHFIELD_MESHES`, or without it a knot of as many faces; generated tori
+//! and bowls.
+//! Output: CPU time per step for each collider, how deep bodies are in each other at the end, how
+//! many fell through the floor; the time of a pair over its triangles.
+//! Cost: seconds for the bunny, minutes for heaps of 500, nearly all of it for triangles.
+//! Not for: the accuracy of contacts (`bench/peers/contact_run`).
 //!
-//! Bodies are about a metre, for which Rapier's defaults are made. Convex parts (V-HACD with its defaults) and triangles run in a world as Rapier makes it; fields
-//! in one made ready by `install`. Nothing sleeps. Depths are judged by one and the same fields, whatever the collider was.
+//! Bodies are about a metre long, for which Rapier's defaults are made. Convex parts (V-HACD with
+//! its defaults) and triangles run in a world with Rapier's defaults; fields run in one prepared by
+//! `install`. Nothing sleeps. Depths are measured with the same fields, whatever the collider was.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -37,17 +47,17 @@ use touchfield_rapier::{FieldDispatcher, FieldShape, Settings, install};
 
 type Problem = Box<dyn Error>;
 
-/// Triangles of the bodies of a pair.
+/// Triangle counts of the bodies of a pair.
 const TRIANGLES: [u32; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// Poses of a pair, and small steps from each.
+/// Number of poses of a pair, and of small steps from each.
 const POSES: usize = 40;
 const STEPS_OF_A_PAIR: usize = 8;
-/// As far as Rapier looks ahead for bodies of a metre \[m\].
+/// Rapier's prediction distance for bodies of a metre \[m\].
 const PREDICTION: f32 = 0.02;
-/// Width of the bracket within which depths are told \[m\].
+/// Width of the bracket within which depths are measured \[m\].
 const TOLERANCE: f32 = 5e-4;
 
-/// Pairs deeper than this are stuck in each other \[m\].
+/// Depth beyond which a pair counts as stuck in each other \[m\].
 const DEEP: f32 = 0.005;
 
 struct Options {
@@ -111,7 +121,7 @@ impl Options {
     }
 }
 
-/// What a body is made of.
+/// Representation of a body.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Fields,
@@ -139,7 +149,7 @@ impl Kind {
     }
 }
 
-/// A body in each of its kinds.
+/// A body in all representations.
 struct Model {
     field: FieldShape,
     mesh: TriangleMesh,
@@ -170,7 +180,7 @@ impl Model {
 
 fn main() -> Result<(), Problem> {
     let options = Options::read()?;
-    // The clock is that of one thread, so no other may help.
+    // The clock measures one thread, so no other thread may share the work.
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     (alone.install(|| measure(&options).map_err(|problem| problem.to_string())))?;
     Ok(())
@@ -224,7 +234,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
         let mut poses = Vec::new();
         for faces in TRIANGLES {
             let model = Model::of(scaled_to(models::ring(faces)?, 1.0))?;
-            // Those of the first are the poses of all.
+            // The poses found for the first model are used for all.
             if poses.is_empty() {
                 poses = touching(&model.field)?;
             }
@@ -255,7 +265,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     Ok(())
 }
 
-/// About its middle, its longest side as given \[m\].
+/// Returns the mesh centred at the origin and scaled to a longest side \[m\].
 fn scaled_to(mut mesh: TriangleMesh, side: f64) -> TriangleMesh {
     let bounds = mesh.bounds();
     let (middle, factor) = (bounds.center(), side / bounds.extents().max_element());
@@ -265,7 +275,7 @@ fn scaled_to(mut mesh: TriangleMesh, side: f64) -> TriangleMesh {
     mesh
 }
 
-/// A world for bodies of one kind.
+/// Returns a world for bodies of one kind.
 fn world_for(kind: Kind, options: &Options) -> (PhysicsWorld, Option<FieldDispatcher>) {
     let mut world = PhysicsWorld::new();
     let mut fields = None;
@@ -282,7 +292,7 @@ fn world_for(kind: Kind, options: &Options) -> (PhysicsWorld, Option<FieldDispat
     (world, fields)
 }
 
-/// Microseconds of CPU that a step took.
+/// Takes a step and returns its CPU time \[µs\].
 fn step(world: &mut PhysicsWorld, fields: Option<&FieldDispatcher>) -> f64 {
     let start = ThreadTime::now();
     match fields {
@@ -373,7 +383,8 @@ fn depth_in_floor(model: &Model, pose: Pose, floor: &Shape) -> Result<f32, Probl
     Ok(separation(&pair, &settings, &mut SeparationScratch::default())?.separation)
 }
 
-/// How far a body's lowest point is from the floor and the walls of a pit; below 0 within them \[m\].
+/// Returns the least distance of the points of a body from the floor and the walls of a pit \[m\];
+/// negative within them.
 fn above_pit(model: &Model, pose: Pose, half: f32) -> f32 {
     let points = (model.field.shape().shell()).map_or(&[][..], |shell| shell.points());
     let places = points.iter().map(|&point| pose.transform_point(point));
@@ -381,7 +392,7 @@ fn above_pit(model: &Model, pose: Pose, half: f32) -> f32 {
     above.fold(f32::INFINITY, f32::min)
 }
 
-/// Half the side of the pit in which bodies of a metre are heaped, for so many of them \[m\].
+/// Returns half the side of the pit in which a number of metre-sized bodies are heaped \[m\].
 fn half_side(bodies: usize) -> f32 {
     0.45 * (bodies as f32).sqrt().max(4.0)
 }
@@ -395,7 +406,8 @@ fn heap(
 ) -> Result<(), Problem> {
     let half = half_side(options.bodies);
     let (mut world, fields) = world_for(kind, options);
-    // Rapier recycles the contacts with a box, but never those with a half-space, whose box has no end.
+    // Rapier recycles contacts with a box, but never those with a half-space, whose AABB is
+    // unbounded.
     if options.floor == "plane" {
         let plane = SharedShape::halfspace(Vector::Y);
         world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(plane));
@@ -405,6 +417,7 @@ fn heap(
             ColliderBuilder::cuboid(half + 1.0, 1.0, half + 1.0),
         );
     }
+    // Four walls around the pit.
     for (along, out) in [(Vector::X, Vector::Z), (Vector::Z, Vector::X)] {
         for side in [-1.0, 1.0] {
             let wall = half * (along + Vector::Y * 8.0) + 0.5 * out + along;
@@ -416,7 +429,7 @@ fn heap(
     }
     let shape = model.collider(kind)?;
     let mut random = Random::new(options.seed);
-    // In layers, no two within reach of each other: a metre and a bit apart, turned at random.
+    // Layers of bodies turned at random, spaced so that no two can touch at the start.
     let spacing = 1.5f32;
     let row = ((2.0 * half - 1.4) / spacing).floor().max(1.0) as usize + 1;
     let mut bodies = Vec::new();
@@ -437,6 +450,7 @@ fn heap(
         );
         bodies.push(body);
     }
+    // Simulate, and record step times and the lowest point below floor and walls.
     let mut times = Vec::new();
     let mut lowest = 0.0f32;
     for _ in 0..options.steps {
@@ -451,6 +465,7 @@ fn heap(
         mean(&times),
         mean(&times[options.steps - options.steps.div_ceil(4)..]),
     );
+    // Judge the final state: bodies lost, and depths of those that remain.
     let poses: Vec<Pose> = bodies.iter().map(|&body| pose_of(&world, body)).collect();
     let is_lost = |pose: &Pose| !pose.translation.is_finite() || pose.translation.y < 0.0;
     let lost = poses.iter().filter(|pose| is_lost(pose)).count();
@@ -491,11 +506,11 @@ fn heap(
     Ok(())
 }
 
-/// How deep bodies are in each other and in the floor, of those that are \[m\].
+/// Returns the penetration depths of all bodies that are in each other or in the floor \[m\].
 fn depths(model: &Model, poses: &[Pose]) -> Result<Vec<f32>, Problem> {
     let mut scratch = SeparationScratch::default();
     let settings = SeparationSettings {
-        // Bodies apart need no number.
+        // Pairs that are apart need no value.
         threshold: None,
         ..SeparationSettings::to_within(TOLERANCE)
     };
@@ -529,7 +544,8 @@ fn depths(model: &Model, poses: &[Pose]) -> Result<Vec<f32>, Problem> {
     Ok(depths)
 }
 
-/// Poses of a body in which it just touches another of its kind, come from any side.
+/// Returns poses in which a body just touches another of its kind, approached from random
+/// directions.
 fn touching(field: &FieldShape) -> Result<Vec<Pose>, Problem> {
     let mut random = Random::new(11);
     let mut scratch = SeparationScratch::default();
@@ -550,7 +566,7 @@ fn touching(field: &FieldShape) -> Result<Vec<Pose>, Problem> {
                 b: field.shape(),
                 a_from_b: at(between),
             };
-            // A few millimetres deep, as bodies at rest are.
+            // A few millimetres deep, like bodies at rest.
             if separation(&pair, &settings, &mut scratch)?.separation < -0.002 {
                 inside = between;
             } else {
@@ -562,7 +578,7 @@ fn touching(field: &FieldShape) -> Result<Vec<Pose>, Problem> {
     Ok(poses)
 }
 
-/// Microseconds of CPU for the manifolds of a pair, on average; the least of three rounds.
+/// Returns the mean CPU time for the manifolds of a pair, the least of three rounds \[µs\].
 fn pair_cost(kind: Kind, model: &Model, poses: &[Pose]) -> Result<f64, Problem> {
     let shape = model.collider(kind)?;
     let (ours, rapiers) = (FieldDispatcher::default(), DefaultQueryDispatcher);
@@ -577,10 +593,10 @@ fn pair_cost(kind: Kind, model: &Model, poses: &[Pose]) -> Result<f64, Problem> 
             let mut manifolds: Vec<ContactManifold<(), ()>> = Vec::new();
             let mut workspace = None;
             for step in 0..STEPS_OF_A_PAIR {
-                // As bodies at rest stir.
+                // Small motions, like those of bodies at rest.
                 let aside = 2e-4 * (step as f32) * DVec3::ONE.normalize().as_vec3();
                 let place = RapierPose::from_parts(pose.translation + aside, pose.rotation);
-                // What it costs to find contacts, not to remember them.
+                // Measure the search for contacts, not their reuse.
                 ours.forget();
                 dispatcher
                     .contact_manifolds(

@@ -1,12 +1,21 @@
-//! A shell at rest on a plane, what a budget costs and gives, and how cost grows. Markdown to stdout, CSV and pictures to files.
+//! Measures a shell at rest on a plane, the cost and error of time budgets, and how cost grows.
+//! Markdown to stdout, CSV and pictures to files.
 //!
-//! `resting [--mesh FILE] [--queries N] [--poses N] [--only resting|budget|pair] [--csv FILE] [--pictures FOLDER]`
+//! ```text
+//! resting [--mesh FILE] [--queries N] [--poses N] [--only resting|budget|pair] [--csv FILE]
+//!         [--pictures FOLDER]
+//! ```
 //!
-//! Input: a closed mesh, by default the bunny of `TOUCHFIELD_MESHES`, else a knot of as many faces.
-//! Output: CPU microseconds a query, of every point and of the tree, over the size of the shell; times and errors under budgets; cost of a pair of bodies
-//! over shell points and over resolution. Cost: minutes. Not for: peers (`bench/peers/contact_run`).
+//! Input: a closed mesh, by default the bunny of `TOUCHFIELD_MESHES`, or without it a knot of as
+//! many faces.
+//! Output: CPU microseconds per query, with all points and with the tree, over the size of the
+//! shell; times and errors under budgets; the cost of a pair of bodies over shell points and over
+//! resolution.
+//! Cost: minutes.
+//! Not for: comparison with other libraries (`bench/peers/contact_run`).
 //!
-//! Resting poses are turned at random, and lowered until the deepest point of the shell is 0.1 % of the diagonal below the plane.
+//! Resting poses are turned at random, and lowered until the deepest point of the shell is 0.1 % of
+//! the diagonal below the plane.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -32,17 +41,17 @@ use touchfield_bench::models;
 use touchfield_conformance::plot::{self, Panel, Series};
 use touchfield_conformance::random::Random;
 
-/// Points of the shells, of which the third is document 003's.
+/// Numbers of shell points; the third is that of \[Sagardia2014\].
 const POINTS: [u32; 5] = [1_000, 10_000, 35_000, 100_000, 1_000_000];
-/// Points of the shell that budgets are tried on.
+/// Points of the shell that budgets are measured on.
 const BUDGET_POINTS: u32 = 35_000;
-/// Budgets \[µs\].
+/// Time budgets \[µs\].
 const BUDGETS: [u32; 7] = [5, 10, 20, 50, 100, 200, 500];
 /// Nodes along the longest side.
 const RESOLUTIONS: [u32; 4] = [32, 64, 128, 256];
-/// Depth at rest, of the diagonal of the mesh.
+/// Depth at rest, as a share of the diagonal of the mesh.
 const DEPTH: f64 = 1e-3;
-/// Of what one contact stands for, of the diagonal of the mesh.
+/// Merge radius of contacts, as a share of the diagonal of the mesh.
 const DETAIL: f64 = 0.03;
 
 type Problem = Box<dyn Error>;
@@ -85,13 +94,13 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a part is to be measured.
+    /// Returns whether a part is to be measured.
     fn wants(&self, part: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only == part)
     }
 }
 
-/// Two bodies in some poses.
+/// Two bodies in a list of poses.
 struct Scene<'a> {
     a: &'a Shape,
     b: &'a Shape,
@@ -100,7 +109,8 @@ struct Scene<'a> {
 
 fn main() -> Result<(), Problem> {
     let options = Options::read()?;
-    // The clock is that of one thread, so no other may help: methods that split their work would seem faster than they are.
+    // The clock measures one thread, so no other thread may share the work: methods that split
+    // their work would seem faster than they are.
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     (alone.install(|| measure(&options).map_err(|problem| problem.to_string())))?;
     Ok(())
@@ -111,6 +121,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     let mesh = &reference.mesh;
     println!("{}, {} faces.\n", reference.name, mesh.faces.len());
     let mut csv = String::from("scene,method,shell_points,nodes,budget_us,figure,value\n");
+    // Bake all fields and shells once; the parts below combine them.
     let fields: Vec<DenseGrid> = (RESOLUTIONS.iter())
         .map(|&nodes| field_of(mesh, nodes))
         .collect::<Result<_, _>>()?;
@@ -124,6 +135,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
     };
     let diagonal = mesh.bounds().diagonal();
 
+    // Resting on a plane, over the number of points.
     if options.wants("resting") {
         println!(
             "| shell points | every point [µs] | tree [µs] | times as fast | contacts | with detail [µs] | contacts |\n|--:|--:|--:|--:|--:|--:|--:|"
@@ -165,6 +177,7 @@ fn measure(options: &Options) -> Result<(), Problem> {
         resting_growth.push([count as f64, every.micros, tree.micros, few.micros]);
     }
 
+    // Budgets, for a resting body and for a deep pair.
     let shape = with(2, 2);
     let rest = Scene {
         a: &plane,
@@ -182,10 +195,12 @@ fn measure(options: &Options) -> Result<(), Problem> {
         let rows = budgets(name, scene, options.queries, diagonal, &mut csv)?;
         panels.push(budget_panel(name, &rows));
     }
+    // Growth with points and with resolution.
     let growth = match options.wants("pair") {
         true => growth(mesh, &shells, &with, options.poses, &mut csv)?,
         false => Growth::default(),
     };
+    // Pictures and CSV.
     if let Some(folder) = &options.pictures {
         if options.wants("budget") {
             fs::write(folder.join("budget.svg"), plot::svg(&[panels]))?;
@@ -224,7 +239,7 @@ fn shell_with(mesh: &TriangleMesh, field: &DenseGrid, points: u32) -> Result<Poi
     Ok(shell_of_mesh(mesh, field, &settings)?)
 }
 
-/// Turned at random, the lowest point `depth` below z = 0.
+/// Returns poses turned at random, with the lowest point `depth` below z = 0.
 fn resting(shell: &PointShell, depth: f64, count: usize) -> Vec<Pose> {
     let mut random = Random::new(1);
     let pose = |_| {
@@ -239,7 +254,7 @@ fn resting(shell: &PointShell, depth: f64, count: usize) -> Vec<Pose> {
     (0..count).map(pose).collect()
 }
 
-/// Turned at random about middles a fifth of the diagonal apart.
+/// Returns poses turned at random, with centres a fifth of the diagonal apart.
 fn deep(mesh: &TriangleMesh, count: usize) -> Vec<Pose> {
     let mut random = Random::new(2);
     let middle = mesh.bounds().center().as_vec3();
@@ -255,7 +270,7 @@ fn deep(mesh: &TriangleMesh, count: usize) -> Vec<Pose> {
     (0..count).map(pose).collect()
 }
 
-/// Come from afar until the deepest shell point is `depth` inside.
+/// Returns poses approached from afar until the deepest shell point is `depth` inside.
 fn shallow(shape: &Shape, depth: f32, count: usize) -> Vec<Pose> {
     let points = shape.shell().map_or(&[][..], PointShell::points);
     let middle = shape.solid().center();
@@ -288,18 +303,19 @@ fn shallow(shape: &Shape, depth: f32, count: usize) -> Vec<Pose> {
     (0..count).map(pose).collect()
 }
 
-/// Of a query, on average.
+/// Mean cost of a query.
 struct Cost {
     micros: f64,
     contacts: f64,
 }
 
-/// CPU time of one thread over all poses, the least of three rounds after one that only warms up.
+/// Measures the CPU time of one thread over all poses: the least of three rounds after one warm-up
+/// round.
 fn cost(scene: &Scene<'_>, method: Method, repeats: usize) -> Result<Cost, Problem> {
     cost_to(scene, method, 0.0, repeats)
 }
 
-/// The same, one contact standing for those within `detail` \[m\].
+/// Measures the cost as [`cost`] does, with contacts merged within `detail` \[m\].
 fn cost_to(
     scene: &Scene<'_>,
     method: Method,
@@ -337,7 +353,7 @@ fn cost_to(
     })
 }
 
-/// What a budget cost and gave; errors of the diagonal.
+/// Cost and result of one budget; errors are shares of the diagonal.
 struct BudgetRow {
     micros: u32,
     mean_error: f64,
@@ -364,6 +380,7 @@ fn budgets(
         method: Method::ShellTraversal,
         ..Default::default()
     };
+    // Reference: the deepest contact of every pose, without a budget.
     let mut truth = Vec::new();
     for &a_from_b in &scene.poses {
         let pair = Pair {
@@ -378,6 +395,7 @@ fn budgets(
                 .map_or(0.0, |contact| f64::from(contact.separation)),
         );
     }
+    // Queries under each budget, cycling through the poses.
     let mut rows = Vec::new();
     for micros in BUDGETS {
         settings.budget = Some(Duration::from_micros(micros.into()));
@@ -402,6 +420,7 @@ fn budgets(
             worst = worst.max(error);
             whole += usize::from(out.outcome == Outcome::Complete);
         }
+        // Percentiles, and the control that only reads the clock.
         let slowest = slowest_pose(&times, scene.poses.len());
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times[((share * queries as f64) as usize).min(queries - 1)];
@@ -444,8 +463,8 @@ fn budgets(
     Ok(rows)
 }
 
-/// The median of the times of a pose, of the pose where it is largest: what the queries themselves take, whatever the machine adds to some of them. Times go round
-/// the poses.
+/// Returns the median time of the slowest pose: the cost of the queries themselves, without what
+/// the machine adds to some of them. `times` cycles through the poses.
 fn slowest_pose(times: &[f64], poses: usize) -> f64 {
     let median = |pose: usize| {
         let mut own: Vec<f64> = times.iter().skip(pose).step_by(poses).copied().collect();
@@ -455,7 +474,8 @@ fn slowest_pose(times: &[f64], poses: usize) -> f64 {
     (0..poses).map(median).fold(0.0, f64::max)
 }
 
-/// CPU microseconds of a loop that stops after so many by the wall clock, at 99.9 %: what the machine adds.
+/// Returns the 99.9th percentile of the CPU time of a loop that stops after `micros` by the wall
+/// clock \[µs\]: what the machine adds.
 fn clock_loop(micros: u32, queries: usize) -> f64 {
     let budget = Duration::from_micros(micros.into());
     let mut times: Vec<f64> = (0..queries)
@@ -490,7 +510,7 @@ fn budget_panel(name: &str, rows: &[BudgetRow]) -> Panel {
     }
 }
 
-/// Cost of a shallow pair, over shell points and over nodes a side.
+/// Cost of a shallow pair, over shell points and over nodes per side.
 #[derive(Default)]
 struct Growth {
     points: Vec<[f64; 3]>,

@@ -1,10 +1,14 @@
-//! How fast stored fields answer in batches, beside the dense grid of the same cells, in one run on one core: `sampling [NODES...]`.
+//! Compares stored fields in batched queries with the dense grid of the same cells, in one run on
+//! one core: `sampling [NODES...]`.
 //!
-//! Input: nodes along a side of a grid around a sphere. Output: Markdown on stdout: million answers a CPU second, and what part of the dense
-//! grid's speed that is. Cost: a few seconds a size.
+//! Input: nodes along a side of a grid around a sphere.
+//! Output: Markdown on stdout: million samples per CPU second, and the ratio to the speed of the
+//! dense grid.
+//! Cost: a few seconds per size.
 //! Not for: single look-ups and lines, which `benches/sample.rs` measures too.
 //!
-//! Kinds take turns, so that what else runs on the machine meets all of them alike; the best of several turns counts.
+//! Kinds take turns, so that other load on the machine affects all of them alike; the best of
+//! several turns counts.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -16,9 +20,9 @@ use glam::Vec3;
 use touchfield::field::{Field, TaylorGrid};
 use touchfield_bench::{models, points};
 
-/// Points a batch: as many as a pointshell has; the batch itself stays in the cache.
+/// Points per batch: as many as a point shell has; the batch itself stays in the cache.
 const POINTS: usize = 4096;
-/// Turns of each kind, and batches a turn.
+/// Turns per kind, and batches per turn.
 const TURNS: usize = 40;
 const BATCHES: usize = 40;
 
@@ -36,12 +40,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for nodes in sizes {
         let sphere = models::sphere_grid(nodes)?;
         let taylor = TaylorGrid::from_dense(&sphere)?;
-        // In large pages where it is large, as baked fields are.
+        // In huge pages if it is large, like baked fields.
         let grid = taylor.to_dense()?;
         let sparse = models::sphere_blocks(&sphere)?;
         let bounds = grid.bounds().as_daabb();
         let random = points::in_box_f32(bounds, POINTS, 2);
-        // Within the band: all in blocks.
+        // Points within the narrow band, so all of them lie in blocks.
         let width = 3.0 * grid.layout().cell_size;
         let near: Vec<Vec3> = points::in_box_f32(bounds, 400 * POINTS, 4)
             .into_iter()
@@ -64,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Million answers a CPU second.
+/// Returns million samples per CPU second.
 fn speeds<const N: usize>(
     fields: [&dyn Field; N],
     points: &[Vec3],

@@ -1,13 +1,19 @@
-//! Trees over shells: what they cost to build, how tight their spheres are, and how many are looked at in a contact. Markdown to stdout.
+//! Measures trees over shells: the cost of building them, how tight their spheres are, and how many
+//! are visited in a contact query. Markdown to stdout.
 //!
 //! `shell [--mesh FILE] [--points N] [--poses N] [--large N]`
 //!
-//! Input: a closed mesh, by default the bunny of `TOUCHFIELD_MESHES`, else a knot of as many faces.
-//! Output: a row for each builder and cluster size; the levels of both at the default size; and what each sampling gives.
-//! Cost: minutes, most of it to find touching poses. Not for: the time of a query, which the methods' own benches give.
+//! Input: a closed mesh, by default the bunny of `TOUCHFIELD_MESHES`, or without it a knot of as
+//! many faces.
+//! Output: a row for each builder and cluster size; the levels of both at the default size; and the
+//! quality of each sampling.
+//! Cost: minutes, most of it to find touching poses.
+//! Not for: the time of a query, which the benches of the methods measure.
 //!
-//! Shell and field are of the same mesh. Poses are random; the one body is then moved along a random direction until its deepest shell point is a cell
-//! deep in the field of the other. A sphere is looked at when the one above it reaches the field's surface; of a leaf that does, all points.
+//! Shell and field come from the same mesh. Poses are random; one body is then moved along a random
+//! direction until its deepest shell point is one cell deep in the field of the other. A sphere is
+//! visited when its parent reaches the surface of the field; all points of a leaf that reaches it
+//! are visited.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 
@@ -71,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     trees(mesh, &field, &options)
 }
 
-/// What each way to make points costs and gives.
+/// Prints the cost and the quality of each sampling method.
 fn samplings(
     mesh: &TriangleMesh,
     field: &DenseGrid,
@@ -140,6 +146,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
         };
         clock::timed(|| shell_of_mesh(mesh, field, &settings))
     };
+    // The same poses for all trees.
     let first = built(TreeBuilder::Spatial, 4).0?;
     let poses = touching_poses(&first, field, options.poses);
     println!(
@@ -149,6 +156,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
         ("chain", TreeBuilder::Chain),
         ("spatial", TreeBuilder::Spatial),
     ];
+    // One row per builder and cluster size.
     for (name, tree) in builders {
         for cluster_size in [2, 3, 4, 6, 8, 16] {
             let (shell, spent) = built(tree, cluster_size);
@@ -177,6 +185,7 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
     println!(
         "\n| tree, clusters of 4 | level | nodes | mean radius | largest radius | covered within |\n|---|--:|--:|--:|--:|--:|"
     );
+    // The levels of both trees at the default cluster size.
     for (name, tree) in builders {
         let shell = built(tree, 4).0?;
         let root = shell.tree().nodes()[0].radius;
@@ -195,7 +204,8 @@ fn trees(mesh: &TriangleMesh, field: &DenseGrid, options: &Options) -> Result<()
     Ok(())
 }
 
-/// Poses of the shell in the frame of the field in which its deepest point is a cell deep.
+/// Returns poses of the shell in the frame of the field in which its deepest point is one cell
+/// deep.
 fn touching_poses(shell: &PointShell, field: &DenseGrid, count: usize) -> Vec<Pose> {
     let depth = field.layout().cell_size;
     let far = 2.0 * field.bounds().diagonal();
@@ -230,7 +240,7 @@ fn touching_poses(shell: &PointShell, field: &DenseGrid, count: usize) -> Vec<Po
     (0..count).into_par_iter().map(pose).collect()
 }
 
-/// Spheres and points that a search for all points inside the field looks at.
+/// Returns the numbers of spheres and points that a search for all points inside the field visits.
 fn looked_at(shell: &PointShell, field: &DenseGrid, pose: &Pose) -> (usize, usize) {
     let nodes = shell.tree().nodes();
     let (mut spheres, mut points) = (0, 0);

@@ -1,17 +1,27 @@
-//! What a tolerance costs and whether it is kept: every closed model at several tolerances, against the exact distance. Markdown to stdout.
+//! Measures the cost of a tolerance and checks that it is kept: every closed model at several
+//! tolerances, against the exact distance. Markdown to stdout.
 //!
-//! `tolerance [--models FOLDER] [--without WORD] [--only WORD] [--shares 1e-2,1e-3] [--points N] [--surface N] [--max-memory BYTES] [--bake-limit SECONDS]
-//! [--csv FILE] [--seconds SECONDS]`
+//! ```text
+//! tolerance [--models FOLDER] [--without WORD] [--only WORD] [--shares 1e-2,1e-3] [--points N]
+//!           [--surface N] [--max-memory BYTES] [--bake-limit SECONDS] [--csv FILE]
+//!           [--seconds SECONDS]
+//! ```
 //!
-//! Input: the built-in models and all mesh files of the folder but for those whose path has a word in it; those that are not closed are named and left out.
-//! Output: a row for each model and tolerance, which is a share of the diagonal of the model's box; and one for each in conservative mode.
-//! Cost: a fine tolerance takes a minute and hundreds of megabytes for one model. Not for: a quick look (`touchfield bake --tolerance`).
+//! Input: the generated models and all mesh files of the folder, except those whose path contains
+//! the word of `--without`; meshes that are not closed are named and left out.
+//! Output: a row for each model and tolerance, which is a share of the diagonal of the model's box;
+//! and one for each in conservative mode.
+//! Cost: a fine tolerance takes a minute and hundreds of megabytes for one model.
+//! Not for: a quick look (`touchfield bake --tolerance`).
 //!
-//! With `--csv` rows are also kept in a file, and those it has already are not measured again; `--seconds` begins nothing new after so long. So a long
-//! table can be made in pieces. A bake that takes more CPU seconds than `--bake-limit` is given up, which its row says.
+//! With `--csv` rows are also kept in a file, and those already there are not measured again;
+//! `--seconds` starts nothing new after that time. Together they allow a long table to be made in
+//! pieces. A bake that takes more CPU seconds than `--bake-limit` is cancelled, and its row says
+//! so.
 //!
-//! Half of the points lie within three of the finest cells from the surface. The exact distance comes from the hierarchy; a part of the points is
-//! measured against every triangle too, by other formulas ([`MeshTruth`]), sign included.
+//! Half of the points lie within three of the finest cells from the surface. The exact distance
+//! comes from the hierarchy; some of the points are also measured against every triangle, by other
+//! formulas ([`MeshTruth`]), sign included.
 
 #![expect(clippy::print_stdout, reason = "a program: its result goes there")]
 #![expect(clippy::print_stderr, reason = "how far it is goes there")]
@@ -37,10 +47,11 @@ use touchfield_conformance::random::Random;
 
 /// Pairs of point and triangle that brute force may take for each field.
 const BRUTE_FORCE: usize = 10_000_000;
-/// Blocks that are looked at one by one, and random points in each of their cells, besides the middle.
+/// Blocks that are examined one by one, and random points in each of their cells, in addition to
+/// the cell centre.
 const BLOCKS: usize = 200;
 const POINTS_A_CELL: usize = 8;
-/// Share of the diagonal that conservative mode is tried at.
+/// Tolerance used in conservative mode, as a share of the diagonal.
 const CONSERVATIVE: f64 = 1e-3;
 
 struct Options {
@@ -132,11 +143,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In the place of a tolerance: why a model has no rows, and what conservative mode gives.
+/// Entries in the tolerance column: a model left out, and a result of conservative mode.
 const LEFT_OUT: &str = "left out";
 const CONSERVATIVELY: &str = "conservative";
 
-/// Columns of the file. The note says why a row has no figures; it alone may hold commas.
+/// Columns of the file. The note says why a row has no figures; only the note may contain commas.
 const COLUMNS: [&str; 12] = [
     "model",
     "tolerance",
@@ -151,10 +162,10 @@ const COLUMNS: [&str; 12] = [
     "brute_force",
     "note",
 ];
-/// Figures of a row at a tolerance: the columns but for model, tolerance and note.
+/// Number of figures of a row: all columns except model, tolerance and note.
 const FIGURES: usize = COLUMNS.len() - 3;
 
-/// One row of the file. Figures are as they are printed; those that were not measured are empty.
+/// One row of the file. Figures are as printed; those that were not measured are empty.
 #[derive(Clone, Default)]
 struct Row {
     model: String,
@@ -183,14 +194,14 @@ impl Row {
 
     fn line(&self) -> String {
         let figures = self.figures.join(",");
-        // A comma in a name would move all figures by a column.
+        // A comma in a name would shift all figures by a column.
         let model = self.model.replace(',', "_");
         let note = self.note.replace('"', "'");
         format!("{model},{},{figures},\"{note}\"", self.tolerance)
     }
 }
 
-/// Rows that were measured, as they stand in the file.
+/// Rows already measured, as they are in the file.
 struct Known {
     path: Option<PathBuf>,
     rows: Vec<Row>,
@@ -278,7 +289,7 @@ fn print_tables(models: &[(String, TriangleMesh)], known: &Known, options: &Opti
     }
 }
 
-/// Built-in ones, then those of the folder, by name.
+/// Returns the generated models, then those of the folder, by name.
 fn models(options: &Options) -> Result<Vec<(String, TriangleMesh)>, Box<dyn Error>> {
     let mut models = Vec::new();
     for model in generate::catalogue() {
@@ -297,7 +308,7 @@ fn models(options: &Options) -> Result<Vec<(String, TriangleMesh)>, Box<dyn Erro
         paths.retain(|path| !is_without(path));
         paths.sort();
         for path in paths {
-            // Files that are no meshes, or broken ones on purpose, are no models.
+            // Skip files that are not meshes, or are broken on purpose.
             if let Ok(mesh) = read_file(&path, &Limits::default()) {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 models.push((name.into_owned(), mesh));
@@ -347,7 +358,7 @@ fn baked(
     )
 }
 
-/// The row of a model at a tolerance; or why it has none.
+/// Returns the row of a model at a tolerance, or the reason why it has none.
 fn one_row(
     name: &str,
     mesh: &TriangleMesh,
@@ -404,11 +415,11 @@ fn one_row(
 }
 
 struct Checked {
-    /// \[m\]
+    /// Largest error \[m\].
     worst: f64,
     /// Points whose error exceeds the bound of their block.
     broken: usize,
-    /// Points that were measured against every triangle, and how many of those break the bound.
+    /// Points measured against every triangle, and how many of those exceed the bound.
     brute_force: usize,
     brute_force_broken: usize,
 }
@@ -466,14 +477,15 @@ fn on_surface(mesh: &TriangleMesh, random: &mut Random) -> DVec3 {
     (weights.x * a + weights.y * b + weights.z * c) / weights.element_sum()
 }
 
-/// Where a block begins, and the side of its cells \[m\].
+/// Origin of a block, and the side of its cells \[m\].
 struct Placed {
     block: u32,
     origin: DVec3,
     cell_size: f64,
 }
 
-/// What is proven of a block over the worst that is found in it, for the median of blocks chosen at random.
+/// Returns the ratio of the proven bound of a block to the worst error found in it: the median over
+/// random blocks.
 fn median_ratio(exact: &ExactDistance, field: &SparseBlocks) -> f64 {
     let placed = placed_blocks(field);
     let mut random = Random::new(8);
@@ -491,7 +503,7 @@ fn median_ratio(exact: &ExactDistance, field: &SparseBlocks) -> f64 {
         for index in 0..side.pow(3) {
             if own.children == PLAIN || parts.children[(own.children + index) as usize] == PLAIN {
                 let cell = UVec3::new(index % side, index / side % side, index / side / side);
-                // Interpolation is most often worst in the middle.
+                // Interpolation is most often worst in the centre of a cell.
                 let middle = cell.as_dvec3() + 0.5;
                 let mut places = vec![middle];
                 for _ in 0..POINTS_A_CELL {
@@ -504,7 +516,7 @@ fn median_ratio(exact: &ExactDistance, field: &SparseBlocks) -> f64 {
                 );
             }
         }
-        // All its cells are replaced: its error matters nowhere.
+        // All cells of the block are replaced by finer ones, so its error is irrelevant.
         if points.is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Prints docs/images/convergence.svg, with the bunny when the folder of models has it.
+//! Prints docs/images/convergence.svg, including the bunny if the folder of models has it.
 #![allow(clippy::print_stdout, reason = "the picture is the output")]
 
 use touchfield_conformance::{convergence, meshes};

@@ -1,4 +1,4 @@
-//! Prints docs/images/manifold.svg; with `--table` the numbers instead.
+//! Prints docs/images/manifold.svg, or with `--table` the numbers.
 #![allow(clippy::print_stdout, reason = "the picture is the output")]
 
 use touchfield_conformance::patches::Kind;

@@ -1,9 +1,11 @@
-//! Suites that every field, method and back end must pass, and the truth they are held against.
+//! Suites that every field, method and back end must pass, and the ground truth they are compared
+//! with.
 //!
-//! Development only. Four rooms: `truth`, right answers written apart from the library, in `f64`, so
-//! that agreement means something; `inputs`, what the library is tried on; `suites`, what every field
-//! and every bake must keep; `accuracy`, how far answers are from the truth, for docs/ACCURACY.md.
-//! Tests name a module without its room: `touchfield_conformance::closed_forms`.
+//! For development only. There are four modules. `truth` computes right answers independently of
+//! the library, in `f64`, so that agreement is meaningful. `inputs` holds the test inputs. `suites`
+//! checks what every field and every bake must satisfy. `accuracy` measures how far answers are
+//! from the truth, for docs/ACCURACY.md. Their submodules are re-exported, so tests write
+//! `touchfield_conformance::closed_forms`.
 
 pub mod accuracy;
 pub mod inputs;

@@ -1,4 +1,5 @@
-//! Settings and meshes that make no sense: a typed error that names cause and way out, never a panic or a wait.
+//! Settings and meshes that make no sense give a typed error that names the cause and a way out,
+//! never a panic or a long wait.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -18,7 +19,8 @@ use touchfield::mesh::TriangleMesh;
 use touchfield_conformance::bake_suite::bake_quietly;
 use touchfield_conformance::meshes::*;
 
-/// Small, so that a size that slips through does not take the machine down.
+/// Returns settings with a small memory limit, so that a size that is not refused does not exhaust
+/// the machine.
 fn settings(resolution: Resolution, padding: u32) -> BakeSettings {
     BakeSettings {
         resolution,
@@ -35,7 +37,7 @@ fn soup_of(vertices: Vec<DVec3>) -> TriangleMesh {
     TriangleMesh { vertices, faces }
 }
 
-/// An error with a message of some length, or a field whose numbers are numbers.
+/// Bakes, and checks that the result is an error with a message or a field with finite values.
 #[track_caller]
 fn answers(mesh: &TriangleMesh, settings: &BakeSettings) -> Option<BakeError> {
     match bake_quietly(mesh, settings) {
@@ -154,7 +156,7 @@ fn meshes_without_surface_size_or_numbers() {
             vertices: 3
         }))
     ));
-    // A vertex that is no number but belongs to no face does no harm.
+    // A vertex with NaN that belongs to no face does no harm.
     let mut stray = cube(1);
     stray.vertices.push(DVec3::NAN);
     assert_eq!(answers(&stray, &settings(Resolution::Nodes(12), 2)), None);
@@ -188,7 +190,7 @@ fn thin_meshes_bake_as_sheets() {
     }
 }
 
-/// A cube of this size, or a way out.
+/// Checks that a cube of this size bakes, or that the error names a way out.
 fn check_size(size: f64) {
     let error = answers(
         &squeezed(cube(1), DVec3::splat(size)),

@@ -1,13 +1,14 @@
-//! docs/ACCURACY.md says what the code gives.
+//! docs/ACCURACY.md agrees with what the code measures.
 
 use std::fs;
 use std::path::Path;
 
-/// How much a measured figure may differ from the one in the document, as a share: another platform's sine moves the random
-/// points by a last place, and with them the worst; and where blocks are needed, and with them bytes.
+/// Allowed difference of a measured figure from the one in the document, as a share. On another
+/// platform `sin` may move the random points by a last place, which changes the worst error, and
+/// the blocks that are needed, which changes the bytes.
 const MEASURED: f64 = 0.5;
 
-/// Whether two cells of a table say the same.
+/// Returns whether two cells of a table agree.
 fn same(header: &str, written: &str, found: &str) -> bool {
     let number = |cell: &str| cell.parse::<f64>().ok();
     match (number(written), number(found)) {

@@ -1,4 +1,5 @@
-//! The error bound of baked grids at random points, inside and outside, closed meshes and broken ones.
+//! The error bound of baked grids at random points, inside and outside, for closed and broken
+//! meshes.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -39,11 +40,12 @@ fn bound_of(
             baked.field.error_bound()
         ));
     }
-    // A mesh far from the origin is baked in a frame of its own, in which the truth is computed too.
+    // A mesh far from the origin is baked in a frame of its own. The truth is computed there.
     let mut mesh = mesh.clone();
     mesh.move_to_frame_at(baked.provenance.origin);
     let mesh = &mesh;
-    // Brute force where the truth is the winding number and there are few faces; else what exact_bake.rs has tested.
+    // Brute force where the truth is the winding number and there are few faces; else the exact
+    // distance, which exact_bake.rs tests.
     if mesh.faces.len() <= 40 && meshes::is_closed(mesh) && mesh.signed_volume() > 0.0 {
         let truth = MeshTruth::of(mesh);
         return check_bound(
@@ -238,7 +240,8 @@ fn check_broken(wanted: impl Fn(&str, SignChoice) -> bool) {
     tally.finish();
 }
 
-/// Open sheets that wind around, or stand in the way of all rays from, points outside their own box.
+/// Returns whether a mesh is an open sheet that winds around points outside its own box, or stands
+/// in the way of all rays from them.
 fn reaches_out_of_its_box(name: &str, sign: SignChoice) -> bool {
     name.contains("sheet")
         || name.contains("half ball")
@@ -252,7 +255,8 @@ fn the_bound_holds_on_broken_meshes() {
     });
 }
 
-/// Soups whose sign, by a method that is not meant for them, changes back and forth within a cell.
+/// Returns whether a mesh is a soup whose sign, by a method not meant for it, changes back and
+/// forth within a cell.
 fn tears_between_nodes(name: &str, sign: SignChoice) -> bool {
     (name.contains("soup") || name.contains("half flipped")) && sign != SignChoice::Auto
 }

@@ -1,4 +1,5 @@
-//! Broad phases against all pairs of boxes: the same pairs in the same order, whatever happened before.
+//! Broad phases compared with all pairs of boxes: the same pairs in the same order, whatever
+//! happened before.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests: a failed unwrap is a failed test"
@@ -9,7 +10,7 @@ use touchfield::broad::{AabbTree, BoxId, BroadError, BroadPhase, SweepAndPrune};
 use touchfield::geom::Aabb;
 use touchfield_conformance::random::Random;
 
-/// Every box against every other, coordinate by coordinate in `f64`.
+/// Tests every box against every other, coordinate by coordinate in `f64`.
 fn all_pairs(boxes: &[Option<Aabb>]) -> Vec<[BoxId; 2]> {
     let mut pairs = Vec::new();
     for (first, a) in boxes.iter().enumerate() {
@@ -86,7 +87,8 @@ impl Checked {
     }
 }
 
-/// Of all sizes; sometimes flat, a point, or endless along an axis or everywhere.
+/// Returns a random box of any size; sometimes flat, a point, or unbounded along an axis or
+/// everywhere.
 fn random_box(random: &mut Random) -> Aabb {
     let center = random
         .in_box(DVec3::splat(-10.0), DVec3::splat(10.0))
@@ -123,7 +125,7 @@ fn any_history_gives_all_pairs() {
                 (0..=1, Some(place)) => checked.remove(place),
                 (2..=3, Some(place)) => checked.update(place, random_box(&mut random)),
                 (4..=6, Some(place)) => {
-                    // Most move a little.
+                    // Most boxes move a little.
                     let before = checked.boxes[place].unwrap();
                     let step = 0.1 * random.unit_vector().as_vec3();
                     let moved = Aabb::new(before.min + step, before.max + step);
@@ -169,7 +171,7 @@ fn a_moving_crowd_gives_all_pairs_at_every_step() {
             }
             checked.check(&format!("step {step}"));
         }
-        // The world turns on its side: another axis is the widest.
+        // The world is tilted, so that another axis is the widest.
         for (index, place) in places.iter().enumerate() {
             let center = DVec3::new(0.01 * place.x, 100.0 * place.y, place.z);
             checked.update(
@@ -253,7 +255,7 @@ fn the_tree_stays_low_when_boxes_come_sorted() {
     }
     // A balanced binary tree of 20,000 leaves has 15 levels.
     assert!(tree.height() <= 30, "{}", tree.height());
-    // And after all but the last moved to the other end.
+    // The same after all but the last moved to the other end.
     for i in 0..count {
         tree.update(BoxId(i), at(2 * count - i)).unwrap();
     }

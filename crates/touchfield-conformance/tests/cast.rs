@@ -1,4 +1,5 @@
-//! Times of impact: closed forms against exact times in `f64`, starts in contact, and what is refused.
+//! Times of impact: closed forms compared with exact times in `f64`, starts in contact, and refused
+//! inputs.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ fn ask(a: &Shape, b: &Shape, motion: &PairMotion, settings: &CastSettings) -> Ca
     cast(a, b, motion, settings, &mut CastScratch::default()).unwrap()
 }
 
-/// Holds one cast against the truth. Returns whether it hit.
+/// Compares one cast with the truth. Returns whether it hit.
 fn check(case: &Case, found: &Cast) -> bool {
     let truth = case.truth();
     let (target, tolerance) = (f64::from(case.target), f64::from(case.tolerance));
@@ -40,7 +41,7 @@ fn check(case: &Case, found: &Cast) -> bool {
         f64::from(found.impact.lower_bound),
     );
     assert!((0.0..=1.0).contains(&time) && lower <= time, "{context}");
-    // Nothing overlaps before the time that is told, but by rounding.
+    // Nothing overlaps before the reported time, except by rounding.
     if let Some(exact) = exact {
         assert!(lower <= exact + 1e-9, "proven too much: {context}");
         for k in 0..=50 {
@@ -55,7 +56,8 @@ fn check(case: &Case, found: &Cast) -> bool {
             let apart = truth.separation(time);
             let most = target + tolerance.max(resolved) + rounding;
             assert!(apart <= most, "early, {apart}: {context}");
-            // The bracket is no wider than asked: where the proof ends, too, the bodies are as near.
+            // The bracket is as narrow as the tolerance: the bodies are as near where the proof
+            // ends.
             let proven = truth.separation(lower);
             let most = target + 2.0 * tolerance.max(resolved) + 2.0 * rounding;
             assert!(proven <= most, "wide, {proven}: {context}");
@@ -160,7 +162,8 @@ fn a_and_b_may_change_places() {
             let there = ask(&a, &b, &case.pair(), &settings);
             let back = ask(&b, &a, &case.pair().flipped(), &settings);
             let context = format!("{there:?} {back:?} {case:?}");
-            // Either way the bodies are farther apart than the target, and near it at the end: one may take the other's time for a touch.
+            // In either order the bodies are farther apart than the target before the reported
+            // time, and near it then. The times may differ, so compare the gaps.
             let [first, second] = [&there, &back].map(|cast| f64::from(cast.impact.time));
             if there.is_hit() && back.is_hit() && kinds != [BOX, CAPSULE] && kinds != [BOX, BOX] {
                 let truth = case.truth();
@@ -209,7 +212,7 @@ fn ground() -> Shape {
     Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap())
 }
 
-/// Of a ball above the ground, at a height, along a path.
+/// Casts a ball above the half-space, at a height, along a path.
 fn over_the_ground(height: f32, path: Vec3, tolerance: f32) -> Cast {
     let motion = Motion::straight(Pose::from_translation(height * Vec3::Z), path);
     ask(
@@ -247,7 +250,7 @@ fn bodies_that_start_in_contact_are_told_apart() {
                 CastOutcome::Free,
                 "{height} {path} {found:?}"
             );
-            // Apart where the height is the radius and two tolerances.
+            // Apart when the height is the radius and two tolerances.
             let parted = height + found.from * path.z;
             assert!((1.002..1.02).contains(&parted), "{parted} {found:?}");
         }
@@ -265,7 +268,7 @@ fn bodies_that_start_in_contact_are_told_apart() {
         &PairMotion::of_b(motion),
         &CastSettings::to_within(1e-3),
     );
-    // Half a turn of three quarters: back at the height it started at, on the other side.
+    // After half a turn out of three quarters it is back at its starting height, on the other side.
     assert_eq!(found.start, Some(Separating), "{found:?}");
     assert!(
         found.is_hit() && found.from > 0.0 && found.from < 0.01,
@@ -276,10 +279,10 @@ fn bodies_that_start_in_contact_are_told_apart() {
         found.impact.lower_bound <= 2.0 / 3.0 && found.impact.lower_bound > 0.66,
         "{found:?}"
     );
-    // Deep inside, there is no deeper.
+    // Deep inside nothing can get deeper.
     let found = over_the_ground(-3.0, Vec3::NEG_Z, 1e-3);
     assert_eq!((found.start, found.impact.time), (Some(Sliding), 0.0));
-    // Out of the deep, in few steps.
+    // Out of deep overlap in few steps.
     let found = over_the_ground(-1.0, 4.0 * Vec3::Z, 1e-3);
     assert!(found.start.is_some() && found.steps < 20, "{found:?}");
 }
@@ -303,14 +306,15 @@ fn what_parts_is_proven_free_once_the_fields_can_tell() {
     );
     assert_eq!(found.start, Some(StartingContact::Separating), "{found:?}");
     assert_eq!(found.outcome, CastOutcome::Free, "{found:?}");
-    // From about where the gap is the error on, which a motion of three metres has soon.
+    // Proven from about where the gap equals the error, which a motion of three metres reaches
+    // soon.
     assert!(found.from * 3.0 < 0.02 + 4.0 * error, "{found:?}");
     assert_eq!(found.impact.lower_bound, 1.0);
 }
 
 #[test]
 fn off_one_wall_and_into_the_next_is_a_touch() {
-    // A ball in a slot that leaves it two tenths of a millimetre on either side, between walls of half a metre.
+    // A ball in a slot with 0.2 mm of play on either side, between walls of 0.5 m.
     let wall = |x: f32| {
         let wall = Cuboid::new(Vec3::new(0.25, 2.0, 2.0)).unwrap();
         Transformed::new(wall, Pose::from_translation(x * Vec3::X), 1.0).unwrap()
@@ -325,7 +329,7 @@ fn off_one_wall_and_into_the_next_is_a_touch() {
             let motion = PairMotion::of_b(Motion::straight(start, path * Vec3::X));
             let settings = CastSettings::to_within(tolerance);
             let found = ask(&slot, &ball(0.5), &motion, &settings);
-            // The ball is at the other wall after four tenths of a millimetre.
+            // The ball is at the other wall after 0.4 mm.
             assert!(found.is_hit(), "{tolerance} {path} {found:?}");
             let place = found.impact.time * path;
             assert!(
@@ -399,7 +403,8 @@ fn motions_that_are_none_are_refused_or_answered() {
         ] {
             let refused = run(&a, &b, motion, &settings);
             let is_named = match bad == f32::MAX {
-                // Finite and far away is an answer; faster than times can tell is not.
+                // A finite place far away is accepted; a motion too fast for the resolution of
+                // times is an error.
                 true if motion.start == at(bad) => !refused.as_ref().is_ok_and(Cast::is_hit),
                 true if motion.start.rotation == Quat::IDENTITY => {
                     matches!(refused, Err(MotionError::TooFast { .. }))
@@ -437,13 +442,13 @@ fn motions_that_are_none_are_refused_or_answered() {
     }
     let refused = run(&ground(), &ground(), Motion::still(at(3.0)), &settings);
     assert_eq!(refused, Err(MotionError::Collide(CollideError::Unbounded)));
-    // Bodies at rest: one look.
+    // Bodies at rest need one state.
     let still = run(&a, &b, Motion::still(at(3.0)), &settings).unwrap();
     assert_eq!(
         (still.outcome, still.steps, still.impact.lower_bound),
         (CastOutcome::Free, 1, 1.0)
     );
-    // Both spin about their own middles, and stay where they are.
+    // Both spin about their own centres, and stay in place.
     let spin = Motion {
         turn: 1000.0 * Vec3::Y,
         ..Motion::still(at(1.6))
@@ -463,7 +468,7 @@ fn motions_that_are_none_are_refused_or_answered() {
         spinning.impact.lower_bound > 0.0 && spinning.impact.lower_bound < 1.0,
         "{spinning:?}"
     );
-    // Few steps, few boxes: a shorter proof, and said so.
+    // Few steps and few boxes give a shorter proof, which is reported as such.
     let motion = Motion::straight(at(9.0), Vec3::new(-16.0, 1.0, 0.0));
     for limited in [
         CastSettings {
@@ -484,13 +489,13 @@ fn motions_that_are_none_are_refused_or_answered() {
     }
 }
 
-/// The least separation of a case where its formula holds: while the bodies are apart.
+/// Returns the least separation of a case where its formula holds: while the bodies are apart.
 fn least_of(truth: &Moving) -> f64 {
     let sampled = (0..=2000).map(|k| f64::from(k) / 2000.0);
     let nearest = sampled
         .min_by(|&s, &t| truth.separation(s).total_cmp(&truth.separation(t)))
         .unwrap();
-    // About the nearest sample by ever finer ones.
+    // Search around the nearest sample with ever finer ones.
     let (mut at, mut reach) = (nearest, 1.0 / 2000.0);
     while reach > 1e-10 {
         let near = (-10..=10).map(|k| (at + reach * f64::from(k) / 10.0).clamp(0.0, 1.0));

@@ -1,4 +1,5 @@
-//! Casts whose first part a shell proves free: against exact times in `f64`, and against casts by separations alone.
+//! Casts whose first part a shell proves free, compared with exact times in `f64` and with casts by
+//! separation queries alone.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use touchfield_conformance::meshes::icosphere;
 use touchfield_conformance::random::Random;
 use touchfield_conformance::shells;
 
-/// The closed form with a coarse shell, where there is one for it: its covering radius is a good part of the body.
+/// Returns the closed form with a coarse shell where one exists. Its covering radius is a large
+/// part of the body's size.
 fn shape(solid: Solid) -> Shape {
     match solid {
         Solid::Ball { radius } => solid
@@ -39,7 +41,7 @@ fn both(a: &Shape, b: &Shape, motion: &PairMotion, settings: &CastSettings) -> [
     })
 }
 
-/// Returns states with shells and without.
+/// Checks random cases and returns the numbers of states with shells and without.
 fn holds(kinds: [usize; 2], moves: Moves) -> [u32; 2] {
     let mut random = Random::new(4100 + 10 * kinds[0] as u64 + kinds[1] as u64);
     let (mut states, mut hits, mut free) = ([0; 2], 0, 0);
@@ -67,7 +69,7 @@ fn holds(kinds: [usize; 2], moves: Moves) -> [u32; 2] {
                     let apart = truth.separation(time);
                     assert!(apart <= target + tolerance + rounding, "early: {context}");
                     assert!(apart >= target - rounding - tolerance, "late: {context}");
-                    // The proof still ends where the bodies are as near as asked.
+                    // The proof still ends where the bodies are as near as the tolerance requires.
                     let most = target + 2.0 * (tolerance + rounding);
                     assert!(truth.separation(lower) <= most, "wide: {context}");
                 }
@@ -89,7 +91,8 @@ fn a_shell_proves_no_more_than_is_true_and_saves_states() {
         for kinds in [[BALL, BALL], [BALL, BOX], [GROUND, BOX], [BALL, GROUND]] {
             let [with, without] = holds(kinds, moves);
             total = [total[0] + with, total[1] + without];
-            // Straight down on a ground a step is as long as the proof of a shell: nothing is saved.
+            // Straight down onto a half-space one step is as long as the proof of a shell, so
+            // nothing is saved.
             assert!(
                 f64::from(with) < 1.01 * f64::from(without),
                 "{kinds:?} {moves:?}: {with} and {without} states"
@@ -103,7 +106,7 @@ fn a_shell_proves_no_more_than_is_true_and_saves_states() {
     );
 }
 
-/// A mesh of facets as a field of its own, and a shell of its vertices.
+/// Returns a faceted ball as a baked field, with a shell of its vertices.
 fn baked_ball() -> Shape {
     let mesh = icosphere(0.3, 3);
     let settings = BakeSettings {
@@ -135,7 +138,7 @@ fn baked_bodies_are_proven_free_as_far_as_without_shells() {
         let motion = PairMotion::of_b(b);
         let settings = CastSettings::to_within(1e-3);
         let [with, without] = both(&ball, &ball, &motion, &settings);
-        // Facets lie within the ball: it is touched no later than they are.
+        // Facets lie within the ball: the ball is touched no later than its facets.
         let gap = |time: f32| f64::from(motion.at(time).translation.length()) - 0.6;
         let least = (0..=4000)
             .map(|k| gap(f32::from(k as u16) / 4000.0))

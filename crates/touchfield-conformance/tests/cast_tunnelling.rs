@@ -1,4 +1,5 @@
-//! Nothing is tunnelled through: thin and concave bodies, up to 1,000 m/s and 100 turns a second at a step of 1/60 s, both bodies moving.
+//! No tunnelling: thin and concave bodies at up to 1,000 m/s and 100 turns per second with a step
+//! of 1/60 s, both bodies moving.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -21,12 +22,12 @@ use touchfield_conformance::mesh_truth::in_parallel;
 use touchfield_conformance::meshes::{self, is_long};
 use touchfield_conformance::random::Random;
 
-/// Seconds that a motion takes.
+/// Duration of a motion \[s\].
 const STEP: f64 = 1.0 / 60.0;
 const FASTEST: f64 = 1000.0;
 const MOST_TURNS: f64 = 100.0;
 
-/// A mesh as the library knows it, and the truth about it.
+/// A mesh as a shape of the library, and the truth about it.
 struct Body {
     shape: Shape,
     exact: ExactDistance,
@@ -52,18 +53,18 @@ impl Body {
         }
     }
 
-    /// Largest error of the field \[m\].
+    /// Returns the error bound of the field \[m\].
     fn error(&self) -> f64 {
         f64::from(self.shape.field().error_bound())
     }
 }
 
-/// Two motions of a step of which B flies at A, or past it, and both turn and drift.
+/// Returns two motions of a step in which B flies at A, or past it, and both turn and drift.
 fn fly(size_a: f64, size_b: f64, random: &mut Random) -> [Motion; 2] {
     let speed = random.log_uniform(1.0, FASTEST) * STEP;
     let direction = random.unit_vector();
     let aim = 0.5 * (size_a + size_b) * random.uniform(0.0, 1.0) * random.unit_vector();
-    // Outside, and so far that the way leads at least to the middle.
+    // Start outside, and so far that the path leads at least to the centre.
     let back = (size_a + size_b) * random.uniform(0.6, 1.0) + speed * random.uniform(0.0, 0.5);
     let drift = random.unit_vector() * random.uniform(0.0, 0.2) * speed;
     let path = speed.max(1.5 * back) * direction;
@@ -92,7 +93,7 @@ fn fly(size_a: f64, size_b: f64, random: &mut Random) -> [Motion; 2] {
     ]
 }
 
-/// A ball that flies at something: `distance` in the frame of A is all there is to know.
+/// A ball that flies at a body, which is given by its `distance` in the frame of A.
 struct Flight<'a> {
     distance: &'a (dyn Fn(DVec3) -> f64 + Sync),
     paths: [Path; 2],
@@ -106,7 +107,8 @@ impl Flight<'_> {
         (self.distance)(rotation.transpose() * (ball - origin)) - self.radius
     }
 
-    /// The first time at which the gap is not more than this; half-widths down to 1e-9.
+    /// Returns the first time at which the gap is at most `most`, by bisection down to half-widths
+    /// of 1e-9.
     fn first(&self, most: f64, [from, to]: [f64; 2]) -> Option<f64> {
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         let above = self.gap(middle) - most;
@@ -121,7 +123,7 @@ impl Flight<'_> {
     }
 }
 
-/// Balls at something. `error`: how wrong the field of A may be \[m\].
+/// Casts balls at a body. `error` is the error bound of the field of A \[m\].
 fn balls_at(
     name: &str,
     shape: &Shape,
@@ -150,7 +152,8 @@ fn balls_at(
                 &mut scratch,
             )
             .unwrap();
-            // The ball has no side, so its own turn does not count; that of A does, as far out as the ball is.
+            // A ball looks the same from every side, so its own rotation does not count; that of A
+            // does, as far out as the ball is.
             let far = (b.start.translation.length() + b.translation.length()) as f64;
             let speed = (f64::from((b.translation - a.translation).length())
                 + f64::from(a.turn.length()) * (far + f64::from(a.translation.length())))
@@ -161,7 +164,7 @@ fn balls_at(
                 radius,
                 speed,
             };
-            // Twice the error, and what f32 loses of a path so long.
+            // Twice the error, and the rounding of `f32` over a path this long.
             let slack = 2.0 * error + 1e-5 * (far + size);
             check(name, &found, &flight, tolerance, slack);
             hits += usize::from(found.is_hit());
@@ -185,14 +188,15 @@ fn check(name: &str, found: &Cast, flight: &Flight<'_>, tolerance: f64, slack: f
     let first = flight.first(0.0, [0.0, 1.0]);
     let context = format!("{name}: first {first:?}, slack {slack}, {found:?}");
     if found.start.is_some() {
-        // The way began in the body, or nearer than its field can tell: no question of tunnelling.
+        // The motion began in the body, or nearer than its field can resolve: tunnelling is not
+        // possible.
         assert!(flight.gap(0.0) <= tolerance + slack, "{context}");
         return;
     }
     if let Some(first) = first {
         assert!(lower <= first + 2e-9, "proven too much: {context}");
     }
-    // Deeper than the field can tell: a hit, and not after.
+    // Deeper than the error of the field: must be a hit, and no later.
     let deep = flight.first(-slack, [0.0, 1.0]);
     if let Some(deep) = deep {
         assert!(found.is_hit(), "missed at {deep}: {context}");
@@ -230,7 +234,7 @@ fn a_plate_of_a_millimetre() {
 
 #[test]
 fn a_plate_of_one_cell() {
-    // As thick as the cells of the grid that it is baked into, wherever the nodes fall.
+    // As thick as the cells of its grid, wherever the nodes are.
     let cell = 1.0 / 64.0;
     for shift in [0.0, 0.3, 0.5] {
         let half = DVec3::new(0.5, 0.375, 0.5 * cell);
@@ -262,7 +266,7 @@ fn the_wall_of_a_bowl() {
     balls_at("bowl", &body.shape, &distance, body.error(), 300);
 }
 
-/// Balls past a bowl: the bracket holds the least gap of all of a motion.
+/// Balls past a bowl: the bracket holds the least gap over the motion.
 #[test]
 fn clearance_past_a_bowl() {
     let body = Body::new(&meshes::model("bowl"), Resolution::Nodes(48));
@@ -273,7 +277,7 @@ fn clearance_past_a_bowl() {
         random.bits();
         let radius = f64::from((size * random.uniform(0.05, 0.2)) as f32);
         let [a, mut b] = fly(size, 2.0 * radius, &mut random);
-        // From nearby and not far: most end near the bowl, or pass it.
+        // Start nearby and move a short way: most end near the bowl, or pass it.
         for way in [&mut b.start.translation, &mut b.translation] {
             *way *= (1.2 * size / f64::from(way.length())).min(1.0) as f32;
         }
@@ -293,20 +297,22 @@ fn clearance_past_a_bowl() {
         let gaps = (0..=400).map(|k| flight.gap(f64::from(k) / 400.0));
         let least = gaps.fold(f64::INFINITY, f64::min);
         let context = format!("{number}: {least} {found:?}");
-        // The sampled least is not below the true one; below zero a thin wall is no deeper than it is thick.
+        // The sampled minimum is not below the true one. Below zero it does not count, because the
+        // depth in a thin wall is limited by its thickness.
         assert!(f64::from(found.lower_bound) <= least.max(0.0), "{context}");
         if found.outcome == ClearanceOutcome::BelowFloor {
             assert!(flight.gap(found.time.into()) <= 1e-6 * size, "{context}");
             return false;
         }
-        // A wall thinner than the field can tell is as deep all the way through: nothing there rules an interval out.
+        // A wall thinner than the error of the field has the same depth all the way through, so no
+        // interval can be excluded.
         let converged = found.outcome == ClearanceOutcome::Converged;
         assert!(converged || least <= 0.0, "{context}");
         let then = flight.gap(found.time.into());
         let most = f64::from(found.upper_bound) + 1e-6 * size;
         assert!(then <= most, "{then} {context}");
         let width = f64::from(found.upper_bound - found.lower_bound);
-        // Beyond its box a field knows bounds only.
+        // Outside its box a field returns only bounds.
         let is_near = then <= f64::from(body.shape.cell_size());
         let most = 1.5 * tolerance + 5.0 * body.error();
         assert!(
@@ -320,7 +326,7 @@ fn clearance_past_a_bowl() {
     assert!((numbers.len() / 10..most).contains(&apart), "{apart}");
 }
 
-/// Points of a body in a tree of balls.
+/// Points of a body in a tree of bounding spheres.
 struct Ball {
     center: DVec3,
     radius: f64,
@@ -328,7 +334,7 @@ struct Ball {
 }
 
 impl Ball {
-    /// Halved at the median along the longest side, down to single points.
+    /// Builds the tree by splitting at the median along the longest axis, down to single points.
     fn around(points: &mut [DVec3]) -> Ball {
         let bounds = DAabb::of_points(points.iter().copied());
         let center = bounds.center();
@@ -350,22 +356,25 @@ impl Ball {
     }
 }
 
-/// Points of one moving body against the surface of another: truth for all times, not for steps.
+/// Points of one moving body against the surface of another: the truth for all times, not only for
+/// sampled ones.
 struct Sweep<'a> {
     exact: &'a ExactDistance,
-    /// Of the body with the surface, then of that with the points.
+    /// Motion of the body with the surface, then of the body with the points.
     motions: [&'a Motion; 2],
     paths: [Path; 2],
 }
 
 impl Sweep<'_> {
-    /// A time at which a point is not farther from the surface than `most`, if there is one: halves of points and of time until no distance rules them out.
+    /// Returns a time at which a point is at most `most` from the surface, if there is one. Bisects
+    /// points and time until distances exclude them.
     fn nearer(&self, ball: &Ball, most: f64, [from, to]: [f64; 2]) -> Option<f64> {
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         let [(rotation, origin), (other, other_origin)] = self.paths.map(|path| path.at(middle));
         let place = other * ball.center + other_origin;
         let above = self.exact.distance(rotation.transpose() * (place - origin)) - most;
-        // How fast the centre is as seen from the surface, while it is no farther off than it gets in so much time.
+        // Bound on the way of the centre as seen from the surface, at the greatest distance that it
+        // can reach within the interval.
         let [surface, points] = self.motions;
         let arm = ball.center.distance(points.center.as_dvec3());
         let straight = f64::from((points.translation - surface.translation).length())
@@ -392,7 +401,7 @@ impl Sweep<'_> {
     }
 }
 
-/// The least distance of a vertex of each body from the other \[m\].
+/// Returns the least distance of a vertex of each body from the other \[m\].
 fn points_apart(bodies: &[Body; 2], paths: &[Path; 2], time: f64) -> f64 {
     let places = paths.map(|path| path.at(time));
     let mut least = f64::INFINITY;
@@ -421,7 +430,8 @@ fn a_nut_over_the_thread_of_a_bolt() {
     let found = in_parallel(&numbers, |&number| {
         let mut random = Random::new(400 + number);
         random.bits();
-        // Every other nut goes onto the thread along its axis, turning; the rest fly at it from anywhere.
+        // Every other nut goes onto the thread along its axis, turning; the rest fly at it from
+        // anywhere.
         let [a, b] = if number % 2 == 0 {
             let off = 2e-4 * random.unit_vector();
             let [min, max] = [bolt.shape.solid().min, bolt.shape.solid().max];
@@ -455,7 +465,8 @@ fn a_nut_over_the_thread_of_a_bolt() {
             f64::from(found.impact.time),
             f64::from(found.impact.lower_bound),
         );
-        // Before the time nothing is deeper than the fields can tell; before the lower bound nothing touches. Vertices of both, at all times.
+        // Before the time of impact nothing is deeper than the error of the fields; before the
+        // lower bound nothing touches. Tested for the vertices of both, at all times.
         for (surface, points) in [(0, 1), (1, 0)] {
             let motions = [&a, &b];
             let sweep = Sweep {
@@ -471,7 +482,7 @@ fn a_nut_over_the_thread_of_a_bolt() {
         }
         assert_ne!(found.outcome, CastOutcome::GaveUp, "{context}");
         if found.is_hit() && number < 64 {
-            // Vertices are as near as the surfaces are, but for the size of a face.
+            // Vertices are as near as the surfaces are, up to the size of a face.
             let apart = points_apart(&bodies, &paths, time);
             assert!(
                 apart <= tolerance + error + 0.2 * nut.diagonal,
@@ -486,7 +497,7 @@ fn a_nut_over_the_thread_of_a_bolt() {
     assert!(hits > motions / 4, "{hits} of {motions}");
 }
 
-/// The oracle finds what it should: a nut that is pushed into the bolt, and not one that passes.
+/// The oracle itself: it finds a nut that is pushed into the bolt, and none that passes.
 #[test]
 fn the_sweep_of_points_finds_touches_and_no_others() {
     let body = Body::new(
@@ -507,7 +518,7 @@ fn the_sweep_of_points_finds_touches_and_no_others() {
         };
         let found = sweep.nearer(&ball, 0.0, [0.0, 1.0]);
         assert_eq!(found.is_some(), touches, "{aside}: {found:?}");
-        // Sides meet after a metre of four.
+        // The sides meet after one metre of four.
         assert!(sweep.nearer(&ball, 0.0, [0.0, 0.2499]).is_none(), "{aside}");
         assert!(
             found.is_none_or(|time| (0.2499..0.76).contains(&time)),

@@ -1,4 +1,5 @@
-//! Contact queries take no memory once their buffers have grown: every allocation of this process is counted. A binary of its own, for nothing else may run beside.
+//! Contact queries allocate nothing once their buffers have grown. A separate test binary that
+//! counts every allocation of the process, because nothing else may run beside it.
 #![allow(
     unsafe_code,
     clippy::unwrap_used,
@@ -29,22 +30,22 @@ struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -58,7 +59,7 @@ fn allocations(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// A ring as a dense grid, with points and faces.
+/// Returns a ring as a dense grid, with points and faces.
 fn ring() -> Shape {
     let mesh = torus(Torus::default()).unwrap();
     let settings = BakeSettings {
@@ -81,7 +82,7 @@ fn ring() -> Shape {
 
 #[test]
 fn no_query_allocates_once_its_buffers_have_grown() {
-    // Counted while something is allocated, or the test would prove nothing.
+    // The counter must count, or the test would prove nothing.
     assert!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))) > 0);
 
     let ring = ring();

@@ -1,4 +1,5 @@
-//! Contact of baked meshes in random poses, against exact distances to their triangles in `f64`.
+//! Contact of baked meshes in random poses, compared with exact distances to their triangles in
+//! `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use touchfield_conformance::random::Random;
 struct Body {
     name: &'static str,
     shape: Shape,
-    /// The same with its triangles.
+    /// The shape with its triangles.
     with_surface: Shape,
     exact: ExactDistance,
     bounds: DAabb,
@@ -34,7 +35,7 @@ struct Body {
 
 impl Body {
     fn new(name: &'static str, mesh: TriangleMesh, nodes: u32) -> Body {
-        // About the origin and of size 1, so that all pairs are alike.
+        // Centred at the origin and of size 1, so that all pairs are alike.
         let bounds = DAabb::of_points(mesh.vertices.iter().copied());
         let scale = 1.0 / bounds.diagonal();
         let moved = mesh.vertices.iter().map(|&v| (v - bounds.center()) * scale);
@@ -65,7 +66,7 @@ fn pairs() -> Vec<[Body; 2]> {
     let model = |name: &'static str| Body::new(name, meshes::model(name), nodes);
     let bunny = || match meshes::bunny() {
         Some(mesh) => Body::new("bunny", mesh, nodes),
-        // Without the real one, a knot: concave too.
+        // Without the real model, a knot, also concave.
         None => model("torus_knot"),
     };
     vec![
@@ -92,7 +93,7 @@ fn separation_and_contacts_of_meshes_agree_with_exact_distances() {
             touched += u32::from(!scratch.contacts.contacts.is_empty());
             far += u32::from(found == Some(false));
         }
-        // Poses of both kinds were among them; walls of a bowl are too thin to be deep in.
+        // Both kinds of poses occurred; the walls of a bowl are too thin to be deep in.
         assert!(
             touched * 10 > poses && far * 10 > poses,
             "{touched} touch, {far} far"
@@ -100,7 +101,8 @@ fn separation_and_contacts_of_meshes_agree_with_exact_distances() {
     });
 }
 
-/// However deep it is, the other witness point of a sharpened contact lies on the other surface, and the shell point stays where it was.
+/// At any depth, the other witness point of a sharpened contact lies on the other surface, and the
+/// shell point stays in place.
 #[test]
 fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
     let poses = if is_long() { 200 } else { 10 };
@@ -125,7 +127,7 @@ fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
             );
             collide(&exact, &settings, &mut scratch, &mut found).unwrap();
             let cell = f64::from(a.cell.max(b.cell));
-            // How far the witness points of a contact are from the surfaces.
+            // Distance of the witness points of a contact from the surfaces.
             let off = |contact: Contact| {
                 let on_a = a.exact.distance(contact.point_on_a().as_dvec3());
                 let on_b = b
@@ -137,7 +139,7 @@ fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
                 let sharp = sharpen(&exact, contact);
                 let bounds = [a, b].map(|body| body.shape.field().error_bound());
                 let bound = bounds[0].max(bounds[1]);
-                // What the field says is nearly on the surface is left as it is.
+                // A contact that is nearly on the surface according to the field is left as it is.
                 let left = if sharp == contact {
                     1.3 * f64::from(bound)
                 } else {
@@ -155,7 +157,8 @@ fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
                 led_astray_before += u32::from(off(contact) > cell);
             }
         }
-        // Without triangles the field leads there nearly always, and more often than its gradient did.
+        // Without triangles the field nearly always leads to the surface, and more often than its
+        // gradient.
         assert!(checked > 0, "no contacts");
         assert!(
             led_astray <= led_astray_before && led_astray * 50 <= checked + 50,
@@ -173,10 +176,10 @@ struct Scratches {
     contacts: Contacts,
 }
 
-/// Of the truth.
+/// Tolerance of the true separation \[m\].
 const TOLERANCE: f64 = 0.004;
 
-/// The true separation, or up to [`TOLERANCE`] more.
+/// Returns the true separation, or up to [`TOLERANCE`] more.
 fn truth(a: &Body, b: &Body, place: &Place) -> f64 {
     // The minimiser is in the convex hull of both bodies, and in both if they overlap.
     let corners = b
@@ -191,7 +194,8 @@ fn truth(a: &Body, b: &Body, place: &Place) -> f64 {
     2.0 * least(value, hull.center(), hull.half_extents(), 0.5 * TOLERANCE)
 }
 
-/// What is known for sure of a pose: deeper than two cells, or farther than two cells and the bound.
+/// Checks what is certain of a pose: deeper than two cells, or farther than two cells and the
+/// bound.
 fn check_pose(
     a: &Body,
     b: &Body,
@@ -235,7 +239,8 @@ fn check_pose(
             .max(b.shape.field().error_bound()),
     );
     for contact in contacts {
-        // The shell point is exactly on its surface; what the contact says of it is off by the field's error at most.
+        // The shell point is exactly on its surface; the separation is off by the error of the
+        // field at most.
         let from_a = contact.id.0 >> 31 == 1;
         let (point, exact) = if from_a {
             let point = contact.point_on_a().as_dvec3();
@@ -331,7 +336,8 @@ fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
             let (all, few) = (by(0.0), by(detail));
             assert_eq!(all.is_empty(), few.is_empty());
             if let (Some(deepest), Some(found)) = (all.first(), few.first()) {
-                // To within what is promised: an eighth of the detail, and the error of the field, by which a sphere's bound may be off.
+                // Within the promised limit: an eighth of the detail, and the error of the field,
+                // by which the bound of a sphere may be off.
                 let off = found.separation - deepest.separation;
                 let promised = detail / 8.0 + a.shape.field().error_bound();
                 assert!((0.0..=promised).contains(&off), "{off}");
@@ -345,7 +351,7 @@ fn less_detail_keeps_the_deepest_and_makes_nothing_up() {
     assert!(few_count * 4 < all_count * 3, "{few_count} of {all_count}");
 }
 
-/// A ball on the floor, its points on a spiral.
+/// Returns a ball on the floor, with points on a spiral.
 fn ball_of(count: usize, radius: f32) -> Shape {
     let golden = std::f32::consts::PI * (3.0 - 5f32.sqrt());
     let normals: Vec<Vec3> = (0..count)
@@ -399,7 +405,8 @@ fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch
                 .map(|c| c.point.with_z(0.0).distance(middle));
             radii.fold(0.0, f32::max)
         };
-        // Points are 7 mm apart: of both shells, an eighth of the first detail holds some of them, of the last some hundred.
+        // Points are 7 mm apart. With both shells, an eighth of the smallest detail holds a few of
+        // them, an eighth of the largest about a hundred.
         let cases = [
             (Method::BothShells, 0.1, 0.9),
             (Method::BothShells, 0.3, 0.15),
@@ -423,12 +430,12 @@ fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch
                 all.len()
             );
             assert!(few.iter().all(|contact| ids.contains(&contact.id)));
-            // One stands for those of its ball, which is that wide.
+            // A merged contact is within its merge radius of all contacts it replaces.
             for contact in &all {
                 let near = (few.iter()).map(|kept| kept.point.distance(contact.point));
                 assert!(near.fold(f32::INFINITY, f32::min) <= 2.0 * detail);
             }
-            // The border is known to within a ball.
+            // The border is known to within the merge radius.
             let lost = reach(&all) - reach(&few);
             assert!(lost <= 2.0 * border + 0.02, "{lost} at {detail}");
         }
@@ -498,7 +505,7 @@ fn a_and_b_may_change_places() {
             };
             let there = ask(&a.shape, &b.shape, place.pose());
             let back = ask(&b.shape, &a.shape, place.pose().inverse());
-            // Points at the very border may fall to either side of it by rounding.
+            // Rounding may put points at the very border on either side of it.
             assert!(there.len().abs_diff(back.len()) * 100 <= there.len() + 100);
             let mut turned = 0;
             for contact in &there {
@@ -516,7 +523,7 @@ fn a_and_b_may_change_places() {
                     None => assert!(near_border, "{contact:?}"),
                 }
             }
-            // Where two sides are equally near, rounding decides which of them the normal goes to.
+            // Where two sides are equally near, rounding decides which of them gives the normal.
             assert!(
                 turned * 50 <= there.len() + 50,
                 "{turned} of {}",
@@ -526,7 +533,7 @@ fn a_and_b_may_change_places() {
     }
 }
 
-/// The point of the shell that made a contact.
+/// Returns the point of the shell that made a contact.
 fn shell_point(contact: &Contact) -> Vec3 {
     if contact.id.0 >> 31 == 1 {
         contact.point_on_a()
@@ -539,7 +546,7 @@ fn shell_point(contact: &Contact) -> Vec3 {
 fn bodies_inside_bodies_touch_with_and_without_shells() {
     let block = Body::new("cube", meshes::cube(4), 48);
     let ball = Body::new("icosphere", meshes::icosphere(1.0, 3), 48);
-    // The block has diagonal 1, so its half side is 0.29; the ball is made much smaller.
+    // The block has diagonal 1, so its half side is 0.29; the ball is much smaller.
     let small = touchfield::field::primitive::Sphere::new(0.05).unwrap();
     let small = Shape::new(small);
     let mut scratch = Scratches::default();
@@ -556,7 +563,7 @@ fn bodies_inside_bodies_touch_with_and_without_shells() {
                 b,
                 a_from_b: place.pose(),
             };
-            // Wherever the small one is within 0.15, all of it is inside the other one.
+            // At any offset within 0.15, the small ball is completely inside the other body.
             collide(
                 &pair,
                 &CollideSettings::default(),

@@ -1,4 +1,4 @@
-//! The order of accuracy of what is stored, and what memory buys.
+//! The order of accuracy of stored fields, and the accuracy that memory buys.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -21,7 +21,7 @@ fn all_but_eight_bits_are_of_second_order_away_from_the_medial_axis() {
                 ];
                 println!("{}, {}: {slopes:.2?}", shape.name, kind.name());
                 let least = match kind {
-                    // Rounding takes over: it falls with the cell.
+                    // Rounding dominates; it shrinks with the cell.
                     Representation::Band(Bits::Eight) => 0.8,
                     _ => 1.8,
                 };
@@ -46,7 +46,7 @@ fn taylor_grids_beat_dense_ones_of_the_same_memory() {
     }
 }
 
-/// Its edges are kinks, so the gain is smaller.
+/// The edges of the bunny's facets are kinks, so the gain is smaller.
 #[test]
 fn taylor_grids_beat_dense_ones_of_the_same_memory_on_the_bunny() {
     let Some(bunny) = meshes::bunny() else {
@@ -54,7 +54,8 @@ fn taylor_grids_beat_dense_ones_of_the_same_memory_on_the_bunny() {
     };
     for nodes in [48, 96] {
         let taylor = of_mesh_as(&bunny, Representation::Taylor, nodes).unwrap();
-        // The first that has as many bytes: some 2.3 times as many nodes, and what bricks lose at the border.
+        // The first dense grid with as many bytes: some 2.3 times as many nodes, and what bricks
+        // waste at the border.
         let mut finer = (nodes * 13 / 10..2 * nodes)
             .map(|finer| of_mesh_as(&bunny, Representation::Dense, finer).unwrap());
         let dense = finer.find(|dense| dense.bytes >= taylor.bytes);

@@ -1,5 +1,6 @@
-//! Every way of storing a field into every other: the promise of the result against closed forms and brute force, memory asked for
-//! before it is taken, and what must not be lost.
+//! Every field representation converted into every other: the error bound of the result against
+//! closed forms and brute force, memory limits checked before allocation, and what must not be
+//! lost.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -81,7 +82,7 @@ fn turned_at_random(mut mesh: TriangleMesh, seed: u64) -> TriangleMesh {
     mesh
 }
 
-/// A mesh baked to every kind. The numbers of nodes are no multiples of blocks.
+/// Returns a mesh baked to every representation. The numbers of nodes are not multiples of blocks.
 fn every_kind(mesh: &TriangleMesh) -> Vec<(&'static str, StoredField)> {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(23),
@@ -154,7 +155,7 @@ fn every_kind_into_every_kind_keeps_its_promise() {
     }
 }
 
-/// Node values of a closed form, off by up to `noise` metres, and the bound that follows.
+/// Returns node values of a closed form, off by up to `noise` metres, with the bound that follows.
 fn sampled_form(truth: Truth<'_>, solid: Aabb, noise: f64) -> StoredField {
     let layout = GridLayout {
         origin: solid.min - Vec3::splat(0.21),
@@ -206,7 +207,7 @@ fn chains_of_conversions_of_closed_forms_keep_their_promise() {
                     let target = TARGETS[random.below(TARGETS.len())];
                     match with_cells(&field, target, None) {
                         Ok(next) => field = next,
-                        // What a voxmap leaves of a dense grid jumps, and can only stay a grid.
+                        // The voxmap of a dense grid is discontinuous, and can only stay a grid.
                         Err(ConvertError::Torn { .. }) => continue,
                         Err(error) => panic!("{way} to {target:?}: {error}"),
                     }
@@ -239,7 +240,7 @@ fn blocks_and_back_lose_only_rounding_and_dropped_blocks_are_those_that_cost_lit
         let expected = grid.values()[grid.layout().node_index(node)];
         assert!((found - expected).abs() < 1e-6, "{found} {expected} {node}");
     }
-    // A tolerance buys memory, and is not exceeded where the grid is known.
+    // A tolerance saves memory, and is kept where the grid is known.
     let mut last = all.bytes();
     for tolerance in [0.0, 0.001, 0.01, 0.1] {
         let kept = to(&dense, sparse(Keep::Tolerance(tolerance), Bits::ThirtyTwo));
@@ -254,7 +255,7 @@ fn blocks_and_back_lose_only_rounding_and_dropped_blocks_are_those_that_cost_lit
         }
     }
     assert!(2 * last < all.bytes(), "{last} of {}", all.bytes());
-    // Fewer bits are less memory and no smaller an error; the blocks stay.
+    // Fewer bits take less memory and give no smaller an error; the blocks stay.
     let mut error = 0.0;
     for (bits, count) in [(Bits::ThirtyTwo, 32), (Bits::Sixteen, 16), (Bits::Eight, 8)] {
         let StoredField::Sparse(stored) = to(&all, sparse(Keep::All, bits)) else {
@@ -264,12 +265,12 @@ fn blocks_and_back_lose_only_rounding_and_dropped_blocks_are_those_that_cost_lit
         assert!(stored.error_bound() >= error);
         error = stored.error_bound();
     }
-    // Nothing to do is nothing done.
+    // A conversion to the same representation changes nothing.
     assert_eq!(to(&dense, Target::Dense), dense);
     assert_eq!(to(&all, sparse(Keep::All, Bits::ThirtyTwo)), all);
 }
 
-/// A ball's worth of nothing, but as fine as 2048 cells: one block in a block.
+/// Returns a sparse field with few values but the resolution of 2048 cells: one block in a block.
 fn fine_and_small() -> StoredField {
     let layout = GridLayout {
         origin: Vec3::splat(-1.0),
@@ -342,7 +343,7 @@ fn memory_is_refused_before_it_is_taken_with_a_way_out_that_works() {
     };
     let fits = convert(&field, &settings(Some(fitting)), &go_on).unwrap();
     assert!(fits.bytes() > 1 << 20, "{} for {fitting}", fits.bytes());
-    // Blocks are counted as they come.
+    // Blocks are counted as they are made.
     let solid = Aabb::from_center(Vec3::ZERO, Vec3::splat(0.7));
     let dense = sampled_form(&|p| p.length() - 0.7, solid, 0.0);
     let tight = ConvertSettings {
@@ -443,7 +444,8 @@ fn doubts_move_with_their_places() {
         assert!(found.measured_error <= converted.error_bound());
         assert!(found.notes.len() == 2 && found.notes[1].contains("converted from dense"));
         assert!(found.doubtful_cells.is_sorted());
-        // Every middle of a doubtful cell lies in one, and every one overlaps some doubtful cell.
+        // The centre of every doubtful cell lies in a converted one, and every converted one
+        // overlaps some doubtful cell.
         let boxes: Vec<Aabb> = (found.doubtful_cells.iter())
             .map(|&cell| place(converted.layout(), cell))
             .collect();
@@ -466,7 +468,8 @@ fn doubts_move_with_their_places() {
     assert_eq!(same, provenance);
 }
 
-/// Two coarse cells that disagree by 0.3 m at the side they share, the first of them a block. Both may: each is off by up to half a metre.
+/// Returns two coarse cells that disagree by 0.3 m at their common side, the first of them a block.
+/// Both are valid: each may be off by half a metre.
 fn disagreeing() -> SparseBlocks {
     let layout = GridLayout {
         origin: Vec3::ZERO,
@@ -514,7 +517,7 @@ fn a_value_taken_from_a_neighbour_counts_as_an_error() {
 
 #[test]
 fn what_lies_beyond_the_border_counts_as_an_error_or_is_not_promised() {
-    // Nothing of the kind in the field itself: a plane is interpolated exactly.
+    // A continuous field has no such disagreement: a plane is interpolated exactly.
     let layout = GridLayout {
         origin: Vec3::ZERO,
         cell_size: 0.125,
@@ -542,7 +545,8 @@ fn what_lies_beyond_the_border_counts_as_an_error_or_is_not_promised() {
         "{bound} for {least}"
     );
 
-    // Blocks reach beyond the border, but their field does not, and so is off by no more than the grid.
+    // Blocks reach beyond the border, but their field does not, and so is off by no more than the
+    // grid.
     let sphere = |p: DVec3| (p - DVec3::new(0.1, -0.2, 0.05)).length() - 0.7;
     let solid = Aabb::from_center(Vec3::new(0.1, -0.2, 0.05), Vec3::splat(0.70001));
     let dense = sampled_form(&sphere, solid, 0.0);
@@ -583,7 +587,7 @@ fn what_lies_beyond_the_border_counts_as_an_error_or_is_not_promised() {
     let bytes = file::to_bytes(&blocks, &provenance);
     let read = file::from_bytes(&bytes, u64::MAX).unwrap();
     assert_eq!(read.field, blocks);
-    // A box that is none, or reaches out of the grid.
+    // Boxes that are invalid, or reach out of the grid.
     let StoredField::Sparse(blocks) = blocks else {
         panic!()
     };
@@ -645,7 +649,7 @@ fn what_encloses_its_mesh_still_does_when_it_is_stored_another_way() {
         assert_eq!(outside(&enclosing), 0, "{target:?}");
         let told = converted_provenance(&field, &baked.provenance, &enclosing, &settings);
         assert!(told.conservative);
-        // Its promise holds too.
+        // Its error bound holds too.
         check(&enclosing, &|p| truth.signed_distance(p), "enclosing", 300);
         let careless = ConvertSettings {
             conservative: false,

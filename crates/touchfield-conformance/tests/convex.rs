@@ -1,7 +1,9 @@
-//! Convex pairs against the truth: every kind with every kind, hostile on purpose, in every placement.
+//! Convex pairs compared with the truth: every kind with every kind, hostile on purpose, in every
+//! placement.
 //!
-//! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. Truth is `convex_truth` and `polytope_truth`: features of hulls by exact
-//! predicates in `f64`, and brackets for smooth bodies.
+//! Some thousands of pairs; a million with `TOUCHFIELD_LONG=1`. The truth is `convex_truth` and
+//! `polytope_truth`: features of hulls by exact predicates in `f64`, and brackets for smooth
+//! bodies.
 
 #![expect(
     clippy::print_stdout,
@@ -36,7 +38,7 @@ fn hull_of(points: &[Vec3]) -> Convex {
     Convex::hull(Arc::new(ConvexHull::new(points).expect("finite points")))
 }
 
-/// One pair in one pose, and what is to be said of it when it fails.
+/// One pair in one pose, with the context for error messages.
 struct Case<'a> {
     a: &'a Hostile,
     b: &'a Hostile,
@@ -50,8 +52,10 @@ impl Case<'_> {
         body_pair(&self.a.body, &b)
     }
 
-    /// What is lost in `f64` \[m\]: coordinates by a few dozen roundings; of the size, what a normal of nearly parallel edges loses, 10⁻¹⁰. What is
-    /// round is touched at one of many directions that `f64` hardly tells apart: almost touching, a search ends 10⁻⁷ of the size off.
+    /// Returns the rounding error in `f64` \[m\]: a few dozen roundings of the coordinates, and a
+    /// share of the size. Normals of nearly parallel edges lose 10⁻¹⁰ of it. A smooth body is
+    /// touched in one of many directions that `f64` hardly distinguishes, so that a search that
+    /// ends almost touching is off by 10⁻⁷ of the size.
     fn rounding(&self) -> f64 {
         let far = self.a.reach() + self.b.reach() + self.pose.translation.as_dvec3().length();
         let share = if self.has_features() { 1e-8 } else { 1e-7 };
@@ -66,14 +70,14 @@ impl Case<'_> {
         self.a.kind.has_features() && self.b.kind.has_features()
     }
 
-    /// How far A reaches past the nearest of B along a unit direction \[m\].
+    /// Returns how far A reaches past the nearest point of B along a unit direction \[m\].
     fn reach(&self, direction: DVec3) -> f64 {
         let b = posed(self.b, self.pose.rotation, self.pose.translation);
         let gap = self.a.body.support(direction) - b.support(-direction);
         gap.dot(direction) + self.radii()
     }
 
-    /// What is wrong with an answer.
+    /// Returns the faults of an answer.
     fn faults(&self, touch: &Touch, truth: &PairTruth) -> Vec<String> {
         let mut faults = Vec::new();
         let Touch {
@@ -94,7 +98,8 @@ impl Case<'_> {
             return vec!["not finite".into()];
         }
         let rounding = self.rounding();
-        // Of smooth bodies the truth is a bracket, too; its depth is from above, and so is what a direction proves below.
+        // For smooth bodies the truth is a bracket too. Its depth is an upper bound, and so is what
+        // a direction proves for lower depths.
         let [least, most] = if self.has_features() {
             [truth.signed(); 2]
         } else if truth.upper > 0.0 {
@@ -102,8 +107,9 @@ impl Case<'_> {
         } else {
             [-truth.depth, 0.0]
         };
-        // The search is for cores, to a millionth: with radii that is more than a share of the separation. One that ran out of steps tells what it
-        // knows; with a thousand of them only round bodies about one axis do.
+        // The search runs on cores, to a relative 10⁻⁶; with radii that is more, relative to the
+        // separation. A search that ran out of steps reports its bracket; with a thousand steps
+        // that happens only to smooth bodies about one axis.
         let known = if touch.steps > 1000 {
             upper_bound - lower_bound
         } else {
@@ -130,11 +136,12 @@ impl Case<'_> {
             faults.push(format!("normal: {normal} is not unit"));
             return faults;
         }
-        // Overlapping, the move must part them, to what it says.
+        // When overlapping, the reported translation must separate them, to within the tolerance.
         if separation < 0.0 {
             let reach = self.reach(normal);
             let off = (reach + separation).abs();
-            // Cores that are apart have a normal as good as their nearest points, whose error counts once in a distance and by its root in a direction.
+            // The normal of separated cores comes from their nearest points, whose error enters a
+            // distance linearly and a direction by its square root.
             if off > 1e-4 * self.radii() + 1e-5 * separation.abs() + rounding {
                 faults.push(format!(
                     "moved: by {:e} they still overlap by {:e}",
@@ -150,7 +157,7 @@ impl Case<'_> {
                 "points: {along:e} apart, separation {separation:e}"
             ));
         }
-        // Straight across from each other; where a search ended early, as well as it could.
+        // The points are straight across from each other, unless the search ended early.
         let aside = (between - along * normal).length();
         if touch.steps <= 1000 && aside > 1e-3 * (self.a.radius + self.b.radius) + rounding {
             faults.push(format!("aside: points by {aside:e}"));
@@ -158,7 +165,7 @@ impl Case<'_> {
         faults
     }
 
-    /// Whether `overlaps` must say something, and what.
+    /// Returns the answer that `overlaps` must give, if the truth decides.
     fn must_overlap(&self, truth: &PairTruth) -> Option<bool> {
         let band = self.rounding();
         if truth.lower > band {
@@ -191,12 +198,12 @@ impl std::fmt::Display for Case<'_> {
 struct Tally {
     pairs: usize,
     overlapping: usize,
-    /// That ran out of steps.
+    /// Pairs that ran out of steps.
     unfinished: usize,
-    /// Of two hulls, which V-Clip was asked for too; and those it gave up.
+    /// Pairs of hulls given to V-Clip as well, and those that it gave up on.
     clipped: usize,
     gave_up: usize,
-    /// Short ones first: the smallest case is the one to look at.
+    /// Descriptions of faults, short ones first: the smallest case is the one to look at.
     faults: Vec<String>,
 }
 
@@ -240,7 +247,7 @@ impl Tally {
     }
 }
 
-/// What searches of a pair leave for the next pose of it.
+/// State of the searches of a pair, kept for its next pose.
 #[derive(Default)]
 struct Memory {
     cache: ConvexCache,
@@ -289,7 +296,8 @@ fn try_case(case: &Case<'_>, bodies: [&Convex; 2], memory: &mut Memory, tally: &
     }
 }
 
-/// One body of every kind and scale with one of every kind, in every placement; each pair then moves a little, with its cache.
+/// Tests one body of every kind and scale with one of every kind, in every placement; each pair
+/// then moves a little, with its cache.
 fn round(seed: u64) -> Tally {
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
@@ -309,7 +317,8 @@ fn round(seed: u64) -> Tally {
         for (index, (a, convex_a)) in left.iter().enumerate() {
             for (other, same) in right.iter().enumerate() {
                 for placement in PLACEMENTS {
-                    // Now and then a mote against something large, and a copy against its original.
+                    // Now and then something tiny against something large, and a copy against its
+                    // original.
                     let (b, convex_b) = match placement {
                         Placement::Identical if index == other => &left[index],
                         Placement::Random if random.below(4) == 0 => {
@@ -357,7 +366,7 @@ fn every_kind_with_every_kind_agrees_with_the_truth() {
         .map(|seed| {
             let tally = round(seed);
             if is_long() {
-                // As they are found: a million pairs take their time.
+                // Printed as they are found: a million pairs take long.
                 let faults = tally.faults.join("\n");
                 println!("round {seed}: {} pairs {faults}", tally.pairs);
             }
@@ -367,7 +376,8 @@ fn every_kind_with_every_kind_agrees_with_the_truth() {
         .check();
 }
 
-/// Every kind with every kind in motion, with what was found in the last pose; now and then the pair is elsewhere at once, and the memory is of no use.
+/// Tests every kind with every kind in motion, warm-started from the last pose; now and then the
+/// pair jumps, and the state is useless.
 fn motions(seed: u64) -> Tally {
     const STEPS: usize = 12;
     let mut random = Random::new(seed);
@@ -378,7 +388,7 @@ fn motions(seed: u64) -> Tally {
             .flat_map(|a| KINDS.iter().map(move |b| (*a, *b)))
         {
             let a = Hostile::new(kind_a, scale, &mut random);
-            // A copy of itself, where it can be one.
+            // A copy of itself, where possible.
             let b = match kind_a == kind_b && random.below(2) == 0 {
                 true => a.clone(),
                 false => Hostile::new(kind_b, scale, &mut random),
@@ -402,7 +412,7 @@ fn motions(seed: u64) -> Tally {
                 };
                 try_case(&case, [&bodies[0], &bodies[1]], &mut memory, &mut tally);
                 pose.rotation = (Quat::from_scaled_axis(turn) * pose.rotation).normalize();
-                // About the middle of B, which may be far from its origin.
+                // About the centre of B, which may be far from its origin.
                 let center = b.center.as_vec3();
                 let lever = pose.rotation * center
                     - Quat::from_scaled_axis(-turn) * (pose.rotation * center);
@@ -423,7 +433,8 @@ fn every_kind_with_every_kind_in_motion_agrees_with_the_truth() {
         .check();
 }
 
-/// Hulls too large for the truth: what is told along the normal is held against all corners, and the lower bound against many directions.
+/// Hulls too large for the truth: the separation along the normal is compared with all corners, and
+/// the lower bound with many directions.
 #[test]
 fn large_hulls_that_stay_in_touch_have_the_depth_of_pairs_never_seen() {
     let mut random = Random::new(57);
@@ -541,7 +552,7 @@ fn triangle_case(a: [[f32; 3]; 3], b: [[f32; 3]; 3]) -> (Touch, PairTruth) {
     (touch, body_pair(&truth(a), &truth(b)))
 }
 
-/// Of a report to another library, whose expanding polytope had no face left: issue 253 of parry.
+/// From a report to another library, whose expanding polytope had no face left: issue 253 of parry.
 #[test]
 fn two_triangles_that_made_another_library_panic() {
     let (touch, truth) = triangle_case(
@@ -564,7 +575,8 @@ fn two_triangles_that_made_another_library_panic() {
     assert!(touch.lower_bound <= truth.upper + 1e-13 && touch.upper_bound >= -truth.depth - 1e-13);
 }
 
-/// A facet of their difference is too thin for its normal: it was passed over, and the next, far away, told as proven.
+/// A facet of the Minkowski difference is too thin for its normal. It was skipped, and the next
+/// facet, far away, was reported as proven.
 #[test]
 fn a_sliver_touching_a_needle_was_called_a_hundred_times_too_deep() {
     let sliver = [
@@ -603,7 +615,7 @@ fn a_sliver_touching_a_needle_was_called_a_hundred_times_too_deep() {
     assert!(touch.lower_bound <= expected && touch.upper_bound >= expected - 1e-14);
 }
 
-/// Hundreds of faces in six planes, and hundreds of points on each edge: the box must be all that is left.
+/// Hundreds of faces in six planes, and hundreds of points on each edge: only the box must remain.
 #[test]
 fn a_box_of_two_thousand_points_is_a_box() {
     let steps = 16;
@@ -678,12 +690,13 @@ struct ParryTally {
     agree: usize,
     differ: usize,
     overlap_differs: usize,
-    /// Of those that differ, where the truth is not with us.
+    /// Pairs that differ where the truth contradicts our answer.
     ours_wrong: usize,
 }
 
-/// Another library as a second witness, in `f64`. Where it differs the truth decides, and it has decided for us above: so what is asserted is
-/// that it agrees on nearly all ordinary bodies, and what is printed is where it does not.
+/// Another library as a second witness, in `f64`. Where it differs, the truth decides, and the
+/// tests above check us against the truth. So this asserts that it agrees on nearly all ordinary
+/// bodies, and prints where it does not.
 #[test]
 fn parry_agrees_where_it_answers() {
     let mut random = Random::new(41);

@@ -1,8 +1,10 @@
-//! What is asked of a convex pair again and again, with its memory: the answers of pairs never seen, of closed forms, and of all corners.
+//! Repeated queries of a convex pair, warm-started from its memory, compared with cold queries,
+//! closed forms, and all corners.
 //!
-//! `touching_again`, `separation_again` and `collide_again` take turns with one memory, as a program would use it. Bodies come near, touch, overlap, part,
-//! and are elsewhere at once now and then; they are a micrometre, a metre and 10⁵ m large, 10⁵ m from their origins, copies of each other, and boxes and
-//! prisms made of hundreds of points in a plane.
+//! `touching_again`, `separation_again` and `collide_again` take turns with one memory, as in a
+//! program. Bodies approach, touch, overlap, separate, and sometimes jump. They are a micrometre, a
+//! metre and 10⁵ m large, 10⁵ m from their origins, copies of each other, and boxes and prisms made
+//! of hundreds of points in a plane.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -30,7 +32,7 @@ struct Body {
     points: Vec<DVec3>,
     convex: Convex,
     shape: Shape,
-    /// The middle, and how far points are from it \[m\].
+    /// Centre, and the greatest distance of a point from it \[m\].
     center: DVec3,
     radius: f64,
 }
@@ -52,12 +54,12 @@ impl Body {
         }
     }
 
-    /// The largest of all points along a direction \[m\].
+    /// Returns the largest coordinate of all points along a direction \[m\].
     fn extent(&self, direction: DVec3) -> f64 {
         (self.points.iter()).fold(f64::NEG_INFINITY, |most, p| most.max(direction.dot(*p)))
     }
 
-    /// How far a point is above the faces \[m\].
+    /// Returns how far a point is above the faces \[m\].
     fn above(&self, point: DVec3) -> f64 {
         let hull = self.convex.as_hull().unwrap();
         (hull.faces().iter()).fold(f64::NEG_INFINITY, |most, face| {
@@ -66,7 +68,7 @@ impl Body {
     }
 }
 
-/// Hulls of about the size `scale` \[m\], about `middle`.
+/// Returns hulls of about the size `scale` \[m\], centred at `middle`.
 fn bodies(scale: f64, middle: DVec3, random: &mut Random) -> Vec<Body> {
     let lattice = |steps: i32| {
         let at = move |k: i32| 2.0 * f64::from(k) / f64::from(steps) - 1.0;
@@ -106,13 +108,13 @@ fn bodies(scale: f64, middle: DVec3, random: &mut Random) -> Vec<Body> {
     .collect()
 }
 
-/// What a pair is held against, in `f64`.
+/// A pair with its ground truth in `f64`.
 struct Case<'a> {
     a: &'a Body,
     b: &'a Body,
     pose: Pose,
     turned: DMat3,
-    /// What `f64`, and the `f32` of an answer, may lose \[m\].
+    /// Allowed rounding of `f64`, and of the `f32` of an answer \[m\].
     slack: f64,
 }
 
@@ -130,13 +132,15 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// By how much a plane across a direction parts them \[m\]; negative if it does not.
+    /// Returns the gap between the bodies along a direction \[m\]; negative if a plane across it
+    /// does not separate them.
     fn gap(&self, normal: DVec3) -> f64 {
         let least_of_b = -self.b.extent(self.turned.transpose() * -normal);
         least_of_b + normal.dot(self.pose.translation.as_dvec3()) - self.a.extent(normal)
     }
 
-    /// The answer for bodies that are apart, by its witnesses: two points of the bodies, and a plane between all corners; and by V-Clip.
+    /// Checks the answer for separated bodies by its witnesses: two points of the bodies, and a
+    /// plane between all corners; and by V-Clip.
     fn check_apart(&self, found: &Separation, context: &str) {
         let [on_a, on_b] = [found.point_on_a, found.point_on_b].map(|p| p.as_dvec3());
         let into_b = |p: DVec3| self.turned.transpose() * (p - self.pose.translation.as_dvec3());
@@ -149,7 +153,7 @@ impl<'a> Case<'a> {
             between >= lower - self.slack && between <= upper + self.slack,
             "{context}"
         );
-        // V-Clip shares nothing with the search that was asked.
+        // V-Clip shares no code with the search under test.
         let [a, b] = [self.a, self.b].map(|body| body.convex.as_hull().unwrap());
         if let VClipOutcome::Apart { distance, .. } = v_clip(a, b, self.pose, &mut None).outcome {
             assert!(
@@ -157,7 +161,8 @@ impl<'a> Case<'a> {
                 "{distance:e} by V-Clip: {context}"
             );
         }
-        // A distance good to a millionth has a normal good to a thousandth, and along that a gap that is smaller by what the bodies' corners make of it.
+        // A distance with a relative error of 10⁻⁶ has a normal with an error of 10⁻³, which makes
+        // the gap along it smaller, depending on the corners.
         let gap = self.gap(found.normal.as_dvec3().normalize());
         assert!(
             gap >= 0.999 * lower - self.slack && gap <= upper + self.slack,
@@ -166,7 +171,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A way on which B comes to A, goes through it and leaves, with jumps; the turn is a few degrees a step at most.
+/// Returns poses in which B approaches A, goes through it and leaves, with jumps. It turns by a few
+/// degrees per step at most.
 fn path(a: &Body, b: &Body, steps: usize, random: &mut Random) -> Vec<Pose> {
     let size = a.radius + b.radius;
     let mut rotation = random.quaternion().as_quat().normalize();
@@ -223,7 +229,7 @@ fn try_path(a: &Body, b: &Body, path: &[Pose], counts: &mut Counts) {
             if off.abs() > case.slack {
                 assert_eq!([again, cold], [off < 0.0; 2], "within {reach}: {context}");
             }
-            // A plane between all corners, wherever it comes from, is the last word on bodies apart.
+            // A plane that separates all corners is conclusive, wherever it comes from.
             if case.gap(touch.normal) > f64::from(reach) + case.slack {
                 assert!(!again, "within {reach}, parted by a plane: {context}");
             }
@@ -249,7 +255,8 @@ fn try_path(a: &Body, b: &Body, path: &[Pose], counts: &mut Counts) {
             );
             case.check_apart(&again, &context);
         } else if touch.separation < -case.slack {
-            // By fields, which have no memory: the same to the bit. Their ball is never wider than the least translation is long.
+            // Overlapping bodies are measured by their fields, which keep no state: identical bits.
+            // Their ball is never wider than the minimum translation is long.
             assert_eq!(again, cold, "{context}");
             let most = f64::from(-again.upper_bound);
             assert!(most <= -touch.separation + case.slack, "{context}");
@@ -271,7 +278,8 @@ fn try_path(a: &Body, b: &Body, path: &[Pose], counts: &mut Counts) {
         if touch.separation.abs() < 0.09 * f64::from(size) {
             for contacts in &contacts {
                 let off = f64::from(contacts.distance) - touch.separation;
-                // Where faces lean on each other, a corner of the region may be deeper than the least translation is long.
+                // Where faces are tilted against each other, a corner of the region may be deeper
+                // than the minimum translation is long.
                 assert!(
                     off <= 1e-5 * touch.separation.abs() + case.slack,
                     "{off:e}: {context}"
@@ -309,7 +317,7 @@ fn with_a_memory_the_answers_are_those_of_pairs_never_seen_and_of_all_corners() 
     );
 }
 
-/// From one in the other's place outwards along an axis, as slowly as touching bodies do.
+/// Moves a box out of its own copy along an axis, as slowly as touching bodies move.
 #[test]
 fn a_box_in_its_own_place_leaves_itself_as_its_closed_form_does() {
     for scale in [1e-6f32, 1.0, 1e5] {
@@ -338,7 +346,8 @@ fn a_box_in_its_own_place_leaves_itself_as_its_closed_form_does() {
                 ..SeparationSettings::to_within(1e-2 * scale)
             };
             let found = separation_again(&pair, &settings, &mut memory, &mut buffers).unwrap();
-            // Overlapping, the largest ball in the overlap: half of what is left of the height, twice.
+            // When overlapping, the largest ball in the overlap: half of the remaining height,
+            // twice.
             let slack = 1e-6 * f64::from(scale);
             assert!(
                 f64::from(found.lower_bound) <= gap + slack
@@ -349,7 +358,7 @@ fn a_box_in_its_own_place_leaves_itself_as_its_closed_form_does() {
     }
 }
 
-/// Balls and capsules round about each other.
+/// Balls and capsules moving around each other.
 #[test]
 fn balls_and_capsules_in_motion_are_as_far_apart_as_their_closed_forms() {
     let mut random = Random::new(89);

@@ -1,4 +1,5 @@
-//! Convex bodies as fields, as baked fields and as themselves: the two halves of the library hold each other to their word.
+//! Convex bodies as fields, as baked fields and as themselves: both halves of the library must
+//! agree.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -40,7 +41,7 @@ fn mesh_of(hull: &ConvexHull) -> TriangleMesh {
     }
 }
 
-/// The same solid, of which only a field is known.
+/// Returns the solid as a plain field, without its convex form.
 fn as_field(convex: &Convex) -> Shape {
     Shape::new(convex.field().unwrap())
 }
@@ -88,7 +89,8 @@ fn hulls_are_fields_that_pass_the_suite() {
     }
 }
 
-/// Inside, the plane of a face that the point is highest above; how long that takes is for who runs it.
+/// Inside, the value is that of the face plane that the point is highest above. The time is
+/// printed, not asserted.
 #[test]
 fn large_hulls_have_the_values_of_all_their_faces() {
     let mut random = Random::new(71);
@@ -156,7 +158,8 @@ fn hulls_without_inside_are_fields_too() {
     check_field(&point, Some(&|p| p.distance(DVec3::X)), "point", 1, 500).unwrap();
 }
 
-/// Apart, the bracket of the fields holds the distance of GJK; overlapping, minus the separation is never more than the depth of EPA.
+/// Checks a pair: when apart, the bracket of the fields holds the distance of GJK; when
+/// overlapping, minus the separation is at most the depth of EPA.
 fn confirm(a: &Convex, b: &Convex, fields: [&Shape; 2], pose: Pose, tolerance: f32) {
     let exact = touch(a, b, pose);
     let pair = Pair {
@@ -263,7 +266,8 @@ fn of_balls_and_slabs_both_measures_are_the_same() {
     }
 }
 
-/// A convex shape asked through the pair table answers as the pair itself, and says how; against a baked field it is a field.
+/// A convex pair in the pair table answers like the pair itself and names its method; against a
+/// baked field it is a field.
 #[test]
 fn convex_pairs_are_picked_and_mixed_pairs_are_fields() {
     let mut random = Random::new(65);
@@ -320,7 +324,8 @@ fn convex_pairs_are_picked_and_mixed_pairs_are_fields() {
     }
 }
 
-/// Conservative advancement on GJK: the proof ends at the touch, which fine steps on the exact distance find as well.
+/// Conservative advancement on GJK: the proof ends at the touch, which fine steps on the exact
+/// distance find as well.
 #[test]
 fn casts_of_convex_bodies_end_where_fine_steps_do() {
     let mut random = Random::new(66);

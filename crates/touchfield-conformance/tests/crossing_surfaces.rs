@@ -1,4 +1,5 @@
-//! Surfaces that cross between the points of both shells, against every pair of triangles in `f64`.
+//! Surfaces that cross between the points of both shells, compared with every pair of triangles in
+//! `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use touchfield_conformance::mesh_truth::MeshTruth;
 use touchfield_conformance::meshes;
 use touchfield_conformance::random::Random;
 
-/// A mesh with few points on it: much passes between them.
+/// A mesh with few points on it, so that much passes between them.
 struct Body {
     mesh: TriangleMesh,
     truth: MeshTruth,
@@ -32,7 +33,7 @@ impl Body {
         let (center, scale) = (bounds.center(), 1.0 / bounds.diagonal());
         let mesh = TriangleMesh {
             vertices: (mesh.vertices.iter())
-                // Numbers that f32 holds: truth and shape are of the same triangles.
+                // Representable in `f32`: truth and shape have the same triangles.
                 .map(|&v| ((v - center) * scale).as_vec3().as_dvec3())
                 .collect(),
             ..mesh
@@ -61,8 +62,9 @@ impl Body {
     }
 }
 
-/// By how much two triangles cross: an edge of one goes through the other, and this far from both of its ends and from the border \[m\], at least; below 0: not at all. Volumes of
-/// tetrahedra tell, whose signs are far from rounding where this is not near 0.
+/// Returns how much two triangles cross \[m\]: an edge of one goes through the other, at least this
+/// far from both of its ends and from the border. Negative if they do not cross. Computed from
+/// distances to planes, whose signs are reliable unless they are near 0.
 fn crossing(s: &[DVec3; 3], t: &[DVec3; 3]) -> f64 {
     let one_way = |edges: &[DVec3; 3], face: &[DVec3; 3]| {
         let normal = (face[1] - face[0]).cross(face[2] - face[0]).normalize();
@@ -75,7 +77,7 @@ fn crossing(s: &[DVec3; 3], t: &[DVec3; 3]) -> f64 {
                     let along = face[(side + 1) % 3] - face[side];
                     normal.cross(along).normalize().dot(place - face[side])
                 });
-                // On either side of the plane.
+                // The ends are on different sides of the plane.
                 let through = low.abs().min(high.abs()) * -(low * high).signum();
                 inside.fold(through, f64::min)
             })
@@ -84,7 +86,7 @@ fn crossing(s: &[DVec3; 3], t: &[DVec3; 3]) -> f64 {
     one_way(s, t).max(one_way(t, s))
 }
 
-/// The most that any two triangles cross.
+/// Returns the largest crossing of any two triangles.
 fn most_crossing(a: &Body, b: &Body, place: &Place) -> f64 {
     let placed: Vec<[DVec3; 3]> = b
         .triangles()
@@ -113,7 +115,7 @@ fn ask(a: &Shape, b: &Shape, a_from_b: Pose, scratch: &mut Scratch) -> Answer {
     }
 }
 
-/// Crossings that `f32` may not see \[m\]: some roundings of bodies of size 1.
+/// Crossings that `f32` may miss \[m\]: some roundings for bodies of size 1.
 const ROUNDING: f64 = 1e-5;
 
 #[test]
@@ -141,7 +143,7 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
             let pose = place.pose();
             let found = ask(&a.with_triangles, &b.with_triangles, pose, &mut scratch);
             let before = ask(&a.by_shell, &b.by_shell, pose, &mut scratch);
-            // What touches crosses, or was within the error of the fields.
+            // Touching bodies cross, or were within the error of the fields.
             if crossing < 0.0 {
                 assert_eq!(found.touches, before.touches);
                 assert_eq!(found.contacts, before.contacts);
@@ -160,7 +162,7 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
             check_exchanged(a, b, pose, found.contacts[0], &mut scratch);
         }
     }
-    // The test has something to find, and the shells alone do not find it.
+    // There are crossings to find, and the shells alone do not find them.
     assert!(
         by_triangles >= 20 && missed_before == by_triangles,
         "{by_triangles} {missed_before}"
@@ -168,8 +170,9 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
     assert!(apart >= 100, "{apart}");
 }
 
-/// One contact, on both surfaces to within the errors of the fields and its own depth, along which the normal need not be that of the lowest place; and no deeper than what passes
-/// between shell points.
+/// Checks for one contact, on both surfaces to within the errors of the fields and its own depth,
+/// and no deeper than what passes between shell points. Along that depth the normal need not be
+/// that of the lowest place.
 fn check_contact(a: &Body, b: &Body, place: &Place, found: &Answer) {
     assert_eq!(found.contacts.len(), 1);
     let contact = found.contacts[0];
@@ -203,8 +206,9 @@ fn check_exchanged(a: &Body, b: &Body, pose: Pose, contact: Contact, scratch: &m
     let exchanged = other.contacts[0];
     let normal = pose.transform_vector(-exchanged.normal);
     let point = pose.transform_point(exchanged.point);
-    // A pose and its inverse differ by rounding, and with it where the search for the lowest point of a face ends: within a thousandth of a cell in depth, and where the field is
-    // nearly level by more along it.
+    // A pose and its inverse differ by rounding, and so does the end of the search for the lowest
+    // point of a face: by up to a thousandth of a cell in depth, and by more along the face where
+    // the field is nearly level.
     let cell = a.by_shell.cell_size();
     let off = (exchanged.separation - contact.separation).abs();
     assert!(off < 2e-3 * cell, "{off} of {cell}");

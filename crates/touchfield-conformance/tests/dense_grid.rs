@@ -1,4 +1,5 @@
-//! The dense grid as a field: the suite of all fields on baked and hand-made grids, and its own gradient.
+//! The dense grid as a field: the suite of all fields on baked and hand-made grids, and its own
+//! gradient.
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::panic,
@@ -26,7 +27,8 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
     bake_quietly(mesh, &settings).unwrap().field
 }
 
-/// The same grid with a bound that also covers how far the mesh is from the shape it stands for.
+/// Returns the grid with a bound that also covers the deviation of the mesh from the shape it
+/// represents.
 fn for_shape(grid: &DenseGrid, deviation: f32) -> DenseGrid {
     let solid = grid.solid().grown(deviation);
     DenseGrid::new(
@@ -81,7 +83,7 @@ fn baked_balls_and_rings_pass_the_suite() {
         .triangles()
         .map(|t| truth(t.centroid()).abs())
         .fold(0.0, f64::max);
-    // Middles of long edges deviate as well, by no more than twice the centroid.
+    // Midpoints of long edges deviate as well, by no more than twice the centroid.
     passes(
         &for_shape(&baked(&ring, 30), 2.0 * deviation as f32 + 1e-6),
         &truth,
@@ -111,7 +113,7 @@ fn a_grid_of_whole_numbers_by_hand() {
     );
 }
 
-/// Differences along one axis within a cell are exact for a trilinear function, but for rounding.
+/// Differences along one axis within a cell are exact for a trilinear function, up to rounding.
 #[test]
 fn the_gradient_is_that_of_the_interpolant_in_its_cell() {
     let grid = baked(&random_star(1), 20);
@@ -139,7 +141,7 @@ fn points_that_are_no_number_give_an_answer_and_infinite_ones_are_far() {
                 assert_eq!(sample.distance.to_bits(), grid.distance(point).to_bits());
                 let interval = grid.interval(Aabb::new(point, point));
                 if point.is_nan() {
-                    // No number is nowhere: never reported as touching.
+                    // A NaN point is nowhere, and never reported as touching.
                     assert!(!(sample.distance <= 0.0), "{sample:?} at {point}");
                 } else {
                     assert!(
@@ -156,7 +158,7 @@ fn points_that_are_no_number_give_an_answer_and_infinite_ones_are_far() {
     }
 }
 
-/// A grid of so large numbers that their squares, and nearly their sums, leave `f32`.
+/// Grids of numbers so large that their squares, and nearly their sums, overflow `f32`.
 #[test]
 fn the_largest_grids_give_finite_values_at_every_finite_point() {
     for cell_size in [1e-30f32, 0.5, 1e30] {
@@ -190,7 +192,8 @@ fn the_largest_grids_give_finite_values_at_every_finite_point() {
     }
 }
 
-/// Far out a body is a point: the gradient is the direction from it, whatever the squares of the coordinates do.
+/// Far out a body is a point: the gradient is the direction from it, although the squares of the
+/// coordinates overflow.
 #[test]
 fn far_gradients_point_away_from_the_body() {
     let grid = baked(&cube(1), 12);
@@ -218,7 +221,8 @@ fn boxes_turned_inside_out_do_not_panic() {
     }
 }
 
-/// With signs that tear apart in a hole, a cell's middle tells nothing of the sign elsewhere in it.
+/// If the sign is discontinuous in a hole, the centre of a cell does not determine the sign
+/// elsewhere in it.
 #[test]
 fn intervals_over_a_torn_sign_hold_both_sides() {
     let mut half = icosphere(1.0, 3);

@@ -1,4 +1,5 @@
-//! The same bits on every run, on every number of threads, and for every order of faces and vertices.
+//! The same bits on every run, on every number of threads, and for every order of faces and
+//! vertices.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -119,7 +120,8 @@ fn the_order_of_faces_and_vertices_changes_no_node_of_a_closed_mesh() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Sums of winding numbers round, so signs where the number is one half may differ; distances may not.
+/// Sums of winding numbers round, so signs where the number is one half may differ; distances may
+/// not.
 #[test]
 fn the_order_of_faces_and_vertices_changes_no_distance_of_a_broken_mesh() {
     for (name, mesh) in various() {

@@ -1,4 +1,5 @@
-//! Node values and queries of closed meshes against brute force in other formulas, and against parry.
+//! Node values and queries of closed meshes compared with brute force by other formulas, and with
+//! parry.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -16,7 +17,7 @@ use touchfield_conformance::mesh_truth::MeshTruth;
 use touchfield_conformance::meshes::{self, Named};
 use touchfield_conformance::random::Random;
 
-/// Pairs of point and face a mesh: what brute force may spend on it.
+/// Pairs of point and face that brute force may take per mesh.
 const PAIRS: usize = 2_000_000;
 
 fn nodes(nodes: u32) -> BakeSettings {
@@ -26,7 +27,8 @@ fn nodes(nodes: u32) -> BakeSettings {
     }
 }
 
-/// A cell size that is used as it is: the library rounds up to the next `f32`.
+/// Returns settings with a cell size that is used unchanged; the library rounds up to the next
+/// `f32`.
 fn exactly(cell_size: f32) -> BakeSettings {
     BakeSettings {
         resolution: Resolution::CellSize(cell_size.into()),
@@ -237,7 +239,8 @@ fn queries_at_no_number_do_not_panic() {
     }
 }
 
-/// Points above corners, where several faces tie: which of them is seen first must not show in the last bits.
+/// Points above corners, where several faces tie: the order in which they are visited must not
+/// change the last bits.
 #[test]
 fn batches_give_the_very_bits_of_single_queries() {
     for named in meshes::closed() {
@@ -275,7 +278,7 @@ fn real_closed_models_are_exact() {
     all_pass(
         |named| {
             let mut mesh = named.mesh.clone();
-            // Truth is the winding number, which inside-out meshes have negative.
+            // The truth is the winding number, which is negative for inside-out meshes.
             if mesh.signed_volume() < 0.0 {
                 mesh.flip();
             }

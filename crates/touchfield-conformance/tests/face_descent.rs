@@ -1,4 +1,5 @@
-//! Face descent against closed forms and a search over the triangles in `f64`, in random poses.
+//! Face descent compared with closed forms and a search over the triangles in `f64`, in random
+//! poses.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -22,7 +23,7 @@ use touchfield_conformance::random::Random;
 const HALF: DVec3 = DVec3::new(0.5, 0.375, 0.25);
 const BOX: Solid = Solid::Box { half: HALF };
 
-/// Twelve triangles.
+/// Returns a box of twelve triangles.
 fn box_mesh() -> TriangleMesh {
     let corner = |i: u32| {
         let sign = |bit: u32| if i >> bit & 1 == 0 { -1.0 } else { 1.0 };
@@ -69,7 +70,8 @@ fn found(a: &Shape, b: &Shape, a_from_b: Pose, settings: &CollideSettings) -> Co
     out
 }
 
-/// Ten thousand poses: a ball outside of a box of twelve triangles touches a face, an edge or a corner.
+/// Ten thousand poses: a ball outside a box of twelve triangles touches a face, an edge or a
+/// corner.
 #[test]
 fn a_ball_meets_the_faces_of_a_box_as_the_textbook_says() {
     let radius = 0.25;
@@ -82,7 +84,8 @@ fn a_ball_meets_the_faces_of_a_box_as_the_textbook_says() {
     let mut compared = 0;
     for _ in 0..10_000 {
         let place = Place::random(ball, BOX, &mut random);
-        // With its centre inside, the nearest face is deepest only in the textbook: all points of the box are outside the ball's middle.
+        // With the centre inside, the nearest face is the deepest only in the textbook: all points
+        // of the box are outside the ball's centre.
         if BOX.distance(place.to_b(DVec3::ZERO)) < 1e-3 {
             continue;
         }
@@ -118,14 +121,16 @@ fn a_ball_meets_the_faces_of_a_box_as_the_textbook_says() {
     }
     println!("{compared} compared; separation, normal, point off by {worst:.6?}");
     assert!(compared > 3000, "{compared}");
-    // The residual of the search, and what it leaves of the place where the ball is flat against it.
+    // The residual of the search, and the position error it leaves where the ball is flat against
+    // the face.
     assert!(
         worst[0] < 5e-5 && worst[1] < 0.02 && worst[2] < 0.002,
         "{worst:?}"
     );
 }
 
-/// The least of a distance over all triangles: a lattice on each, then finer ones around its best node.
+/// Returns the minimum of a distance over all triangles: a lattice on each, then finer ones around
+/// its best node.
 fn least_over_faces(mesh: &TriangleMesh, distance: impl Fn(DVec3) -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for triangle in mesh.triangles() {
@@ -164,7 +169,7 @@ fn the_deepest_face_of_a_box_in_any_solid_is_that_of_a_search_in_f64() {
         for _ in 0..80 {
             let place = Place::random(BOX, solid, &mut random);
             let truth = least_over_faces(&mesh, |point| solid.distance(place.to_b(point)));
-            // The box lends its faces, whichever body is smaller.
+            // The faces are those of the box, whichever body is smaller.
             let out = found(
                 &shape,
                 &other,
@@ -184,14 +189,14 @@ fn the_deepest_face_of_a_box_in_any_solid_is_that_of_a_search_in_f64() {
         println!("{solid:?}: off by {worst:.5}, {off} of {compared} by more than a millimetre");
         assert!(compared > 10, "{solid:?}: {compared}");
         match solid {
-            // Not convex: a face may lie over two valleys, and a descent ends in one.
+            // Not convex: a face may cover two minima, and a descent ends in one.
             Solid::Ring { .. } => assert!(4 * off < compared, "{solid:?}"),
             _ => assert!(worst < 2e-4, "{solid:?}: {worst}"),
         }
     }
 }
 
-/// The point of edges and faces: corners alone see nothing here.
+/// Why edges and faces are needed: corners alone miss these contacts.
 #[test]
 fn a_ball_on_the_middle_of_a_face_or_an_edge_is_found() {
     let ball = Shape::new(Sphere::new(0.1).unwrap());
@@ -211,7 +216,7 @@ fn a_ball_on_the_middle_of_a_face_or_an_edge_is_found() {
         (contact.normal - Vec3::Z).length() < 1e-3
             && (contact.point - Vec3::new(0.1, 0.05, 0.245)).length() < 1e-3
     );
-    // An edge: edges find it, and faces find it once although two meet there.
+    // On an edge: edges find it, and faces find it once although two meet there.
     let on_edge = Pose::from_translation(Vec3::new(0.57, 0.1, 0.31));
     for features in [Features::Edges, Features::Faces] {
         let out = found(&shape, &ball, on_edge, &settings(features, 0.0));
@@ -244,7 +249,7 @@ fn every_contact_has_an_id_of_its_own_and_exchanging_bodies_turns_the_normal() {
         radius: 0.25,
     };
     let a = capsule.shape();
-    // Only its triangles count: the field may be any.
+    // Only its triangles count, so the field may be any.
     let b = Shape::new(Sphere::new(1.0).unwrap()).with_surface(knot_surface);
     let mut random = Random::new(61);
     let mut compared = 0;
@@ -268,7 +273,7 @@ fn every_contact_has_an_id_of_its_own_and_exchanging_bodies_turns_the_normal() {
                 assert_eq!((one.id, one.separation), (other.id, other.separation));
                 assert!((one.normal + pose.transform_vector(other.normal)).length() < 1e-5);
                 assert!((one.point - pose.transform_point(other.point)).length() < 1e-5);
-                // Each is where a face is, as deep as it says.
+                // Each contact is on a face, as deep as reported.
                 let end = one.point_on_b().as_dvec3();
                 assert!((capsule.distance(end) - f64::from(one.separation)).abs() < 1e-4);
             }
@@ -294,7 +299,8 @@ fn without_triangles_it_says_so_and_flat_ones_do_no_harm() {
     .unwrap_err();
     assert!(matches!(error, CollideError::NoSurface { .. }));
     assert!(error.to_string().contains("surface_of_mesh"), "{error}");
-    // A point, a needle, and a triangle through the middle of the ball, where the gradient is anything.
+    // A point, a needle, and a triangle through the centre of the ball, where the gradient is
+    // arbitrary.
     let points = vec![
         Vec3::ZERO,
         Vec3::X,

@@ -1,4 +1,5 @@
-//! Distances that somebody else computed: what is promised holds for the field, and what breaks the promise is found where it is.
+//! Distances computed by the caller: a promise that is kept holds for the field, and a broken one
+//! is located.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -31,7 +32,7 @@ fn node(index: usize) -> UVec3 {
     UVec3::new(index % n.x, index / n.x % n.y, index / n.x / n.y)
 }
 
-/// The torus at the nodes, off by up to `noise`.
+/// Returns the torus at the nodes, off by up to `noise`.
 fn given(noise: f64, promise: Promise) -> Given {
     let mut random = Random::new(5);
     let values = (0..layout().node_count() as usize)
@@ -60,7 +61,7 @@ fn what_follows_from_the_promise_holds() {
             "{bound} for {expected}"
         );
         assert_eq!(provenance.sign_method, SignMethod::Given);
-        // The suite looks outside too, where the box that was found must hold the surface.
+        // The suite also tests outside, where the box that was found must contain the surface.
         check_field(&grid, Some(&torus), "torus", 1, 3000).unwrap();
         let solid = grid.solid();
         let truth = Aabb::from_center(Vec3::ZERO, Vec3::new(1.1, 1.1, 0.3));
@@ -73,7 +74,8 @@ fn what_follows_from_the_promise_holds() {
     }
     let (grid, _) = given_grid(given(0.0, Promise::ErrorBound(0.01))).unwrap();
     assert!((grid.error_bound() - 0.01).abs() < 1e-6);
-    // A promise that is too good to be found out is the giver's own.
+    // A promise that is too good but plausible cannot be detected; it is the caller's
+    // responsibility.
     check_field(&grid, Some(&torus), "torus, as promised", 1, 3000).unwrap_err();
     let (grid, _) = given_grid(given(0.0, Promise::ErrorBound(0.0875))).unwrap();
     check_field(&grid, Some(&torus), "torus, as promised", 1, 3000).unwrap();
@@ -114,14 +116,15 @@ fn broken_promises_are_found_where_they_are() {
         let none = error(&|given| given.promise = Promise::ErrorBound(bad));
         assert!(matches!(none, GivenError::BadPromise(_)), "{none}");
     }
-    // Nowhere inside: the box is that of the grid, and it is no error.
+    // No node inside: the box is that of the grid, and this is not an error.
     let mut far = given(0.0, Promise::NodeError(0.0));
     far.values.iter_mut().for_each(|v| *v += 1.0);
     let (grid, _) = given_grid(far).unwrap();
     assert_eq!(grid.solid(), grid.bounds());
 }
 
-/// A ball around the middle of a cell of the border: every node is outside, half of the ball beyond the grid.
+/// A ball around the centre of a cell at the border: every node is outside, and half of the ball
+/// beyond the grid.
 #[test]
 fn a_solid_between_the_nodes_of_the_border_is_found() {
     let layout = layout();

@@ -1,4 +1,5 @@
-//! Isosurfaces: closed, manifold and clean whatever the field; on the level; of the volume and area of closed forms.
+//! Isosurfaces: closed, manifold and clean for every field; on the level; with the volume and area
+//! of closed forms.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -30,7 +31,7 @@ fn cells(cells: u32) -> IsosurfaceSettings {
     }
 }
 
-/// Extracts, and fails unless the mesh is what the module promises.
+/// Extracts the surface, and fails unless the mesh has the properties that the module promises.
 #[track_caller]
 fn clean(name: &str, field: &dyn Field, level: f32, settings: &IsosurfaceSettings) -> TriangleMesh {
     let mesh = isosurface(field, level, settings).unwrap();
@@ -39,7 +40,7 @@ fn clean(name: &str, field: &dyn Field, level: f32, settings: &IsosurfaceSetting
         .by_kind()
         .into_iter()
         .filter(|(kind, ..)| {
-            // Cavities and separate parts are what some solids are.
+            // Some solids do have cavities and separate parts.
             !["nested_shells", "disconnected_parts", "suspicious_units"].contains(kind)
         })
         .collect();
@@ -50,7 +51,7 @@ fn clean(name: &str, field: &dyn Field, level: f32, settings: &IsosurfaceSetting
     mesh
 }
 
-/// Largest difference between field and level at the vertices \[m\].
+/// Returns the largest difference between field and level at the vertices \[m\].
 fn worst(field: &dyn Field, level: f32, mesh: &TriangleMesh) -> f64 {
     let off = |vertex: &DVec3| f64::from(field.distance(vertex.as_vec3()) - level).abs();
     mesh.vertices.iter().map(off).fold(0.0, f64::max)
@@ -95,7 +96,8 @@ fn volume_and_area_converge_to_closed_forms_at_second_order() {
             let field = Transformed::new(field, turned(3), 1.0).unwrap();
             let error = |n| {
                 let mesh = clean(name, &field, level, &cells(n));
-                // Two thousandths of the longest edge, which is √3 cells; a cell is at most 1.8 m / (n − 2.5).
+                // Two thousandths of the longest edge, which is √3 cells; a cell is at most 1.8 m /
+                // (n − 2.5).
                 let bound = 2.0 / 1024.0 * 3.0f64.sqrt() * 1.8 / (f64::from(n) - 2.5) + 1e-6;
                 let off = worst(&field, level, &mesh);
                 assert!(off < bound, "{name} {level}: {off} over {bound}");
@@ -108,7 +110,7 @@ fn volume_and_area_converge_to_closed_forms_at_second_order() {
             let (coarse, fine) = (error(16), error(64));
             println!("{name} at {level}: {coarse:.5?} {fine:.5?}");
             for i in 0..2 {
-                // Two halvings: 16 at second order, 4 at first.
+                // Cells are halved twice: a factor of 16 at second order, of 4 at first.
                 assert!(
                     coarse[i] > 10.0 * fine[i],
                     "{name} {level}: {coarse:?} {fine:?}"
@@ -191,7 +193,7 @@ fn a_level_met_at_nodes_leaves_no_flat_face_and_no_crack() {
         assert!(off <= 2.0 / 1024.0 * 3.0f64.sqrt() * 0.125, "{off}");
         let ball = Sphere::new(0.5).unwrap();
         clean("ball", &ball, level, &settings);
-        // One level for many nodes at once: the plane between two cells, cut off by the border.
+        // Many nodes exactly on the level: the plane between two cells, cut off by the border.
         clean(
             "ground",
             &HalfSpace::new(Vec3::Z, 0.0).unwrap(),
@@ -221,7 +223,7 @@ fn what_leaves_the_box_is_closed_off_there() {
         mesh.signed_volume()
     );
     assert!(mesh.vertices.iter().all(|v| bounds.contains(v.as_vec3())));
-    // All of the box is inside.
+    // The whole box is inside.
     let everything = Sphere::new(9.0).unwrap();
     let mesh = clean("everything", &everything, 0.0, &settings);
     assert!(
@@ -231,7 +233,7 @@ fn what_leaves_the_box_is_closed_off_there() {
     );
 }
 
-/// Thinner than a cell in places: what is seen of it is still closed.
+/// Walls thinner than a cell in places: the part that is resolved is still closed.
 #[test]
 fn thin_walls_are_closed_as_far_as_they_are_seen() {
     for (seed, thickness) in [(1, 0.2), (2, 0.08), (3, 0.05), (4, 0.03)] {
@@ -269,7 +271,7 @@ impl Field for Liar {
     }
     fn interval(&self, cell: Aabb) -> Interval {
         match self.random(cell.center()) {
-            // A lie about everything would leave nothing to look at.
+            // If every interval lied, nothing would be left to extract.
             _ if cell.diagonal() > 2.0 => Interval::EVERYTHING,
             lie if lie < -0.5 => Interval::new(-2.0, -1.0),
             lie if lie > 0.5 => Interval::new(1.0, 2.0),

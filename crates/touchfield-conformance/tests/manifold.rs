@@ -1,4 +1,5 @@
-//! Manifolds: what few contacts still resist, and that contacts keep their names.
+//! Contact manifolds: the wrenches that few contacts still resist, and the identity of contacts
+//! over time.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests: a failed unwrap is a failed test"
@@ -41,7 +42,7 @@ fn at_every_number_less_is_lost_than_by_keeping_the_deepest_or_the_widest() {
             kinds.map(|of_kind| of_kind[way][number].mean).sum::<f64>() / 3.0
         };
         for (place, &number) in NUMBERS.iter().enumerate() {
-            // One contact is the deepest, by rule; from two on there is a choice.
+            // The first contact is the deepest, by rule; from two on there is a choice.
             if number == 1 {
                 assert_eq!(mean(Way::Wrench, place), mean(Way::Deepest, place));
                 continue;
@@ -50,7 +51,7 @@ fn at_every_number_less_is_lost_than_by_keeping_the_deepest_or_the_widest() {
                 (Way::Wrench, Way::Deepest),
                 (Way::Wrench, Way::WidestFromDeepest),
                 (Way::WrenchFourPerNormal, Way::Deepest),
-                // Those who need not keep the deepest are compared with those who need not either.
+                // Ways that need not keep the deepest are compared with each other.
                 (Way::WrenchAlone, Way::Widest),
             ] {
                 let (lost, by_others) = (mean(ours, place), mean(others, place));
@@ -62,7 +63,8 @@ fn at_every_number_less_is_lost_than_by_keeping_the_deepest_or_the_widest() {
                 );
             }
         }
-        // Every kind on its own, from three on; two on a plane are as good as the farthest two.
+        // Every kind on its own, from three contacts on; two on a plane are as good as the farthest
+        // two.
         for of_kind in &comparison.losses {
             for (ours, widest) in of_kind[0].iter().zip(&of_kind[4]).skip(2) {
                 assert!(ours.mean < widest.mean && ours.cone < widest.cone);
@@ -95,7 +97,8 @@ fn the_choice_is_near_the_best_of_all_choices() {
             }
         }
         let lost = powers.loss(&reduced(&contacts, &settings).kept).mean;
-        // Proven for the bins: (1 − lost) ≥ (1 − 1/e) (1 − least). In other directions we ask for more than that.
+        // Proven for the bins: (1 − lost) ≥ (1 − 1/e) (1 − least). In other directions this asserts
+        // more than that.
         assert!(
             1.0 - lost >= 0.9 * (1.0 - least),
             "lost {lost}, the best loses {least}"
@@ -133,7 +136,7 @@ fn limits_hold_the_deepest_is_kept_and_groups_have_one_normal() {
                 assert!(depth(pair[0]) <= depth(pair[1]));
             }
             for &member in members {
-                // Both are within the angle of the group's first.
+                // Both are within the angle of the group's first normal.
                 let angle = contacts[member as usize].normal.angle_between(group.normal);
                 assert!(angle <= 2.0 * settings.normal_angle + 1e-3, "{angle}");
             }
@@ -164,7 +167,8 @@ fn the_order_of_contacts_changes_only_ties() {
         }
         different += u32::from(names(&contacts) != names(&shuffled));
     }
-    // The mean of the points is summed in another order, and gains that are equal but for rounding may fall the other way.
+    // The mean of the points is summed in another order, and gains that are equal up to rounding
+    // may be ordered differently.
     assert!(different <= 3, "{different} of 100 patches");
 }
 
@@ -179,14 +183,14 @@ fn odd_contacts_are_refused_or_survived() {
     let settings = ReduceSettings::default();
     assert!(reduced(&[], &settings).kept.is_empty());
     assert_eq!(reduced(&[contact(Vec3::ONE, Vec3::X)], &settings).kept, [0]);
-    // Copies add nothing.
+    // Duplicates change nothing.
     assert_eq!(
         reduced(&[contact(Vec3::ONE, Vec3::X); 1000], &settings)
             .kept
             .len(),
         1
     );
-    // One place, six normals: all are kept, for each resists something else.
+    // One place, six normals: all are kept, because each resists something else.
     let axes = [Vec3::X, -Vec3::X, Vec3::Y, -Vec3::Y, Vec3::Z, -Vec3::Z];
     let star = axes.map(|axis| contact(Vec3::splat(5.0), axis));
     assert_eq!(reduced(&star, &settings).kept.len(), 6);
@@ -233,7 +237,7 @@ fn odd_contacts_are_refused_or_survived() {
 
 #[test]
 fn many_contacts_lose_as_little_as_few() {
-    // Beyond a few hundred only the farthest of every bin are looked at twice.
+    // Beyond a few hundred contacts, only the farthest of every bin are examined twice.
     let mut random = Random::new(45);
     let judge = Judge::new(500, 0.0, 46);
     let mut contacts = Vec::new();
@@ -259,11 +263,12 @@ fn many_contacts_lose_as_little_as_few() {
     let lost = judge
         .powers(&contacts)
         .loss(&reduced(&contacts, &settings).kept);
-    // A disc against a polygon of seven corners on its rim and the deepest somewhere: 1 − cos(π/7) of the torque at most between corners.
+    // A disc against a polygon of seven corners on its rim and the deepest contact somewhere:
+    // between corners at most 1 − cos(π/7) of the torque is lost.
     assert!(lost.mean < 0.03, "{lost:?}");
 }
 
-/// A box with a grid of points and a half-space; which of them is A.
+/// Returns a box with a grid of points and a half-space, in the given order.
 fn box_on_plane(half: Vec3, box_is_a: bool) -> (Shape, Shape) {
     let plane = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
     let shell = Arc::new(shells::cuboid(half, 9));
@@ -317,7 +322,7 @@ fn a_sliding_box_keeps_four_corners_with_their_names() {
             collide(&pair, &collide_settings, narrow_scratch, &mut found).unwrap();
             assert_eq!(found.contacts.len(), 81, "the whole bottom touches");
             if scramble {
-                // A method without lasting ids.
+                // A method without persistent ids.
                 for contact in &mut found.contacts {
                     contact.id = ContactId(random.bits() as u32);
                 }
@@ -355,7 +360,7 @@ fn a_rolling_ball_keeps_the_name_of_its_one_contact() {
     let mut manifold = Manifold::default();
     let mut scratch = ManifoldScratch::default();
     for step in 0..1000u32 {
-        // Rolling without slipping, 1 mm a step: the contact moves as far on both bodies.
+        // Rolling without slipping, 1 mm per step: the contact moves equally far on both bodies.
         let rolled = 1e-3 * step as f32;
         let a_from_b = Pose {
             rotation: Quat::from_rotation_y(rolled / radius),
@@ -427,8 +432,8 @@ fn the_shell_of_a_rolling_ball_hands_its_names_on() {
                 .count();
         }
     }
-    // The patch is 2 cm wide and rolls half a millimetre: a point of the ball passes through it in forty steps, and one that is kept
-    // has on average fewer before it.
+    // The patch is 2 cm wide and rolls by half a millimetre: a point of the ball passes through it
+    // in forty steps, and a kept one has on average fewer left.
     assert!(known as f64 > 0.88 * all as f64, "{known} of {all}");
 }
 

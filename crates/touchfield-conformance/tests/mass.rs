@@ -1,4 +1,4 @@
-//! Mass properties against closed forms, of fields and of meshes, and each against the other.
+//! Mass properties of fields and of meshes, compared with closed forms and with each other.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use touchfield_conformance::bake_suite::bake_quietly;
 use touchfield_conformance::meshes::{flipped, joined, model, moved};
 use touchfield_conformance::random::Random;
 
-/// Properties about the origin of bodies whose axes are the principal ones.
+/// Returns properties about the origin of bodies whose axes are the principal ones.
 fn diagonal(volume: f64, moments: [f64; 3]) -> MassProperties {
     MassProperties {
         volume,
@@ -61,7 +61,7 @@ impl Exact {
         let bounds = mesh.bounds();
         Exact {
             distance: ExactDistance::new(mesh, SignChoice::Auto).unwrap(),
-            // Outward, so that rounding leaves the mesh inside.
+            // Rounded outwards, so that the mesh stays inside.
             bounds: Aabb::new(bounds.min.as_vec3(), bounds.max.as_vec3()).grown(1e-6),
         }
     }
@@ -85,7 +85,8 @@ impl Field for Exact {
     }
 }
 
-/// Largest error of volume and inertia, relative to theirs, and of the centre, relative to the size.
+/// Returns the largest errors of volume and inertia, relative to theirs, and of the centre,
+/// relative to the size.
 fn errors(found: &MassProperties, exact: &MassProperties) -> [f64; 3] {
     let size = exact.volume.cbrt();
     let largest = |m: DMat3| {
@@ -109,14 +110,14 @@ fn random_pose(random: &mut Random) -> Pose {
     }
 }
 
-/// A shape as a field, with what it really weighs.
+/// A shape as a field, with its exact mass properties.
 struct Case {
     name: String,
     field: Box<dyn Field>,
     exact: MassProperties,
 }
 
-/// Sphere, box and ring in a random pose each, and the nut as its mesh is.
+/// Returns sphere, box and torus in a random pose each, and the nut as its mesh is.
 fn cases(seed: u64) -> Vec<Case> {
     fn posed(name: &str, field: impl Field + 'static, exact: MassProperties, pose: Pose) -> Case {
         Case {
@@ -152,11 +153,11 @@ fn cases(seed: u64) -> Vec<Case> {
     ]
 }
 
-/// With whole cells beside it, whose error does not fall steadily.
+/// Beside it whole-cell counting, whose error does not fall steadily.
 #[test]
 fn fields_converge_to_closed_forms_at_second_order() {
     for seed in 1..=2 {
-        // The nut has one pose, and takes its time.
+        // The nut has one pose, and takes long.
         let all = cases(seed).into_iter();
         for Case { name, field, exact } in all.take(if seed == 1 { 4 } else { 3 }) {
             let mut rows = Vec::new();
@@ -172,7 +173,8 @@ fn fields_converge_to_closed_forms_at_second_order() {
                 }
                 rows.push(found);
             }
-            // Three halvings: 64 at second order, 8 at first. Threads and corners make it uneven.
+            // Cells are halved three times: a factor of 64 at second order, of 8 at first. Threads
+            // and corners make it uneven.
             for (quantity, what) in [(0, "volume"), (1, "inertia")] {
                 let fall = rows[0][quantity] / rows[3][quantity];
                 assert!(
@@ -208,7 +210,8 @@ fn meshes_and_fields_of_one_body_agree_wherever_it_is() {
     }
 }
 
-/// What a grid interpolates is the grid's own matter; the error of its 64 nodes is an order larger than that of the integration.
+/// The interpolation error belongs to the grid: with 64 nodes it is an order of magnitude larger
+/// than that of the integration.
 #[test]
 fn baked_grids_weigh_what_they_interpolate() {
     let mesh = generate::icosphere(generate::Icosphere::default()).unwrap();
@@ -319,7 +322,7 @@ fn joined_solids_and_formulas_weigh_what_they_should() {
         "{found:?}"
     );
 
-    // An ellipsoid: no distance, only a bound.
+    // An ellipsoid whose field is not a distance, only a bound.
     let axes = Vec3::new(0.5, 0.3, 0.4);
     let declared = Declared {
         bounds: Aabb::from_center(Vec3::ZERO, axes),
@@ -336,7 +339,7 @@ fn joined_solids_and_formulas_weigh_what_they_should() {
     assert!(off.iter().all(|&error| error < 1e-3), "{off:?}");
 }
 
-/// Axes of the box and of the cells agree: every node of its border has the value 0.
+/// The axes of the box agree with those of the cells: every node of its border has the value 0.
 #[test]
 fn a_box_along_the_cells_is_exact() {
     let half = Vec3::new(0.5, 0.25, 0.125);

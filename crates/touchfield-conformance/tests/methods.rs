@@ -1,4 +1,5 @@
-//! The ways to find distances beside the exact one: against closed forms, brute force and what they promise.
+//! The distance methods other than the exact one, compared with closed forms, brute force and their
+//! promises.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -22,7 +23,7 @@ use touchfield_conformance::closed_forms;
 use touchfield_conformance::meshes::{self, Named};
 use touchfield_conformance::random::Random;
 
-/// All that this file is about.
+/// All methods under test.
 const METHODS: [Method; 6] = [
     Method::Exact,
     Method::BoundTree,
@@ -37,7 +38,7 @@ const APPROXIMATE: [Method; 4] = [
     Method::VectorDistance,
     Method::FastMarching,
 ];
-/// Within so many cells of the surface every method is exact.
+/// Cells from the surface within which every method is exact.
 const BAND: f64 = 3.0;
 
 fn settings(method: Method, nodes: u32) -> BakeSettings {
@@ -64,7 +65,7 @@ fn posed(mut mesh: TriangleMesh, random: &mut Random) -> TriangleMesh {
     mesh
 }
 
-/// Clean and closed, one rough, in random poses.
+/// Returns clean and closed meshes, one of them rough, in random poses.
 fn closed() -> Vec<Named> {
     let mut random = Random::new(1);
     ["gear", "torus_knot", "bolt_m8", "torus"]
@@ -86,7 +87,7 @@ fn closed() -> Vec<Named> {
         .collect()
 }
 
-/// With holes, crossings, without a volume.
+/// Returns meshes with holes, with crossings, and without a volume.
 fn broken() -> Vec<Named> {
     let star = meshes::random_star(3);
     let bowl = bowl(Bowl::default()).unwrap();
@@ -110,13 +111,14 @@ fn broken() -> Vec<Named> {
     ]
 }
 
-/// What the methods are held against: decided in `f64` everywhere, and no faster for it.
+/// Reference method: decides in `f64` everywhere, and is therefore no faster.
 const TRUTH: Method = Method::BoundTree;
 
 /// Cells from the surface up to which the exact method decides in `f64`.
 const EXACT_CELLS: f64 = 2.0;
 
-/// Nodes against those of the truth: the same within the band of the method, with the same sign everywhere, and nowhere farther off than promised.
+/// Compares nodes with those of the reference: equal within the band of the method, with the same
+/// sign everywhere, and nowhere farther off than promised.
 fn compare(name: &str, found: &Baked, exact: &Baked, band: f64) -> Result<f64, String> {
     let layout = exact.field.layout();
     let cell = f64::from(layout.cell_size);
@@ -125,7 +127,7 @@ fn compare(name: &str, found: &Baked, exact: &Baked, band: f64) -> Result<f64, S
     }
     let interpolation = f64::from(exact.field.error_bound());
     let promised = f64::from(found.field.error_bound());
-    // Beside holes the bound follows from the values themselves, and its parts cannot be told from each other.
+    // Beside holes the bound follows from the values themselves, and its parts cannot be separated.
     let node_error = if interpolation < cell {
         promised - interpolation
     } else {
@@ -146,7 +148,7 @@ fn compare(name: &str, found: &Baked, exact: &Baked, band: f64) -> Result<f64, S
         if (value < 0.0) != (truth < 0.0) {
             return Err(format!("{name}: {value:e} for {truth:e}, {node}"));
         }
-        // For the rounding of values and of both bounds.
+        // Allows for the rounding of values and of both bounds.
         if error > node_error + 1e-5 * (cell + f64::from(truth.abs())) {
             return Err(format!(
                 "{name}: {value:e} for {truth:e}, {node}: more than {node_error:e}"
@@ -198,7 +200,7 @@ fn the_exact_method_gives_the_bits_of_the_bound_tree_near_the_surface_and_nearly
             assert_eq!(found.provenance.notes, truth.provenance.notes);
         }
     }
-    // Else nothing was decided in `f32`.
+    // Otherwise nothing was decided in `f32`.
     assert!(beyond > 1000, "{beyond}");
 }
 
@@ -234,7 +236,8 @@ fn nodes_are_exact_near_the_surface_and_as_promised_beyond() {
     none(failures);
 }
 
-/// The whole field, at random points inside and out, and its intervals, against brute force or what brute force has tested.
+/// The whole field, at random points inside and out, and its intervals, compared with brute force
+/// or with what brute force has verified.
 #[test]
 fn the_error_bound_holds_everywhere() {
     let mut failures = Vec::new();
@@ -264,7 +267,7 @@ fn the_error_bound_holds_everywhere() {
     none(failures);
 }
 
-/// Closed forms know nothing of triangles; facets are allowed for.
+/// Closed forms are not faceted; the deviation of the facets is allowed for.
 #[test]
 fn closed_forms_in_random_poses_are_met() {
     let mut random = Random::new(9);
@@ -286,7 +289,7 @@ fn closed_forms_in_random_poses_are_met() {
     type Truth = Box<dyn Fn(DVec3) -> f64>;
     let on_ring = move |p: DVec3| DVec3::new(p.x.hypot(p.y) - major, p.z, 0.0).length() - minor;
     let sphere = move |p: DVec3| p.length() - radius;
-    // What facets cut off: nothing of a box, r (1 − cos) of arcs.
+    // Deviation of the facets: none for a box, r (1 − cos) for arcs.
     let cases: [(&str, TriangleMesh, Truth, f64); 3] = [
         ("box", box_mesh, Box::new(closed_forms::cuboid(half)), 1e-6),
         ("ball", ball, Box::new(sphere), 2e-3),
@@ -349,7 +352,7 @@ fn the_smallest_grids_and_the_thinnest_meshes_are_baked() {
     }
 }
 
-/// Rougher methods must be told from finer ones, or the figures mean nothing.
+/// Rougher methods must be measurably worse than finer ones, or the figures mean nothing.
 #[test]
 fn chamfer_is_off_where_the_others_are_nearly_right() {
     let mesh = meshes::model("torus_knot");

@@ -1,4 +1,4 @@
-//! The min/max octree against looking at every cell.
+//! The min/max octree compared with a test of every cell.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests: a failed unwrap is a failed test"
@@ -16,7 +16,7 @@ use touchfield_conformance::random::Random;
 
 const SIDES: [LeafSide; 2] = [LeafSide::Four, LeafSide::Eight];
 
-/// Sides of two nodes, of powers of two, one more and one less, and very unequal ones.
+/// Numbers of nodes: two, powers of two, one more and one less, and very unequal ones.
 const SIZES: [[u32; 3]; 9] = [
     [2, 2, 2],
     [2, 2, 40],
@@ -39,7 +39,8 @@ fn grid(nodes: [u32; 3], mut value: impl FnMut() -> f32) -> DenseGrid {
     DenseGrid::new(layout, values, Aabb::EMPTY, 1e37).unwrap()
 }
 
-/// Few values, so that levels are often met exactly; huge ones; and any.
+/// Returns a random grid: few distinct values, so that levels are often met exactly; huge values;
+/// or any.
 fn random_grid(nodes: [u32; 3], kind: usize, random: &mut Random) -> DenseGrid {
     let pick: Vec<f32> = vec![-1e36, -1.0, -0.0, 0.0, f32::MIN_POSITIVE, 1e-42, 1.0, 1e36];
     grid(nodes, || match kind {
@@ -55,7 +56,7 @@ fn cells_of(grid: &DenseGrid) -> Vec<UVec3> {
     Cells { first, last }.iter().collect()
 }
 
-/// Of the eight corners, looked up one by one.
+/// Returns the range of the eight corners, looked up one by one.
 fn corner_range(grid: &DenseGrid, cell: UVec3) -> (f32, f32) {
     let values: Vec<f32> = (0..8u32)
         .map(|i| cell + UVec3::new(i & 1, i >> 1 & 1, i >> 2))
@@ -97,7 +98,7 @@ fn exactly_the_cells_that_hold_a_level_are_visited_once_each() {
     }
 }
 
-/// σ ≤ φmin skips it, as document 002 has it, and a surface that touches is lost.
+/// The test σ ≤ φmin of \[XuCcd2014\] would skip such a cell, and lose a surface that touches.
 #[test]
 fn a_level_that_only_touches_a_cell_is_found() {
     let layout = GridLayout {
@@ -142,7 +143,8 @@ fn skipped_blocks_hold_the_cell_and_not_the_level_and_could_not_be_larger() {
                         least <= level && level <= largest
                     })
                 };
-                // A block whose cells all miss the level, some above and some below, is one that holds it.
+                // A block whose cells all miss the level, some above and some below, still contains
+                // it.
                 let range = |block: Cells| {
                     let ranges = block.iter().map(|cell| corner_range(&grid, cell));
                     ranges.fold((f32::INFINITY, f32::NEG_INFINITY), |a, b| {
@@ -204,7 +206,7 @@ fn ranges_over_boxes_hold_every_sample_and_are_tight_to_whole_leaves() {
                 }
                 assert!(tree.whole().lower <= range.upper && range.lower <= tree.whole().upper);
             }
-            // No wider than the leaves around it, but for rounding.
+            // No wider than the leaves around it, up to rounding.
             let cell = UVec3::ZERO;
             let middle = grid.layout().node_position(cell) + 0.05;
             let range = tree
@@ -233,7 +235,7 @@ fn boxes_without_points_of_the_grid_have_no_range() {
     assert!(tree.range(Aabb::new(corner, corner)).is_some());
 }
 
-/// A source of which some ranges are no numbers.
+/// A source in which some ranges are NaN.
 struct Broken(GridLayout);
 
 impl CellRanges for Broken {

@@ -1,4 +1,5 @@
-//! Signs by an offset surface: against the definition in brute force, against closed forms, and on meshes broken on purpose.
+//! Signs by an offset surface: compared with the definition by brute force, with closed forms, and
+//! on meshes broken on purpose.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -24,10 +25,12 @@ use touchfield_conformance::mesh_truth::{MeshTruth, in_parallel};
 use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 
-/// How far values may be below the definition \[cells\]: the slack of the search, as docs/METHODS.md has it, and rounding.
+/// How far values may be below the definition \[cells\]: the slack of the search, as in
+/// docs/METHODS.md, and rounding.
 const SLACK: f64 = 1.0 / 256.0 + 1e-4;
 
-/// How much wider than twice the width a gap must be at either side to be open for sure \[cells\], by docs/METHODS.md.
+/// How much wider than twice the width a gap must be, on either side, to be certainly open
+/// \[cells\]; from docs/METHODS.md.
 const UNSURE: f64 = 2.0732;
 
 fn settings(nodes: u32, width: OffsetWidth) -> BakeSettings {
@@ -38,7 +41,8 @@ fn settings(nodes: u32, width: OffsetWidth) -> BakeSettings {
     }
 }
 
-/// The definition, in brute force: which nodes are outside, and the deepest point below all balls about them.
+/// The definition by brute force: which nodes are outside, and the deepest point below all balls
+/// about them.
 struct Definition {
     bounds: DAabb,
     /// Positions and distances of the nodes outside.
@@ -48,7 +52,7 @@ struct Definition {
 }
 
 impl Definition {
-    /// `width` is in cells.
+    /// Evaluates the definition. `width` is in cells.
     fn of(mesh: &TriangleMesh, layout: GridLayout, width: f64) -> Definition {
         let truth = MeshTruth::of(mesh);
         let count = layout.node_count() as usize;
@@ -56,7 +60,7 @@ impl Definition {
         let position = |index: usize| layout.node_position(node_of_index(&layout, index));
         let distances = in_parallel(&indices, |&index| truth.distance(position(index)));
         let (bounds, cell) = (mesh.bounds(), f64::from(layout.cell_size));
-        // Rounding to f32 decides a few steps otherwise; none of the meshes here is that unlucky.
+        // Rounding to f32 decides a few steps differently, but for none of the meshes here.
         let mut outside: Vec<bool> = indices
             .iter()
             .map(|&index| {
@@ -66,7 +70,7 @@ impl Definition {
                 (border || !bounds.contains(position(index))) && distances[index] > width * cell
             })
             .collect();
-        // Until nothing changes: slow, and plainly right.
+        // Repeat until nothing changes: slow, and evidently right.
         loop {
             let mut changed = false;
             for index in 0..count {
@@ -169,7 +173,7 @@ fn the_bound_holds_for_what_is_defined_however_open_the_mesh_is() {
         let definition = Definition::of(&mesh, layout, 1.0);
         let distance = MeshTruth::of(&mesh);
         let bounds = layout.bounds();
-        // Beyond the grid the distance to the mesh, which no lower bound may exceed.
+        // Beyond the grid the truth is the distance to the mesh, which no lower bound may exceed.
         let truth = |points: &[DVec3]| {
             in_parallel(points, |&point| match bounds.contains(point.as_vec3()) {
                 true => definition.at(point),
@@ -188,12 +192,13 @@ fn the_bound_holds_for_what_is_defined_however_open_the_mesh_is() {
     }
 }
 
-/// Triangles of a ball in any order, half of them flipped, none sharing a vertex: the ball again.
+/// The triangles of a ball in any order, half of them flipped, none sharing a vertex, give the ball
+/// again.
 #[test]
 fn a_soup_of_a_ball_is_the_ball() {
     let ball = icosphere(1.0, 5);
     let soup = shuffled(&cracked(&with_flips(&ball, 0.5, 21), 0.0, 22), 23);
-    // What the mesh lacks of a ball: the sagitta of its edges.
+    // Deviation of the mesh from a ball: the sagitta of its edges.
     let lack = 1.0
         - ball
             .triangles()
@@ -248,7 +253,7 @@ fn shells_within_the_outermost_one_change_nothing() {
     }
 }
 
-/// A ball without its cap above `height`.
+/// Returns a ball without its cap above `height`.
 fn bowl(height: f64) -> TriangleMesh {
     let mut mesh = icosphere(1.0, 4);
     let vertices = mesh.vertices.clone();
@@ -288,7 +293,8 @@ fn a_hole_is_closed_up_to_twice_the_width_and_open_beyond() {
         "{:?}",
         closed.provenance.notes
     );
-    // A ball half as wide comes in: that this is inside is a matter of opinion, and said.
+    // A ball half as wide would enter. So it is ambiguous whether this is inside, and the
+    // provenance reports it.
     assert!(!closed.provenance.doubtful_cells.is_empty());
     let open = baked_with(0.3);
     let cell = open.field.layout().cell_size;
@@ -353,12 +359,13 @@ fn bases() -> Vec<(String, TriangleMesh)> {
     bases
 }
 
-/// Where a node lies inside by the mesh but outside by the bake, or the other way round, it is near the surface or in a groove.
+/// Checks that nodes whose side differs between the mesh and the bake are near the surface or in a
+/// groove.
 fn check_broken(what: &str, width: f64, break_mesh: impl Fn(&TriangleMesh) -> TriangleMesh) {
     check_made(what, width, |mesh| (break_mesh(mesh), mesh.clone()));
 }
 
-/// Share of the nodes inside in truth that come out outside.
+/// Returns the share of the nodes truly inside that the bake puts outside.
 fn lost_share(
     broken: &TriangleMesh,
     settings: &BakeSettings,
@@ -378,7 +385,7 @@ fn lost_share(
     inside.iter().filter(|&&value| value >= 0.0).count() as f64 / inside.len() as f64
 }
 
-/// [`check_broken`] for meshes made of each base together with the truth about them.
+/// Checks like [`check_broken`], for meshes made of each base together with the truth about them.
 fn check_made(
     what: &str,
     width: f64,
@@ -401,7 +408,8 @@ fn check_made(
             true => width + UNSURE * cell,
             false => SignReport::TOLERATED,
         };
-        // Thin parts are nowhere as deep as that; so few of the nodes inside may be lost.
+        // Thin parts are never that deep, so the check above misses them; few of the nodes inside
+        // may be lost.
         let lost = lost_share(&broken, &settings, &truth);
         if report.farthest > allowed || lost > 0.1 {
             failures.push(format!("{base}, {what}: {lost:.2} lost, {report}"));
@@ -425,7 +433,7 @@ fn many_faces_missing_at_random() {
     check_broken("0.2 missing", 0.08, |mesh| with_holes(mesh, 0.2, 1));
 }
 
-/// Two that overlap, all faces turned at random; the truth is the winding number of both.
+/// Two shells that overlap, all faces flipped at random; the truth is the winding number of both.
 #[test]
 fn shells_through_each_other() {
     check_made("two that overlap", 0.02, |mesh| {
@@ -520,7 +528,8 @@ fn a_sparse_field_of_a_soup_is_the_dense_one_folded() {
             let allowed = field.error_near(point);
             assert!(off.abs() <= allowed, "{off} > {allowed} at {point}");
             if conservative {
-                // The dense field is off by as much as its bound, so this is a little weaker than below the truth.
+                // The dense field is off by up to its bound, so this is slightly weaker than
+                // requiring values below the truth.
                 assert!(off <= grid.error_bound(), "{off} at {point}");
             }
         }
@@ -564,7 +573,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
     );
     let exact = ExactDistance::new(&mesh, SignChoice::Offset(OffsetWidth::default()));
     assert_eq!(exact.err(), Some(refused));
-    // Ten bytes a node more than other signs take.
+    // Ten bytes per node more than other signs need.
     let limited = BakeSettings {
         max_memory: 700_000,
         ..settings(40, OffsetWidth::default())
@@ -585,7 +594,8 @@ fn what_cannot_be_is_refused_with_a_reason() {
     );
 }
 
-/// The grid grows with the ball, so that it can roll all around; where that leaves nothing for the mesh, it is refused.
+/// The grid grows with the ball, so that it can roll all around; a grid with no room left for the
+/// mesh is refused.
 #[test]
 fn wide_offsets_get_their_padding_or_are_refused() {
     let mesh = icosphere(1.0, 2);

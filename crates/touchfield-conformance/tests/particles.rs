@@ -1,4 +1,4 @@
-//! Projection particles against closed forms in `f64`, in random poses.
+//! Projection particles compared with closed forms in `f64`, in random poses.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -31,8 +31,8 @@ fn found(a: &Shape, b: &Shape, a_from_b: Pose, settings: &CollideSettings) -> Co
     out
 }
 
-/// Ten thousand poses for each kind of start, balls against all solids: the deepest particle is the textbook contact, but for the distance
-/// between particles.
+/// Ten thousand poses for each kind of start, balls against all solids: the deepest particle is the
+/// textbook contact, up to the distance between particles.
 #[test]
 fn the_deepest_particle_of_a_ball_is_the_textbook_contact() {
     let radius = 0.25;
@@ -59,7 +59,8 @@ fn the_deepest_particle_of_a_ball_is_the_textbook_contact() {
                 let Some(truth) = ball_contact(radius, solid, place) else {
                     continue;
                 };
-                // Deeper, the far end of the ball is nearer to another side, and particles say so.
+                // In deeper overlap the far end of the ball is nearer to another side, and
+                // particles report that side.
                 let pole = -radius * -truth.normal;
                 let textbook = (solid.distance(place.to_b(pole)) - truth.separation).abs() < 1e-9;
                 if !textbook || truth.separation < -0.8 * radius {
@@ -73,7 +74,8 @@ fn the_deepest_particle_of_a_ball_is_the_textbook_contact() {
                 collide(&pair, &settings, &mut scratch, &mut out).unwrap();
                 let residual = 1e-4;
                 if truth.separation > margin {
-                    // A residual is left: that much nearer may seem to touch.
+                    // The projection leaves a residual, by which a body farther away may seem to
+                    // touch.
                     let near = truth.separation < margin + residual;
                     assert!(near || out.contacts.is_empty(), "{truth:?}");
                     continue;
@@ -84,7 +86,7 @@ fn the_deepest_particle_of_a_ball_is_the_textbook_contact() {
                     assert!(deepest <= margin + residual);
                 }
                 let Some(contact) = out.contacts.first() else {
-                    // Within a hair of the limit the region is thinner than what rounds.
+                    // Very close to the limit the region is thinner than rounding.
                     lost += u32::from(truth.separation < margin - residual);
                     continue;
                 };
@@ -109,14 +111,14 @@ fn the_deepest_particle_of_a_ball_is_the_textbook_contact() {
                 assert_eq!(lost, 0);
                 // A fifth of a cell of a box as large as the ball.
                 assert!(separation < 0.01 && point < 0.15);
-                // Near the middle between two sides of a body, the way out by the one is as short as by the other.
+                // Near the middle between two sides of a body, both ways out are equally short.
                 assert!(20 * astray < compared, "{astray} of {compared}");
             }
         }
     }
 }
 
-/// Every point of the intersection's surface has a particle near it, if starts are seeded.
+/// With seeded starts, every point of the intersection surface has a particle near it.
 #[test]
 fn seeded_particles_cover_the_whole_surface_of_the_intersection() {
     let mut random = Random::new(77);
@@ -137,7 +139,8 @@ fn seeded_particles_cover_the_whole_surface_of_the_intersection() {
                 ..Default::default()
             }),
         );
-        // A cell has about the volume of N⁻³ of the box, and sides that differ by less than four.
+        // A cell has about the volume of N⁻³ of the box, and sides that differ by less than a
+        // factor of four.
         let smaller = a.solid().diagonal().min(b.solid().diagonal());
         let reach = 2.5 * f64::from(smaller) / f64::from(resolution);
         // Truth: random points of both surfaces that lie in the other body, in f64.
@@ -162,7 +165,7 @@ fn seeded_particles_cover_the_whole_surface_of_the_intersection() {
     assert!(checked > 10_000, "{checked}");
 }
 
-/// A ball that touches with its smallest part: uniform starts may pass by, seeded ones may not.
+/// A ball that touches with its smallest part: uniform starts may miss it, seeded ones may not.
 #[test]
 fn seeded_starts_miss_nothing_that_is_larger_than_a_cell() {
     let plate = Shape::new(Cuboid::new(Vec3::new(1.0, 1.0, 0.1)).unwrap());
@@ -223,7 +226,8 @@ fn particles_lie_on_the_surface_and_contacts_midway() {
             for contact in &out.contacts {
                 seen += 1;
                 assert!((contact.normal.length() - 1.0).abs() < 1e-4);
-                // One end of the normal lies on a surface, inside the other body as deep as the separation says.
+                // One end of the normal lies on a surface, inside the other body by the reported
+                // depth.
                 let ends = [contact.point_on_a(), contact.point_on_b()].map(|p| p.as_dvec3());
                 let matches = |end: DVec3| {
                     let values = [cube.distance(end), ring.distance(place.to_b(end))];
@@ -237,7 +241,8 @@ fn particles_lie_on_the_surface_and_contacts_midway() {
     assert!(seen > 5000, "{seen}");
 }
 
-/// Document 000, figure 4: two sides nearly parallel, between which a projection goes back and forth.
+/// Two nearly parallel sides, between which a projection goes back and forth (figure 4 of
+/// \[Krayer2020\]).
 #[test]
 fn longer_strides_help_between_nearly_parallel_sides() {
     let plate = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
@@ -285,7 +290,7 @@ fn exchanging_the_bodies_only_turns_the_normals() {
             let first = SOLIDS[random.below(4)];
             let second = SOLIDS[random.below(5)];
             let mut pose = Place::random(first, second, &mut random).pose();
-            // A pose whose inverse is turned back to it bit by bit.
+            // Find a pose that its double inverse reproduces bit by bit.
             for _ in 0..20 {
                 pose = pose.inverse().inverse();
             }
@@ -334,7 +339,8 @@ fn thinning_keeps_the_deepest_of_each_cell_and_k_the_deepest_of_all() {
     assert!(thinned.contacts.len() < all.contacts.len());
     assert_eq!(thinned.contacts.len(), thinned.region.points.len());
     assert_eq!(thinned.contacts[0], all.contacts[0]);
-    // No two particles nearer to each other than that, but across a side of a cell; every particle has one left within a cell.
+    // No two particles are nearer to each other than that, except across a side of a cell; every
+    // particle has a kept one within a cell.
     let cell = 1.8 / 10.0;
     for point in &all.region.points {
         let near = |kept: &&Vec3| kept.distance(*point) < cell;
@@ -379,6 +385,6 @@ fn what_makes_no_sense_is_refused() {
         assert!(matches!(error, CollideError::BadSetting { .. }));
         assert!(error.to_string().contains(word), "{error}");
     }
-    // The same ball twice: all of its surface is the intersection's.
+    // The same ball twice: its whole surface is the intersection surface.
     assert!(attempt(Particles::default()).is_ok());
 }

@@ -1,4 +1,5 @@
-//! The pipeline against the narrow phase on all pairs, one by one; threads, far places, errors.
+//! The pipeline compared with the narrow phase on all pairs, one by one; threads, far places,
+//! errors.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -51,7 +52,7 @@ fn body(shape: Shape, world_from_body: Pose) -> Body {
     }
 }
 
-/// A floor and a heap above it.
+/// Returns a floor and a heap above it.
 fn heap(count: usize, size: f64, random: &mut Random) -> Vec<Body> {
     let mut bodies = vec![Body {
         fixed: true,
@@ -87,7 +88,7 @@ fn world(bodies: &[Body], settings: PipelineSettings) -> Pipeline {
 
 type Found = Vec<([BodyId; 2], Vec<Contact>)>;
 
-/// Every pair asked by itself; those with contacts.
+/// Queries every pair by itself and returns those with contacts.
 fn one_by_one(bodies: &[Body], settings: &CollideSettings) -> Found {
     let mut found = Vec::new();
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
@@ -159,7 +160,7 @@ fn relative_poses_are_those_of_exact_arithmetic() {
             };
             let a = pose(far, DVec3::ZERO);
             let b = pose(1.0, a.translation.as_dvec3());
-            // By matrices in f64, from the very poses.
+            // By matrices in f64, from the same poses.
             let exact = |rotation: Quat| glam::DMat3::from_quat(rotation.as_dquat().normalize());
             let (turn_a, turn_b) = (exact(a.rotation), exact(b.rotation));
             let between = b.translation.as_dvec3() - a.translation.as_dvec3();
@@ -180,7 +181,7 @@ fn a_world_far_from_its_origin_has_the_same_contacts() {
     let mut bodies = heap(40, 3.0, &mut random);
     bodies.remove(0);
     for body in &mut bodies {
-        // Sixteenths: 2²⁰ further on, `f32` still holds them.
+        // Multiples of 1/16, which `f32` still represents 2²⁰ further on.
         let place = body.world_from_body.translation;
         body.world_from_body.translation = (16.0 * place).round() / 16.0;
     }
@@ -195,7 +196,7 @@ fn a_world_far_from_its_origin_has_the_same_contacts() {
     assert_eq!(touching(&near), touching(&far));
 }
 
-/// Everything that comes out, as bits.
+/// Returns all results as bits.
 fn bits(pipeline: &Pipeline) -> Vec<u64> {
     let mut bits = Vec::new();
     let mut push = |contact: &Contact| {
@@ -247,7 +248,7 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Hulls, boxes and balls in a heap, all convex.
+/// Returns hulls, boxes and balls in a heap, all convex.
 fn convex_heap(count: usize, size: f64, random: &mut Random) -> Vec<Body> {
     let mut hull = |corners: usize| {
         let points: Vec<Vec3> = (0..corners)
@@ -275,7 +276,8 @@ fn convex_heap(count: usize, size: f64, random: &mut Random) -> Vec<Body> {
         .collect()
 }
 
-/// Convex pairs begin where they ended: on any number of threads with the same bits, and with the answers of pairs that were never seen.
+/// Warm-started convex pairs: the same bits on any number of threads, and the answers of cold
+/// pairs.
 #[test]
 fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads() {
     let convex = PipelineSettings {
@@ -311,7 +313,7 @@ fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads()
                         a_from_b: found.a_from_b,
                     };
                     collide(&pair, &convex.collide, &mut scratch, &mut cold).unwrap();
-                    // Apart, it is enough to know that they are.
+                    // For separated pairs it is enough that both report them as such.
                     let both = [*distance, cold.distance];
                     let is_far = both.iter().all(|&d| d > convex.collide.max_separation);
                     let off = (distance - cold.distance).abs();
@@ -325,7 +327,7 @@ fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads()
                 }
                 for (index, body) in bodies.iter_mut().enumerate() {
                     let pose = &mut body.world_from_body;
-                    // Now and then one is elsewhere at once, or another body altogether.
+                    // Now and then a body jumps, or is replaced by another.
                     let pace = if random.below(100) == 0 { 0.5 } else { 0.01 };
                     pose.translation += pace * random.unit_vector().as_vec3();
                     let turn = DQuat::from_scaled_axis(f64::from(pace) * random.unit_vector());
@@ -351,7 +353,7 @@ fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads()
 
 #[test]
 fn large_pairs_are_shared_between_threads_and_lose_nothing() {
-    // One pair alone, of twenty thousand points: lanes cannot share it, the method does.
+    // A single pair with twenty thousand points: lanes cannot share it, but the method can.
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
@@ -398,7 +400,7 @@ fn a_pair_without_an_answer_says_so_and_stops_no_other() {
         for pair in pipeline.pairs() {
             match (pair.a.0, pair.b.0, pair.answer) {
                 (0, 1, Err(PairError::Collide(error))) => {
-                    // Neither has points, so a method that needs them says so.
+                    // Neither has points, so a method that needs them returns an error.
                     assert!(matches!(error, CollideError::NoShell { .. }), "{error}");
                     assert!(pair.found.is_empty() && pair.kept.is_empty());
                     errors += 1;
@@ -451,7 +453,7 @@ fn bad_poses_and_unknown_bodies_are_refused() {
         Pipeline::new(margin),
         Err(PipelineError::Broad(_))
     ));
-    // The ends of f32.
+    // The ends of the range of f32.
     let mut pipeline = Pipeline::new(settings(0.0)).unwrap();
     for place in [Vec3::MAX, Vec3::MIN, Vec3::ZERO] {
         pipeline
@@ -514,7 +516,7 @@ fn contacts_keep_their_names_and_new_bodies_get_new_ones() {
             .iter()
             .all(|kept| kept.age == 0 && kept.previous.is_none())
     );
-    // Parted and met again: nothing is remembered.
+    // Separated and met again: nothing is kept from before.
     pipeline
         .set_pose(BodyId(1), Pose::from_translation(10.0 * Vec3::Z))
         .unwrap();

@@ -1,4 +1,5 @@
-//! A world that goes on takes no memory: every allocation of this process is counted. A binary of its own, for nothing else may run beside.
+//! A running world allocates nothing. A separate test binary that counts every allocation of the
+//! process, because nothing else may run beside it.
 #![allow(
     unsafe_code,
     clippy::unwrap_used,
@@ -24,22 +25,22 @@ struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -53,7 +54,7 @@ fn allocations(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Balls that swing about their places over a floor, the same at every period.
+/// Balls that swing about their places over a floor, repeating every period.
 struct Swing {
     pipeline: Pipeline,
     places: Vec<DVec3>,
@@ -72,7 +73,7 @@ impl Swing {
             ..Default::default()
         };
         let mut pipeline = Pipeline::new(settings).unwrap();
-        // Where it lies, a field; else as convex as the balls are.
+        // A field where the balls lie on it; otherwise convex like the balls.
         let floor = match ball.as_convex() {
             None => Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap()),
             Some(_) => Shape::convex(Convex::cuboid(Vec3::new(9.0, 9.0, 0.1)).unwrap()).unwrap(),
@@ -112,7 +113,7 @@ impl Swing {
 
 #[test]
 fn nothing_is_allocated_once_the_buffers_have_grown() {
-    // Counted while something is allocated, or the test would prove nothing.
+    // The counter must count, or the test would prove nothing.
     assert!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))) > 0);
 
     let shelled =
@@ -131,15 +132,16 @@ fn nothing_is_allocated_once_the_buffers_have_grown() {
     ];
     for (threads, ball, method, least) in swings {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        // Inside the pool: handing work to it from outside is the pool's own business.
+        // Inside the pool, because handing work to it from outside may allocate.
         pool.unwrap().install(|| {
             let mut swing = Swing::new(ball, method);
-            // Manifolds change hands between pairs, and which lane takes which pair is chance: some periods until all have grown.
+            // Manifolds move between pairs, and which lane takes which pair is random: it takes
+            // some periods until all buffers have grown.
             (0..40 * PERIOD).for_each(|step| swing.step(step));
             assert!(swing.pipeline.contacts().len() > least);
             let pairs = swing.pipeline.timings().pairs;
             let counted = allocations(|| (0..4 * PERIOD).for_each(|step| swing.step(step)));
-            // With one thread nothing is left to chance.
+            // With one thread nothing is random.
             let allowed = if threads == 1 { 0 } else { 8 };
             assert!(
                 counted <= allowed,
@@ -175,7 +177,7 @@ fn nothing_is_allocated_once_the_buffers_have_grown() {
                 broad.pairs(&mut out);
             }
         };
-        // The tree has another form in every period, until all forms have been seen.
+        // The tree takes another form in every period, until all forms have occurred.
         run(30);
         assert_eq!(allocations(|| run(4)), 0);
     }

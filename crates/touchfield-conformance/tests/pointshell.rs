@@ -1,4 +1,5 @@
-//! Pointshells: on the surface, covering it as far as they say and not much less, under trees whose every level covers it too.
+//! Point shells: on the surface, covering it to the reported radius and not much less, with trees
+//! whose every level covers it too.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -29,7 +30,7 @@ const SAMPLINGS: [ShellSampling; 3] = [
     ShellSampling::Vertices,
 ];
 
-/// Any field does where normals are not looked at.
+/// Returns an arbitrary field, for tests that ignore normals.
 fn any_field() -> Sphere {
     Sphere::new(1.0).unwrap()
 }
@@ -45,7 +46,7 @@ fn turned(mesh: &TriangleMesh, random: &mut Random) -> TriangleMesh {
     mesh
 }
 
-/// Random places of faces, each face as often as its area asks, and its corners and edges besides.
+/// Returns random places on faces, weighted by area, and the corners and edges.
 fn places(mesh: &TriangleMesh, count: usize, random: &mut Random) -> Vec<DVec3> {
     let mut up_to = Vec::new();
     let mut area = 0.0;
@@ -77,7 +78,7 @@ fn places(mesh: &TriangleMesh, count: usize, random: &mut Random) -> Vec<DVec3> 
     found
 }
 
-/// Distance to the nearest of all points, by looking at all of them.
+/// Returns the distance to the nearest of all points, by brute force.
 fn nearest(points: &[DVec3], place: DVec3) -> f64 {
     points
         .iter()
@@ -86,7 +87,8 @@ fn nearest(points: &[DVec3], place: DVec3) -> f64 {
         .sqrt()
 }
 
-/// The largest distance from the places to the points; and from places near the worst, climbing.
+/// Returns the largest distance from the places to the points; refined by climbing from places near
+/// the worst.
 fn worst(mesh: &TriangleMesh, points: &[DVec3], places: &[DVec3], random: &mut Random) -> f64 {
     let mut by_distance: Vec<(f64, DVec3)> = places
         .iter()
@@ -164,7 +166,7 @@ fn covering_radii_hold_and_are_tight() {
                     found <= proven,
                     "{what}: a place {found} m away, {proven} m proven"
                 );
-                // f32 rounds points; a radius below that rounding says so.
+                // f32 rounds points; a smaller radius is reported as that rounding.
                 let floor = 4e-7
                     * mesh
                         .bounds()
@@ -285,7 +287,8 @@ fn check_levels(what: &str, mesh: &TriangleMesh, shell: &PointShell, random: &mu
     assert_eq!(shell.level_radius(tree.level_count()), None);
 }
 
-/// Places where the field changes its sign, along random lines through its box; found by halving, without gradient or interval.
+/// Returns places where the field changes its sign, along random lines through its box; found by
+/// bisection, without gradient or interval.
 fn crossings(field: &dyn Field, count: usize, random: &mut Random) -> Vec<DVec3> {
     let bounds = field.bounds().as_daabb().grown(0.01);
     let mut found = Vec::new();
@@ -401,7 +404,7 @@ fn shells_of_fields_lie_on_the_surface_and_cover_it() {
 
 #[test]
 fn parts_that_the_isosurface_misses_are_found() {
-    // A pin thinner than a cell, and a ball that cells see.
+    // A pin thinner than a cell, and a ball that cells resolve.
     let pin = Transformed::new(
         Capsule::new(0.3, 0.004).unwrap(),
         Pose {
@@ -435,7 +438,7 @@ fn parts_that_the_isosurface_misses_are_found() {
     assert!(on_pin(&with) > 8 && with.covering_radius() < 0.07);
 }
 
-/// Zero everywhere, without a gradient.
+/// A field that is zero everywhere, without a gradient.
 struct Flat;
 
 impl Field for Flat {
@@ -474,7 +477,7 @@ fn normals_point_outward() {
             assert!(normal.distance(point.normalize()) < 1e-3);
         }
     }
-    // A field without a gradient: the faces know.
+    // For a field without a gradient the faces give the normals.
     let mesh = turned(&mesh, &mut random);
     let center = mesh.bounds().center().as_vec3();
     let settings = settings(ShellSampling::PoissonDisk, 500, true);

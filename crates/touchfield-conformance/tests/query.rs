@@ -1,5 +1,5 @@
-//! The front door: a [`Query`] answers what the functions below it answer, and shapes come from files
-//! and meshes by one policy.
+//! The main entry point: a [`Query`] returns what the functions below it return, and shapes come
+//! from files and meshes by one policy.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn coarse() -> ShapeSettings {
     ShapeSettings::with_nodes(40)
 }
 
-/// Poses of B around A, apart, touching and overlapping.
+/// Returns poses of B around A, apart, touching and overlapping.
 fn poses(reach: f32, count: u64) -> Vec<Pose> {
     let mut random = Random::new(11);
     let mut poses = Vec::new();
@@ -103,7 +103,7 @@ fn batches_answer_as_single_questions() {
     assert_eq!(Query::touching_many(a, b, &[], 0.0), []);
 }
 
-/// Convex pairs are remembered: answers stay within the closed form while shapes come and go.
+/// Convex pairs keep state: results stay within the closed form while shapes come and go.
 #[test]
 fn remembered_pairs_are_told_apart_though_shapes_come_and_go() {
     let mut query = Query::default();
@@ -254,8 +254,8 @@ fn poses_that_are_no_poses_are_refused() {
     assert!(query.clearance(&ball, &ball, Motion::still(bad)).is_err());
 }
 
-/// Steps of `f32` are 6 cm where these boxes lie: shells and faces in the frame of the mesh would be
-/// a thousand kilometres from their field.
+/// The resolution of `f32` is 6 cm where these boxes are: shells and faces in the frame of the mesh
+/// would be a thousand kilometres from their field.
 #[test]
 fn a_mesh_far_out_becomes_a_shape_in_a_frame_of_its_own() {
     let far = DVec3::new(1048576.0, -524288.0, 0.0);
@@ -284,7 +284,8 @@ fn a_mesh_far_out_becomes_a_shape_in_a_frame_of_its_own() {
         (mass.center.as_vec3() - expected).length() < 1e-5,
         "{mass:?}"
     );
-    // A pose between the meshes, brought into the frames of the shapes as `Provenance::origin` says.
+    // A pose between the meshes, converted to the frames of the shapes as `Provenance::origin`
+    // describes.
     let own =
         |a_from_b: DVec3, a: DVec3, b: DVec3| Pose::from_translation((a_from_b + b - a).as_vec3());
     let mut query = Query::default();

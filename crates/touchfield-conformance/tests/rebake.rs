@@ -1,4 +1,5 @@
-//! A field updated after a local change of its mesh, against baking the changed mesh anew: the same bits, for a part of the nodes.
+//! A field updated after a local change of its mesh, compared with a new bake of the changed mesh:
+//! the same bits, with only some of the nodes computed.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -48,7 +49,7 @@ fn update(
     })
 }
 
-/// Everything but the time.
+/// Returns everything except the time.
 fn bits(baked: &Baked) -> (Vec<u32>, String) {
     let values = baked.field.values().iter().map(|v| v.to_bits()).collect();
     let rest = format!(
@@ -63,7 +64,7 @@ fn bits(baked: &Baked) -> (Vec<u32>, String) {
     (values, rest)
 }
 
-/// Updates and bakes anew; returns the share of nodes computed.
+/// Updates and bakes anew, and returns the share of nodes computed.
 fn check(name: &str, old: &TriangleMesh, new: &TriangleMesh, settings: &BakeSettings) -> f64 {
     let changed = changed_box(old, new);
     assert!(!changed.is_empty(), "{name}: nothing changed");
@@ -108,7 +109,7 @@ fn dented(mesh: &TriangleMesh, reach: f64, by: f64, seed: u64) -> TriangleMesh {
     let mut mesh = mesh.clone();
     let face = mesh.faces[random.below(mesh.faces.len())];
     let center = mesh.vertices[face[0] as usize];
-    // Inward, so that it stays within the grid, whatever the seed.
+    // Inward, so that it stays within the grid for every seed.
     let inward = (mesh.bounds().center() - center).normalize_or_zero();
     for vertex in &mut mesh.vertices {
         let near = 1.0 - vertex.distance(center) / (reach * extent);
@@ -119,7 +120,7 @@ fn dented(mesh: &TriangleMesh, reach: f64, by: f64, seed: u64) -> TriangleMesh {
     mesh
 }
 
-/// Without the faces near one of them.
+/// Returns the mesh without the faces near one of them.
 fn cut(mesh: &TriangleMesh, reach: f64, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let extent = mesh.bounds().extents().max_element();
@@ -134,7 +135,7 @@ fn cut(mesh: &TriangleMesh, reach: f64, seed: u64) -> TriangleMesh {
     cut
 }
 
-/// With a small ball beside it, within the padding.
+/// Returns the mesh with a small ball beside it, within the padding.
 fn with_pimple(mesh: &TriangleMesh, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let extent = mesh.bounds().extents().max_element();
@@ -196,7 +197,7 @@ fn parts_that_come_and_go() {
     }
 }
 
-/// A hole makes the sign another method's everywhere; distances are kept all the same.
+/// A hole changes the sign method everywhere, but distances are kept.
 #[test]
 fn holes_that_come_and_go() {
     for (name, mesh) in bases() {
@@ -259,7 +260,8 @@ fn every_sign_that_can_be_chosen() {
     }
 }
 
-/// The whole mesh may change; and a box that says so for nothing costs work, but is right.
+/// The whole mesh may change; a box that is larger than the change costs work, but the result is
+/// right.
 #[test]
 fn boxes_of_any_size() {
     let mesh = model("mug");
@@ -277,7 +279,7 @@ fn boxes_of_any_size() {
         assert_eq!(found.recomputed, before.field.values().len(), "{changed:?}");
         assert_eq!(bits(&found.baked), bits(&before), "{changed:?}");
     }
-    // A point on the surface: as small as a box can be.
+    // A point on the surface: the smallest possible box.
     let point = mesh.vertices[0];
     let small = DAabb::new(point, point);
     let small = update(&before, Some(&mesh), &mesh, small, &settings).unwrap();
@@ -337,7 +339,8 @@ fn what_cannot_be_kept_is_refused() {
     );
 }
 
-/// A field of another method is exact near the surface only: none of it is kept, and its bound is not made better.
+/// A field of another method is exact near the surface only: none of it is kept, and its bound does
+/// not become better.
 #[test]
 fn what_is_not_exact_is_not_kept() {
     let mesh = icosphere(1.0, 3);
@@ -412,12 +415,12 @@ fn update_band(
     })
 }
 
-/// Everything but the time, as it is stored.
+/// Returns everything except the time, as it is stored.
 fn stored(baked: &Baked<SparseBlocks>) -> Vec<u8> {
     file::to_bytes(&StoredField::from(baked.field.clone()), &baked.provenance)
 }
 
-/// Updates a band and bakes it anew; returns the share of values computed.
+/// Updates a band and bakes it anew, and returns the share of values computed.
 fn check_band(
     name: &str,
     old: &TriangleMesh,
@@ -473,7 +476,8 @@ fn bands() {
     assert!(shares[shares.len() / 2] < 0.3, "{shares:?}");
 }
 
-/// Meshes that cross themselves have winding numbers, which do not change outside the box. If the mesh of before is not known, or faces were turned around for the sign, nothing is kept.
+/// Meshes that cross themselves have winding numbers, which do not change outside the box. If the
+/// mesh from before is unknown, or faces were flipped for the sign, nothing is kept.
 #[test]
 fn meshes_that_cross_themselves() {
     let sparse = SparseSettings::default();
@@ -531,7 +535,7 @@ fn crossings_that_come_and_go() {
     }
 }
 
-/// Every sign that can be chosen for a band.
+/// Every sign method that can be chosen for a band.
 #[test]
 fn bands_of_chosen_signs() {
     let (mesh, sparse) = (model("torus"), SparseSettings::default());
@@ -549,7 +553,9 @@ fn bands_of_chosen_signs() {
     }
 }
 
-/// What decides how a far node is rounded are the piece of nodes it is searched in and the middle of that, which may be in the next block: tiny parts beside walls change these and little else.
+/// The rounding of a far node depends on the group of nodes it is searched in and on the centre of
+/// that group, which may be in the next block. Tiny parts beside walls change these and little
+/// else.
 #[test]
 fn tiny_parts_beside_walls() {
     let mut random = Random::new(11);
@@ -573,7 +579,8 @@ fn tiny_parts_beside_walls() {
     }
 }
 
-/// Nodes that lie exactly on walls have no side. Whichever rounding tells, their zero is one and the same.
+/// Nodes exactly on walls have no side. Whichever way the sign rounds, their value is the same
+/// positive zero.
 #[test]
 fn nodes_on_walls() {
     // Walls in common planes, through nodes: cells of 1/32, from −5/8 on.
@@ -610,7 +617,7 @@ fn nodes_on_walls() {
     assert!(updated.recomputed < before.field.parts().values.len());
 }
 
-/// A band of another width has other nodes that are exact: none is kept.
+/// A band of another width has other exact nodes: none is kept.
 #[test]
 fn bands_of_another_width_are_computed_anew() {
     let (old, settings) = (icosphere(1.0, 4), settings(120));
@@ -637,7 +644,8 @@ fn bands_of_another_width_are_computed_anew() {
     assert_eq!(updated.recomputed, all);
 }
 
-/// Blocks of a conversion have other values than those of a bake, and a tolerance is not kept by a band: neither is updated.
+/// Blocks of a conversion have other values than those of a bake, and a band does not keep a
+/// tolerance: neither is updated.
 #[test]
 fn what_is_no_baked_band_is_refused() {
     let (old, settings) = (icosphere(1.0, 4), settings(80));
@@ -672,7 +680,7 @@ fn what_is_no_baked_band_is_refused() {
             ..baked.clone()
         });
     }
-    // Of the last, coarse cells are enough.
+    // For the largest tolerance coarse cells are enough.
     for share in [1e-3, 1e-2, 3e-2, 0.3] {
         let tolerance = SparseSettings {
             goal: SparseGoal::Tolerance(share * old.bounds().diagonal()),
@@ -727,13 +735,13 @@ fn bands_with_boxes_of_any_size_and_refusals() {
 #[test]
 fn bands_of_real_models() {
     for Named { name, mesh } in real() {
-        // Far from the origin, `f32` does not tell such cells apart.
+        // Far from the origin, `f32` does not resolve such cells.
         let is_far = mesh.bounds().center().length() > 1e4 * mesh.bounds().diagonal();
         if mesh.faces.len() > 50_000 || is_far {
             continue;
         }
         let new = dented(&mesh, 0.03, 0.005, 1);
-        // Corners of a soup go each their own way, which opens it.
+        // Corners of a soup move independently, which opens it.
         let is_open = |mesh| {
             let sparse = SparseSettings::default();
             let baked = bake_sparse(mesh, &settings(16), &sparse, &|_| ControlFlow::Continue(()));

@@ -1,4 +1,5 @@
-//! Every way to store a field passes the suite of all fields, on the same closed forms, in random poses.
+//! Every field representation passes the suite of all fields, on the same closed forms, in random
+//! poses.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -16,10 +17,10 @@ use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 use touchfield_conformance::representations::ALL;
 
-/// A field of a mesh, taken as one of the shape that the mesh stands for.
+/// A field of a mesh, treated as one of the shape that the mesh represents.
 struct OfShape<'a> {
     field: &'a dyn Field,
-    /// How far the mesh is from the shape, at most \[m\].
+    /// Greatest distance of the mesh from the shape \[m\].
     deviation: f32,
 }
 
@@ -45,7 +46,7 @@ impl Field for OfShape<'_> {
     }
 
     fn interval(&self, cell: Aabb) -> Interval {
-        // Rounding where the deviation is nothing beside the distance.
+        // Adds rounding, for deviations that are negligible beside the distance.
         let interval = self.field.interval(cell);
         let largest = interval.lower.abs().max(interval.upper.abs());
         match largest.is_finite() {
@@ -65,7 +66,7 @@ struct Shape {
     truth: Box<dyn Fn(DVec3) -> f64>,
 }
 
-/// Sharp, smooth, and with a hole through it.
+/// Returns shapes: sharp, smooth, and with a hole through it.
 fn shapes() -> Vec<Shape> {
     let half = DVec3::new(1.0, 0.4, 0.7);
     let ring = generate::Torus {
@@ -93,7 +94,8 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-/// Farthest from the shape among many points of each triangle, with room for those between.
+/// Returns the greatest distance from the shape over many points of each triangle, with a margin
+/// for those between.
 fn deviation(shape: &Shape) -> f32 {
     const STEPS: u32 = 6;
     let mut worst = 0.0f64;

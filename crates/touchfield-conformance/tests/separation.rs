@@ -1,4 +1,5 @@
-//! The bracket of a separation holds the truth: closed forms in random poses, against formulas and a search in `f64`.
+//! The bracket of a separation holds the truth: closed forms in random poses, compared with
+//! formulas and a search in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::{DVec3, Quat, Vec3};
@@ -22,7 +23,7 @@ fn ask(a: &Shape, b: &Shape, a_from_b: Pose) -> Separation {
     separation(&Pair { a, b, a_from_b }, &settings, &mut scratch).unwrap()
 }
 
-/// Of kinds A and B: a random pair, its pose, and what the library says.
+/// Returns a random pair of kinds A and B, and its pose.
 fn random_case(kind_a: usize, kind_b: usize, random: &mut Random) -> (Solid, Solid, Place) {
     let (a, b) = (Solid::random(kind_a, random), Solid::random(kind_b, random));
     let reach = [a, b]
@@ -40,7 +41,7 @@ fn the_bracket_holds_the_truth_for_all_pairs_of_closed_forms() {
     for a in 0..SOLIDS.len() {
         kinds.extend((0..=a).map(|b| (a, b)));
     }
-    // Two grounds have no end.
+    // Two half-spaces are unbounded.
     kinds.retain(|&pair| pair != (4, 4));
     in_parallel(&kinds, |&(kind_a, kind_b)| {
         let mut random = Random::new((kind_a * 10 + kind_b) as u64);
@@ -49,7 +50,7 @@ fn the_bracket_holds_the_truth_for_all_pairs_of_closed_forms() {
             let found = ask(&a.shape(), &b.shape(), place.pose());
             let context = format!("{a:?} {b:?} {place:?} {found:?}");
             let searched = contact_truth::separation(a, b, place, 2e-3);
-            // A search never finds less than there is.
+            // The search returns an upper bound of the truth.
             assert!(
                 f64::from(found.lower_bound) <= searched,
                 "{searched} {context}"
@@ -70,7 +71,8 @@ fn the_bracket_holds_the_truth_for_all_pairs_of_closed_forms() {
     });
 }
 
-/// Where a formula is known: balls against anything they are apart from, and anything above the ground.
+/// Returns the separation where a formula is known: balls against anything they are apart from, and
+/// anything above the half-space.
 fn exact(a: Solid, b: Solid, place: &Place) -> Option<f64> {
     let apart = match (a, b) {
         (Solid::Ball { radius: first }, Solid::Ball { radius: second }) => {
@@ -92,11 +94,12 @@ fn exact(a: Solid, b: Solid, place: &Place) -> Option<f64> {
         ) => place.translation.z - (place.rotation * DVec3::Z).z.abs() * half_length - radius,
         _ => return None,
     };
-    // Overlapping, these are depths of a point, not of a ball.
+    // When overlapping, these are depths of a point, not of a ball.
     (apart > 0.0).then_some(apart)
 }
 
-/// Witness points lie on their surfaces, and as far apart as said, along the normal.
+/// Checks that witness points lie on their surfaces, and are as far apart as reported, along the
+/// normal.
 fn witness_points_fit(a: &Solid, b: &Solid, place: &Place, found: &Separation, context: &str) {
     if found.separation <= 0.0 {
         return;

@@ -1,4 +1,4 @@
-//! Separation of bodies with exact surfaces, against every pair of triangles in `f64`.
+//! Separation of bodies with exact surfaces, compared with every pair of triangles in `f64`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::{DVec3, Vec3};
@@ -16,7 +16,7 @@ use touchfield_conformance::mesh_truth::{
 use touchfield_conformance::meshes::{self, is_long};
 use touchfield_conformance::random::Random;
 
-/// A mesh of size 1 about the origin, and the shape of it.
+/// A mesh of size 1 about the origin, and its shape.
 struct Body {
     name: &'static str,
     mesh: TriangleMesh,
@@ -52,7 +52,8 @@ fn scaled(mut mesh: TriangleMesh, center: DVec3, scale: f64) -> TriangleMesh {
     mesh
 }
 
-/// The least distance of any two triangles, if none cross: between corners and faces, and between edges. Pairs whose balls are farther apart are skipped.
+/// Returns the least distance of any two triangles, if none cross: between corners and faces, and
+/// between edges. Skips pairs whose bounding spheres are farther apart.
 fn brute_force(a: &Body, b: &Body, place: &Place) -> f64 {
     let ball = |triangle: &[DVec3; 3]| {
         let center = (triangle[0] + triangle[1] + triangle[2]) / 3.0;
@@ -96,7 +97,7 @@ fn ask(a: &Shape, b: &Shape, place: &Place, tolerance: f32) -> Separation {
     separation(&pair, &settings, &mut SeparationScratch::default()).unwrap()
 }
 
-/// Rounding of `f32` at bodies of size 1 and places within a few of it.
+/// Rounding of `f32` for bodies of size 1 and places within a few of it.
 const ROUNDING: f64 = 1e-5;
 
 #[test]
@@ -155,7 +156,7 @@ fn bodies_apart_are_as_far_apart_as_their_triangles() {
                 (between - f64::from(found.separation)).abs() < ROUNDING,
                 "{found:?}"
             );
-            // Both points are of their surfaces.
+            // Both points are on their surfaces.
             let [on_a, on_b] = [found.point_on_a, found.point_on_b].map(Vec3::as_dvec3);
             let off = [
                 MeshTruth::of(&a.mesh).distance(on_a),
@@ -165,7 +166,7 @@ fn bodies_apart_are_as_far_apart_as_their_triangles() {
                 off.iter().all(|off| off.abs() < ROUNDING),
                 "{off:?} off: {context}"
             );
-            // The other way round it is the same.
+            // The result is the same in the other order.
             let pose = place.pose().inverse();
             let pair = Pair {
                 a: &b.shape,
@@ -206,7 +207,7 @@ fn a_body_inside_the_other_is_not_apart_however_far_the_surfaces_are() {
 
 #[test]
 fn in_a_hollow_a_body_is_apart_from_what_is_around_it_and_one_of_two_parts_inside_is_contact() {
-    // A thick shell: a ball with a hollow of radius 0.6.
+    // A thick shell: a ball with a cavity of radius 0.6.
     let hollow = meshes::joined(
         meshes::icosphere(1.0, 3),
         &meshes::flipped(meshes::icosphere(0.6, 3)),
@@ -222,7 +223,7 @@ fn in_a_hollow_a_body_is_apart_from_what_is_around_it_and_one_of_two_parts_insid
         assert!(f64::from(found.lower_bound) <= truth && truth <= f64::from(found.upper_bound));
         assert!(found.upper_bound - found.lower_bound < 1.1e-3);
     }
-    // Two balls: one goes to the hollow, the other into the wall.
+    // Two balls: one goes into the cavity, the other into the wall.
     let wall = meshes::moved(meshes::icosphere(0.1, 2), DVec3::new(0.0, 0.0, 0.8));
     let two = Body::as_it_is(
         "two balls",

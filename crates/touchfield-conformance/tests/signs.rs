@@ -1,4 +1,4 @@
-//! Signs of meshes broken on purpose, chosen by `auto`, against what they were before.
+//! Signs of meshes broken on purpose, chosen by `auto`, compared with the original meshes.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -32,7 +32,8 @@ impl Truth {
         }
     }
 
-    /// Distance to the nearest surface, negative inside any part. A few signs are asked of the winding number as well.
+    /// Returns the distance to the nearest surface, negative inside any part. Checks some of the
+    /// signs by the winding number.
     fn at(&self, points: &[DVec3]) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; points.len()];
         let mut inside = vec![false; points.len()];
@@ -65,7 +66,7 @@ fn settings() -> BakeSettings {
     }
 }
 
-/// Collects what goes wrong, so that one run shows all figures.
+/// Collects failures, so that one run shows all figures.
 #[derive(Default)]
 struct Tally {
     failures: Vec<String>,
@@ -73,7 +74,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Bakes a broken mesh; no wrong sign far from the surface, and a note that holds `said`.
+    /// Bakes a broken mesh and checks for no wrong sign far from the surface, and for a note that
+    /// contains `said`.
     fn check(
         &mut self,
         name: &str,
@@ -186,7 +188,7 @@ fn faces_flipped_at_random() {
                 &truth,
                 &["inconsistent_orientation"],
             );
-            // Neighbours say how each was turned: nothing is lost.
+            // Neighbours determine how each face was flipped, so nothing is lost.
             if let Some(report) = report.filter(|report| report.wrong > 0) {
                 tally
                     .failures
@@ -236,7 +238,8 @@ fn faces_there_twice() {
     tally.finish();
 }
 
-/// All faces twice, once each way: nothing says which side is in, but the outside is still outside.
+/// All faces twice, once each way: nothing determines which side is inside, but the outside is
+/// still outside.
 #[test]
 fn everything_back_to_back_is_a_sheet_or_a_solid_but_never_inside_out() {
     let mesh = icosphere(1.0, 3);
@@ -297,8 +300,9 @@ fn soup_with_narrow_cracks_and_flips() {
 
 #[test]
 fn soup_with_wide_cracks_and_flips() {
-    // The gear's end faces are slivers hardly wider than these cracks: with a third of them flipped neither winding numbers nor rays
-    // tell its inside (2 % of the nodes come out wrong, up to 10 % of the extent off).
+    // The gear's end faces are slivers hardly wider than these cracks: with a third of them flipped
+    // neither winding numbers nor rays find its inside (2 % of the nodes come out wrong, up to 10 %
+    // of the extent off).
     check_flipped_soup(1e-3, &[0.05, 0.3], &["gear"]);
 }
 

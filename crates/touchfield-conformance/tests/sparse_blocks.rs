@@ -1,4 +1,5 @@
-//! Sparse fields: the suite of all fields, every block's proven error against brute force, tolerances kept, and what cannot be baked.
+//! Sparse fields: the suite of all fields, every block's proven error against brute force,
+//! tolerances kept, and inputs that cannot be baked.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -50,7 +51,8 @@ fn within(tolerance: f64, bits: Bits) -> SparseSettings {
     }
 }
 
-/// Closed meshes with flat faces, edges, thin walls, tips, smooth parts, and some in a random pose.
+/// Returns closed meshes with flat faces, edges, thin walls, tips, smooth parts, and some in a
+/// random pose.
 fn closed_meshes() -> Vec<(String, TriangleMesh)> {
     let mut meshes: Vec<(String, TriangleMesh)> = vec![
         ("box".into(), squeezed(cube(2), DVec3::new(1.0, 0.4, 0.7))),
@@ -78,7 +80,8 @@ fn closed_meshes() -> Vec<(String, TriangleMesh)> {
     meshes
 }
 
-/// Bodies that run into each other, so that the nearest face of many nodes does not tell their side.
+/// Returns bodies that overlap each other, so that the nearest face does not determine the side of
+/// many nodes.
 fn crossing_meshes() -> Vec<(String, TriangleMesh)> {
     let ball = icosphere(1.0, 2);
     let aside = moved(ball.clone(), DVec3::new(0.7, 0.1, 0.05));
@@ -96,7 +99,7 @@ fn crossing_meshes() -> Vec<(String, TriangleMesh)> {
     ]
 }
 
-/// Points all over the box of a field, every second one near the surface.
+/// Returns points all over the box of a field, every second one near the surface.
 fn points(field: &SparseBlocks, mesh: &TriangleMesh, count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = Random::new(seed);
     let bounds = field.bounds();
@@ -118,7 +121,8 @@ fn points(field: &SparseBlocks, mesh: &TriangleMesh, count: usize, seed: u64) ->
         .collect()
 }
 
-/// The largest error, as a share of what was proven where it occurs; panics when one exceeds it.
+/// Returns the largest error, as a share of the bound proven where it occurs; panics if one exceeds
+/// it.
 fn check_errors(name: &str, baked: &Baked<SparseBlocks>, mesh: &TriangleMesh, count: usize) -> f64 {
     let truth = MeshTruth::of(mesh);
     let field = &baked.field;
@@ -189,7 +193,7 @@ fn tolerances_are_kept_and_used() {
             let bound = f64::from(baked.field.error_bound());
             assert!(bound <= tolerance, "{name}: {bound:e} > {tolerance:e}");
             let worst = check_errors(&name, &baked, &mesh, 4000);
-            // A bound that nothing comes near would be a waste of memory.
+            // A bound that no error comes near would waste memory.
             assert!(worst > 0.2, "{name} at {share}: {worst}");
             println!(
                 "{name} at {share}: {} values, {} levels, worst share {worst:.2}",
@@ -202,12 +206,13 @@ fn tolerances_are_kept_and_used() {
 
 #[test]
 fn flat_parts_take_no_blocks() {
-    // Most cells of a large box see one face only.
+    // In most cells of a large box only one face is nearest.
     let cuboid = squeezed(cube(2), DVec3::splat(1.0));
     let coarse = baked(&cuboid, 16, within(0.02, Bits::Sixteen)).unwrap();
     let fine = baked(&cuboid, 16, within(0.005, Bits::Sixteen)).unwrap();
     let [coarse, fine] = [coarse, fine].map(|baked| baked.field.parts().values.len());
-    // A dense grid would take 64 times as many values; edges and the planes between the faces take 16 times.
+    // A dense grid would take 64 times as many values; edges and the planes between the faces take
+    // 16 times.
     assert!(fine < 24 * coarse, "{coarse} grow to {fine}");
 }
 

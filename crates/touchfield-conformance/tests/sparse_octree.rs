@@ -1,4 +1,4 @@
-//! The octree over sparse fields against looking at every cell.
+//! The octree over sparse fields compared with a test of every cell.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -39,7 +39,7 @@ struct Finest {
     range: Interval,
 }
 
-/// All finest cells, by walking the parts.
+/// Returns all finest cells, by walking the parts.
 fn finest_cells(field: &SparseBlocks) -> Vec<Finest> {
     let (layout, parts) = (field.layout(), field.parts());
     let size = f64::from(layout.cell_size);
@@ -115,7 +115,8 @@ fn range_of(values: [f32; 8]) -> Interval {
     Interval::new(least, largest)
 }
 
-/// Random ones, and baked ones with every number of bits, in a band and to a tolerance, in a random pose.
+/// Returns random fields, and baked ones with every number of bits, in a band and to a tolerance,
+/// in a random pose.
 fn fields() -> Vec<SparseBlocks> {
     let sizes = [
         UVec3::ONE,
@@ -141,13 +142,13 @@ fn fields() -> Vec<SparseBlocks> {
     fields
 }
 
-/// Whether two boxes share more than a border, as far as rounding can tell.
+/// Returns whether two boxes share more than a border, up to rounding.
 fn overlap(a: DAabb, b: DAabb) -> bool {
     let little = 1e-3 * (a.max - a.min).min(b.max - b.min);
     (a.min + little).cmplt(b.max).all() && (b.min + little).cmplt(a.max).all()
 }
 
-/// The promise itself, for every node there is; and that the kept steps cost no more than they may.
+/// Checks the property itself for every node, and that the stored steps lose no more than allowed.
 #[test]
 fn every_node_holds_its_cells_and_little_more() {
     for field in fields() {
@@ -163,7 +164,7 @@ fn every_node_holds_its_cells_and_little_more() {
         });
         assert_eq!(finest, cells.len(), "each finest cell once");
         let mut random = Random::new(1);
-        // All of a small tree, and the large nodes and some of the others of a large one.
+        // All nodes of a small tree; the large nodes and some of the others of a large one.
         let share = 4e7 / (nodes.len() as f64 * cells.len() as f64);
         for (index, node) in nodes.iter().enumerate() {
             if index > 40 && random.uniform(0.0, 1.0) > share {
@@ -181,7 +182,8 @@ fn every_node_holds_its_cells_and_little_more() {
                 kept.lower <= own.lower && own.upper <= kept.upper,
                 "{kept:?} does not hold {own:?} in {region:?}"
             );
-            // Values below a block within count too, so that only fields without any are told exactly.
+            // Values below a block count too, so the range is exact only for fields with a single
+            // level.
             if field.levels() < 2 {
                 let step = whole / 65_535.0;
                 let wider = f64::from(kept.width()) - f64::from(own.width());
@@ -252,7 +254,7 @@ fn skipped_boxes_hold_the_point_and_no_cell_with_the_level() {
                         );
                     }
                 }
-                // Between two cells, rounding decides which one is asked.
+                // Between two cells, rounding decides which one is used.
                 None => {
                     let mut own = cells.iter().filter(around);
                     assert!(own.any(|cell| cell.range.contains(level)));
@@ -270,7 +272,8 @@ fn skipped_boxes_hold_the_point_and_no_cell_with_the_level() {
     }
 }
 
-/// What skipping is for: far from the surface boxes are large, and near it they are smaller than a block.
+/// The purpose of skipping: far from the surface boxes are large, and near it they are smaller than
+/// a block.
 #[test]
 fn the_size_of_skipped_boxes_follows_the_distance() {
     let field = baked(

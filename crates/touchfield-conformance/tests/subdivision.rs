@@ -1,4 +1,4 @@
-//! Octree subdivision against closed forms and a search in `f64`, in random poses.
+//! Octree subdivision compared with closed forms and a search in `f64`, in random poses.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -40,27 +40,29 @@ fn found(a: &Shape, b: &Shape, a_from_b: Pose, settings: &CollideSettings) -> Co
     out
 }
 
-/// Diagonal of a box at the last level, at most: the search starts within the smaller body's box.
+/// Returns the greatest diagonal of a box at the last level. The search starts within the smaller
+/// body's box.
 fn leaf_diagonal(a: &Shape, b: &Shape, max_separation: f32) -> f64 {
     let smaller = a.solid().diagonal().min(b.solid().diagonal());
-    // Sides end within a factor of two of each other, the longest being 2⁻ᵏ of that of the box.
+    // The sides end within a factor of two of each other; the longest is 2⁻ᵏ of that of the box.
     f64::from(smaller + 2.0 * max_separation) * 3f64.sqrt() / f64::from(1u32 << DEPTH)
 }
 
-/// Largest error of each quantity, and how many were compared.
+/// Largest error of each quantity, and the number of comparisons.
 #[derive(Default, Debug)]
 struct Worst {
     separation: f64,
     normal: f64,
     point: f64,
     compared: u32,
-    /// Normals that are off by more than a fifth.
+    /// Normals that are off by more than 0.2 rad.
     turned: u32,
     /// Contacts that were not found.
     lost: u32,
 }
 
-/// Ten thousand poses a descent: balls against all solids. The declared errors are asserted, those measured printed.
+/// Ten thousand poses per descent: balls against all solids. The declared errors are asserted, the
+/// measured ones printed.
 #[test]
 fn balls_meet_every_solid_as_the_textbook_says() {
     let radius = 0.25;
@@ -88,7 +90,7 @@ fn balls_meet_every_solid_as_the_textbook_says() {
                     a_from_b: place.pose(),
                 };
                 collide(&pair, &settings, &mut scratch, &mut out).unwrap();
-                // Proven, whatever the descent.
+                // Proven for every descent.
                 let lower = f64::from(out.region.lower_bound);
                 assert!(
                     lower <= truth.separation.max(0.05) + 1e-6,
@@ -103,7 +105,7 @@ fn balls_meet_every_solid_as_the_textbook_says() {
                     continue; // within the error of the limit
                 }
                 let Some(contact) = out.contacts.first() else {
-                    // What fast follows may come to nothing; its lower bound says so.
+                    // The branch that fast follows may lead nowhere; its lower bound says so.
                     let said = descent == Descent::Fast && lower <= truth.separation;
                     assert!(said, "{solid:?} {place:?} lost {truth:?}");
                     worst.lost += 1;
@@ -124,22 +126,23 @@ fn balls_meet_every_solid_as_the_textbook_says() {
                 worst.compared > 200 && 50 * worst.lost < worst.compared,
                 "{worst:?}"
             );
-            // Proven but for fast, which stays under twice as much here.
+            // Proven except for fast, which stays below twice as much here.
             let declared = if descent == Descent::Fast {
                 2.0 * leaf
             } else {
                 leaf
             };
             assert!(worst.separation < declared, "{solid:?}: {worst:?}");
-            // Where a ball lies in a groove as round as itself, or on an edge, a small step turns the gradient by this much.
+            // Where a ball lies in a groove as round as itself, or on an edge, a small step turns
+            // the gradient by this much.
             match descent {
-                // It may end on the wrong side of an edge.
+                // Fast may end on the wrong side of an edge.
                 Descent::Fast => {
                     assert!(50 * worst.turned < worst.compared, "{solid:?}: {worst:?}")
                 }
                 _ => assert!(worst.normal < 0.2, "{solid:?}: {worst:?}"),
             }
-            // The middle of a region that is not symmetric; no farther than a quarter of the ball.
+            // The centre of an asymmetric region; at most a quarter of the ball away.
             assert!(
                 worst.point < 0.07 || descent == Descent::Fast,
                 "{solid:?}: {worst:?}"
@@ -148,7 +151,7 @@ fn balls_meet_every_solid_as_the_textbook_says() {
     }
 }
 
-/// Pairs without a closed form: boxes, rings, capsules and half-spaces against each other.
+/// Pairs without a closed form: boxes, tori, capsules and half-spaces against each other.
 #[test]
 fn the_separation_of_all_pairs_is_that_of_a_search_in_f64() {
     let mut scratch = Scratch::default();
@@ -234,7 +237,7 @@ fn two_cubes_face_to_face_meet_in_the_middle_if_slow_or_hybrid() {
         }
         let fast = found(&large, &small, pose, &settings(Descent::Fast, DEPTH));
         let contact = fast.contacts[0];
-        // Right, but wherever the first of equal boxes lies.
+        // The separation is right, but the position is that of the first of several equal boxes.
         assert!((contact.separation + 0.01).abs() < 1e-4, "{contact:?}");
         assert!((contact.point.z - 0.995).abs() < 1e-3);
         assert!(
@@ -244,7 +247,7 @@ fn two_cubes_face_to_face_meet_in_the_middle_if_slow_or_hybrid() {
     }
 }
 
-/// A pose near to this one whose inverse is turned back to it bit by bit.
+/// Returns a pose near this one that its double inverse reproduces bit by bit.
 fn turns_back(mut pose: Pose) -> Option<Pose> {
     for _ in 0..20 {
         let again = pose.inverse().inverse();
@@ -293,9 +296,9 @@ fn no_box_left_proves_that_bodies_are_apart() {
         let out = found(&ball, &ball, gap, &settings(descent, 8));
         assert!(out.contacts.is_empty() && out.region.points.is_empty());
         assert_eq!(out.region.lower_bound, 0.0);
-        // The boxes of both do not meet: nothing is looked at.
+        // The AABBs of both do not overlap: no box is examined.
         assert_eq!(out.region.boxes, 0);
-        // Their boxes meet, they do not; and up to a limit that is asked for.
+        // The AABBs overlap, the bodies do not; also with a separation limit.
         let aslant = Pose::from_translation(Vec3::splat(0.65));
         let settings = CollideSettings {
             max_separation: 0.1,
@@ -305,7 +308,7 @@ fn no_box_left_proves_that_bodies_are_apart() {
         assert!(out.contacts.is_empty() && out.region.boxes > 0);
         match descent {
             Descent::Slow => assert!(out.region.lower_bound > 0.0999, "{out:?}"),
-            // What they did not follow, they cannot speak for.
+            // These descents skip branches, so they can prove less.
             _ => assert!(out.region.lower_bound <= 0.1, "{out:?}"),
         }
     }
@@ -381,13 +384,13 @@ fn what_makes_no_sense_is_refused() {
         let error = attempt(&ball, &ball, subdivision).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     }
-    // Concentric: every direction is as good; one is given.
+    // Concentric: every direction is equally good; one is returned.
     let out = found(&ball, &ball, Pose::IDENTITY, &settings(Descent::Slow, 4));
     assert!((out.contacts[0].separation + 1.0).abs() < 1e-3);
     assert!((out.contacts[0].normal.length() - 1.0).abs() < 1e-5);
 }
 
-/// Ring on a plate: the mean of the region lies in the hole, and the contact does not.
+/// Torus on a plate: the mean of the region lies in the hole, and the contact does not.
 #[test]
 fn a_ring_that_lies_flat_is_touched_where_it_is() {
     let ring = Solid::Ring {
@@ -413,14 +416,14 @@ fn a_ring_that_lies_flat_is_touched_where_it_is() {
     assert!((truth + 0.0075).abs() < 1e-3);
 }
 
-/// What docs/images/subdivision.svg shows: the growth that document 001 states.
+/// Data of docs/images/subdivision.svg: the growth stated in \[Adelman\].
 #[test]
 fn boxes_grow_with_the_depth_as_document_001_says() {
     for scene in subdivision_cost::measured().unwrap() {
         println!("{}: {:?}", scene.name, scene.boxes);
         let [slow, hybrid, fast] = &scene.boxes;
         for depth in 1..fast.len() {
-            // O(k): at most eight boxes a level.
+            // O(k): at most eight boxes per level.
             assert!(fast[depth] <= 1 + 8 * depth as u64);
             // O(8ᵏ): never more than all boxes.
             assert!(slow[depth] <= (8u64.pow(depth as u32 + 1) - 1) / 7);

@@ -1,6 +1,8 @@
-//! Points that move against fields: the spans found are those of the same interpolant, followed in small steps in `f64`.
+//! Points that move against fields: the spans found are those of the same interpolant, followed in
+//! small steps in `f64`.
 //!
-//! `TOUCHFIELD_LONG=1` tries 100,000 segments a field; with `TOUCHFIELD_FIELD=WORD` only fields that have the word in their name.
+//! `TOUCHFIELD_LONG=1` tests 100,000 segments per field; with `TOUCHFIELD_FIELD=WORD` only fields
+//! whose name contains the word.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -20,7 +22,7 @@ use touchfield_conformance::random::Random;
 use touchfield_conformance::random_fields::{random_dense, random_sparse};
 use touchfield_conformance::representations::ALL;
 
-/// Segments a field, each with and without an octree.
+/// Returns the number of segments per field, each tested with and without an octree.
 fn segments() -> usize {
     match is_long() {
         true => 100_000,
@@ -28,7 +30,7 @@ fn segments() -> usize {
     }
 }
 
-/// Every kind of stored field: values without sense, and those of meshes.
+/// Returns every kind of stored field: with random values, and of meshes.
 fn fields() -> Vec<(String, StoredField)> {
     let mut fields = vec![
         (
@@ -60,7 +62,8 @@ fn fields() -> Vec<(String, StoredField)> {
     fields
 }
 
-/// Ends anywhere in and around the box, on nodes, on planes of nodes, equal along axes, or equal.
+/// Returns a segment with ends anywhere in and around the box, on nodes, on planes of nodes, equal
+/// along axes, or equal.
 fn random_segment(random: &mut Random, field: &StoredField) -> [Vec3; 2] {
     let bounds = field.bounds();
     let around = bounds.grown(0.2 * bounds.diagonal());
@@ -103,14 +106,14 @@ fn random_segment(random: &mut Random, field: &StoredField) -> [Vec3; 2] {
 }
 
 struct Checked {
-    /// Whether values outside are to be compared: bounds made of values that jump, jump.
+    /// Whether values outside are compared. Bounds made of discontinuous values are discontinuous.
     outside: bool,
     crossings: usize,
     doubles: usize,
     worst: f64,
 }
 
-/// Follows the interpolant in small steps and holds the spans against it.
+/// Follows the interpolant in small steps and compares the spans with it.
 fn check(
     field: &StoredField,
     [from, to]: [Vec3; 2],
@@ -124,7 +127,8 @@ fn check(
     let bounds = field.bounds();
     let (low, high) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
     let is_inside = |point: DVec3| point.cmpge(low).all() && point.cmple(high).all();
-    // Positive above the level; what is too near to tell, or too near to the side of a cell, is `None`.
+    // Positive above the level; `None` if too near to the level to decide, or too near to the side
+    // of a cell.
     let compares_outside = checked.outside;
     let above = |time: f64| -> Option<f64> {
         let point = at(time);
@@ -135,7 +139,7 @@ fn check(
             (here.to_side > 1e-9 && value.abs() > 1e-6 * scale).then_some(value)
         } else {
             let value = f64::from(field.distance(point.as_vec3())) - level;
-            // Outside there are only bounds, known no better than the field's own error.
+            // Outside there are only bounds, no more accurate than the field's own error.
             let unsure = field.error_bound().max(1e-4 * field.bounds().diagonal());
             (compares_outside && value.abs() > f64::from(unsure)).then_some(value)
         }
@@ -157,7 +161,7 @@ fn check(
         .collect();
     let mut last: Option<(f64, f64)> = None;
     for k in 0..=steps {
-        // Off the beat, so that steps do not fall on sides of cells.
+        // Offset, so that steps do not fall on sides of cells.
         let time = ((k as f64 + 0.37) / (steps as f64 + 0.5)).min(1.0);
         let Some(value) = above(time) else {
             last = None;
@@ -195,7 +199,8 @@ fn check(
                 let off = nearest * cells;
                 checked.worst = checked.worst.max(off);
                 checked.crossings += 1;
-                // The truth reads the nodes of a Taylor grid in `f32`: where the field hardly slopes, that moves a crossing.
+                // The truth reads the nodes of a Taylor grid in `f32`: where the field is nearly
+                // flat, that moves a crossing.
                 let rounded = matches!(field, StoredField::Taylor(_)) && off < 1e-3;
                 assert!(
                     off < 1e-5 || rounded,
@@ -205,7 +210,7 @@ fn check(
         }
         last = Some((time, value));
     }
-    // Every end is a place where the field is at the level, or a side where it jumps.
+    // Every end is a place where the field is at the level, or a side where it is discontinuous.
     for (index, span) in spans.iter().enumerate() {
         for end in [span.enter, span.leave] {
             let point = at(end);
@@ -225,7 +230,8 @@ fn check(
     }
 }
 
-/// Spans and gaps that rounding can make or lose, at corners where cells meet, left out.
+/// Returns the spans without those spans and gaps that rounding can create or lose, at corners
+/// where cells meet.
 fn without_specks(spans: &[Span]) -> Vec<Span> {
     let mut kept: Vec<Span> = Vec::new();
     for &span in spans.iter().filter(|span| span.leave - span.enter > 1e-7) {
@@ -256,7 +262,7 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
         for _ in 0..segments() {
             let mut segment = random_segment(random, &field);
             if name.starts_with("random") {
-                // Outside, nothing is known of them.
+                // Outside, the true spans are unknown.
                 let bounds = field.bounds();
                 segment = segment.map(|end| end.clamp(bounds.min, bounds.max));
             }
@@ -275,7 +281,7 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
                 let mut spans = Vec::new();
                 cross_segment(target, from, to, &settings, &mut spans).unwrap();
                 check(&field, segment, level, &spans, &mut checked);
-                // What is wanted less of is found the same.
+                // Queries for less return the same.
                 for wanted in [Wanted::First, Wanted::Onset, Wanted::Whether] {
                     let settings = SegmentSettings { wanted, ..settings };
                     let mut few = Vec::new();
@@ -288,7 +294,8 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
                 }
                 without_specks(&spans)
             });
-            // Blocks that are skipped change nothing but the rounding of times. Outside, times are known no better than the field's error.
+            // Skipped blocks change nothing but the rounding of times. Outside, times are no more
+            // accurate than the field's error.
             let is_inside = segment.iter().all(|&end| field.bounds().contains(end));
             let [cells, blocks] = &found;
             let is_same = cells.len() == blocks.len()
@@ -308,7 +315,8 @@ fn spans_are_those_of_the_interpolant_for_every_kind_of_field() {
     }
 }
 
-/// Several at a time, of a field of every kind and of one larger than a tile of blocks: the bits of one by one, whatever is asked.
+/// Several segments at a time, for a field of every kind and for one larger than a tile of blocks:
+/// the same bits as one by one, for every query.
 #[test]
 fn many_segments_are_what_single_ones_are() {
     let large = StoredField::Dense(random_dense(3, UVec3::new(70, 9, 41)));
@@ -527,7 +535,7 @@ fn what_is_no_segment_is_refused() {
     };
     let refused = cross_segment(&target, Vec3::ZERO, Vec3::ONE, &settings, &mut spans);
     assert!(matches!(refused, Err(SweptError::BadLevel(_))));
-    // Ends at the edge of f32 are no trouble.
+    // Ends near the limit of f32 are accepted.
     let far = Vec3::splat(3e38);
     cross_segment(&target, -far, far, &SegmentSettings::default(), &mut spans).unwrap();
 }

@@ -1,4 +1,5 @@
-//! Shells that move against fields: spheres rule out nothing that touches, and bent paths are followed as closely as asked.
+//! Shells that move against fields: spheres exclude nothing that touches, and curved paths are
+//! followed to within the tolerance.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -22,7 +23,7 @@ use touchfield_conformance::meshes::*;
 use touchfield_conformance::random::Random;
 use touchfield_conformance::representations::ALL;
 
-/// Points on a model.
+/// Returns points on a model.
 fn shell(name: &str, points: u32) -> PointShell {
     let mesh = model(name);
     let settings = BakeSettings {
@@ -129,7 +130,8 @@ fn spheres_rule_out_nothing_that_touches_on_straight_paths() {
     assert!((50..400).contains(&touching), "{touching} of 440 touch");
 }
 
-/// Where a level leaves the grid, values outside are less than those inside by the field's error: spheres must know.
+/// Where a level leaves the grid, values outside are less than those inside by up to the field's
+/// error, which spheres must take into account.
 #[test]
 fn spheres_rule_out_nothing_that_touches_across_the_border_of_a_grid() {
     let shell = shell("gear", 300);
@@ -144,7 +146,7 @@ fn spheres_rule_out_nothing_that_touches_across_the_border_of_a_grid() {
         let padding = f64::from((solid.min - bounds.min).min_element());
         let random = &mut Random::new(17);
         for _ in 0..if is_long() { 1000 } else { 60 } {
-            // Along the border, turning little: many points are near it for long.
+            // Along the border, turning little: many points stay near it for long.
             let from = random_pose(random, size);
             let near = |random: &mut Random| {
                 let place = random.in_box(bounds.min.into(), bounds.max.into());
@@ -196,7 +198,7 @@ fn spheres_rule_out_nothing_that_touches_across_the_border_of_a_grid() {
     assert!(touching > 1000, "{touching} spans");
 }
 
-/// A path of a body that flies and spins, and one of two such bodies.
+/// Returns a path of a body that flies and spins, or of two such bodies.
 fn random_motion(random: &mut Random, size: f64, turns: f64) -> PairMotion {
     let mut motion = || {
         let turn = random.uniform(0.0, turns) * std::f64::consts::TAU * random.unit_vector();
@@ -238,7 +240,7 @@ fn bent_paths_lose_no_contact_and_tell_it_no_earlier_than_asked() {
         let settings = SweepSettings::to_within(tolerance);
         let all = found(&shell, &path, &target, &settings);
         touching += usize::from(!all.is_empty());
-        // Every point, in small steps: in contact there, in contact here.
+        // Every point, in small steps: in contact there means in contact here.
         let steps = 300;
         for k in 0..=steps {
             let time = k as f32 / steps as f32;
@@ -303,7 +305,8 @@ fn bent_paths_lose_no_contact_and_tell_it_no_earlier_than_asked() {
         let fastest = shell.points().iter().fold(0.0f32, |most, &point| {
             most.max(motion.speed_bound(point, 0.0, [0.0, 1.0]))
         });
-        // A time at which the path is within the tolerance may be early by as much as a graze lasts: compare places.
+        // A time at which the path is within the tolerance may be early by the duration of a graze,
+        // so compare places.
         let (a, b, c) = (earliest(&all), earliest(&linear), earliest(&first));
         assert_eq!(a.is_finite(), c.is_finite());
         if a.is_finite() && b.is_finite() {
@@ -353,7 +356,7 @@ fn a_wheel_touches_the_ground_when_geometry_says_so() {
             .find(|&t| lowest(t) <= 0.0);
         let time = first.first().map(|first| first.span.enter).unwrap();
         let exact = crossing.unwrap();
-        // Early by the tolerance at most, and that at half a metre a motion or more.
+        // Early by the tolerance at most, at a speed of half a metre per motion or more.
         assert!(
             time <= exact + 1e-4 && lowest(time) < 3e-5,
             "{time} {exact} {}",
@@ -404,7 +407,7 @@ fn what_is_no_motion_is_refused() {
             .all(|one| one.span.enter == 0.0 && one.span.leave == 1.0)
             && !out.is_empty()
     );
-    // A thousand turns end in an answer.
+    // A thousand turns give an answer.
     let spin = Motion {
         turn: Vec3::new(0.0, 0.0, 6283.0),
         ..Motion::still(Pose::from_translation(Vec3::Z))

@@ -1,4 +1,5 @@
-//! The Taylor grid as a field: the suite of all fields, its own gradient, its order of accuracy, conversions, and refusals.
+//! The Taylor grid as a field: the suite of all fields, its own gradient, its order of accuracy,
+//! conversions, and refusals.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -36,7 +37,8 @@ fn baked_dense(mesh: &TriangleMesh, nodes: u32) -> DenseGrid {
     bake_with(mesh, &settings(nodes), &quiet).unwrap().field
 }
 
-/// The same grid with a bound that also covers how far the mesh is from the shape it stands for.
+/// Returns the grid with a bound that also covers the deviation of the mesh from the shape it
+/// represents.
 fn for_shape(grid: &TaylorGrid, deviation: f32) -> TaylorGrid {
     let (coarse, nodes) = (grid.coarse().to_vec(), grid.nodes().collect());
     let solid = grid.solid().grown(deviation);
@@ -67,7 +69,7 @@ fn torus_gradient(p: DVec3) -> DVec3 {
     (p - ring).normalize_or(DVec3::Z)
 }
 
-/// A cube of so many nodes a side around the shapes above.
+/// Returns a cube of nodes around the shapes above, with this many per side.
 fn layout(nodes: u32) -> GridLayout {
     GridLayout {
         origin: Vec3::splat(-1.6),
@@ -117,7 +119,7 @@ fn dense_at(shift: Vec3, nodes: u32, truth: fn(DVec3) -> f64) -> DenseGrid {
     DenseGrid::new(layout, values, Aabb::EMPTY, 0.87 * layout.cell_size).unwrap()
 }
 
-/// Largest and mean error at points where `smooth` holds.
+/// Returns the largest and the mean error at points where `smooth` holds.
 fn errors(
     field: &dyn Field,
     truth: &dyn Fn(DVec3) -> f64,
@@ -198,7 +200,8 @@ fn both_methods_give_the_same_grid() {
     }
 }
 
-/// Sharp features and speckles: the bound is proven from node data alone, so it must hold there too.
+/// Sharp features and speckles: the bound is proven from node data alone, so it must hold there
+/// too.
 #[test]
 fn the_bound_holds_on_every_closed_model() {
     for Named { name, mesh, .. } in models() {
@@ -227,7 +230,7 @@ fn the_bound_holds_on_every_closed_model() {
     }
 }
 
-/// A function of second degree is reproduced, up to the rounding of the halves.
+/// A function of second degree is reproduced, up to the rounding of half floats.
 #[test]
 fn quadratics_are_exact() {
     let layout = layout(9);
@@ -256,7 +259,8 @@ fn quadratics_are_exact() {
     }
 }
 
-/// In one cell, along one axis, the interpolant is of second degree: central differences are exact but for rounding.
+/// In one cell, along one axis, the interpolant is of second degree: central differences are exact
+/// up to rounding.
 #[test]
 fn the_gradient_is_that_of_the_interpolant_in_its_cell() {
     let grid = baked(&random_star(1), 20);
@@ -271,7 +275,7 @@ type Shape = (
     fn(DVec3) -> bool,
 );
 
-/// Away from the medial axis.
+/// Shapes with the region away from their medial axis.
 const SHAPES: [Shape; 2] = [
     ("sphere", ball, ball_gradient, |p| p.length() > 0.4),
     ("torus", torus, torus_gradient, |p| {
@@ -296,7 +300,7 @@ fn errors_fall_with_the_square_of_the_cell_or_faster() {
     }
 }
 
-/// A point of the medial axis.
+/// Returns a point of the medial axis.
 fn kink(name: &str, random: &mut Random) -> DVec3 {
     let angle = random.uniform(0.0, std::f64::consts::TAU);
     match name {
@@ -306,7 +310,8 @@ fn kink(name: &str, random: &mut Random) -> DVec3 {
     }
 }
 
-/// The worst is found at the medial axis, and depends on where in a cell that lies: grids of many positions, and points there.
+/// The worst error is at the medial axis, and depends on its position within a cell: so test grids
+/// of many positions, and points there.
 #[test]
 fn it_beats_a_dense_grid_of_the_same_memory() {
     for (name, truth, gradient, smooth) in SHAPES {
@@ -346,7 +351,8 @@ fn it_beats_a_dense_grid_of_the_same_memory() {
     }
 }
 
-/// The nearest point of the bunny's facets changes from node to node: kinks everywhere, yet the mean is better.
+/// The nearest point of the bunny's facets changes from node to node: kinks everywhere, yet the
+/// mean error is lower.
 #[test]
 fn it_beats_a_dense_grid_of_the_same_memory_on_the_bunny() {
     let bunny = real()
@@ -433,7 +439,7 @@ fn conversions_carry_their_error() {
     assert!(found[0][0] > 3.8 * found[1][0], "{found:?}");
 }
 
-/// Where the sign changes without a surface, nothing but the magnitude is continuous.
+/// Where the sign changes without a surface, only the magnitude is continuous.
 #[test]
 fn open_surfaces_pass_without_truth() {
     let mesh = with_holes(&icosphere(1.0, 2), 0.1, 3);
@@ -486,7 +492,7 @@ fn what_would_lie_is_refused() {
             "{error}"
         );
     }
-    // Wild but finite halves give finite answers.
+    // Extreme but finite half floats give finite values.
     let wild = vec![[0x7bff, 0xfbff, 0x7bff, 0xfbff]; nodes.len()];
     let grid = new(&coarse, &wild, 1e6).unwrap();
     check_field(&grid, None, "wild", 1, 300)

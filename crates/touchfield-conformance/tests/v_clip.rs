@@ -1,4 +1,5 @@
-//! V-Clip against all pairs of features in `f64`: every kind of hull, apart, touching, deep, and on purpose degenerate.
+//! V-Clip compared with all pairs of features in `f64`: every kind of hull, apart, touching, deep,
+//! and degenerate on purpose.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -12,10 +13,10 @@ use touchfield::narrow::convex::{Feature, FeaturePair, VClip, VClipOutcome, v_cl
 use touchfield::shape::ConvexHull;
 use touchfield_conformance::random::Random;
 
-/// Share of the largest coordinate that two ways to one distance in `f64` may differ by.
+/// Share of the largest coordinate by which two ways to one distance in `f64` may differ.
 const ROUNDING: f64 = 1e-11;
 
-/// A hull as truth sees it: corners, edges and faces with corners in order, in frame A.
+/// A hull for the truth: corners, edges and faces with corners in order, in frame A.
 struct Solid {
     corners: Vec<DVec3>,
     edges: Vec<[DVec3; 2]>,
@@ -55,7 +56,7 @@ impl Solid {
     fn holds(&self, p: DVec3) -> bool {
         !self.faces.is_empty()
             && (self.faces.iter()).all(|face| normal(face).dot(p - face[0]) <= 0.0)
-            // A flat one holds what is in its plane only, and edges tell that.
+            // A flat hull contains only what is in its plane, which the edges decide.
             && self.faces.len() > 2
     }
 }
@@ -63,7 +64,7 @@ impl Solid {
 fn normal(face: &[DVec3]) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for k in 0..face.len() {
-        // Newell: about the face's own corner, for far ones.
+        // Newell's method, about the face's own corner for accuracy far from the origin.
         sum += (face[k] - face[0]).cross(face[(k + 1) % face.len()] - face[0]);
     }
     sum.normalize()
@@ -120,7 +121,7 @@ fn pierces([p, q]: [DVec3; 2], face: &[DVec3]) -> bool {
     within(face, normal, p + above / (above - below) * (q - p))
 }
 
-/// Whether a corner of one is in the other, or an edge goes through a face.
+/// Returns whether a corner of one is in the other, or an edge goes through a face.
 fn overlap(a: &Solid, b: &Solid) -> bool {
     let inside = |x: &Solid, y: &Solid| {
         x.corners.iter().any(|&p| y.holds(p))
@@ -129,7 +130,7 @@ fn overlap(a: &Solid, b: &Solid) -> bool {
     inside(a, b) || inside(b, a)
 }
 
-/// Distance from all pairs of features; 0 when overlapping.
+/// Returns the distance from all pairs of features; 0 when overlapping.
 fn truth(a: &Solid, b: &Solid) -> f64 {
     if overlap(a, b) {
         return 0.0;
@@ -158,7 +159,7 @@ fn truth(a: &Solid, b: &Solid) -> f64 {
 
 const KINDS: usize = 11;
 
-/// A hull of one of [`KINDS`] kinds, about a metre in size.
+/// Returns a hull of one of [`KINDS`] kinds, about a metre in size.
 fn any_hull(random: &mut Random, kind: usize) -> ConvexHull {
     let count = 4 + random.below(24);
     let mut cloud = |squash: DVec3| -> Vec<Vec3> {
@@ -226,7 +227,7 @@ fn any_pose(random: &mut Random) -> Pose {
     }
 }
 
-/// What was seen of many answers.
+/// Statistics over many answers.
 #[derive(Debug, Default)]
 struct Seen {
     pairs: u32,
@@ -298,7 +299,7 @@ fn every_kind_of_pair_agrees_with_all_pairs_of_features() {
         let name = format!("pair {pair}, kinds {kinds:?}, {found:?}");
         let solids = (Solid::new(&a, Pose::IDENTITY), Solid::new(&b, pose));
         seen.check(&solids.0, &solids.1, found, &name);
-        // From anywhere else, the same.
+        // The answer is the same from any other start.
         let mut stale = Some(FeaturePair {
             on_a: Feature::Vertex(random.below(9) as u32),
             on_b: Feature::Face(random.below(9) as u32),
@@ -313,7 +314,8 @@ fn every_kind_of_pair_agrees_with_all_pairs_of_features() {
     assert_eq!(seen.gave_up, 0);
 }
 
-/// Hulls moved until they touch but for a gap or an overlap of 10⁻¹⁵ to 10⁻³ of their size, large, small and far away.
+/// Hulls moved until they touch, with a gap or an overlap of 10⁻¹⁵ to 10⁻³ of their size, large,
+/// small and far away.
 #[test]
 fn nearly_touching_pairs_agree_at_every_scale() {
     let pairs: usize = std::env::var("V_CLIP_PAIRS").map_or(6_000, |n| n.parse().unwrap());
@@ -350,7 +352,7 @@ fn nearly_touching_pairs_agree_at_every_scale() {
             let found = v_clip(&a, &b, pose, &mut features);
             let moved = Solid::new(&b, pose);
             seen.check(&still, &moved, found, &name);
-            // Where it ended is where it begins: the same answer at once.
+            // Warm-started from its own end, it returns the same answer at once.
             let again = v_clip(&a, &b, pose, &mut features);
             seen.check(&still, &moved, again, &name);
             if found.circles == 0 {
@@ -362,7 +364,8 @@ fn nearly_touching_pairs_agree_at_every_scale() {
     }
 }
 
-/// Unit cubes on a lattice of half sides: corner to corner, edge along edge, face on face, sharing a part, one in the other.
+/// Unit cubes on a lattice of half sides: corner to corner, edge along edge, face on face, sharing
+/// a part, one in the other.
 #[test]
 fn boxes_in_every_arrangement_along_the_axes() {
     let cube = ConvexHull::new(&cuboid(Vec3::ONE)).unwrap();
@@ -428,7 +431,8 @@ fn to_feature(p: DVec3, hull: &ConvexHull, solid: &Solid, feature: Feature) -> f
     }
 }
 
-/// The theorem itself: each of the two points lies on its feature, and no feature of its hull is nearer to the other point.
+/// The theorem itself: each of the two points lies on its feature, and no feature of its hull is
+/// nearer to the other point.
 #[test]
 fn at_the_answer_each_point_lies_in_the_region_of_the_others_feature() {
     let mut random = Random::new(4);
@@ -477,14 +481,14 @@ fn at_the_answer_each_point_lies_in_the_region_of_the_others_feature() {
             }
         }
     }
-    // Every pair of kinds that can be nearest was seen.
+    // Every pair of kinds that can be nearest occurred.
     println!("{kinds_seen:?}");
     for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)] {
         assert!(kinds_seen[a][b] > 20, "{kinds_seen:?}");
     }
 }
 
-/// Points of a sphere, spread evenly.
+/// Returns the hull of points spread evenly over a sphere.
 fn round_hull(count: usize) -> ConvexHull {
     let points: Vec<Vec3> = (0..count)
         .map(|k| {
@@ -529,8 +533,8 @@ fn coherent_motion_costs_a_few_steps_at_any_number_of_corners() {
     }
 }
 
-/// From any features whatever, on the far side too, where local minima are: the answer is proven by the plane between the points, or by a
-/// corner or an edge that is in both.
+/// From arbitrary start features, on the far side too, where local minima are: the answer is proven
+/// by the plane between the points, or by a corner or an edge that is in both.
 #[test]
 fn large_hulls_are_crossed_from_any_start() {
     let mut random = Random::new(5);

@@ -1,4 +1,5 @@
-//! Voxelisation, layers, closest points and the voxmap as a field, against clipping, brute force and the suite of all fields.
+//! Voxelisation, layers, closest points and the voxmap as a field, compared with clipping and brute
+//! force, and run through the suite of all fields.
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::panic,
@@ -81,7 +82,8 @@ fn turned_at_random(mut mesh: TriangleMesh, seed: u64) -> TriangleMesh {
     mesh
 }
 
-/// Whether anything of a triangle is left when all beyond the six planes of a box is cut off.
+/// Returns whether any part of a triangle remains after clipping it against the six planes of a
+/// box.
 fn is_left_after_clipping(triangle: [DVec3; 3], region: DAabb) -> bool {
     let mut polygon = triangle.to_vec();
     for axis in 0..3 {
@@ -121,7 +123,7 @@ fn surface_voxels_are_those_that_clipping_leaves_something_in() {
             })
             .collect();
         if round % 10 == 1 {
-            // No area, or no length.
+            // A triangle without area, or without length.
             vertices[2] = vertices[round / 10 % 2];
         }
         let corners = [vertices[0], vertices[1], vertices[2]];
@@ -179,7 +181,7 @@ fn touching_a_face_an_edge_or_a_corner_counts_and_nothing_beyond() {
     assert_eq!(plane, [[1, 1, 1], [2, 1, 1]]);
     // A point at a node: all eight around it.
     assert_eq!(found([[2.0; 3]; 3]).len(), 8);
-    // Along the edge between four voxels, ends at nodes: those before and behind as well.
+    // Along the edge between four voxels, with ends at nodes: also the voxels before and behind.
     let edge = found([[1.0, 2.0, 2.0], [1.5, 2.0, 2.0], [2.0, 2.0, 2.0]]);
     assert_eq!(edge.len(), 12);
     assert!(found([[9.0; 3]; 3]).is_empty());
@@ -359,7 +361,7 @@ fn scaled_integers_come_back_within_lambda() {
     }
 }
 
-/// d = 1.61803 and p = 3 give v = 1618, in Eq. 1.
+/// d = 1.61803 and p = 3 give v = 1618 (Eq. 1 of \[Sagardia2014\]).
 #[test]
 fn the_example_of_the_paper_and_its_sign() {
     let layout = GridLayout {

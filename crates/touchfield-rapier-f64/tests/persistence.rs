@@ -1,4 +1,4 @@
-//! The tests of touchfield-rapier, in double precision.
+//! Runs the tests of touchfield-rapier in double precision.
 
 extern crate touchfield_rapier_f64 as touchfield_rapier;
 

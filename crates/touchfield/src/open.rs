@@ -53,8 +53,8 @@ pub enum ShellChoice {
 }
 
 impl ShellChoice {
-    /// Returns the settings of the shell for a field, and for its mesh where that is known; `None` if
-    /// there is to be no shell.
+    /// Returns the settings of the shell for a field, and for its mesh if that is known. Returns
+    /// `None` for [`ShellChoice::None`].
     pub fn settings(
         self,
         field: &StoredField,

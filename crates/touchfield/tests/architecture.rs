@@ -1,7 +1,10 @@
-//! The arrows between modules: every import in `src/` must be allowed by the table in ARCHITECTURE.md.
+//! Checks the layout of the code: every import in `src/` must be allowed by the table in
+//! ARCHITECTURE.md, files must not use each other in cycles, folders must stay small, and comments
+//! must be wrapped.
 //!
-//! Read are the tokens, not the text: comments and strings do not count, `use` trees, inline paths and chains of `super` do,
-//! also inside inline modules. Test code counts like any other.
+//! Imports are found in the tokens, not the text. Comments and strings do not count; `use` trees,
+//! inline paths and chains of `super` do, also inside inline modules. Test code counts like any
+//! other, except in the search for cycles.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests: a failed unwrap is a failed test"
@@ -18,10 +21,11 @@ struct Row {
     crates: Vec<String>,
 }
 
-/// The table: a row for each module of the crate.
+/// The table: one row per module of the crate.
 type Table = BTreeMap<String, Row>;
 
-/// The rows between the two marks in ARCHITECTURE.md: `| module | may use of ours | may use of others' | … |`.
+/// Returns the rows between the two marks in ARCHITECTURE.md:
+/// `| module | modules it may use | crates it may use | … |`.
 fn parse_table(document: &str) -> Table {
     let (_, rest) = document
         .split_once("<!-- arrows: begin -->")
@@ -30,7 +34,7 @@ fn parse_table(document: &str) -> Table {
         .split_once("<!-- arrows: end -->")
         .expect("ARCHITECTURE.md marks where its table ends");
     let words = |cell: &str| -> Vec<String> {
-        // Names stand in backticks; everything else in a cell is for the reader.
+        // Names are in backticks; the rest of a cell is prose.
         let quoted = cell.split('`').skip(1).step_by(2);
         quoted.map(str::to_owned).collect()
     };
@@ -46,14 +50,14 @@ fn parse_table(document: &str) -> Table {
     .collect()
 }
 
-/// A word, `::`, or a single sign; and its line, from 1.
+/// A token: a word, `::`, or a single character; with its line, from 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
     text: String,
     line: usize,
 }
 
-/// The tokens of a source file without comments, strings, characters and lifetimes.
+/// Returns the tokens of a source file without comments, strings, characters and lifetimes.
 fn tokens(source: &str) -> Vec<Token> {
     let chars: Vec<char> = source.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -89,7 +93,7 @@ fn tokens(source: &str) -> Vec<Token> {
                 i += 1;
             }
             ('\'', next) => {
-                // 'a' and '\n' are characters; 'a without an end is a lifetime.
+                // 'a' and '\n' are characters; 'a without a closing quote is a lifetime.
                 if next == '\\' {
                     i += 3;
                     while i < chars.len() && at(i) != '\'' {
@@ -112,7 +116,7 @@ fn tokens(source: &str) -> Vec<Token> {
                 let word: String = chars[start..i].iter().collect();
                 let hashes = chars[i..].iter().take_while(|&&c| c == '#').count();
                 if matches!(word.as_str(), "r" | "br") && at(i + hashes) == '"' {
-                    // A raw string ends at a quote with as many hashes.
+                    // A raw string ends at a quote with the same number of hashes.
                     i += hashes + 1;
                     while i < chars.len()
                         && !(at(i) == '"' && (1..=hashes).all(|k| at(i + k) == '#'))
@@ -143,7 +147,8 @@ fn tokens(source: &str) -> Vec<Token> {
     found
 }
 
-/// Where the modules of a file stand: `mesh/read/mod.rs` is `mesh::read`, `geom/pose.rs` is `geom::pose`, `lib.rs` the root.
+/// Returns the module path of a file: `mesh/read/mod.rs` is `mesh::read`, `geom/pose.rs` is
+/// `geom::pose`, `lib.rs` is the root.
 fn module_of(file: &Path) -> Vec<String> {
     let mut path: Vec<String> = file
         .with_extension("")
@@ -156,16 +161,16 @@ fn module_of(file: &Path) -> Vec<String> {
     path
 }
 
-/// Something of this crate that a file names: its path from the root, empty for the root itself.
+/// An item of this crate that a file names, as a path from the root; empty for the root itself.
 #[derive(Debug, PartialEq)]
 struct Arrow {
     to: Vec<String>,
     line: usize,
-    /// Whether it stands in an inline module `tests`.
+    /// Whether the path is inside an inline module `tests`.
     in_tests: bool,
 }
 
-/// Names of the modules that a file declares in files of their own: `mod name;`.
+/// Returns the names of the modules that a file declares in files of their own: `mod name;`.
 fn children(tokens: &[Token]) -> Vec<&str> {
     let declared = tokens
         .windows(3)
@@ -173,7 +178,7 @@ fn children(tokens: &[Token]) -> Vec<&str> {
     declared.map(|three| three[1].text.as_str()).collect()
 }
 
-/// Whether the `use` at token `i` is a re-export: `pub use` or `pub(…) use`.
+/// Returns whether the `use` at token `i` is a re-export: `pub use` or `pub(…) use`.
 fn is_public(tokens: &[Token], i: usize) -> bool {
     match tokens[i - 1].text.as_str() {
         "pub" => true,
@@ -192,12 +197,13 @@ fn mark_tests(found: &mut [Arrow], here: &[String]) {
     }
 }
 
-/// Every path in the tokens that starts at `crate`, the crate's own name or `super`, from the root.
+/// Returns every path in the tokens that starts at `crate`, the crate's own name or `super`, as a
+/// path from the root.
 fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
     let children = children(tokens);
     let mut found = Vec::new();
     let mut here = module_of(file);
-    // Inline modules that are open, each with the depth of its brace.
+    // Open inline modules, each with the depth of its brace.
     let mut open: Vec<usize> = Vec::new();
     let mut depth = 0;
     let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
@@ -242,7 +248,8 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
                 paths(&base, tokens, i + 1, &mut found);
                 mark_tests(&mut found[first..], &here);
             }
-            // A child by its bare name, in a `use` or before `::`; `pub use` hands on, it does not use.
+            // A child by its bare name, in a `use` or before `::`. A `pub use` is a re-export, not
+            // a use.
             word if starts_path
                 && children.contains(&word)
                 && (text(i + 1) == "::"
@@ -261,7 +268,8 @@ fn arrows(file: &Path, tokens: &[Token]) -> Vec<Arrow> {
     found
 }
 
-/// What a path names that has come as far as `base`, every branch of a tree by itself; `i` is the token behind. Returns the token behind the path.
+/// Adds the paths that continue `base` at token `i`, one for each branch of a `use` tree. Returns
+/// the index of the token after the path.
 fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) -> usize {
     let text = |i: usize| tokens.get(i).map_or("", |token| token.text.as_str());
     let is_word = |i: usize| {
@@ -270,7 +278,8 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
     };
     let line = tokens[i - 1].line;
     if text(i) != "::" {
-        // A glob, or the root under another name, would hide what is used: it counts as what holds it.
+        // A glob, or an alias for the root, would hide what is used: it counts as a use of the
+        // module that holds it.
         let to = base.to_vec();
         found.push(Arrow {
             to,
@@ -287,7 +296,7 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
                 (word, true) => {
                     let deeper = [base, &[word.to_owned()]].concat();
                     let end = paths(&deeper, tokens, j + 1, found);
-                    // Another name is none of ours.
+                    // An alias does not matter.
                     if text(end) == "as" { end + 2 } else { end }
                 }
                 _ => {
@@ -317,14 +326,16 @@ fn paths(base: &[String], tokens: &[Token], i: usize, found: &mut Vec<Arrow>) ->
     i + 2
 }
 
-/// The row of the table that a path falls under: the longest of its beginnings that has one, else its first word.
+/// Returns the row of the table that a path falls under: that of its longest prefix with a row,
+/// else its first word.
 fn row_of(table: &Table, path: &[String]) -> String {
     let beginnings = (1..=path.len()).rev().map(|count| path[..count].join("::"));
     let known = beginnings.into_iter().find(|name| table.contains_key(name));
     known.unwrap_or_else(|| path.first().cloned().unwrap_or_default())
 }
 
-/// What a file does that the table does not allow, a sentence each. `dependencies` are the names of other crates.
+/// Returns one sentence for each use in a file that the table does not allow. `dependencies` are
+/// the names of other crates.
 fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str) -> Vec<String> {
     let module = module_of(file);
     if module.is_empty() {
@@ -365,12 +376,12 @@ fn violations(table: &Table, dependencies: &[String], file: &Path, source: &str)
             ));
         }
     }
-    // A tree may name several things of one module.
+    // A tree may name several items of one module.
     broken.dedup();
     broken
 }
 
-/// Names under `[dependencies]`, as Rust spells them.
+/// Returns the names under `[dependencies]`, as Rust spells them.
 fn dependencies(manifest: &str) -> Vec<String> {
     manifest
         .lines()
@@ -415,7 +426,7 @@ fn every_import_is_allowed_by_the_table() {
         seen += arrows(file, &tokens(&source)).len();
         broken.extend(violations(&table, &dependencies, file, &source));
     }
-    // A reader that sees nothing would find nothing wrong.
+    // A reader that sees nothing would report nothing.
     assert!(
         files.len() > 50 && seen > 200,
         "{} files, {seen} paths",
@@ -428,7 +439,7 @@ fn every_import_is_allowed_by_the_table() {
 fn the_table_itself_has_no_cycle() {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let mut table = parse_table(&fs::read_to_string(document).unwrap());
-    // Take away modules that use nothing that is left; a cycle never goes.
+    // Repeatedly remove modules that use no remaining module; a cycle is never removed.
     while !table.is_empty() {
         let names: Vec<String> = table.keys().cloned().collect();
         let before = table.len();
@@ -437,7 +448,7 @@ fn the_table_itself_has_no_cycle() {
     }
 }
 
-/// Two modules that may use `geom`, one of them also `rayon`.
+/// Two modules that may use `geom`; one of them may also use `rayon`.
 const EXAMPLE: &str = "
 <!-- arrows: begin -->
 | module | ours | others' | holds |
@@ -541,11 +552,11 @@ fn what_is_allowed_or_only_mentioned_is_not_a_violation() {
     assert_eq!(found("lib.rs", "pub use crate::mesh::Bvh;"), [""; 0]);
 }
 
-/// What each module of a crate uses, file by file: a name that a `mod.rs` hands on counts as the file that defines
-/// it. Test code does not count.
+/// Returns the modules that each file uses. A re-exported name counts as the file that defines it.
+/// Test code does not count.
 fn file_graph(files: &[(PathBuf, String)]) -> BTreeMap<Vec<String>, Vec<Vec<String>>> {
     let modules: Vec<Vec<String>> = files.iter().map(|(file, _)| module_of(file)).collect();
-    // Names that a module hands on, and where they come from.
+    // Re-exported names, and where they come from.
     let mut handed_on: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
     for (file, source) in files {
         let (here, tokens) = (module_of(file), tokens(source));
@@ -574,7 +585,7 @@ fn file_graph(files: &[(PathBuf, String)]) -> BTreeMap<Vec<String>, Vec<Vec<Stri
     // The file that a path leads to.
     let resolve = |path: &[String]| -> Vec<String> {
         let mut path = path.to_vec();
-        // As many steps as folders are deep would do.
+        // More steps than any chain of re-exports has.
         for _ in 0..10 {
             let module = (0..=path.len())
                 .rev()
@@ -610,7 +621,8 @@ fn file_graph(files: &[(PathBuf, String)]) -> BTreeMap<Vec<String>, Vec<Vec<Stri
     graph
 }
 
-/// The modules that lie on cycles: none uses only modules without, and each is used by one.
+/// Returns the modules that lie on cycles or between them: modules that use none, or are used by
+/// none, are removed until none is left to remove.
 fn on_cycles(mut graph: BTreeMap<Vec<String>, Vec<Vec<String>>>) -> Vec<String> {
     loop {
         let before = graph.len();
@@ -624,7 +636,7 @@ fn on_cycles(mut graph: BTreeMap<Vec<String>, Vec<Vec<String>>>) -> Vec<String> 
     }
 }
 
-/// Every Rust file below a folder, with its text, as `module_of` wants it.
+/// Returns every Rust file below a folder, relative to it, with its text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     rust_files(folder, &mut files);
@@ -687,10 +699,10 @@ fn a_made_up_cycle_is_found() {
     assert_eq!(graph(&none), [""; 0]);
 }
 
-/// Rooms are small enough to see at a glance.
+/// Most Rust files per folder: few enough to see at a glance.
 const MOST_FILES: usize = 15;
 
-/// Folders below `folder` with more Rust files than [`MOST_FILES`].
+/// Finds folders below `folder` with more Rust files than [`MOST_FILES`].
 fn crowded(folder: &Path, found: &mut Vec<String>) {
     let entries: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -742,4 +754,66 @@ fn a_crowded_folder_is_found() {
     found.clear();
     crowded(folder.path(), &mut found);
     assert_eq!(found, [""; 0]);
+}
+
+/// Most characters of a line of comment, indentation included: fits beside a second window.
+const MOST_COLUMNS: usize = 100;
+
+/// Returns the lines of a source, from 1, that start with a comment and are wider than
+/// [`MOST_COLUMNS`].
+fn long_comments(source: &str) -> Vec<usize> {
+    let is_long =
+        |line: &str| line.trim_start().starts_with("//") && line.chars().count() > MOST_COLUMNS;
+    (1..)
+        .zip(source.lines())
+        .filter(|(_, line)| is_long(line))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Finds the Rust files below a folder, in no `target` folder and behind no symbolic link.
+fn own_rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        // The type of the entry itself: a link is neither a folder nor a file.
+        let (kind, path) = (entry.file_type().unwrap(), entry.path());
+        if kind.is_dir() && entry.file_name() != "target" {
+            own_rust_files(&path, found);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_comment_line_is_over_100_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for folder in ["crates", "bench", "examples", "fuzz"] {
+        own_rust_files(&root.join(folder), &mut files);
+    }
+    files.sort();
+    assert!(files.len() > 300, "only {} files were seen", files.len());
+    let mut found = Vec::new();
+    for path in &files {
+        let source = fs::read_to_string(path).unwrap();
+        let name = path.strip_prefix(&root).unwrap().display();
+        found.extend((long_comments(&source).iter()).map(|line| format!("{name}:{line}")));
+    }
+    assert!(
+        found.is_empty(),
+        "{} comment lines over {MOST_COLUMNS} columns:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+}
+
+#[test]
+fn a_long_comment_line_is_found() {
+    let (fits, long) = ("é".repeat(MOST_COLUMNS - 7), "é".repeat(MOST_COLUMNS));
+    let source = format!(
+        "//! {long}\nlet code = \"// {long}\";\n    // {fits}\n    /// {fits}\n\t// {fits}x\n"
+    );
+    assert_eq!(long_comments(&source), [1, 4]);
+    assert!(long_comments(&format!("// {fits}\r\nlet x = 1; // {long}\n")).is_empty());
 }

@@ -1,4 +1,5 @@
-//! A process that ends in the middle of a write leaves nothing. A binary of its own: what is abandoned stays so.
+//! A process that ends in the middle of a write leaves nothing behind. A separate test binary,
+//! because abandoning writes is permanent for the process.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::fs;
@@ -32,14 +33,14 @@ fn what_is_being_written_is_removed_and_what_was_complete_stays() {
             ["a.tfs"],
             "the draft is gone at once"
         );
-        // The writer does not know, and goes on.
+        // The writer does not notice, and continues.
         out.write_all(&[0; 1 << 20])
     });
     assert_eq!(written.unwrap_err().to_string(), "cancelled");
     assert_eq!(fs::read(&path).unwrap(), b"old");
     assert_eq!(names_in(folder.path()), ["a.tfs"]);
 
-    // None is begun any more, and it may be said twice.
+    // No further write is started, and `abandon` may be called twice.
     assert!(atomic_file::check(&path).is_err());
     atomic_file::abandon();
     assert!(atomic_file::write(&path, |out| out.write_all(b"late")).is_err());

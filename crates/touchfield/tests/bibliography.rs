@@ -1,4 +1,4 @@
-//! Every key that the code cites stands in docs/BIBLIOGRAPHY.md, once.
+//! Every key that the code cites is in docs/BIBLIOGRAPHY.md, once.
 #![allow(
     clippy::unwrap_used,
     reason = "helpers of tests: a failed unwrap is a failed test"
@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The keys in square brackets, also several in one pair: `[Jacobson2013, Barill2018]` and, escaped for rustdoc, `\[Hart1996\]`.
+/// Returns the keys in square brackets, also several in one pair: `[Jacobson2013, Barill2018]` and,
+/// escaped for rustdoc, `\[Hart1996\]`.
 fn keys(text: &str) -> Vec<&str> {
     let is_key = |word: &str| {
         let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -57,7 +58,7 @@ fn every_cited_key_has_one_reference() {
     for folder in ["crates", "fuzz", "examples"] {
         source_files(&root.join(folder), &mut files);
     }
-    // This file cites keys to try the reader.
+    // This file contains keys only as test data.
     files.retain(|path| !path.ends_with(Path::new(file!()).file_name().unwrap()));
     let mut cited = 0;
     let mut missing = Vec::new();

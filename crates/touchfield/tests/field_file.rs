@@ -1,4 +1,4 @@
-//! What is written to a `.tfs` file reads back to the bit, and files appear whole or not at all.
+//! A `.tfs` file reads back bit for bit, and files appear whole or not at all.
 
 #[allow(dead_code)]
 mod tfs_files;
@@ -20,10 +20,10 @@ use whole_files::Survivor;
 
 const MEMORY: u64 = 1 << 30;
 
-/// Most that the finest grid below takes \[m\]: 1e37 of its cells.
+/// Greatest value for the finest grid below \[m\]: 1e37 of its cells.
 const LARGEST: f32 = 1e35;
 
-/// Numbers that are easily lost, or nearly too large.
+/// Values that are easily lost, or nearly too large.
 const SPECIAL: [f32; 7] = [
     -0.0,
     0.0,
@@ -34,12 +34,12 @@ const SPECIAL: [f32; 7] = [
     -LARGEST,
 ];
 
-/// The grid of a file that holds one.
+/// Returns the grid of a file that holds one.
 fn dense(stored: &Stored) -> &DenseGrid {
     stored.field.as_dense().expect("a dense grid")
 }
 
-/// Any number that a grid takes.
+/// Generates any number that a grid accepts.
 fn number() -> impl Strategy<Value = f32> {
     prop_oneof![
         any::<f32>().prop_filter("small enough", |x| x.abs() <= LARGEST),
@@ -48,7 +48,8 @@ fn number() -> impl Strategy<Value = f32> {
     ]
 }
 
-/// Grids whose values are noise, or smooth with a few surprises, over more than one block or within one.
+/// Generates grids whose values are noise, or smooth with a few outliers, over several blocks or
+/// within one.
 fn grid() -> impl Strategy<Value = DenseGrid> {
     let nodes = prop_oneof![
         9 => [2u32..7, 2..7, 2..7],
@@ -114,7 +115,7 @@ fn stored() -> impl Strategy<Value = Stored> {
     })
 }
 
-/// Equality that tells −0 from 0.
+/// Asserts equality that distinguishes −0 from 0.
 fn assert_same_bits(a: &Stored, b: &Stored) {
     let bits = |grid: &DenseGrid| -> Vec<u32> {
         let layout = grid.layout();
@@ -143,7 +144,8 @@ proptest! {
     }
 }
 
-/// A sphere of radius 0.7 that is not in the middle, with the [`SPECIAL`] values in a corner, and all chunks.
+/// Returns a sphere of radius 0.7, off centre, with the [`SPECIAL`] values in a corner, and all
+/// chunks.
 fn golden() -> Stored {
     let layout = GridLayout {
         origin: Vec3::new(-1.0, -0.875, -1.25),
@@ -180,7 +182,7 @@ fn golden() -> Stored {
     }
 }
 
-/// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to write the file anew, after the version of the format was raised.
+/// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to rewrite the file after the format version was raised.
 #[test]
 fn the_golden_file_reads_and_writes_as_ever() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/dense_v1.tfs");
@@ -191,20 +193,20 @@ fn the_golden_file_reads_and_writes_as_ever() {
     let stored = read_file(&path, MEMORY).unwrap();
     assert_same_bits(&stored, &golden());
     assert_eq!(to_bytes(&stored.field, &stored.provenance), bytes);
-    // What docs/FILE_FORMAT.md says of the first bytes, in case reader and writer err together.
+    // First bytes as in docs/FILE_FORMAT.md, in case reader and writer share an error.
     assert_eq!(&bytes[..16], b"\x89TFS\r\n\x1a\n\x01\0\0\0DENS");
     assert_eq!(bytes[16..24], (bytes.len() as u64).to_le_bytes());
     assert_eq!(&bytes[32..40], b"GRID\x01\0\0\0");
     assert_eq!(bytes[64 + 12..64 + 16], 0.25f32.to_le_bytes());
     assert_eq!(bytes[64 + 44..64 + 48], 9u32.to_le_bytes());
     assert_eq!(&bytes[120..128], b"VALS\x01\0\x02\0");
-    // Its checksums are those of a second implementation.
+    // The checksums are those of a second implementation.
     let mut repaired = bytes.clone();
     tfs_files::repair_checksums(&mut repaired);
     assert_eq!(repaired, bytes);
 }
 
-/// Voxels 3 × 2 × 2, numbers that are easily lost among them.
+/// Returns a voxmap of 3 × 2 × 2 voxels with values that are easily lost.
 fn voxmap(values: VoxelValues, sampling: Sampling) -> Stored {
     let layout = GridLayout {
         origin: Vec3::new(-1.0, -0.875, -1.25),
@@ -239,7 +241,7 @@ fn voxmaps() -> [Stored; 3] {
     ]
 }
 
-/// As [`the_golden_file_reads_and_writes_as_ever`], of scaled integers.
+/// As [`the_golden_file_reads_and_writes_as_ever`], for scaled integers.
 #[test]
 fn the_golden_voxmap_reads_and_writes_as_ever() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/voxmap_v1.tfs");
@@ -251,7 +253,7 @@ fn the_golden_voxmap_reads_and_writes_as_ever() {
     let stored = read_file(&path, MEMORY).unwrap();
     assert_eq!(stored, golden);
     assert_eq!(to_bytes(&stored.field, &stored.provenance), bytes);
-    // What docs/FILE_FORMAT.md says of the first bytes, in case reader and writer err together.
+    // First bytes as in docs/FILE_FORMAT.md, in case reader and writer share an error.
     assert_eq!(&bytes[..16], b"\x89TFS\r\n\x1a\n\x01\0\0\0VXMP");
     assert_eq!(&bytes[32..40], b"GRID\x01\0\0\0");
     assert_eq!(&bytes[120..128], b"VOXL\x01\0\0\0");
@@ -272,7 +274,7 @@ fn voxmaps_read_back_to_the_bit() {
             },
             _ => panic!("{:?}", stored.field),
         };
-        // Equality does not tell −0 from 0.
+        // Equality does not distinguish −0 from 0.
         assert_eq!(support(&back), support(&stored));
         assert_eq!(to_bytes(&back.field, &back.provenance), bytes);
     }
@@ -284,7 +286,7 @@ fn a_hand_made_file_reads_as_described() {
     for value in [1.0f32, 2.0, -0.0, 4.0, 5.0, -6.0, 7.0, 8.5] {
         values.extend(value.to_le_bytes());
     }
-    // Cells 0 and nothing else: there is only one. Two notes, one empty.
+    // Only cell 0, because there is only one. Two notes, one empty.
     let mut doubtful = tfs_files::Chunk::plain(b"DOUB", &[0]);
     doubtful.flags = 0;
     let unknown = tfs_files::Chunk {
@@ -407,11 +409,11 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     for (word, provenance) in refused {
         let error = write_file(survivor.path(), &field, &provenance).unwrap_err();
         assert!(error.to_string().contains(word), "{word}: {error}");
-        // And for the same reason on reading.
+        // Reading refuses it for the same reason.
         let error = from_bytes(&to_bytes(&field, &provenance), MEMORY).unwrap_err();
         assert!(!error.is_limit(), "{error}");
     }
-    // A folder is in the way of the name; a folder is missing.
+    // A folder has the name; a folder is missing.
     for name in ["taken.tfs", "missing/a.tfs"] {
         let error: FileError = write_file(&survivor.beside(name), &field, &provenance).unwrap_err();
         assert!(matches!(*error.cause, Cause::NotWritten(_)), "{error}");
@@ -440,7 +442,8 @@ fn limits_of_the_format_are_reachable() {
     assert_same_bits(&back, &stored);
 }
 
-/// Not a test of right or wrong: `cargo test --release --test field_file -- --ignored --nocapture throughput`.
+/// Measures throughput, without assertions:
+/// `cargo test --release --test field_file -- --ignored --nocapture throughput`.
 #[test]
 #[ignore = "a measurement"]
 fn throughput() {
@@ -488,7 +491,7 @@ fn throughput() {
     }
 }
 
-/// What this thread has had of a core so far \[s\]; NaN where the system does not tell.
+/// Returns the CPU time of this thread \[s\]; NaN where the system does not report it.
 fn cpu_seconds() -> f64 {
     std::fs::read_to_string("/proc/thread-self/schedstat")
         .ok()

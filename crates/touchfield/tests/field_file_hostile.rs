@@ -1,5 +1,5 @@
-//! Damaged and hostile `.tfs` files: an error that names the place, or with repaired checksums a field; in little memory and
-//! time, never a panic.
+//! Damaged and hostile `.tfs` files give an error that names the place, or with repaired checksums
+//! a field; in little memory and time, and never a panic.
 //!
 //! One test, so that the memory of the process is that of the reader.
 
@@ -19,19 +19,20 @@ use touchfield::field::{
 };
 use touchfield::geom::Aabb;
 
-/// What a small file may take.
+/// Time limit for a small file.
 const TIME: Duration = Duration::from_millis(100);
 const MEMORY: u64 = 64 << 20;
-/// More than any of these may want, so that only the file's own size protects.
+/// More memory than any of these files may claim, so that only the file's own size limits the
+/// reader.
 const MAX_MEMORY: u64 = 1 << 50;
 
-/// Reads within [`TIME`]; a field that comes back is one that can be stored again.
+/// Reads within [`TIME`] and checks that a field that comes back can be stored again.
 fn attempt(name: &str, bytes: &[u8]) -> Result<Stored, FileError> {
     let start = Instant::now();
     let result = from_bytes(bytes, MAX_MEMORY);
     let mut elapsed = start.elapsed();
     if elapsed > TIME {
-        // Another process may have had the core; a slow file is slow again.
+        // Another process may have had the core; a file that is slow will be slow again.
         let start = Instant::now();
         let _ = from_bytes(bytes, MAX_MEMORY);
         elapsed = elapsed.min(start.elapsed());
@@ -69,7 +70,8 @@ fn peak_memory() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// One whose blocks are compressed, one whose blocks are not, both with every chunk, and one of each other kind.
+/// Returns one file with compressed blocks and one without, both with every chunk, and one of each
+/// other kind.
 fn small_files() -> [(&'static str, Vec<u8>); 7] {
     let made = |nodes: UVec3, value: fn(usize) -> f32, notes: &[&str], doubtful_cells| {
         let layout = GridLayout {
@@ -122,7 +124,7 @@ fn small_files() -> [(&'static str, Vec<u8>); 7] {
     ]
 }
 
-/// Two voxels.
+/// Returns the file of a voxmap of two voxels.
 fn voxmap_file(values: VoxelValues) -> Vec<u8> {
     let layout = GridLayout {
         origin: Vec3::new(-0.5, 0.25, 1.0),
@@ -143,7 +145,7 @@ fn voxmap_file(values: VoxelValues) -> Vec<u8> {
     to_bytes(&map.into(), &provenance)
 }
 
-/// Distances from a plane, with gradients.
+/// Returns the file of a Taylor grid: distances from a plane, with gradients.
 fn taylor_file() -> Vec<u8> {
     let layout = GridLayout {
         origin: Vec3::new(-0.5, 0.25, 1.0),
@@ -229,7 +231,7 @@ fn hostile_files_give_a_field_or_a_located_error() {
     }
 }
 
-/// As [`crafted`], of voxmaps.
+/// As [`crafted`], for voxmaps.
 fn crafted_voxmaps() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let made = |nodes, voxels: &[u8], numbers: Chunk| {
         let voxels = Chunk::plain(b"VOXL", voxels);
@@ -312,7 +314,7 @@ fn crafted_voxmaps() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
-/// Name, a word that the error must have, and the file.
+/// Returns crafted files: name, a word that the error must contain, and the bytes.
 fn crafted() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let mut files = Vec::new();
     let chunk = |tag: &[u8; 4], encoding, raw_length, payload: &[u8]| Chunk {

@@ -1,8 +1,8 @@
-//! Baked files of every version of the format keep reading, and are written with the same bytes.
+//! Baked files of every version of the format stay readable, and are written with the same bytes.
 //!
 //! The files in `golden/` are small bakes of a tetrahedron, one for each way to store a Taylor or a
-//! sparse field. Each is held against the tetrahedron's closed form and against the description in
-//! docs/FILE_FORMAT.md; [`the_golden_bakes_bake_as_ever`] bakes them again.
+//! sparse field. Each is compared with the closed form of the tetrahedron and with the description
+//! in docs/FILE_FORMAT.md; [`the_golden_bakes_bake_as_ever`] bakes them again.
 
 #![cfg(feature = "bake")]
 #[allow(dead_code)]
@@ -21,10 +21,11 @@ use touchfield::mesh::TriangleMesh;
 
 const MEMORY: u64 = 1 << 28;
 
-/// The ends of the edges that leave the corner at the origin \[m\].
+/// Ends of the edges that leave the corner at the origin \[m\].
 const ENDS: [f64; 3] = [0.75, 0.5, 0.625];
 
-/// Numbers without rounding, so that every machine bakes the same bits.
+/// Returns a tetrahedron whose coordinates need no rounding, so that every machine bakes the same
+/// bits.
 fn tetrahedron() -> TriangleMesh {
     let [x, y, z] = ENDS;
     TriangleMesh {
@@ -33,7 +34,7 @@ fn tetrahedron() -> TriangleMesh {
     }
 }
 
-/// The greatest signed distance from one of the four planes: the true distance inside the
+/// Returns the greatest signed distance from the four planes: the true distance inside the
 /// tetrahedron and a lower bound outside.
 fn planes(point: DVec3) -> f64 {
     let [x, y, z] = ENDS;
@@ -52,7 +53,7 @@ struct Golden {
     bake: fn() -> Stored,
 }
 
-/// One for each way in which version 1 stores a Taylor or a sparse field.
+/// One file for each way in which version 1 stores a Taylor or a sparse field.
 const GOLDEN: [Golden; 4] = [
     Golden {
         name: "taylor_v1",
@@ -64,7 +65,7 @@ const GOLDEN: [Golden; 4] = [
         name: "sparse_8_bits_v1",
         kind: b"SPRS",
         values: b"RES8",
-        // Blocks of several levels, and a solid that encloses the mesh.
+        // Blocks of several levels, and a conservative solid that encloses the mesh.
         bake: || sparse(8, SparseGoal::Tolerance(0.02), Bits::Eight, true),
     },
     Golden {
@@ -120,7 +121,7 @@ fn bytes_of(golden: &Golden) -> Vec<u8> {
     std::fs::read(path(golden.name)).expect(golden.name)
 }
 
-/// The tags of a file's chunks, in their order, by the description of the format.
+/// Returns the tags of a file's chunks in order, by the description of the format.
 fn tags(bytes: &[u8]) -> Vec<[u8; 4]> {
     let mut tags = Vec::new();
     let mut at = 32;
@@ -140,7 +141,7 @@ fn the_golden_bakes_read_and_write_as_ever() {
         let stored = from_bytes(&bytes, MEMORY).unwrap_or_else(|error| panic!("{name}: {error}"));
         let again = to_bytes(&stored.field, &stored.provenance);
         assert!(again == bytes, "{name}: written with other bytes");
-        // What docs/FILE_FORMAT.md says, in case reader and writer err together.
+        // As in docs/FILE_FORMAT.md, in case reader and writer share an error.
         assert_eq!(&bytes[..12], b"\x89TFS\r\n\x1a\n\x01\0\0\0", "{name}");
         assert_eq!(&bytes[12..16], golden.kind, "{name}");
         assert!(tags(&bytes).contains(golden.values), "{name}");
@@ -188,14 +189,14 @@ fn the_golden_bakes_keep_their_promises() {
             }
         }
         assert!(inside > 100, "{name}: {inside} points inside");
-        // A bound beyond half the shortest edge says nothing and would pass everything above.
+        // A bound beyond half the shortest edge is meaningless and would pass every check above.
         assert!(bound < 0.25, "{name}: bound {bound}, worst {worst}");
     }
 }
 
-/// Bakes the golden files again. A change of this test's files is a change of the values that a bake
-/// gives, and belongs in the changelog. `TOUCHFIELD_WRITE_GOLDEN=1` writes files that are not there;
-/// files of an older version of the format stay as they are and keep reading.
+/// Bakes the golden files again. If this fails, bakes give other values, which belongs in the
+/// changelog. `TOUCHFIELD_WRITE_GOLDEN=1` writes missing files; files of an older version of the
+/// format stay as they are and remain readable.
 #[test]
 fn the_golden_bakes_bake_as_ever() {
     for golden in &GOLDEN {

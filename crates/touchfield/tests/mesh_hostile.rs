@@ -1,4 +1,5 @@
-//! Damaged and hostile mesh files: a mesh or a located error, in little memory and time, never a panic.
+//! Damaged and hostile mesh files give a mesh or a located error, in little memory and time, and
+//! never a panic.
 //!
 //! One test, so that the memory of the process is that of the readers.
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use touchfield::mesh::read::{Cause, Format, Limits, Place, read_bytes};
 
-/// What a file of at most [`SMALL`] bytes may take.
+/// Time limit for a file of at most [`SMALL`] bytes.
 const TIME: Duration = Duration::from_millis(100);
 const MEMORY: u64 = 64 << 20;
 const SMALL: usize = 200;
@@ -19,7 +20,7 @@ fn attempt(name: &str, format: Format, bytes: &[u8]) {
     let result = read_bytes(bytes, format, &Limits::default());
     let mut elapsed = start.elapsed();
     if elapsed > TIME {
-        // Another process may have had the core; a slow file is slow again.
+        // Another process may have had the core; a file that is slow will be slow again.
         let start = Instant::now();
         let _ = read_bytes(bytes, format, &Limits::default());
         elapsed = elapsed.min(start.elapsed());
@@ -48,7 +49,7 @@ fn attempt(name: &str, format: Format, bytes: &[u8]) {
     }
 }
 
-/// Highest memory of this process so far \[bytes\]; `None` where the system does not tell.
+/// Returns the peak memory of this process \[bytes\]; `None` where the system does not report it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -106,7 +107,8 @@ fn hostile_files_give_a_mesh_or_a_located_error() {
 const TREE: &str = r#""scene":0,"scenes":[{"nodes":[0,3]}],"nodes":[{"children":[1,2],"scale":[1,2,3]},{"mesh":0},
     {"mesh":0,"rotation":[0,0,0,1]},{"mesh":0,"translation":[4,5,6]}]"#;
 
-/// The text with each of its numbers replaced by telling ones, and each two neighbours by the same.
+/// Returns copies of the text with each number, or two neighbouring numbers, replaced by revealing
+/// ones.
 fn with_other_numbers(text: &str) -> Vec<(String, String)> {
     let is_digit = |at: usize| text.as_bytes()[at].is_ascii_digit();
     let starts: Vec<usize> = (0..text.len())

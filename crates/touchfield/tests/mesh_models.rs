@@ -1,4 +1,5 @@
-//! Real models, when the environment variable `TOUCHFIELD_MESHES` names a folder of them with its table of counts.
+//! Reads real models, when the environment variable `TOUCHFIELD_MESHES` names a folder of them with
+//! its table of counts.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn real_models_have_the_documented_number_of_faces() {
             continue;
         }
         let result = read_file(&path, &Limits::default());
-        // An index of 0 is refused here; others take it for the last vertex.
+        // An index of 0 is an error here; other readers take it for the last vertex.
         match (faces.parse::<usize>(), result) {
             (Ok(_), Err(error)) if name.contains("index_zero") => {
                 assert!(matches!(*error.cause, Cause::IndexZero), "{error}");

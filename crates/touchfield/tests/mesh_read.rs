@@ -1,4 +1,4 @@
-//! What the readers make of well-formed and of odd files. For glTF see `mesh_read_gltf.rs`.
+//! Mesh readers on well-formed and odd files. For glTF see `mesh_read_gltf.rs`.
 
 #[allow(dead_code)]
 mod mesh_files;
@@ -100,7 +100,7 @@ fn a_byte_order_mark_hides_no_line() {
             continue;
         }
         let text = String::from_utf8(bytes).unwrap();
-        // Without the comment the first line is one that counts.
+        // Without the comment, the first line is a data line.
         let text = format!("\u{feff}{}", text.trim_start_matches("# tetrahedron\n"));
         let mesh = read(format, text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((mesh.vertices.len(), mesh.faces.len()), (4, 4), "{name}");
@@ -315,7 +315,7 @@ fn ply_header_may_end_its_lines_any_way() {
         let header = String::from_utf8(bytes[..start].to_vec()).unwrap();
         let mut changed = header.replace('\n', end).into_bytes();
         changed.extend(&bytes[start..]);
-        // The first data byte must not be taken for a part of a line end.
+        // The first data byte must not be read as part of a line end.
         changed[header.replace('\n', end).len()] = b'\n';
         let mesh = read(Format::Ply, &changed).unwrap();
         assert_eq!(mesh.faces.len(), 4);

@@ -1,4 +1,4 @@
-//! What the glTF reader makes of well-formed, odd and forbidden files.
+//! The glTF reader on well-formed, odd and forbidden files.
 
 #[allow(dead_code)]
 mod mesh_files;
@@ -104,7 +104,7 @@ impl SignedArea for TriangleMesh {
 
 #[test]
 fn gltf_reads_quantized_strided_and_sparse_positions() {
-    // Normalised i16 in steps of 8 bytes; then vertex 2 replaced by (0, 1, 0).
+    // Normalised i16 with a stride of 8 bytes; then vertex 2 replaced by (0, 1, 0).
     let mut buffer: Vec<u8> = [[0i16, 0, 0, 7], [32767, 0, 0, 7], [-32768, -32768, 0, 7]]
         .iter()
         .flatten()
@@ -214,7 +214,7 @@ fn gltf_that_requires_what_the_reader_lacks_is_refused() {
     let harmless = r#""KHR_materials_clearcoat","KHR_texture_transform","KHR_mesh_quantization""#;
     assert_eq!(requiring(harmless).unwrap().faces.len(), 4);
     assert_eq!(requiring("").unwrap().faces.len(), 4);
-    // Used, but not required: the file says itself that it can be read without.
+    // Used, but not required: the file itself says that it can be read without.
     let used = r#""extensionsUsed":["KHR_draco_mesh_compression"],"nodes":[{"mesh":0}]"#;
     assert_eq!(gltf(used).unwrap().faces.len(), 4);
 }
@@ -251,7 +251,7 @@ fn gltf_instances_count_towards_the_limit() {
         )
         .is_ok()
     );
-    // Points show no faces, yet take time.
+    // Points have no faces, yet take time.
     let text = String::from_utf8(bytes)
         .unwrap()
         .replace(r#""indices":1"#, r#""mode":0"#);
@@ -442,7 +442,7 @@ fn gltf_buffers_lie_in_the_folder_and_nowhere_else() {
         &read_with("a b").unwrap_err().to_string(),
         &["buffers[0].uri", "regular file"],
     );
-    // Only bytes: nowhere to look.
+    // Bytes only: there is no folder to look in.
     let json = mesh_files::gltf_json(mesh_files::ONE_NODE, r#""uri":"inside.bin","#);
     assert_says(
         &message(Format::Gltf, json),

@@ -1,4 +1,4 @@
-//! What is written reads back, and files appear whole or not at all.
+//! Written meshes read back the same, and files appear whole or not at all.
 
 mod whole_files;
 
@@ -9,7 +9,7 @@ use touchfield::mesh::read::{Format, Limits, read_bytes, read_file};
 use touchfield::mesh::write::{WriteError, write_file, write_obj, write_ply, write_stl};
 use whole_files::Survivor;
 
-/// Any number but NaN, whose bits text cannot keep.
+/// Generates any number except NaN, whose bits text cannot keep.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<f64>().prop_filter("NaN", |x| !x.is_nan()),
@@ -130,7 +130,7 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
         error.to_string().contains("model.glb") && error.to_string().contains(".ply"),
         "{error}"
     );
-    // A folder is in the way of the name.
+    // A folder has the name.
     assert!(matches!(
         write_file(&survivor.beside("taken.obj"), &triangle()),
         Err(WriteError::Io(_))

@@ -1,4 +1,5 @@
-//! Points and triangles beside a field in a `.tfs` file: back to the bit, skipped by readers of fields, refused when they are not what they claim.
+//! Points and triangles beside a field in a `.tfs` file: they read back bit for bit, are skipped by
+//! readers of fields, and are refused when they are inconsistent.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[allow(dead_code, reason = "every test uses a part of it")]
@@ -40,7 +41,7 @@ fn field() -> (StoredField, Provenance) {
     (grid.into(), provenance)
 }
 
-/// Six points, a root and two leaves.
+/// Returns a shell of six points, with a root and two leaves.
 fn shell() -> PointShell {
     let points = [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z].map(|p| 0.75 * p);
     let normals = points.map(|point| point / 0.75).to_vec();
@@ -86,7 +87,7 @@ fn bytes_of(shape: &StoredShape) -> Vec<u8> {
     )
 }
 
-/// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to write the file anew, after the version of the format was raised.
+/// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to rewrite the file after the format version was raised.
 #[test]
 fn the_golden_shape_reads_and_writes_as_ever() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shape_v1.tfs");
@@ -100,18 +101,18 @@ fn the_golden_shape_reads_and_writes_as_ever() {
     let found = read_file(&path, MEMORY).unwrap();
     assert_eq!(found, golden);
     assert_eq!(bytes_of(&found), bytes);
-    // What docs/FILE_FORMAT.md says, in case reader and writer err together.
+    // As in docs/FILE_FORMAT.md, in case reader and writer share an error.
     let at = |tag: &[u8; 4]| bytes.windows(4).position(|four| four == tag).unwrap();
     let head = at(b"SHEL");
     assert_eq!(bytes[head + 4..head + 8], [0, 0, 1, 0]);
-    // One block, as it is: length with its mark, covering radius, levels.
+    // One uncompressed block: length with its mark, covering radius, levels.
     assert_eq!(bytes[head + 32..head + 36], (16u32 | 1 << 31).to_le_bytes());
     assert_eq!(bytes[head + 36..head + 40], 0.5f32.to_le_bytes());
     assert_eq!(
         bytes[head + 40..head + 52],
         [0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]
     );
-    // The reader of fields sees the field alone.
+    // The reader of fields sees only the field.
     assert_eq!(file::from_bytes(&bytes, MEMORY).unwrap(), golden.stored);
 }
 
@@ -150,13 +151,13 @@ fn shells_and_surfaces_of_a_mesh_come_back_to_the_bit_together_and_alone() {
         assert_eq!(provenance, baked.provenance);
         assert_eq!(shape.exact_surface().is_some(), surface.is_some());
     }
-    // Nothing is taken above the limit.
+    // Nothing is allocated beyond the limit.
     let bytes = to_bytes(&field, &baked.provenance, Some(&shell), Some(&surface));
     let error = from_bytes(&bytes, 4 * 24 * 24 * 24 + 1000).unwrap_err();
     assert!(error.is_limit(), "{error}");
 }
 
-/// The golden file with one chunk changed; checksums and lengths are right.
+/// Returns the golden file with one chunk changed, and checksums and lengths corrected.
 fn with_chunk(tag: &[u8; 4], change: impl Fn(&mut Vec<u32>)) -> Result<StoredShape, FileError> {
     from_bytes(&changed(tag, change), MEMORY)
 }
@@ -197,7 +198,7 @@ fn changed(tag: &[u8; 4], change: impl Fn(&mut Vec<u32>)) -> Vec<u8> {
         if name == tag {
             change(&mut words);
         }
-        // None at all: the chunk is left out.
+        // No words: the chunk is left out.
         if words.is_empty() {
             continue;
         }
@@ -211,12 +212,12 @@ fn changed(tag: &[u8; 4], change: impl Fn(&mut Vec<u32>)) -> Vec<u8> {
     bytes
 }
 
-/// A chunk, what is done to its words, and what the error names.
+/// A chunk, how its words are changed, and what the error names.
 type Damage<'a> = (&'a [u8; 4], &'a dyn Fn(&mut Vec<u32>), &'a str);
 
 #[test]
 fn what_is_no_shell_or_surface_is_refused_with_the_place() {
-    // Plain chunks read as well as packed ones.
+    // Plain chunks read like packed ones.
     assert_eq!(with_chunk(b"none", |_| ()).unwrap(), golden());
     let nan = f32::NAN.to_bits();
     let cases: [Damage<'_>; 17] = [
@@ -251,7 +252,7 @@ fn what_is_no_shell_or_surface_is_refused_with_the_place() {
         let text = error.to_string();
         assert!(text.contains(expected), "{expected}: {text}");
         assert!(error.place.is_some(), "{text}");
-        // Who wants the field alone is not held up.
+        // Readers of the field alone are not affected.
         file::from_bytes(&changed(tag, change), MEMORY).unwrap();
     }
 }
@@ -274,7 +275,8 @@ fn no_byte_can_be_changed_into_a_panic() {
         for flip in [1, 0x80, 0xFF] {
             let mut damaged = bytes.clone();
             damaged[index] ^= flip;
-            // As it is, the checksum tells; with checksums mended, it is refused for what it says, or read.
+            // Damaged bytes fail the checksum. With the checksum repaired, the file is refused for
+            // its content, or read.
             assert!(from_bytes(&damaged, MEMORY).is_err());
             tfs_files::repair_checksums(&mut damaged);
             let _ = from_bytes(&damaged, 1 << 24);

@@ -1,4 +1,5 @@
-//! When a moving shell first gets below a level of a field, against every point at many times.
+//! The time at which a moving shell first falls below a level of a field, compared with every point
+//! at many times.
 #![cfg(feature = "bake")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -33,7 +34,7 @@ fn pair(turned: [f32; 3], turn: [f32; 3], moved: [f32; 3], above: f32) -> PairMo
     })
 }
 
-/// The least value of a field at the points of a shell, at each of many times.
+/// Returns the least value of a field at the points of a shell, at each of many times.
 fn lowest(moving: &MovingShell<'_>, count: u16) -> Vec<(f32, f32)> {
     let times = (0..=count).map(|step| f32::from(step) / f32::from(count));
     let at = |time: f32| {
@@ -48,7 +49,8 @@ fn lowest(moving: &MovingShell<'_>, count: u16) -> Vec<(f32, f32)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Against every point at many times: none is below before the time told, and one is soon after.
+    /// Compared with every point at many times: none is below before the reported time, and one is
+    /// soon after.
     #[test]
     fn the_first_point_below_is_found(
         turned in prop::array::uniform3(-3.0f32..3.0),
@@ -75,7 +77,7 @@ proptest! {
         }
         if let Some(below) = found {
             prop_assert!(below.is_found);
-            // Not for nothing: some point is below soon after, or all but.
+            // The report is not too early: soon after it some point is below, or nearly so.
             let whole = motion.speed_bound(Vec3::ZERO, 0.6, [0.0, 1.0]);
             let soon = truth.iter().filter(|(at, _)| *at >= time - 0.01 && *at <= time + 0.02);
             let least = soon.map(|(_, value)| *value).fold(f32::INFINITY, f32::min);

@@ -1,4 +1,4 @@
-//! What a sparse field refuses to be made of, and its answers to odd points.
+//! The parts that a sparse field refuses, and its values at odd points.
 
 mod sparse_parts;
 

@@ -1,4 +1,4 @@
-//! The thickness of walls, against closed forms, in random poses, from triangles and from grids.
+//! Wall thickness, compared with closed forms, in random poses, from triangles and from grids.
 #![cfg(feature = "bake")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -27,7 +27,7 @@ fn ball(radius: f64) -> TriangleMesh {
     icosphere(Icosphere { radius, level: 5 }).unwrap()
 }
 
-/// A body and another within it, turned inside out.
+/// Returns a body with a cavity: another body within it, turned inside out.
 fn hollow(outer: TriangleMesh, inner: &TriangleMesh) -> TriangleMesh {
     let mut mesh = outer;
     let first = mesh.vertices.len() as u32;
@@ -37,8 +37,8 @@ fn hollow(outer: TriangleMesh, inner: &TriangleMesh) -> TriangleMesh {
     mesh
 }
 
-/// An outline in the x-z plane, from bottom to top on the outside and back on the inside, turned
-/// about z.
+/// Returns a body of revolution about z. The outline is in the x-z plane, from bottom to top on the
+/// outside and back on the inside.
 fn turned_about_z(outline: &[[f64; 2]], segments: u32) -> TriangleMesh {
     let count = outline.len() as u32;
     let mut mesh = TriangleMesh::default();
@@ -58,7 +58,7 @@ fn turned_about_z(outline: &[[f64; 2]], segments: u32) -> TriangleMesh {
     mesh
 }
 
-/// A prism over a triangle whose edge along y has this angle.
+/// Returns a prism over a triangle whose edge along y has this angle.
 fn sharp_wedge(angle: f64) -> TriangleMesh {
     let up = 0.1 * (0.5 * angle).tan();
     let vertices = [-0.04, 0.04].into_iter().flat_map(|y| {
@@ -80,8 +80,8 @@ fn sharp_wedge(angle: f64) -> TriangleMesh {
     }
 }
 
-/// A prism over a triangle whose edge along y has this angle; `cut` is how far from it the prism
-/// begins.
+/// Returns a prism over a triangle whose edge along y has this angle; `cut` is the distance from
+/// that edge at which the prism begins.
 fn wedge(angle: f64, cut: f64) -> TriangleMesh {
     let slope = (0.5 * angle).tan();
     let (near, far) = (cut, 0.1);
@@ -112,7 +112,7 @@ fn wedge(angle: f64, cut: f64) -> TriangleMesh {
     }
 }
 
-/// A cone of this half angle with its tip at the origin, 0.1 m high.
+/// Returns a cone with this half angle, its tip at the origin, 0.1 m high.
 fn cone(half_angle: f64) -> TriangleMesh {
     let radius = 0.1 * half_angle.tan();
     let segments = 96u32;
@@ -145,7 +145,7 @@ fn surface(mesh: &TriangleMesh) -> Surface {
     Surface::new(vertices.collect(), &mesh.faces).unwrap()
 }
 
-/// The mesh baked at this many nodes, with points on it.
+/// Returns the mesh baked with this many nodes, with points on its surface.
 fn baked(mesh: &TriangleMesh, nodes: u32) -> Shape {
     let settings = BakeSettings {
         resolution: Resolution::Nodes(nodes),
@@ -161,7 +161,7 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> Shape {
     Shape::stored(field).with_shell(Arc::new(shell))
 }
 
-/// Bodies of about a decimetre with the wall that each has; `None`: none but itself.
+/// Returns bodies of about 0.1 m with their wall thickness \[m\].
 fn walls() -> Vec<(&'static str, TriangleMesh, f64)> {
     let tube = |wall: f64| {
         let outline = [
@@ -265,7 +265,8 @@ fn grids_tell_walls_to_within_a_cell_from_48_to_256_nodes() {
     }
 }
 
-/// A wedge and a cone are as thick as the largest ball in them: their edges are no walls.
+/// The thickness of a wedge and of a cone is that of the largest ball in them: their edges are not
+/// walls.
 #[test]
 fn edges_and_tips_are_no_walls() {
     let mut random = Random::new(3);
@@ -273,7 +274,7 @@ fn edges_and_tips_are_no_walls() {
     for degrees in [10.0f64, 20.0, 30.0, 45.0, 60.0, 90.0] {
         let angle = degrees.to_radians();
         let wedge = sharp_wedge(angle);
-        // A ball in a wedge that is closed by the plane x = 0.1.
+        // Largest ball in a wedge that is closed by the plane x = 0.1.
         let wedge_ball = 2.0 * 0.1 * (0.5 * angle).tan() / (1.0 + 1.0 / (0.5 * angle).cos());
         let ball = inscribed(0.5 * angle).min(wedge_ball);
         for (name, mesh) in [("wedge", wedge), ("cone", cone(0.5 * angle))] {
@@ -286,7 +287,7 @@ fn edges_and_tips_are_no_walls() {
                 by_faces > 0.7 * ball,
                 "{name} of {degrees}°: {by_faces} for {ball}"
             );
-            // A grid sees an edge from 30° on.
+            // A grid resolves an edge from 30° on.
             let by_grid = f64::from(shape.thickness().wall);
             println!("{name} of {degrees}°: {by_faces}, {by_grid} for {ball}, cells of {cell}");
             assert!(
@@ -312,7 +313,7 @@ fn a_wedge_cut_off_is_as_thick_as_its_blunt_end() {
     }
 }
 
-/// Faces within the solid are no walls, and a surface turned inside out has the same.
+/// Faces inside the solid are not walls, and a surface turned inside out has the same thickness.
 #[test]
 fn overlaps_and_turned_faces_do_not_count() {
     let mut two = boxed(DVec3::new(0.05, 0.02, 0.02));
@@ -344,7 +345,7 @@ fn overlaps_and_turned_faces_do_not_count() {
     assert!((wall / 0.006 - 1.0).abs() < 0.01, "{wall} for 0.006");
 }
 
-/// Grids alone, without their triangles, agree over their resolutions.
+/// Grids alone, without their triangles, agree at all resolutions.
 #[test]
 fn models_are_as_thick_at_every_resolution() {
     for model in catalogue() {

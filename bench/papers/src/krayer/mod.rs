@@ -1,4 +1,4 @@
-//! Table 1 of document 000 beside ours: its scenes, and the collisions found in them.
+//! Table 1 of \[Krayer2020\] beside our results: its scenes, and the collisions found in them.
 
 #[cfg(feature = "physics")]
 mod physics;

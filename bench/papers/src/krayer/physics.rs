@@ -1,13 +1,15 @@
-//! The three scenes of document 000's Table 1 let go in Rapier: what a step of a simulation costs
-//! there, beside what the document measured.
+//! The three scenes of Table 1 of \[Krayer2020\], simulated in Rapier: the cost of a simulation
+//! step, beside the paper's times.
 //!
-//! Input: how many bodies and steps. Output: means over the steps of contacts, pairs and times, and
-//! how deep bodies are. Cost: bakes, then the steps.
-//! Not for: N, the document's number of particles: contacts here are those that the solver is told,
-//! at most a dozen for a pair.
+//! Input: numbers of bodies and steps.
+//! Output: means over the steps of contacts, pairs and times, and penetration depths.
+//! Cost: bakes, then the steps.
+//! Not for: comparison by N, the paper's number of particles: contacts here are those given to the
+//! solver, at most a dozen per pair.
 //!
-//! The document's models are not at hand: ours are built in, and as many as make about its pairs.
-//! Everything is a field, balls too, and one thread does the work.
+//! The paper's models are not available, so the models here are generated, and as many as give
+//! about the same number of pairs. Every body is a field, balls included, and one thread does the
+//! work.
 
 use std::f32::consts::FRAC_PI_3;
 
@@ -25,17 +27,17 @@ use super::table1::{NAME, PAPER_SETUP, paper_row};
 use crate::host::Stop;
 use touchfield_report::{self as report, Answer};
 
-/// Of the document's rows the one that is printed beside ours.
+/// The paper's resolution whose row is printed beside our results.
 const PAPER_RESOLUTION: u32 = 10;
 
-/// Bodies of about so much \[m\].
+/// Typical size of the bodies \[m\].
 const SIZE: Real = 0.1;
 
 fn bad(error: impl std::fmt::Display) -> Stop {
     Stop::BadInput(error.to_string())
 }
 
-/// A world and those of its bodies that move.
+/// A world and its moving bodies.
 struct Falling {
     world: PhysicsWorld,
     fields: FieldDispatcher,
@@ -43,7 +45,7 @@ struct Falling {
     stream: Option<Stream>,
 }
 
-/// Bodies that come one after the other, evenly over all steps.
+/// Bodies inserted one after the other, evenly over all steps.
 struct Stream {
     shape: FieldShape,
     at: Vector,
@@ -65,7 +67,7 @@ impl Falling {
         }
     }
 
-    /// The next of the stream, if there is one.
+    /// Inserts the next body of the stream, if there is one.
     fn flow(&mut self) {
         let Some(stream) = self.stream.as_mut().filter(|stream| stream.left > 0) else {
             return;
@@ -99,7 +101,7 @@ fn shape(mesh: Result<TriangleMesh, GenerateError>, resolution: u32) -> Result<F
     FieldShape::from_mesh(&mesh.map_err(bad)?, settings).map_err(bad)
 }
 
-/// Hills whose middle is over the origin; how high they are.
+/// Inserts hills centred on the origin and returns their height.
 fn ground(falling: &mut Falling, side: f64) -> Result<Real, Stop> {
     let ground = shape(generate::terrain(terrain(side)), GROUND_NODES)?;
     let solid = ground.shape().solid();
@@ -119,7 +121,7 @@ fn two_models() -> Result<Falling, Stop> {
 }
 
 fn many_objects(count: u32) -> Result<Falling, Stop> {
-    /// Columns along a side, and how far apart they and the bodies in them are \[m\].
+    /// Columns along a side, and the distance between columns and between the bodies in them \[m\].
     const COLUMNS: u32 = 7;
     const APART: Real = 0.14;
     let mut falling = Falling::new(SIZE);
@@ -143,7 +145,7 @@ fn many_objects(count: u32) -> Result<Falling, Stop> {
 fn pipe_with_balls(count: u32) -> Result<Falling, Stop> {
     const RADIUS: f32 = 0.012;
     let mut falling = Falling::new(2.0 * RADIUS);
-    // Tilted by 60° it leads down everywhere.
+    // Tilted by 60°, the pipe descends everywhere.
     let form = generate::WindingPipe {
         windings: 1.0,
         ..Default::default()
@@ -183,15 +185,15 @@ struct Row {
     step_milliseconds: f64,
     /// Deepest contact after the last step \[mm\].
     deepest: Real,
-    /// Bodies that left over an edge.
+    /// Bodies that left the scene over an edge.
     gone: usize,
-    /// What could not be handled, over all steps.
+    /// Pairs that could not be handled, over all steps.
     counts: Counts,
 }
 
 impl Row {
-    /// Whether every pair had its contacts; bodies that stop earlier than they had to are another
-    /// matter.
+    /// Returns whether every pair got its contacts. Bodies that stop earlier than necessary do not
+    /// count.
     fn is_handled(&self) -> bool {
         let counts = &self.counts;
         counts.unsupported + counts.out_of_time + counts.beyond_band + counts.refused == 0
@@ -241,9 +243,9 @@ fn measure(scene: &'static str, falling: &mut Falling, steps: u32) -> Row {
     }
 }
 
-/// All three scenes.
+/// Runs all three scenes.
 pub(crate) fn run(heap: u32, balls: u32, steps: u32) -> Result<Answer, Stop> {
-    // The clock is that of one thread, so no other may help.
+    // The clock measures one thread, so no other thread may share the work.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let rows = pool.map_err(bad)?.install(|| {
         Ok::<_, Stop>([

@@ -1,10 +1,11 @@
-//! The three scenes of document 000's Table 1, from built-in models: what lies where, and which
-//! pairs may touch.
+//! The three scenes of Table 1 of \[Krayer2020\], built from generated models: the placed bodies,
+//! and the pairs that may touch.
 //!
-//! Input: how many bodies. Output: bodies at rest, pushed a little into each other as a solver's
-//! contacts are, and the pairs whose boxes meet.
-//! Cost: bakes of a few models, and a drop for each body. Not for: simulation; bodies are set down
-//! one after the other.
+//! Input: numbers of bodies.
+//! Output: bodies at rest, pushed slightly into each other like contacts in a solver, and the pairs
+//! whose AABBs overlap.
+//! Cost: bakes of a few models, and one drop per body.
+//! Not for: simulation; bodies are set down one after the other.
 
 use std::sync::Arc;
 
@@ -18,14 +19,14 @@ use touchfield::shape::Shape;
 
 use crate::host::Stop;
 
-/// A shape and where it is.
+/// A shape and its pose.
 pub(crate) struct Body {
     pub(crate) shape: Shape,
     pub(crate) world_from_body: Pose,
     bounds: Aabb,
 }
 
-/// Bodies, and the pairs whose boxes meet.
+/// Bodies, and the pairs whose AABBs overlap.
 pub(crate) struct Scene {
     pub(crate) bodies: Vec<Body>,
     pub(crate) pairs: Vec<[u32; 2]>,
@@ -34,7 +35,7 @@ pub(crate) struct Scene {
 /// Nodes along the longest side of a model, and of the terrain.
 pub(crate) const MODEL_NODES: u32 = 64;
 pub(crate) const GROUND_NODES: u32 = 256;
-/// How deep a body is pushed into what it lies on, in its own sizes.
+/// How deep a body is pushed into what it lies on, as a share of its size.
 const PUSH: f32 = 0.02;
 
 fn bad(error: impl std::fmt::Display) -> Stop {
@@ -51,7 +52,7 @@ fn baked(mesh: &TriangleMesh, nodes: u32) -> Result<Shape, Stop> {
     Ok(Shape::stored(Arc::new(baked.field.into())))
 }
 
-/// Hills as wide as this \[m\].
+/// Returns the parameters of hills of this width \[m\].
 pub(crate) fn terrain(side: f64) -> generate::Terrain {
     generate::Terrain {
         size: DVec2::splat(side),
@@ -67,7 +68,7 @@ fn ground(side: f64) -> Result<Body, Stop> {
         &generate::terrain(terrain(side)).map_err(bad)?,
         GROUND_NODES,
     )?;
-    // Somewhere in the middle of the world, whatever frame the model has.
+    // Centre the model in the world, whatever its own frame.
     let middle = shape.solid().center();
     Ok(Body::new(
         shape,
@@ -75,7 +76,7 @@ fn ground(side: f64) -> Result<Body, Stop> {
     ))
 }
 
-/// Two models beside each other on hills, as close as their boxes.
+/// Returns two models beside each other on hills, as close as their boxes allow.
 pub(crate) fn two_models() -> Result<Scene, Stop> {
     let knot = baked(
         &generate::torus_knot(Default::default()).map_err(bad)?,
@@ -92,7 +93,7 @@ pub(crate) fn two_models() -> Result<Scene, Stop> {
     Ok(scene)
 }
 
-/// The five kinds of models that make a heap.
+/// Returns the five kinds of models that make the heap.
 pub(crate) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5] {
     [
         generate::torus(Default::default()),
@@ -112,7 +113,7 @@ pub(crate) fn heap_meshes() -> [Result<TriangleMesh, generate::GenerateError>; 5
     ]
 }
 
-/// Many models of five kinds in a heap on hills.
+/// Returns many models of five kinds in a heap on hills.
 pub(crate) fn many_objects(count: u32) -> Result<Scene, Stop> {
     let mut shapes = Vec::new();
     for mesh in heap_meshes() {
@@ -130,7 +131,7 @@ pub(crate) fn many_objects(count: u32) -> Result<Scene, Stop> {
     Ok(scene)
 }
 
-/// Balls in a winding pipe and in the bowl below its end.
+/// Returns balls in a winding pipe and in the bowl below its end.
 pub(crate) fn pipe_with_balls(count: u32) -> Result<Scene, Stop> {
     let radius = 0.012;
     let ball = Shape::new(Sphere::new(radius).map_err(bad)?);
@@ -149,7 +150,7 @@ pub(crate) fn pipe_with_balls(count: u32) -> Result<Scene, Stop> {
     for index in 0..count {
         let place = random.point();
         let start = if index % 4 == 0 {
-            // On the axis of the pipe, as `generate::winding_pipe` writes it.
+            // On the axis of the pipe, parametrised as in `generate::winding_pipe`.
             let t = f64::from(0.02 + 0.96 * place.x);
             let angle = std::f64::consts::TAU * form.windings * t;
             let [x, y] = [form.length * (t - 0.5), form.amplitude * angle.sin()];
@@ -193,7 +194,7 @@ impl Scene {
         self.bodies.push(body);
     }
 
-    /// The pose of the second body of a pair in the first.
+    /// Returns a pair of bodies, with the pose of the second in the frame of the first.
     pub(crate) fn pair(&self, [a, b]: [u32; 2]) -> Pair<'_> {
         let (a, b) = (&self.bodies[a as usize], &self.bodies[b as usize]);
         Pair {
@@ -214,8 +215,8 @@ impl Scene {
         }
     }
 
-    /// Lowers a body from `start` until it is pushed into something by [`PUSH`] of its size; gone
-    /// over the edge, it is left out.
+    /// Lowers a body from `start` until it is pushed into another by [`PUSH`] of its size. A body
+    /// that falls over the edge is left out.
     fn set_down(&mut self, shape: &Shape, rotation: Quat, start: Vec3) -> Result<(), Stop> {
         let size = shape.solid().diagonal();
         let settings = CollideSettings {
@@ -263,7 +264,7 @@ impl Scene {
     }
 }
 
-/// Points of the unit cube that fill it evenly: an additive recurrence [Roberts2018].
+/// Points that fill the unit cube evenly: an additive recurrence \[Roberts2018\].
 #[derive(Default)]
 pub(crate) struct Sequence(u32);
 

@@ -1,14 +1,15 @@
-//! Table 1 of document 000 beside ours: particles on the intersections of all pairs of three
-//! scenes, at N = 5, 10, 15, 20.
+//! Table 1 of \[Krayer2020\] beside our results: particles on the intersections of all pairs of
+//! three scenes, at N = 5, 10, 15, 20.
 //!
-//! Input: nothing but sizes. Output: a table, JSON, and CSV on demand. Cost: seconds to set the
-//! scenes up, then that of the runs.
-//! Not for: the broad phase, which both leave out of the times.
+//! Input: sizes only.
+//! Output: a table, JSON, and CSV on demand.
+//! Cost: seconds to set up the scenes, then the runs.
+//! Not for: the broad phase, which both exclude from the times.
 //!
-//! *Uniform* is the document's Alg. 1 to 3 on the CPU; *seeded* starts only in cells that may hold
-//! a piece of an intersection's surface. *Covered* is the share of the true surfaces that has a
-//! particle within two cells: truth is a lattice over the common box of a pair, of which the nodes
-//! next to the surface count; no projection is involved.
+//! *Uniform* is the paper's Alg. 1 to 3 on the CPU; *seeded* starts only in cells that may hold a
+//! piece of an intersection surface. *Covered* is the share of the true surfaces that has a
+//! particle within two cells. The truth is a lattice over the common box of a pair, of which the
+//! nodes next to the surface count; it involves no projection.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -31,7 +32,7 @@ pub(crate) const NAME: &str = "krayer-table1";
 pub(crate) const DESCRIPTION: &str =
     "document 000, Table 1: particles on the intersections of three scenes, uniform and seeded";
 
-/// Document 000, Table 1: particles on the intersections of three scenes
+/// Krayer2020, Table 1: particles on the intersections of three scenes
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -40,29 +41,29 @@ Example:
 
 Times are the least of --repeats runs over all pairs of a scene, on all threads.")]
 pub(crate) struct Arguments {
-    /// N: about N³ particles a pair
+    /// N: about N³ particles per pair
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_values_t = [5, 10, 15, 20],
         value_parser = clap::value_parser!(u32).range(1..=64))]
     resolution: Vec<u32>,
-    /// Bodies in the heap, and balls in pipe and bowl [default: as many as make the document's
-    /// pairs]
+    /// Bodies in the heap, and balls in pipe and bowl [default: as many as make the paper's number
+    /// of pairs]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=5000))]
     bodies: Option<u32>,
-    /// Runs, of which the fastest counts
+    /// Number of runs; the fastest counts
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Write the rows to this file too
+    /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv", conflicts_with = "physics")]
     out: Option<PathBuf>,
-    /// Let the scenes go in Rapier instead, and tell what a step costs (feature `physics`)
+    /// Simulate the scenes in Rapier instead, and report the cost of a step (feature `physics`)
     #[arg(long)]
     physics: bool,
-    /// Steps that are made with --physics
+    /// Number of simulation steps with --physics
     #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "physics")]
     steps: u32,
 }
 
-/// A row of the table as it is printed.
+/// One row of the table as the paper prints it.
 pub(crate) struct PaperRow {
     pub(crate) resolution: u32,
     collisions: f64,
@@ -79,7 +80,7 @@ const fn paper(resolution: u32, collisions: f64, pairs: f64, milliseconds: f64) 
     }
 }
 
-/// Document 000, Table 1: averages over 1000 steps.
+/// Table 1 of \[Krayer2020\]: averages over 1000 steps.
 const TWO_MODELS: [PaperRow; 4] = [
     paper(5, 4.57, 3.0, 0.31),
     paper(10, 9.38, 3.0, 0.31),
@@ -99,13 +100,13 @@ const PIPE: [PaperRow; 4] = [
     paper(20, 705_999.38, 576.88, 41.21),
 ];
 
-/// What the document measured with.
+/// The paper's hardware and field format.
 pub(crate) const PAPER_SETUP: &str = "GeForce GTX 1070, first-order fields in half floats";
-/// Bodies that make about as many pairs as the document has at N = 10.
+/// Numbers of bodies that give about as many pairs as the paper has at N = 10.
 const HEAP: u32 = 330;
 const BALLS: u32 = 230;
 
-/// One way to do it in one scene.
+/// Result of one method in one scene.
 struct Row {
     scene: &'static str,
     resolution: u32,
@@ -115,7 +116,7 @@ struct Row {
     /// Pairs with a contact.
     touching: usize,
     milliseconds: f64,
-    /// Of one thread for all pairs, waiting not included; where the system tells.
+    /// CPU time of one thread for all pairs, without waiting, where the system reports it \[ms\].
     cpu_milliseconds: Option<f64>,
     covered: f64,
     found: f64,
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
                 let particles = Particles {
                     starts,
                     resolution,
-                    // Alg. 2 knows one body at a time.
+                    // Alg. 2 handles one body at a time.
                     both_at_once: starts == Starts::Seeded,
                     ..Default::default()
                 };
@@ -190,7 +191,7 @@ fn settings(particles: Particles) -> CollideSettings {
     }
 }
 
-/// All pairs, several times; the fastest counts.
+/// Measures all pairs several times; the fastest run counts.
 fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Stop> {
     let settings = settings(particles);
     let mut counts = Vec::new();
@@ -224,7 +225,8 @@ fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Sto
     })
 }
 
-/// All pairs on this thread, several times, on average. A busy machine hardly disturbs it.
+/// Returns the mean CPU time for all pairs on this thread, over several runs \[ms\]. Other load on
+/// the machine hardly disturbs it.
 fn cpu_milliseconds(
     scene: &Scene,
     settings: &CollideSettings,
@@ -247,14 +249,14 @@ fn cpu_milliseconds(
     Ok(thread_seconds().map(|end| 1e3 * (end - start) / f64::from(runs)))
 }
 
-/// Seconds that this thread has run, on Linux.
+/// Returns the CPU time of this thread \[s\]; Linux only.
 fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Some(1e-9 * nanoseconds)
 }
 
-/// Points of the true surfaces of some pairs.
+/// Points on the true intersection surfaces of some pairs.
 struct Truth {
     pairs: Vec<TruePair>,
 }
@@ -262,11 +264,11 @@ struct Truth {
 struct TruePair {
     index: usize,
     points: Vec<Vec3>,
-    /// Two cells of the starts \[m\].
+    /// Distance that counts as near: two cells of the start grid \[m\].
     near: f32,
 }
 
-/// Pairs looked at, nodes along a side, and points kept of a pair.
+/// Number of pairs examined, nodes along a side, and points kept per pair.
 const TRUE_PAIRS: usize = 150;
 const TRUE_NODES: u32 = 48;
 const TRUE_POINTS: usize = 200;
@@ -284,7 +286,8 @@ impl Truth {
         }
     }
 
-    /// Share of all true points with a particle near, and share of touching pairs with a contact.
+    /// Returns the share of true points with a particle nearby, and the share of touching pairs
+    /// with a contact.
     fn compare(&self, scene: &Scene, particles: Particles) -> Result<(f64, f64), Stop> {
         let settings = settings(particles);
         let (mut covered, mut all, mut found, mut touching) = (0, 0, 0, 0);
@@ -327,7 +330,8 @@ impl TruePair {
                 let place = UVec3::new(n, n / TRUE_NODES, n / TRUE_NODES.pow(2)) % TRUE_NODES;
                 let point = bounds.min + (place.as_vec3() + 0.5) * step;
                 let value = pair.a.field().distance(point);
-                // Inside, but by no more than a step: next to the surface, and surely there.
+                // Keep nodes inside by no more than a step: they are next to the surface, and
+                // certainly in the intersection.
                 if value > 0.0 {
                     continue;
                 }
@@ -443,7 +447,7 @@ fn as_json(rows: &[Row]) -> Value {
     })
 }
 
-/// One row for each way, the document's too.
+/// Returns one row for each method, including the paper's.
 fn csv(rows: &[Row]) -> String {
     let mut text =
         String::from("scene,N,by,collisions,pairs,ms,CPU ms,touching,covered,pairs found\n");

@@ -1,11 +1,13 @@
-//! A ball that bounces on a floor, in Rapier: how deep it gets, beside document 003.
+//! Table 1 of \[Sagardia2014\]: the penetration depth of a ball that bounces on a floor, in Rapier.
 //!
-//! Input: nothing. Output: the greatest depth for three restitutions, of a coarse and a fine ball
-//! made of fields and of Rapier's own. Cost: seconds.
+//! Input: nothing.
+//! Output: the greatest depth for three restitutions, for a coarse and a fine ball made of fields
+//! and for Rapier's own ball.
+//! Cost: seconds.
 //! Not for: other engines.
 //!
-//! Radius 0.5 m, 1 kg, dropped from 1 m over the floor, 200 steps a second, g = 10 m/s², as §4.1
-//! says.
+//! Radius 0.5 m, 1 kg, dropped from 1 m above the floor, 200 steps per second, g = 10 m/s², as in
+//! §4.1.
 
 use std::fmt::Write as _;
 
@@ -21,7 +23,7 @@ use crate::host::Host;
 use crate::host::Stop;
 use touchfield_report::{self as report, Answer};
 
-/// Restitution, then the document's figures \[mm\]: Bullet, 275 points, 25,880 points.
+/// Restitution, then the paper's figures \[mm\]: Bullet, 275 points, 25,880 points.
 const PAPER: [[f32; 4]; 3] = [
     [0.1, 42.5, 6.8, 3.5],
     [0.5, 42.5, 9.5, 4.0],
@@ -100,7 +102,7 @@ pub(crate) fn run(arguments: &Table1, host: &dyn Host) -> Result<Answer, Stop> {
     })
 }
 
-/// Heights of the middle of the ball, step by step \[m\].
+/// Simulates a drop and returns the height of the centre at each step \[m\].
 fn drop(ball: &SharedShape, floor: &FieldShape, restitution: f32) -> Vec<f32> {
     let mut world = PhysicsWorld::new();
     install(&mut world, 1.0);

@@ -1,12 +1,13 @@
-//! A bunny that is dropped onto a plane, in Rapier: time a step and how deep it gets, beside
-//! document 003.
+//! Figure 8 and Table 2 of \[Sagardia2014\]: step time and penetration depth of a bunny dropped
+//! onto a plane, in Rapier.
 //!
-//! Input: a mesh. Output: Figure 8, over the kinds of collider; Table 2, over the number of
-//! segments. Cost: a convex decomposition of the mesh, and some thousand steps.
+//! Input: a mesh.
+//! Output: Figure 8, over the kinds of collider; Table 2, over the number of segments.
+//! Cost: a convex decomposition of the mesh, and some thousand steps.
 //! Not for: sleeping bodies. Nothing sleeps here, so that every step counts.
 //!
-//! 1 kg, 0.2 m, from 0.5 m, 200 steps a second; the document does not say its rate. Means are over
-//! the steps 200 to 600, as there.
+//! 1 kg, 0.2 m, from 0.5 m, 200 steps per second; the paper does not give its rate. Means are over
+//! steps 200 to 600, as in the paper.
 
 use std::fmt::Write as _;
 
@@ -29,19 +30,19 @@ use touchfield_report::{self as report, Answer};
 const RATE: f32 = 200.0;
 /// Longest side \[m\].
 const SIZE: f64 = 0.2;
-/// Steps whose mean is told; the last is the end.
+/// Steps over which means are taken; the last is the end of the drop.
 const COUNTED: std::ops::Range<usize> = 200..600;
-/// Points of the document's coarse and fine bunny.
+/// Numbers of points of the paper's coarse and fine bunny.
 const POINTS: [(&str, u32); 2] = [("799 points", 799), ("35,596 points", 35_596)];
 
-/// Document 003, Table 2 \[µs\]: levels 1 to 5 of the coarse and of the fine bunny.
+/// Table 2 of \[Sagardia2014\] \[µs\]: levels 1 to 5 of the coarse and of the fine bunny.
 const PAPER_TABLE2: [[f64; 5]; 2] = [
     [102.2, 102.1, 104.2, 102.3, 102.8],
     [1387.9, 1477.5, 1407.4, 1449.6, 1494.3],
 ];
 
-/// Document 003, §4.2.1: 0.71 ms, 137 and 339 times as long and as short; §4.2.3: about 100 and 30
-/// µs.
+/// Figures of \[Sagardia2014\] \[µs\]. §4.2.1: 710, and factors of 137 longer for GImpact and 339
+/// shorter for GJK; §4.2.3: about 100 and 30.
 const PAPER_FIG8: [(&str, &str); 5] = [
     ("field, 799 points", "~100 (Fig. 10)"),
     ("field, 35,596 points", "710"),
@@ -54,7 +55,7 @@ fn bad(error: &dyn std::fmt::Display) -> Stop {
     Stop::BadInput(error.to_string())
 }
 
-/// The mesh, of the size that is dropped.
+/// Loads the mesh and scales it to the size that is dropped.
 fn load(bunny: &Bunny, host: &dyn Host) -> Result<Model, Stop> {
     let mut model = Model::load(bunny.model.as_deref(), bunny.units, host)?;
     let bounds = model.mesh.bounds();
@@ -74,7 +75,7 @@ fn field(mesh: &TriangleMesh, points: u32) -> Result<FieldShape, Stop> {
     FieldShape::from_mesh(mesh, settings).map_err(|error| bad(&error))
 }
 
-/// A drop, step by step: CPU time \[µs\], speed \[m/s\], depth \[mm\], the pose.
+/// One drop, step by step: CPU time \[µs\], speed \[m/s\], depth \[mm\], the pose.
 #[derive(Default)]
 struct Drop {
     micros: Vec<f64>,
@@ -93,7 +94,7 @@ impl Drop {
     }
 }
 
-/// Depth by the corners of the mesh itself, whatever the collider is.
+/// Returns the penetration depth of the vertices of the mesh itself, whatever the collider is.
 fn depth(mesh: &TriangleMesh, pose: &Pose) -> f32 {
     let corners = mesh.vertices.iter();
     let heights = corners.map(|corner| pose.transform_point(corner.as_vec3()).z);
@@ -112,7 +113,8 @@ fn drop(
             world.narrow_phase.set_query_dispatcher(fields);
             configure(&mut world.integration_parameters, SIZE as Real);
         }
-        // For bodies of a metre, as Rapier makes it; only its unit of length is that of the body.
+        // A world with Rapier's defaults, made for bodies of a metre; only the unit of length is
+        // that of the body.
         None => world.integration_parameters.length_unit = SIZE as Real,
     }
     world.gravity = Vector::new(0.0, 0.0, -9.81);
@@ -139,7 +141,8 @@ fn drop(
     drop
 }
 
-/// The clock is that of one thread, so no other may help.
+/// Runs the work on a single thread: the clock measures one thread, so no other thread may share
+/// it.
 fn alone<T: Send>(work: impl FnOnce() -> Result<T, Stop> + Send) -> Result<T, Stop> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.map_err(|error| bad(&error))?.install(work)
@@ -225,7 +228,8 @@ fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Stop> {
     for ((name, points), paper) in POINTS.into_iter().zip(PAPER_TABLE2) {
         let shape = field(mesh, points)?;
         for (level, paper) in (1..).zip(paper) {
-            // Four children a cluster: one segment, four, sixteen, as many as a pair keeps.
+            // Clusters have four children: budgets of one segment, four, sixteen, up to as many as
+            // a pair keeps.
             let segments = 4usize.pow(level - 1);
             let (mut step, mut check, mut deepest) = (0.0, 0.0, 0.0f32);
             for attitude in 0..arguments.drops {
@@ -275,7 +279,7 @@ fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Stop> {
     })
 }
 
-/// Time of the document's own method at the poses of a drop \[µs\].
+/// Returns the mean time of the paper's own method at the poses of a drop \[µs\].
 fn check_micros(
     shape: &FieldShape,
     plane: &FieldsShape,

@@ -1,13 +1,14 @@
-//! Table 1, Figure 8 and Table 2 of document 003 beside ours: a bouncing ball, and a bunny that is
-//! dropped onto a plane, in Rapier.
+//! Table 1, Figure 8 and Table 2 of \[Sagardia2014\] beside our results: a bouncing ball, and a
+//! bunny dropped onto a plane, in Rapier.
 //!
-//! Input: the mesh of a bunny, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost:
-//! seconds to a minute.
-//! Not for: a command without physics (feature `physics`), which says so.
+//! Input: the mesh of a bunny, or a generated knot.
+//! Output: a table, JSON, and CSV on demand.
+//! Cost: seconds to a minute.
+//! Not for: a command built without the feature `physics`, which reports that it is missing.
 //!
-//! The document's engine is Bullet, ours Rapier: its penalty, solver and sleeping differ. Its times
-//! are those of the collision check; ours of a whole step, and for Table 2 of the check alone as
-//! well.
+//! The paper's engine is Bullet, ours is Rapier: contact penalty, solver and sleeping differ. The
+//! paper's times are those of the collision check; ours are those of a whole step, and in Table 2
+//! also of the check alone.
 
 #[cfg(feature = "physics")]
 mod ball;
@@ -32,38 +33,38 @@ pub(crate) const TABLE2: &str = "sagardia-table2";
 pub(crate) const TABLE2_DESCRIPTION: &str =
     "document 003, Table 2: a bunny on a plane, by the number of segments (feature `physics`)";
 
-/// Document 003, Table 1: how deep a bouncing ball gets, in Rapier (feature `physics`)
+/// Sagardia2014, Table 1: penetration depth of a bouncing ball, in Rapier (feature `physics`)
 #[derive(Args)]
 pub(crate) struct Table1 {
-    /// Heights over time, one row a step
+    /// Write heights over time to this file, one row per step
     #[arg(long, value_name = "OUT.csv")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Document 003, Figure 8: a bunny dropped onto a plane, time a step, in Rapier (feature `physics`)
+/// Sagardia2014, Figure 8: step time of a bunny dropped onto a plane, in Rapier (feature `physics`)
 #[derive(Args)]
 pub(crate) struct Fig8 {
     #[command(flatten)]
     pub(crate) bunny: Bunny,
-    /// Time and speed of each step
+    /// Write time and speed of each step to this file
     #[arg(long, value_name = "OUT.csv")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Document 003, Table 2: a bunny on a plane, by the number of segments (feature `physics`)
+/// Sagardia2014, Table 2: a bunny on a plane, by the number of segments (feature `physics`)
 #[derive(Args)]
 pub(crate) struct Table2 {
     #[command(flatten)]
     pub(crate) bunny: Bunny,
-    /// Attitudes in which it is dropped
+    /// Number of attitudes in which it is dropped
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) drops: u32,
 }
 
-/// What is dropped.
+/// The body that is dropped.
 #[derive(Args)]
 pub(crate) struct Bunny {
-    /// A mesh; without one a knot falls, which is no more convex
+    /// Mesh to drop; without one a torus knot, also concave
     #[arg(long, value_name = "MESH")]
     pub(crate) model: Option<PathBuf>,
     /// Unit of the mesh; it is scaled to 0.2 m
@@ -108,7 +109,7 @@ pub(crate) fn table2(arguments: &Table2, host: &dyn Host) -> Result<Answer, Stop
     ))
 }
 
-/// What was asked is not looked at.
+/// Returns the error of a command built without physics. Its arguments are ignored.
 #[cfg(not(feature = "physics"))]
 pub(crate) fn without_physics<T>(name: &str, _asked: T) -> Stop {
     Stop::BadInput(format!(

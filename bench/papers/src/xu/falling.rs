@@ -1,14 +1,16 @@
-//! Motions of a body that falls on a copy of itself: what a simulation asks about, frame after
+//! Motions of a body that falls on a fixed copy of itself: the queries of a simulation, frame by
 //! frame.
 //!
-//! Input: a field and its shell. Output: from each frame's pose to where the body would be at its
-//! end, contact or not.
-//! Cost: one sweep a frame. Not for: physics. Its inertia is a ball's, it touches at one point a
-//! frame, and the copy holds still.
+//! Input: a field and its shell.
+//! Output: from each frame's pose to the pose at its end, contact or not.
+//! Cost: one sweep per frame.
+//! Not for: accurate dynamics. The inertia is that of a ball, contact is at one point per frame,
+//! and the copy does not move.
 //!
-//! Until there are dynamics. The body is dropped above the copy, tumbling; where it touches it is
-//! stopped, bounces, and is rubbed. It is dropped anew when it has fallen past, and after a while.
-//! Lengths are in sides of the body, and gravity is that of one that is 10 cm long.
+//! A stand-in until there are dynamics. The body is dropped above the copy, tumbling; where it
+//! touches it is stopped, bounces, and is slowed by friction. It is dropped again when it has
+//! fallen past the copy, and after [`DROP`] frames. Lengths are in sides of the body, and gravity
+//! is that of a body 10 cm long.
 
 use glam::{Quat, Vec3};
 use touchfield::field::Field;
@@ -21,33 +23,34 @@ use super::swept_shell::{Body, Motion};
 use crate::host::Stop;
 use crate::random::Random;
 
-/// Between frames \[s\].
+/// Duration of a frame \[s\].
 const STEP: f32 = 1e-3;
-/// In sides of the body a squared second: 9.81 m/s² for 10 cm.
+/// Gravity, in sides of the body per second squared: 9.81 m/s² for 10 cm.
 const GRAVITY: f32 = 98.1;
-/// Of the speed of approach, what comes back.
+/// Share of the approach speed that is returned.
 const RESTITUTION: f32 = 0.3;
-/// Of the impulse along the normal, how much may go across it.
+/// Friction coefficient: limit of the tangential impulse, as a share of the normal impulse.
 const FRICTION: f32 = 0.3;
 /// Radius of gyration, in sides of the body: that of a ball about as large.
 const GYRATION: f32 = 0.25;
-/// Turns a drop begins with, at most \[rad/s\].
+/// Greatest initial angular velocity of a drop \[rad/s\].
 const TUMBLE: f32 = 15.0;
-/// Of the way to contact, how much is gone: true paths bend, those that are looked at do not.
+/// Share of the way to contact that the body moves. Less than all of it, because true paths are
+/// curved and swept paths are straight.
 const APPROACH: f32 = 0.9;
-/// A body that begins in contact is lifted by this much a frame, in sides of it.
+/// Lift per frame for a body that begins in contact, in sides of it.
 const LIFT: f32 = 1e-4;
-/// Frames until it is dropped anew.
+/// Number of frames until the body is dropped again.
 const DROP: usize = 400;
 
-/// Of a body about its middle.
+/// State of a body about its centre.
 #[derive(Clone, Copy)]
 struct State {
     place: Vec3,
     rotation: Quat,
-    /// \[m/s\]
+    /// Velocity of the centre \[m/s\].
     velocity: Vec3,
-    /// \[rad/s\]
+    /// Angular velocity \[rad/s\].
     spin: Vec3,
 }
 
@@ -68,7 +71,7 @@ impl State {
         }
     }
 
-    /// Bounces at a point whose normal points to the body.
+    /// Applies a bounce at a point whose normal points to the body.
     fn bounce(&mut self, point: Vec3, normal: Vec3, gyration: f32) {
         let arm = point - self.place;
         let speed = self.velocity + self.spin.cross(arm);
@@ -76,7 +79,7 @@ impl State {
         if approach <= 0.0 {
             return;
         }
-        // Of one unit of mass: how much speed an impulse of one makes at the point.
+        // Speed at the point per unit of impulse, for unit mass.
         let yields = |along: Vec3| 1.0 + arm.cross(along).length_squared() / (gyration * gyration);
         let push = (1.0 + RESTITUTION) * approach / yields(normal);
         let across = speed + approach * normal;
@@ -89,7 +92,7 @@ impl State {
     }
 }
 
-/// So many frames; up is y.
+/// Returns the motions of `frames` frames; up is y.
 pub(crate) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Stop> {
     let solid = body.field.solid();
     let middle = solid.center();
@@ -143,7 +146,7 @@ pub(crate) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Stop> {
     Ok(motions)
 }
 
-/// High enough not to touch, whatever the rotation.
+/// Returns a state high enough not to touch, whatever the rotation.
 fn drop_above(solid: Aabb, reach: f32, random: &mut Random) -> State {
     let unit = Aabb::new(Vec3::NEG_ONE, Vec3::ONE);
     let aside = 0.25 * random.point(unit) * solid.extents();
@@ -160,7 +163,7 @@ fn drop_above(solid: Aabb, reach: f32, random: &mut Random) -> State {
 mod tests {
     use super::*;
 
-    /// A bounce gives back its share of the speed at the point, and no more energy than there was.
+    /// The bounce returns its share of the speed at the point and adds no energy.
     #[test]
     fn a_bounce_gives_back_its_share() {
         let mut random = Random::new(1);
@@ -187,7 +190,7 @@ mod tests {
             assert!(speed(&after).dot(normal) > speed(&before).dot(normal));
             assert!(energy(&after) <= energy(&before) * (1.0 + 1e-4));
         }
-        // Without an arm nothing turns, and the share is exact.
+        // Without a lever arm nothing rotates, and the share is exact.
         let mut ball = State {
             place: Vec3::Y,
             rotation: Quat::IDENTITY,

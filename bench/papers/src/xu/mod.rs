@@ -1,4 +1,4 @@
-//! Tables 1 to 4 of document 002 beside ours: fields, octrees, segments and shells that move.
+//! Tables 1 to 4 of \[XuCcd2014\] beside our results: fields, octrees, segments and moving shells.
 
 mod falling;
 mod swept_shell;

@@ -1,11 +1,11 @@
-//! What Tables 3 and 4 of document 002 share: a model's vertices that move against the same model's
-//! field, point by point and by spheres.
+//! Shared by Tables 3 and 4 of \[XuCcd2014\]: the vertices of a model move against the field of the
+//! same model, tested point by point and by the sphere hierarchy.
 //!
-//! Input: models and their motions. Output: CPU seconds of both ways, as a table, JSON and CSV.
-//! Both must find the same, bit for bit.
-//! Cost: that of a bake a model; then at most the seconds that are allowed point by point, and less
-//! by spheres.
-//! Not for: motions, which each table makes.
+//! Input: models and their motions.
+//! Output: CPU seconds of both methods, as a table, JSON and CSV. Both must find the same spans,
+//! bit for bit.
+//! Cost: one bake per model; then at most the seconds allowed point by point, and less by spheres.
+//! Not for: creating motions, which each table does itself.
 
 use std::path::{Path, PathBuf};
 
@@ -29,10 +29,10 @@ use touchfield_report::{self as report, Answer};
 /// Models, and how they are measured.
 #[derive(Args)]
 pub(crate) struct Bodies {
-    /// A mesh, closed; may be given several times [default: a built-in knot of 1,560 triangles]
+    /// Closed mesh; may be given several times [default: a built-in knot of 1,560 triangles]
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
-    /// What the numbers of the meshes are
+    /// Unit of the meshes
     #[arg(long, value_enum, default_value_t)]
     units: Units,
     /// Cells along the longest side
@@ -41,21 +41,21 @@ pub(crate) struct Bodies {
     /// How the field is stored
     #[arg(long, value_enum, default_value_t = Kind::Sparse)]
     field: Kind,
-    /// CPU seconds for all motions of a model point by point; what it would take beyond them is
-    /// estimated from what was done
+    /// CPU seconds for all motions of a model point by point; the time beyond them is estimated
+    /// from what was done
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seconds: u32,
-    /// Which spans are asked for [default: both]
+    /// Which spans to find [default: both]
     #[arg(long, value_enum)]
     spans: Option<Spans>,
-    /// Write the rows to this file too
+    /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
     #[command(flatten)]
     kept: Kept,
 }
 
-/// A model's field, and its vertices.
+/// The field of a model, and its vertices.
 pub(crate) struct Body {
     pub(crate) field: StoredField,
     pub(crate) octree: FieldOctree,
@@ -63,16 +63,16 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// What points move against.
+    /// Returns the field that the points move against.
     pub(crate) fn target(&self) -> SweptField<'_> {
         SweptField::stored(&self.field, Some(&self.octree))
     }
 }
 
-/// From one pose of the shell in the field's frame to another.
+/// Start and end pose of the shell in the frame of the field.
 pub(crate) type Motion = [Pose; 2];
 
-/// A row of a document's table: seconds.
+/// One row of a table of the paper, in seconds.
 pub(crate) struct PaperRow {
     pub(crate) model: &'static str,
     pub(crate) points: usize,
@@ -81,10 +81,10 @@ pub(crate) struct PaperRow {
     pub(crate) hierarchy: f64,
 }
 
-/// What the document measured with.
+/// The paper's hardware and field size.
 const PAPER_SETUP: &str = "Xeon of 2.9 GHz, fields of 1024³";
 
-/// What is asked of a motion.
+/// Which spans of a motion to find.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Spans {
     /// every span of every point
@@ -109,10 +109,10 @@ impl Spans {
     }
 }
 
-/// What a table is called, and what it is compared with.
+/// Name of a table, and the published results it is compared with.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// What moves how, for the line above the table.
+    /// Description of the motions, for the line above the table.
     pub(crate) about: &'static str,
     pub(crate) paper: &'static [PaperRow],
 }
@@ -123,13 +123,13 @@ struct Row {
     motions: usize,
     wanted: &'static str,
     linear: Part,
-    /// Of all motions \[s\].
+    /// CPU time of all motions \[s\].
     hierarchy: f64,
-    /// Of the motions that were also done point by point \[s\].
+    /// CPU time of the motions that were also done point by point \[s\].
     hierarchy_of_part: f64,
-    /// Motions in contact.
+    /// Number of motions in contact.
     hits: usize,
-    /// Spans of all motions.
+    /// Number of spans over all motions.
     spans: usize,
 }
 
@@ -138,15 +138,14 @@ impl Row {
         self.linear.of_all(self.motions)
     }
 
-    /// Over the same motions.
+    /// Returns the ratio of both times over the same motions.
     fn ratio(&self) -> f64 {
         self.linear.seconds / self.hierarchy_of_part
     }
 }
 
 impl Table {
-    /// Measures all models, whose motions `motions` makes; it is told which model of the list it
-    /// is.
+    /// Measures all models. `motions` makes the motions of a model, given its index in the list.
     pub(crate) fn run(
         &self,
         bodies: &Bodies,
@@ -213,14 +212,14 @@ impl Bodies {
     }
 }
 
-/// The motions of one body, and what is asked of them.
+/// The motions of one body, and which spans to find.
 struct Bench<'a> {
     body: &'a Body,
     motions: &'a [Motion],
     wanted: SweepWanted,
 }
 
-/// Stands for the spans of a motion: how many, and a number that others have only by chance.
+/// Digest of the spans of a motion: their number and a hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Digest {
     spans: usize,
@@ -237,7 +236,7 @@ impl Digest {
                 span.span.leave.to_bits(),
             ];
             for word in words {
-                // An odd factor loses nothing.
+                // Multiplying by an odd number loses no bits.
                 number = (number.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             }
         }
@@ -325,7 +324,7 @@ impl Bench<'_> {
     }
 }
 
-/// All numbers below `count`, in an order whose every beginning is spread over all of them.
+/// Returns all numbers below `count`, in an order in which every prefix is spread over all of them.
 fn spread(count: usize) -> Vec<usize> {
     let divides = |a: usize, b: usize| {
         let (mut a, mut b) = (a, b);
@@ -334,7 +333,7 @@ fn spread(count: usize) -> Vec<usize> {
         }
         a > 1
     };
-    // The golden section spreads multiples best.
+    // Multiples of the golden section spread best.
     let golden = (0.618 * count as f64) as usize;
     let step = (golden.max(1)..).find(|&step| !divides(step, count));
     (0..count).map(|i| i * step.unwrap_or(1) % count).collect()
@@ -434,7 +433,7 @@ impl Table {
         })
     }
 
-    /// The document's rows first.
+    /// Returns the table as CSV, the paper's rows first.
     fn csv(&self, rows: &[Row]) -> String {
         let mut text = String::from(
             "model,points,motions,spans,linear s,of motions,hierarchy s,ratio,in contact,spans found\n",
@@ -454,7 +453,7 @@ impl Table {
         for row in rows {
             text += &format!(
                 "{},{},{},{},{:.6},{},{:.6},{:.1},{},{}\n",
-                // A comma in a name would make columns.
+                // A comma in a name would shift the columns.
                 row.model.replace([',', '"', '\n'], " "),
                 row.points,
                 row.motions,

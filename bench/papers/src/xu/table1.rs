@@ -1,10 +1,10 @@
-//! Table 1 of document 002 beside ours: what it takes to build a field and the octree over it, at
-//! one resolution after the other.
+//! Table 1 of \[XuCcd2014\] beside our results: time and memory of a field and the octree over it,
+//! over the resolution.
 //!
-//! Input: a mesh, or a knot of about as many triangles as the document's bunny. Output: a table,
-//! JSON, and CSV on demand.
-//! Cost: that of the bakes; a dense field of 1024³ is minutes and gigabytes. Not for: peers on this
-//! machine (`bench/peers`).
+//! Input: a mesh, or a knot of about as many triangles as the paper's bunny.
+//! Output: a table, JSON, and CSV on demand.
+//! Cost: the bakes; a dense field of 1024³ takes minutes and gigabytes.
+//! Not for: other libraries on this machine (`bench/peers`).
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(crate) const NAME: &str = "xu-table1";
 pub(crate) const DESCRIPTION: &str =
     "document 002, Table 1: time and memory of a field and its octree, 128³ to 1024³";
 
-/// Document 002, Table 1: time and memory of a field and its octree
+/// XuCcd2014, Table 1: time and memory of a field and its octree
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -33,22 +33,22 @@ Example:
 
 A resolution that --max-memory forbids is left out, and the table says what it would take.")]
 pub(crate) struct Arguments {
-    /// The mesh, closed [default: a built-in knot of 1,560 triangles]
+    /// Closed mesh [default: a built-in knot of 1,560 triangles]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// What the numbers of the mesh are
+    /// Unit of the mesh
     #[arg(long, value_enum, default_value_t)]
     units: Units,
     /// Cells along the longest side
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_values_t = PAPER.map(|row| row.cells),
         value_parser = clap::value_parser!(u32).range(8..=65_536))]
     resolution: Vec<u32>,
-    /// Write the rows to this file too
+    /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
 }
 
-/// A row of the table as it is printed: seconds and megabytes.
+/// One row of the table as the paper prints it: seconds and megabytes.
 struct PaperRow {
     cells: u32,
     field_seconds: f64,
@@ -67,7 +67,7 @@ const fn paper_row(cells: u32, field: [f64; 2], octree: [f64; 2]) -> PaperRow {
     }
 }
 
-/// Document 002, Table 1. Its gigabytes are written here as a thousand megabytes.
+/// Table 1 of \[XuCcd2014\]. Its gigabytes are written here as a thousand megabytes.
 const PAPER: [PaperRow; 4] = [
     paper_row(128, [1.9, 8.2], [0.01, 34.2]),
     paper_row(256, [6.8, 64.8], [0.09, 273.6]),
@@ -75,13 +75,13 @@ const PAPER: [PaperRow; 4] = [
     paper_row(1024, [347.0, 4100.0], [4.88, 17_100.0]),
 ];
 
-/// What the document measured with.
+/// The paper's mesh and hardware.
 const PAPER_SETUP: &str =
     "bunny of 777 vertices, 8 threads of a Xeon of 2.9 GHz; octree down to single cells";
 
-/// What was measured of one field.
+/// Measurements of one field.
 struct Measured {
-    /// From start to end \[s\].
+    /// Wall time \[s\].
     field_seconds: f64,
     field_bytes: u64,
     octree_seconds: f64,
@@ -91,7 +91,7 @@ struct Measured {
 struct Row {
     cells: u32,
     kind: &'static str,
-    /// Or why there is nothing to tell.
+    /// The measurements, or the reason why there are none.
     measured: Result<Measured, String>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
     for &cells in &arguments.resolution {
         for (kind, sparse) in [("dense", None), ("sparse", Some(SparseSettings::default()))] {
             let settings = BakeSettings {
-                // The document's megabytes are those of a node more than cells.
+                // The paper's megabytes are those of one node more than cells.
                 resolution: Resolution::Nodes(cells + 1),
                 max_memory: host.max_memory(),
                 ..BakeSettings::default()
@@ -164,7 +164,7 @@ fn paper(cells: u32) -> Option<&'static PaperRow> {
     PAPER.iter().find(|row| row.cells == cells)
 }
 
-/// As the document writes it: MB, or GB from a thousand on.
+/// Formats a size as the paper does: MB, or GB from a thousand on.
 fn megabytes(number: f64) -> String {
     report::bytes((1e6 * number) as u64)
 }
@@ -254,7 +254,7 @@ fn as_json(path: &Path, mesh: &TriangleMesh, rows: &[Row]) -> Value {
     })
 }
 
-/// One row for each field, the document's too; what was left out has no figures.
+/// Returns one row for each field, including the paper's; a field that was left out has no figures.
 fn csv(rows: &[Row]) -> String {
     let mut text = String::from("resolution,field,field s,field bytes,octree s,octree bytes\n");
     let mut last = None;

@@ -1,13 +1,13 @@
-//! Table 2 of document 002 beside ours: random segments in a field's box, cell by cell and over the
-//! blocks of an octree.
+//! Table 2 of \[XuCcd2014\] beside our results: random segments in the box of a field, traversed
+//! cell by cell and over the blocks of an octree.
 //!
-//! Input: a mesh, or a built-in knot. Output: a table for points, one for balls, JSON, and CSV on
-//! demand. Both traversals must agree.
-//! Cost: that of the bakes, then seconds a field. Not for: peers (`bench/peers/swept_run`), or
-//! whole bodies (`xu-table3`).
+//! Input: a mesh, or a generated knot.
+//! Output: a table for points, one for balls, JSON, and CSV on demand. Both traversals must agree.
+//! Cost: the bakes, then seconds per field.
+//! Not for: other libraries (`bench/peers/swept_run`), or whole bodies (`xu-table3`).
 //!
-//! The document stops at every crossing; *all* does that. *Onset* is what a first hit costs. A ball
-//! of radius r is a point against the level r.
+//! The paper stops at every crossing; *all* does that. *Onset* is the cost of a first hit. A ball
+//! of radius r is a point against the level set r.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) const NAME: &str = "xu-table2";
 pub(crate) const DESCRIPTION: &str =
     "document 002, Table 2: segments against a field, cell by cell and by octree; and balls";
 
-/// Document 002, Table 2: segments against a field, cell by cell and by octree; and balls
+/// XuCcd2014, Table 2: segments against a field, cell by cell and by octree; and balls
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -39,10 +39,10 @@ Example:
 
 Times are CPU seconds of one thread. A resolution that --max-memory forbids is left out, and the table says what it would take.")]
 pub(crate) struct Arguments {
-    /// The mesh, closed [default: a built-in knot of 1,560 triangles]
+    /// Closed mesh [default: a built-in knot of 1,560 triangles]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// What the numbers of the mesh are
+    /// Unit of the mesh
     #[arg(long, value_enum, default_value_t)]
     units: Units,
     /// Cells along the longest side
@@ -52,21 +52,21 @@ pub(crate) struct Arguments {
     /// How fields are stored
     #[arg(long, value_enum, value_name = "KIND,KIND", value_delimiter = ',', default_values_t = [Kind::Dense, Kind::Sparse])]
     field: Vec<Kind>,
-    /// Segments between random points of the field's box
+    /// Number of segments between random points of the field's box
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     segments: u32,
-    /// CPU seconds for a traversal cell by cell; what it would take beyond them is estimated from
-    /// what was done
+    /// CPU seconds for a traversal cell by cell; the time beyond them is estimated from what was
+    /// done
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seconds: u32,
-    /// Write the rows to this file too
+    /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
     #[command(flatten)]
     kept: Kept,
 }
 
-/// A row of the table as it is printed: seconds for a million segments.
+/// One row of the table as the paper prints it: seconds for a million segments.
 struct PaperRow {
     cells: u32,
     cell_by_cell: f64,
@@ -81,7 +81,7 @@ const fn paper_row(cells: u32, cell_by_cell: f64, octree: f64) -> PaperRow {
     }
 }
 
-/// Document 002, Table 2.
+/// Table 2 of \[XuCcd2014\].
 const PAPER: [PaperRow; 4] = [
     paper_row(128, 12.7, 12.0),
     paper_row(256, 38.8, 13.1),
@@ -90,35 +90,35 @@ const PAPER: [PaperRow; 4] = [
 ];
 const PAPER_SEGMENTS: u32 = 1_000_000;
 
-/// What the document measured with.
+/// The paper's segments, mesh and hardware.
 const PAPER_SETUP: &str =
     "a million segments, bunny of 777 vertices, Xeon of 2.9 GHz, octree down to single cells";
 
-/// Radii of balls, as parts of half the model's longest side. The first is a point.
+/// Radii of balls, as shares of half the model's longest side. The first is a point.
 const RADII: [f32; 4] = [0.0, 0.0001, 0.02, 0.1];
 
-/// Segments done at a time between looks at the clock.
+/// Number of segments between two readings of the clock.
 const RUN: usize = 1000;
 
-/// What is asked of a segment, and its name.
+/// What to find on a segment, and its name.
 const WANTED: [(Wanted, &str); 2] = [(Wanted::All, "all"), (Wanted::Onset, "onset")];
 
 struct Row {
     cells: u32,
     kind: &'static str,
-    /// Or why there is nothing to tell.
+    /// The measurements, or the reason why there are none.
     measured: Result<Vec<Crossing>, String>,
 }
 
-/// All segments against one level of one field.
+/// Result of all segments against one level of one field.
 struct Crossing {
     wanted: &'static str,
-    /// Of half the model's longest side.
+    /// Radius, as a share of half the model's longest side.
     radius: f32,
     cell_by_cell: Part,
-    /// Of all segments \[s\].
+    /// CPU time of all segments by octree \[s\].
     octree: f64,
-    /// Segments in contact.
+    /// Number of segments in contact.
     hits: usize,
 }
 
@@ -186,7 +186,7 @@ fn measure(
                 wanted,
                 ..SegmentSettings::default()
             };
-            // Of balls a part will do: it is there to be compared.
+            // For balls a part is enough: it serves only as a comparison.
             let seconds = if radius == 0.0 { arguments.seconds } else { 1 };
             let (cell_by_cell, octree, hits) = bench.run(&settings, seconds.into())?;
             crossings.push(Crossing {
@@ -201,7 +201,7 @@ fn measure(
     Ok(crossings)
 }
 
-/// Segments, and two ways to cross a field along them.
+/// Segments, and two ways to traverse a field along them.
 struct Bench<'a> {
     cell_by_cell: SweptField<'a>,
     by_octree: SweptField<'a>,
@@ -209,7 +209,7 @@ struct Bench<'a> {
     cell_size: f32,
 }
 
-/// What is kept of an answer.
+/// The parts of a result that are compared.
 #[derive(Clone, Copy, Default)]
 struct Found {
     spans: usize,
@@ -230,7 +230,8 @@ impl Found {
 }
 
 impl Bench<'_> {
-    /// What was done cell by cell, seconds by octree, segments in contact.
+    /// Runs both traversals and returns the part done cell by cell, the seconds by octree, and the
+    /// number of segments in contact.
     fn run(&self, settings: &SegmentSettings, limit: f64) -> Result<(Part, f64, usize), Stop> {
         let count = self.segments.len();
         let mut spans = Vec::new();
@@ -279,8 +280,8 @@ impl Bench<'_> {
         slow: &Found,
         quick: &Found,
     ) -> Result<(), Stop> {
-        /// Times are the same to within this much of a cell: roots of one polynomial, from other
-        /// ends of it.
+        /// Times agree to within this share of a cell: they are roots of one polynomial, approached
+        /// from different ends.
         const NEAR: f64 = 1e-5;
         let [from, to] = self.segments[index];
         let cells = f64::from(from.distance(to) / self.cell_size);
@@ -306,7 +307,7 @@ fn paper(cells: u32) -> Option<&'static PaperRow> {
     PAPER.iter().find(|row| row.cells == cells)
 }
 
-/// What is told.
+/// The results to print.
 struct Table<'a> {
     model: &'a Model,
     segments: usize,
@@ -386,7 +387,7 @@ impl Table<'_> {
         report::table(&headings, &lines)
     }
 
-    /// Says what *about* means, if it was said.
+    /// Returns a sentence that explains *about*, if the table uses it.
     fn cut_short(&self) -> String {
         let crossings = (self.rows.iter()).flat_map(|row| row.measured.iter().flatten());
         let parts = crossings
@@ -401,7 +402,7 @@ impl Table<'_> {
         }
     }
 
-    /// The largest resolution that was measured.
+    /// Returns the largest resolution that was measured.
     fn finest(&self) -> Option<&Row> {
         let measured = self.rows.iter().filter(|row| row.measured.is_ok());
         measured.max_by_key(|row| row.cells)
@@ -476,7 +477,8 @@ impl Table<'_> {
         })
     }
 
-    /// One row for each way and radius, the document's too; what was left out has no figures.
+    /// Returns one row for each method and radius, including the paper's; what was left out has no
+    /// figures.
     fn csv(&self) -> String {
         let mut text = String::from(
             "resolution,field,spans,radius,segments,cell by cell s,of segments,octree s,in contact\n",

@@ -1,9 +1,9 @@
-//! Table 3 of document 002 beside ours: a model's vertices between random poses, against the
-//! model's own field.
+//! Table 3 of \[XuCcd2014\] beside our results: the vertices of a model move between random poses,
+//! against the field of the same model.
 //!
-//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks:
-//! `swept_shell`.
-//! Not for: motions that bodies make, which are shorter and keep apart (`xu-table4`).
+//! Input: meshes, or a generated knot.
+//! Output: a table, JSON, and CSV on demand. Cost and checks: `swept_shell`.
+//! Not for: the motions of simulated bodies, which are shorter and stay apart (`xu-table4`).
 
 use clap::Args;
 use touchfield::field::Field;
@@ -19,7 +19,7 @@ pub(crate) const NAME: &str = "xu-table3";
 pub(crate) const DESCRIPTION: &str =
     "document 002, Table 3: a shell between random poses, point by point and by spheres";
 
-/// Document 002, Table 3: a shell between random poses, point by point and by spheres
+/// XuCcd2014, Table 3: a shell between random poses, point by point and by spheres
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -27,7 +27,7 @@ Example:
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
-    /// Pairs of random poses
+    /// Number of pairs of random poses
     #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     motions: u32,
 }
@@ -42,7 +42,7 @@ const fn paper(model: &'static str, points: usize, linear: f64, hierarchy: f64) 
     }
 }
 
-/// Document 002, Table 3.
+/// Table 3 of \[XuCcd2014\].
 const TABLE: Table = Table {
     name: NAME,
     about: "Vertices between random poses in three times the field's box",
@@ -68,7 +68,7 @@ fn motions(body: &Body, count: u32) -> Vec<Motion> {
         let rotation = random.rotation();
         Pose {
             rotation,
-            // The middle of the body is anywhere in the room.
+            // The centre of the body is anywhere in the room.
             translation: random.point(room) - rotation * middle,
         }
     };

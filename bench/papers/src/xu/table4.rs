@@ -1,11 +1,11 @@
-//! Table 4 of document 002 beside ours: a model that falls on its own copy, frame after frame.
+//! Table 4 of \[XuCcd2014\] beside our results: a model that falls on its own copy, frame by frame.
 //!
-//! Input: meshes, or a built-in knot. Output: a table, JSON, and CSV on demand. Cost and checks:
-//! `swept_shell`; motions: `falling`.
+//! Input: meshes, or a generated knot.
+//! Output: a table, JSON, and CSV on demand. Cost and checks: `swept_shell`; motions: `falling`.
 //! Not for: forces.
 //!
-//! The document's scenes have several bodies and a ground; ours has one pair, which is dropped
-//! again and again.
+//! The paper's scenes have several bodies and a ground; ours has one pair, which is dropped again
+//! and again.
 
 use clap::Args;
 
@@ -19,7 +19,7 @@ pub(crate) const NAME: &str = "xu-table4";
 pub(crate) const DESCRIPTION: &str =
     "document 002, Table 4: a shell that falls on its own body, point by point and by spheres";
 
-/// Document 002, Table 4: a shell that falls on its own body, point by point and by spheres
+/// XuCcd2014, Table 4: a shell that falls on its own body, point by point and by spheres
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -27,7 +27,7 @@ Example:
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
-    /// Frames of a millisecond, model by model; the last number is for all that follow
+    /// Frames of a millisecond, model by model; the last number applies to all that follow
     #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_values_t = [2600],
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Vec<u32>,
@@ -49,7 +49,7 @@ const fn paper(
     }
 }
 
-/// Document 002, Table 4.
+/// Table 4 of \[XuCcd2014\].
 const TABLE: Table = Table {
     name: NAME,
     about: "Vertices of a body that falls on its own copy, a frame at a time",

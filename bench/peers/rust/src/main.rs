@@ -1,7 +1,8 @@
-//! Rust peers on the work that `ours prepare` wrote: `touchfield-peers FOLDER PEER TASK`.
+//! Runs Rust peers on the tasks written by `ours prepare`: `touchfield-peers FOLDER PEER TASK`.
 //!
-//! Input: `vertices.f64`, `faces.u32` and the task's points. Output: the task's signed distances as `TASK.PEER.out`, and one line of
-//! JSON with CPU seconds of preparation and queries.
+//! Input: `vertices.f64`, `faces.u32` and the points of the task.
+//! Output: the signed distances as `TASK.PEER.out`, and one line of JSON with CPU seconds of
+//! preparation and queries.
 
 use std::error::Error;
 use std::fs;
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An oriented `TriMesh`: pseudonormals tell the sign.
+/// Answers by parry's oriented `TriMesh`: pseudonormals give the sign.
 macro_rules! parry {
     ($name:ident, $parry:ident, $real:ty) => {
         fn $name(work: &Work) -> Result<Answer, Box<dyn Error>> {
@@ -100,7 +101,8 @@ macro_rules! parry {
 parry!(parry_f32, parry3d, f32);
 parry!(parry_f64, parry3d_f64, f64);
 
-/// Points by its exact search; whole grids by its own propagation, which is approximate.
+/// Answers by mesh_to_sdf: exact search for points, and its own approximate propagation for whole
+/// grids.
 fn mesh_to_sdf(work: &Work) -> Answer {
     use mesh_to_sdf::{
         AccelerationMethod, Grid, SignMethod, Topology, generate_grid_sdf, generate_sdf,
@@ -109,7 +111,7 @@ fn mesh_to_sdf(work: &Work) -> Answer {
     let vertices: Vec<[f32; 3]> = work.vertices.iter().map(single).collect();
     let indices: Vec<u32> = work.faces.concat();
     let topology = || Topology::TriangleList(Some(&indices[..]));
-    // It builds its search structures anew in every call.
+    // It rebuilds its search structures in every call.
     let (distances, query) = match &work.layout {
         None => {
             let points: Vec<[f32; 3]> = work.points.iter().map(single).collect();
@@ -134,7 +136,8 @@ fn mesh_to_sdf(work: &Work) -> Answer {
     }
 }
 
-/// Up to three runs, fewer when they are long; the one that took the least CPU time, and that time.
+/// Runs the work up to three times, fewer when it is long, and returns the result and CPU time of
+/// the fastest run \[s\].
 fn least<R>(mut work: impl FnMut() -> R) -> (R, f64) {
     let mut timed = || {
         let start = ProcessTime::now();

@@ -355,8 +355,8 @@ pub(crate) fn hull(path: &Path, max_memory: u64) -> Result<LoadedShape, Failure>
     })
 }
 
-/// Joins a field with its shell and faces: those of its file, else those of its mesh, else a shell of
-/// the field's own surface.
+/// Joins a field with its shell and faces: from its file, else from its mesh, else a shell of the
+/// field's own surface.
 pub(crate) fn shape_of(
     path: &Path,
     body: &Body,

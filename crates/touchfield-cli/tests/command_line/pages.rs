@@ -1,8 +1,8 @@
 //! What the pages for users show is what the commands do.
 //!
-//! Every line `$ touchfield …` in a `console` block of a page is run, in order, in one folder. The lines
-//! below it must be among those that the command prints, in that order; `…` and blank lines are skipped,
-//! and `(exit code N)` names the code where it is not 0.
+//! Every line `$ touchfield …` in a `console` block of a page is run, in order, in one folder. The
+//! lines below it must be among those that the command prints, in that order. `…` and blank lines
+//! are skipped, and `(exit code N)` names the code where it is not 0.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! How well casts know the time of impact: the table of casts in docs/ACCURACY.md.
+//! Accuracy of the time of impact of casts: the table of casts in docs/ACCURACY.md.
 //!
-//! Input: none; random motions of solids with exact times of impact, from fixed seeds. Output: Markdown.
-//! Cost: a second or two. Not for: bodies without a formula, which `tests/cast_tunnelling.rs` follows in small steps.
+//! Input: none; random motions of solids with exact times of impact, from fixed seeds.
+//! Output: Markdown.
+//! Cost: a second or two.
+//! Not for: bodies without a formula, which `tests/cast_tunnelling.rs` follows in small steps.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,11 +20,11 @@ use crate::random::Random;
 
 type Problem = Box<dyn std::error::Error>;
 
-/// Of each pair and kind of motion.
+/// Motions per pair and kind of motion.
 const MOTIONS: usize = 200;
-/// That is asked for \[m\].
+/// Tolerance of the casts \[m\].
 const TOLERANCE: f32 = 1e-3;
-/// Nodes of the baked box along its longest side.
+/// Nodes along the longest side of the baked box.
 const NODES: u32 = 48;
 
 const PAIRS: [(&str, [usize; 2]); 5] = [
@@ -45,7 +47,7 @@ of a baked box, touches deeper than twice its error.
 |---|---|---|---|---|---|
 ";
 
-/// The section.
+/// Returns the section of docs/ACCURACY.md.
 pub fn section() -> Result<String, Problem> {
     let mut text = INTRODUCTION.to_owned();
     for (name, kinds) in PAIRS {
@@ -54,13 +56,13 @@ pub fn section() -> Result<String, Problem> {
         }
     }
     for moves in [Moves::Straight, Moves::Freely] {
-        // Every case bakes its own.
+        // Every case bakes its own fields.
         text += &row("ball and baked box", [BALL, BOX], moves, MOTIONS / 4, baked)?;
     }
     Ok(text)
 }
 
-/// The bodies of a case, and how wrong their fields may be \[m\].
+/// The bodies of a case, and the error bound of their fields \[m\].
 type Bodies = ([Shape; 2], f64);
 
 fn closed(case: &Case) -> Result<Bodies, Problem> {
@@ -127,9 +129,9 @@ fn row(
 
 #[derive(Default)]
 struct Worst {
-    /// \[m\]
+    /// Largest true separation at the reported time \[m\].
     at_time: f64,
-    /// \[m\]
+    /// Largest true separation at the lower bound \[m\].
     at_lower: f64,
     broken: usize,
     missed: usize,

@@ -1,7 +1,10 @@
-//! How far the deepest contact of every method is from the textbook's: the last table of docs/ACCURACY.md.
+//! Error of the deepest contact of every method against the closed form: the table of contacts in
+//! docs/ACCURACY.md.
 //!
-//! Input: none; a ball against every solid with a closed form, in random poses from fixed seeds. Output: Markdown.
-//! Cost: seconds. Not for: pairs without a closed form; the methods' own tests search those in `f64`.
+//! Input: none; a ball against every solid with a closed form, in random poses from fixed seeds.
+//! Output: Markdown.
+//! Cost: seconds.
+//! Not for: pairs without a closed form, which the tests of the methods search in `f64`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -21,16 +24,16 @@ use crate::random::Random;
 
 type Problem = Box<dyn std::error::Error>;
 
-/// Of the ball, A \[m\].
+/// Radius of the ball, A \[m\].
 const RADIUS: f64 = 0.5;
-/// Poses of each pair.
+/// Number of poses per pair.
 const POSES: usize = 100;
-/// Separations that are tried \[m\].
+/// Separations to test \[m\].
 const SEPARATIONS: [f64; 2] = [-0.15, 0.1];
 /// Points of the ball's shell.
 const POINTS: u32 = 20_000;
 
-/// The section.
+/// Returns the section of docs/ACCURACY.md.
 pub fn section() -> Result<String, Problem> {
     let (rows, covering_radius) = measured()?;
     let covering = format!("{:.1} mm", 1e3 * covering_radius);
@@ -63,16 +66,17 @@ a tolerance is reached. At an edge of the box either face may give the normal: t
 found, of those with contact or less than 0.1 m apart.
 ";
 
-/// Of one pair and method.
+/// Result of one pair and method.
 struct Row {
     pair: &'static str,
     method: &'static str,
-    /// Separation, depth, normal, point; none where no pose had one.
+    /// Worst errors of separation, depth, normal and point; `None` where no pose had such a
+    /// contact.
     worst: [Option<f64>; 4],
     missed: usize,
 }
 
-/// And the covering radius of the ball's shell \[m\].
+/// Returns the measured rows and the covering radius of the ball's shell \[m\].
 fn measured() -> Result<(Vec<Row>, f32), Problem> {
     let field = Sphere::new(RADIUS as f32)?;
     let settings = ShellSettings {
@@ -147,12 +151,12 @@ impl Row {
     }
 }
 
-/// Poses with a contact that a formula gives.
+/// Returns poses with a contact that has a closed form.
 fn cases(solid: Solid) -> Result<Vec<(Place, BallContact)>, Problem> {
     let mut random = Random::new(31);
     let ball = Solid::Ball { radius: RADIUS };
     let [deep, apart] = SEPARATIONS;
-    // One in five or so has a contact of that kind.
+    // About one pose in five has such a contact.
     let places = (0..1000 * POSES).map(|_| Place::random(ball, solid, &mut random));
     let contacts = places.filter_map(|place| {
         let contact = ball_contact(RADIUS, solid, place)?;

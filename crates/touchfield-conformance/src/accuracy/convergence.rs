@@ -1,10 +1,14 @@
-//! How the error of a field falls with the size of its cells, and with its memory: figures, a section of docs/ACCURACY.md, a plot.
+//! Convergence of the error of a field over its cell size and its memory: figures, a section of
+//! docs/ACCURACY.md, a plot.
 //!
-//! Input: shapes in closed form, or a mesh. Output: the largest and the mean error for each way to store it and each size.
-//! Cost: a second for the closed forms; minutes for a mesh of 256 nodes. Not for: promises (`accuracy`).
+//! Input: shapes in closed form, or a mesh.
+//! Output: the largest and the mean error for each representation and size.
+//! Cost: a second for the closed forms; minutes for a mesh of 256 nodes.
+//! Not for: promised bounds (`accuracy`).
 //!
-//! Errors are measured within a cell of the surface, which is away from the medial axis of the closed forms. Those are stored
-//! straight from their formula, sparse fields too, so that no mesh stands between them and the truth.
+//! Errors are measured within a cell of the surface, which is away from the medial axis of the
+//! closed forms. Fields of closed forms, sparse ones too, are stored directly from their formula,
+//! so that no mesh adds error.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -22,7 +26,7 @@ use crate::plot::{Panel, Series, svg};
 use crate::random::Random;
 use crate::representations::Representation;
 
-/// What is compared, in the order of the plot.
+/// Representations to compare, in the order of the plot.
 pub const KINDS: [Representation; 5] = [
     Representation::Dense,
     Representation::Taylor,
@@ -31,28 +35,28 @@ pub const KINDS: [Representation; 5] = [
     Representation::Band(Bits::ThirtyTwo),
 ];
 
-/// Cells along a side of the grids around closed forms; blocks have eight.
+/// Cells along a side of the grids around closed forms; multiples of eight, the size of a block.
 pub const CELLS: [u32; 7] = [16, 24, 32, 48, 64, 96, 128];
 
 /// Half the side of the grids around closed forms \[m\].
 const REACH: f64 = 1.6;
-/// Points for each field.
+/// Random points per field.
 const POINTS: usize = 10_000;
-/// How far from the surface they are, at most \[cells\].
+/// Greatest distance of the points from the surface \[cells\].
 const NEAR: f64 = 1.0;
 
-/// A shape about the origin.
+/// A shape about the origin, in closed form.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// For tables.
+    /// Name in tables.
     pub name: &'static str,
-    /// Signed \[m\].
+    /// Signed distance \[m\].
     pub distance: fn(DVec3) -> f64,
-    /// Unit.
+    /// Unit gradient.
     pub gradient: fn(DVec3) -> DVec3,
 }
 
-/// A ball of 1 m radius, and a ring about the z axis of radii 1 m and 0.4 m.
+/// A ball of 1 m radius, and a torus around the z axis with radii of 1 m and 0.4 m.
 pub const SHAPES: [Shape; 2] = [
     Shape {
         name: "sphere",
@@ -69,28 +73,28 @@ pub const SHAPES: [Shape; 2] = [
     },
 ];
 
-/// What was measured of one field.
+/// Measurements of one field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Of the finest cells \[m\].
+    /// Size of the finest cells \[m\].
     pub cell_size: f64,
-    /// What the field keeps.
+    /// Memory of the field \[bytes\].
     pub bytes: usize,
-    /// \[m\]
+    /// Largest error \[m\].
     pub largest_error: f64,
-    /// \[m\]
+    /// Mean error \[m\].
     pub mean_error: f64,
 }
 
-/// A way to store a field, from coarse to fine.
+/// Measurements of one representation, from coarse to fine.
 pub struct Curve {
-    /// Which.
+    /// The representation.
     pub kind: Representation,
-    /// One for each size.
+    /// One measurement per size.
     pub measured: Vec<Measured>,
 }
 
-/// Of a closed form.
+/// Measures all representations of a closed form.
 pub fn of_shape(shape: Shape, cells: &[u32]) -> Result<Vec<Curve>, Box<dyn Error>> {
     let measured = |kind: Representation| {
         let sizes = cells.iter().map(|&cells| measure_shape(shape, kind, cells));
@@ -103,7 +107,8 @@ pub fn of_shape(shape: Shape, cells: &[u32]) -> Result<Vec<Curve>, Box<dyn Error
     KINDS.into_iter().map(curve).collect()
 }
 
-/// One way to store a closed form in so many cells along a side: a multiple of eight.
+/// Measures one representation of a closed form with `cells` cells along a side, a multiple of
+/// eight.
 pub fn measure_shape(
     shape: Shape,
     kind: Representation,
@@ -131,7 +136,7 @@ pub fn measure_shape(
     let mut random = Random::new(5);
     let cell_size = f64::from(layout.cell_size);
     let place = |random: &mut Random| {
-        // Down to the surface from anywhere, then up or down again.
+        // Project a random point to the surface, then move it up or down.
         let point = random.in_box(DVec3::splat(-REACH), DVec3::splat(REACH));
         let normal = (shape.gradient)(point);
         let on = point - (shape.distance)(point) * normal;
@@ -142,7 +147,8 @@ pub fn measure_shape(
     Ok(measure(&*field, bytes, cell_size, &points, truths))
 }
 
-/// Of a mesh with so many nodes along its longest side, against its exact distance.
+/// Measures all representations of a mesh with the given nodes along its longest side, against its
+/// exact distance.
 pub fn of_mesh(mesh: &TriangleMesh, nodes: &[u32]) -> Result<Vec<Curve>, Box<dyn Error>> {
     let curve = |kind: Representation| -> Result<Curve, Box<dyn Error>> {
         let sizes = nodes.iter().map(|&nodes| of_mesh_as(mesh, kind, nodes));
@@ -152,7 +158,7 @@ pub fn of_mesh(mesh: &TriangleMesh, nodes: &[u32]) -> Result<Vec<Curve>, Box<dyn
     KINDS.into_iter().map(curve).collect()
 }
 
-/// One way to store a mesh.
+/// Measures one representation of a mesh.
 pub fn of_mesh_as(
     mesh: &TriangleMesh,
     kind: Representation,
@@ -202,7 +208,7 @@ fn measure(
     }
 }
 
-/// How fast `error` falls from one size to another: its power of the cell size.
+/// Returns the order of convergence between two sizes: `error` as a power of the cell size.
 pub fn slope(coarse: &Measured, fine: &Measured, error: impl Fn(&Measured) -> f64) -> f64 {
     (error(coarse) / error(fine)).ln() / (coarse.cell_size / fine.cell_size).ln()
 }
@@ -215,7 +221,8 @@ fn layout(cells: u32) -> GridLayout {
     }
 }
 
-/// What is said of the error of cells of this size, and is true of each kind; nothing here depends on it \[m\].
+/// Returns an error bound that is valid for every representation at this cell size \[m\]. No
+/// measurement depends on it.
 fn declared(cell_size: f32) -> f32 {
     2.0 * cell_size
 }
@@ -241,7 +248,7 @@ fn taylor(shape: Shape, layout: GridLayout) -> Result<TaylorGrid, Box<dyn Error>
     Ok(grid)
 }
 
-/// Blocks of 8³ cells wherever points are measured, and coarse cells elsewhere.
+/// Builds blocks of 8³ cells wherever points are measured, and coarse cells elsewhere.
 fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Box<dyn Error>> {
     const SIDE: u32 = 8;
     let coarse = GridLayout {
@@ -254,6 +261,7 @@ fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Bo
     let near = half_diagonal + 3.0 * NEAR * f64::from(fine.cell_size);
     let (mut cells, mut blocks, mut all) = (Vec::new(), Vec::new(), Vec::new());
     let mut stored: Vec<f64> = Vec::new();
+    // Coarse cells that may be near the surface become blocks.
     for cell in nodes(coarse.cells()) {
         if at(SIDE * cell + SIDE / 2).abs() > near {
             cells.push(PLAIN);
@@ -263,6 +271,7 @@ fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Bo
         let values: Vec<f64> = nodes(UVec3::splat(SIDE + 1))
             .map(|node| at(SIDE * cell + node))
             .collect();
+        // Quantise the values of the block over their own range.
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min) as f32;
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let steps = match bits {
@@ -306,7 +315,7 @@ fn sparse(shape: Shape, fine: GridLayout, bits: Bits) -> Result<SparseBlocks, Bo
     Ok(SparseBlocks::new(coarse, parts)?)
 }
 
-/// All places below `size`, x fastest.
+/// Returns all places below `size`, with x fastest.
 fn nodes(size: UVec3) -> impl Iterator<Item = UVec3> {
     (0..size.z).flat_map(move |z| {
         (0..size.y).flat_map(move |y| (0..size.x).map(move |x| UVec3::new(x, y, z)))
@@ -329,7 +338,7 @@ const EQUAL_MEMORY: &str = "
 At the same memory a dense grid has 1.26 times as many nodes along a side as a Taylor grid:
 ";
 
-/// What docs/ACCURACY.md says about it.
+/// Returns the section of docs/ACCURACY.md.
 pub fn section() -> Result<String, Box<dyn Error>> {
     let mut text = String::from(SECTION);
     text += "\n| field | shape | largest error [m], 32 cells | largest error [m], 64 cells | slope of the largest error | slope of the mean error |\n|---|---|---|---|---|---|\n";
@@ -370,7 +379,8 @@ pub fn section() -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// A Taylor grid of so many cells along a side, and the smallest dense grid that takes no less memory.
+/// Measures a Taylor grid with `cells` cells along a side, and the smallest dense grid that takes
+/// no less memory.
 pub fn at_equal_memory(shape: Shape, cells: u32) -> Result<[Measured; 2], Box<dyn Error>> {
     let taylor = measure_shape(shape, Representation::Taylor, cells)?;
     let nodes = (taylor.bytes as f64 / 4.0).cbrt().ceil() as u32;
@@ -378,7 +388,8 @@ pub fn at_equal_memory(shape: Shape, cells: u32) -> Result<[Measured; 2], Box<dy
     Ok([taylor, dense])
 }
 
-/// The plot: error over cell size above error over memory, a column for each shape and, if given, a mesh.
+/// Plots error over cell size above error over memory, one column per shape, and one for the mesh
+/// if given.
 pub fn picture(mesh: Option<(&str, &TriangleMesh)>) -> Result<String, Box<dyn Error>> {
     let mut columns = Vec::new();
     for shape in SHAPES {

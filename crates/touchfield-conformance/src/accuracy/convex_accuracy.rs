@@ -1,7 +1,10 @@
-//! How far distances and depths of convex bodies are from the truth: the last table of docs/ACCURACY.md.
+//! Error of distances and depths of convex bodies against the truth: the table of convex bodies in
+//! docs/ACCURACY.md.
 //!
-//! Input: none; random hostile pairs from fixed seeds. Output: Markdown. Cost: seconds.
-//! Not for: proving anything; `tests/convex.rs` does that, on many more.
+//! Input: none; random hostile pairs from fixed seeds.
+//! Output: Markdown.
+//! Cost: seconds.
+//! Not for: testing, which `tests/convex.rs` does with many more pairs.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use crate::convex_random::{Hostile, KINDS, Kind, PLACEMENTS, Scale, place, posed
 use crate::convex_truth::{Core, body_pair};
 use crate::random::Random;
 
-/// Pairs of each row.
+/// Number of pairs per row.
 const PAIRS: usize = 3000;
 
 const INTRODUCTION: &str = "
@@ -25,7 +28,7 @@ Random bodies, 3,000 pairs a row, random, along the axes, in place, touching, ne
 10⁵ m from its origin a body's own coordinates are 4 mm apart, which is in the truth, too.
 ";
 
-/// The library's body of the same numbers.
+/// Returns the library's body with the same numbers.
 pub fn convex(body: &Hostile) -> Convex {
     let rounding = body.body.rounding as f32;
     let made = match (&body.body.core, body.kind) {
@@ -59,7 +62,7 @@ pub fn convex(body: &Hostile) -> Convex {
     made.expect("sizes are finite and positive")
 }
 
-/// Worst of a row.
+/// Worst errors of a row.
 #[derive(Debug, Default)]
 struct Worst {
     distance: f64,
@@ -68,14 +71,16 @@ struct Worst {
     given_up: usize,
 }
 
-/// What is promised, as a share of the bodies' size or distance: of GJK and EPA what they search to.
+/// Promised error of GJK and EPA, as a share of the bodies' size or distance: their search
+/// tolerance.
 const SEARCHED: f64 = 1e-6;
-/// Of V-Clip, which ends with features: rounding, of normals between nearly parallel edges too.
+/// Promised error of V-Clip, which ends with features: only rounding, which includes that of
+/// normals between nearly parallel edges.
 const CLIPPED: f64 = 1e-8;
-/// V-Clip may give up on so many pairs of a row.
+/// Number of pairs of a row that V-Clip may give up on.
 const GIVEN_UP: usize = PAIRS / 1000;
 
-/// The section; an error if a promise is broken.
+/// Returns the section of docs/ACCURACY.md, or an error if a promise is broken.
 pub fn section() -> Result<String, Box<dyn std::error::Error>> {
     let mut text = INTRODUCTION.to_owned();
     text += "\n| model | size and place | GJK distance | EPA depth | V-Clip distance |\n|---|---|---|---|---|\n";

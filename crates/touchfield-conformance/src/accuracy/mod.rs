@@ -1,7 +1,10 @@
-//! What every kind of field promises and the worst that was measured: the tables of docs/ACCURACY.md.
+//! The promised error of every kind of field and the worst error measured: the tables of
+//! docs/ACCURACY.md.
 //!
-//! Input: none; shapes about a metre in size, fixed seeds. Output: Markdown, or the first promise that was broken.
-//! Cost: seconds. Not for: the edge cases; `tests/fields/` tries sizes from a micrometre up, flat and empty solids.
+//! Input: none; shapes about a metre in size, fixed seeds.
+//! Output: Markdown, or the first broken promise.
+//! Cost: seconds.
+//! Not for: edge cases; `tests/fields/` covers sizes from a micrometre up, flat and empty solids.
 
 pub mod cast_accuracy;
 pub mod contact_accuracy;
@@ -27,9 +30,9 @@ use crate::mesh_truth::{MeshTruth, in_parallel};
 use crate::random::Random;
 use crate::representations::{self, Representation};
 
-/// Random points for each field, besides those at kinks and extremes.
+/// Random points per field, in addition to those at kinks and extremes.
 const POINTS: usize = 4000;
-/// Random points for each grid; each is measured against all triangles.
+/// Random points per grid; each is measured against all triangles.
 const GRID_POINTS: usize = 4000;
 /// Nodes along the longest side of the grids.
 const RESOLUTIONS: [u32; 2] = [24, 48];
@@ -39,12 +42,12 @@ type Truth = Box<dyn Fn(DVec3) -> f64>;
 /// Checks one field against its truth and keeps the report.
 type Add<'a> = dyn FnMut(&str, &dyn Field, Truth) -> Result<(), Problem> + 'a;
 
-/// The whole document.
+/// Returns the whole document.
 pub fn document() -> Result<String, Problem> {
     let mut text = String::from(INTRODUCTION);
     text += "\n| field | meaning | promised [m] | worst error [m] | shortfall [m] |\n|---|---|---|---|---|\n";
     for report in analytic()? {
-        // Two digits say all there is to say about rounding.
+        // Two digits are enough for rounding errors.
         writeln!(
             text,
             "| {} | {} | {:.1e} | {:.1e} | {} |",
@@ -125,7 +128,7 @@ cell, and measured as above. Cells are those of the dense grid; each figure is t
 A band promises for its coarse cells, eight times as large, and is finer only near the surface.
 ";
 
-/// A point away from the axis and a height, as profiles of turned bodies are drawn.
+/// Returns a point of a profile: distance from the axis, and height.
 fn at(radius: f64, height: f64) -> DVec2 {
     DVec2::new(radius, height)
 }
@@ -148,7 +151,8 @@ fn turned_polygon(corners: &[(f64, f64)]) -> Truth {
     Box::new(closed_forms::revolved_polygon(corners))
 }
 
-/// Every analytic field. Sizes are sums of powers of two, so that `f32` and `f64` mean the same shape.
+/// Checks every analytic field. Sizes are sums of powers of two, so that `f32` and `f64` describe
+/// the same shape.
 fn analytic() -> Result<Vec<FieldReport>, Problem> {
     let mut reports = Vec::new();
     let mut add = |name: &str, field: &dyn Field, truth: Truth| -> Result<(), Problem> {
@@ -241,7 +245,8 @@ fn analytic() -> Result<Vec<FieldReport>, Problem> {
     Ok(reports)
 }
 
-/// What operations leave of distances: two unit balls about z = ±½, a cylinder grown, a ball made hollow.
+/// Checks operations whose result is a bound: two unit balls at z = ±½, a cylinder grown, a ball
+/// made hollow.
 fn bounds_of(add: &mut Add<'_>, cylinder: Cylinder) -> Result<(), Problem> {
     let ball =
         |z: f32| Transformed::new(Sphere::new(1.0)?, Pose::from_translation(z * Vec3::Z), 1.0);
@@ -301,7 +306,7 @@ fn bounds_of(add: &mut Add<'_>, cylinder: Cylinder) -> Result<(), Problem> {
     )
 }
 
-/// What was measured of one baked grid.
+/// Measurements of one baked grid.
 struct GridRow {
     name: &'static str,
     faces: usize,
@@ -313,13 +318,13 @@ struct GridRow {
 /// The largest errors found.
 #[derive(Clone, Copy, Default)]
 struct Worst {
-    /// Anywhere in the grid \[m\].
+    /// Largest error anywhere in the grid \[m\].
     anywhere: f64,
-    /// Within one cell of the surface \[m\].
+    /// Largest error within one cell of the surface \[m\].
     near_surface: f64,
 }
 
-/// Baked models of up to a few thousand faces.
+/// Bakes and measures models of up to a few thousand faces.
 fn grids() -> Result<Vec<GridRow>, Problem> {
     let tetrahedron = TriangleMesh {
         vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z],
@@ -368,7 +373,8 @@ fn grids() -> Result<Vec<GridRow>, Problem> {
     Ok(rows)
 }
 
-/// The field against all triangles in `f64`: in it, at its surface, and around it, where it must not say more than the distance.
+/// Measures the field against all triangles in `f64`: inside the grid, near its surface, and around
+/// the grid, where values must not exceed the distance.
 fn measure(
     name: &str,
     mesh: &TriangleMesh,
@@ -420,7 +426,7 @@ fn measure(
     Ok(worst)
 }
 
-/// One way to store a field, over all shapes; lengths in cells.
+/// One representation, over all shapes; lengths in cells.
 struct RepresentationRow {
     name: String,
     promised: f64,
@@ -428,7 +434,7 @@ struct RepresentationRow {
     bytes: usize,
 }
 
-/// Nodes along the longest side of what is stored in every way.
+/// Nodes along the longest side of the models stored in every representation.
 const REPRESENTATION_NODES: u32 = 40;
 
 fn representations() -> Result<Vec<RepresentationRow>, Problem> {

@@ -1,43 +1,45 @@
-//! Curves over logarithmic axes, as SVG.
+//! Plots curves over logarithmic axes as SVG.
 //!
-//! Input: panels of named curves, in rows. Output: one SVG document, the same bytes for the same numbers.
-//! Not for: anything but positive numbers; others are left out.
+//! Input: panels of named curves, in rows.
+//! Output: one SVG document, the same bytes for the same numbers.
+//! Not for: numbers that are not positive, which are left out.
 
 use std::fmt::Write;
 
 /// Points joined by a line.
 pub struct Series {
-    /// For the legend; curves of one name have one colour.
+    /// Name in the legend; curves with the same name have the same colour.
     pub name: String,
-    /// In the order in which they are joined; positive.
+    /// Points in the order in which they are joined; positive.
     pub points: Vec<[f64; 2]>,
 }
 
 /// Curves over one pair of axes.
 pub struct Panel {
-    /// Above it.
+    /// Title above the panel.
     pub title: String,
-    /// With its unit.
+    /// Label of the x axis, with its unit.
     pub x: String,
-    /// With its unit.
+    /// Label of the y axis, with its unit.
     pub y: String,
-    /// What it shows.
+    /// Curves of the panel.
     pub series: Vec<Series>,
-    /// A slope to compare with, drawn as a dashed line.
+    /// Reference slope, drawn as a dashed line.
     pub slope: Option<f64>,
 }
 
-/// Colours that are told apart also by those who see few [Okabe2008].
+/// Colours that remain distinct for colour-blind readers \[Okabe2008\].
 const COLOURS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#000000",
 ];
-/// Of the first curve, and how much thinner each next one is: curves on top of each other stay visible.
+/// Line width of the first curve, and the decrease per curve: curves on top of each other stay
+/// visible.
 const WIDTHS: [f64; 2] = [5.0, 0.8];
 const PANEL: [f64; 2] = [300.0, 250.0];
 const MARGIN: [f64; 2] = [64.0, 46.0];
 const LEGEND: f64 = 34.0;
 
-/// All rows of panels, below a legend.
+/// Draws all rows of panels, below a legend.
 pub fn svg(rows: &[Vec<Panel>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let [width, height] = [
@@ -76,7 +78,7 @@ pub fn svg(rows: &[Vec<Panel>]) -> String {
     out
 }
 
-/// From the logarithm of a number to its place.
+/// Maps the logarithm of a number to a position.
 struct Axis {
     low: f64,
     high: f64,
@@ -85,7 +87,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Holds all numbers, with a little room.
+    /// Returns an axis that holds all numbers, with a margin.
     fn over(numbers: impl Iterator<Item = f64>, start: f64, length: f64) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for number in numbers.filter(|&number| number > 0.0) {
@@ -108,7 +110,8 @@ impl Axis {
         self.start + self.length * (number.log10() - self.low) / (self.high - self.low)
     }
 
-    /// Whole decades, and 2 and 5 where there are few; whether to write them.
+    /// Returns ticks at whole decades, and at 2 and 5 where there are few; with whether to label
+    /// them.
     fn ticks(&self) -> Vec<(f64, bool)> {
         let mut ticks = Vec::new();
         let few = self.high - self.low < 2.2;
@@ -132,6 +135,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
     let bottom = top + height;
     let x = Axis::over(all().map(|p| p[0]), left, width);
     let y = Axis::over(all().map(|p| p[1]), bottom, -height);
+    // Title and axis labels.
     text(out, [left + 0.5 * width, top - 8.0], "middle", &panel.title);
     text(out, [left + 0.5 * width, bottom + 34.0], "middle", &panel.x);
     let (label_x, label_y) = (left - 46.0, top + 0.5 * height);
@@ -141,6 +145,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
          transform=\"rotate(-90 {label_x:.1} {label_y:.1})\">{}</text>",
         panel.y
     );
+    // Grid lines and tick labels.
     for (number, written) in x.ticks() {
         let at = x.at(number);
         let shade = if written { "#cccccc" } else { "#eeeeee" };
@@ -162,7 +167,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
         "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#444444\"/>"
     );
     if let Some(slope) = panel.slope {
-        // From the lower left corner, as far as it stays inside.
+        // From the lower left corner, as far as the line stays inside.
         let decades = (x.high - x.low).min((y.high - y.low) / slope);
         let start = [10f64.powf(x.low), 10f64.powf(y.low)];
         let end = [
@@ -176,6 +181,7 @@ fn draw(out: &mut String, panel: &Panel, [left, top]: [f64; 2], names: &[&str]) 
         let name = format!("slope {slope}");
         text(out, [at + 10.0, above + 10.0], "start", &name);
     }
+    // Curves with their points; numbers that are not positive are left out.
     for series in &panel.series {
         let index = names.iter().position(|name| *name == series.name);
         let index = index.unwrap_or(0);
@@ -229,7 +235,7 @@ fn text(out: &mut String, [x, y]: [f64; 2], anchor: &str, content: &str) {
     );
 }
 
-/// `0.05`, `20`; powers of ten from far away.
+/// Formats a number like `0.05` or `20`; very large and small ones as powers of ten.
 fn label(number: f64) -> String {
     if (0.009..9999.0).contains(&number) {
         format!("{}", (number * 1e4).round() / 1e4)

@@ -1,6 +1,8 @@
-//! Boxes that slow, hybrid and fast subdivision look at, over the depth.
+//! Counts the boxes visited by slow, hybrid and fast subdivision, over the depth.
 //!
-//! Input: nothing. Output: counts for a few scenes, and docs/images/subdivision.svg. Cost: seconds.
+//! Input: nothing.
+//! Output: counts for a few scenes, and docs/images/subdivision.svg.
+//! Cost: seconds.
 
 use glam::{Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, Sphere};
@@ -14,15 +16,15 @@ use crate::plot::{self, Panel, Series};
 
 /// Counts of one scene.
 pub struct Scene {
-    /// Of the scene.
+    /// Name of the scene.
     pub name: &'static str,
-    /// Slow, hybrid, fast; each over depths from 0.
+    /// Counts of slow, hybrid and fast subdivision; each over depths from 0.
     pub boxes: [Vec<u64>; 3],
 }
 
 const DEPTHS: u32 = 8;
 
-/// Deep overlap, faces that meet, and balls that touch.
+/// Measures deep overlap, faces that meet, and balls that touch.
 pub fn measured() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
     let cube = Shape::new(Cuboid::new(Vec3::ONE)?);
     let ball = Shape::new(Sphere::new(1.0)?);
@@ -77,12 +79,12 @@ pub fn measured() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
     Ok(measured)
 }
 
-/// The picture.
+/// Draws the picture.
 pub fn picture() -> Result<String, Box<dyn std::error::Error>> {
     let panels = measured()?.into_iter().map(|scene| {
         let curve = |name: &str, counts: &[u64]| Series {
             name: name.to_owned(),
-            // Boxes a side: a logarithmic axis on which 8ᵏ is a line of slope 3.
+            // The x axis is boxes per side, so that on logarithmic axes 8ᵏ is a line of slope 3.
             points: (counts.iter().enumerate())
                 .map(|(depth, &count)| [f64::from(1u32 << depth), count as f64])
                 .collect(),

@@ -1,11 +1,15 @@
-//! What a set of contacts can no longer resist when some are dropped; and naive ways to drop them.
+//! The resistance that a set of contacts loses when some are dropped; and naive ways to drop them.
 //!
-//! Input: contacts, indices of those kept. Output: shares of the support that is lost, between 0 and 1.
-//! Cost: all contacts against thousands of directions, in `f64`. Not for: choosing; the directions are others than the library's.
+//! Input: contacts, and indices of those kept.
+//! Output: shares of the support that is lost, between 0 and 1.
+//! Cost: all contacts against thousands of directions, in `f64`.
+//! Not for: choosing contacts; the directions differ from the library's.
 //!
-//! A contact pushes with at most a unit force, along its normal or within its friction cone. Against a motion with velocity v and
-//! angular velocity ω it does so with the power f·(v + ω × p), at most n·v_p + μ |v_p − (n·v_p) n|. The most that one of the set can do,
-//! and not less than 0, is the support h(u) of the wrenches that it resists. Lengths are in units of the patch, from its mean to its farthest point.
+//! A contact pushes with at most a unit force, along its normal or within its friction cone.
+//! Against a motion with velocity v and angular velocity ω it does so with the power f·(v + ω × p),
+//! at most n·v_p + μ |v_p − (n·v_p) n|. The greatest power of any contact of the set, but at least
+//! 0, is the support h(u) of the wrenches that it resists. Lengths are in units of the patch, from
+//! its mean to its farthest point.
 
 use glam::DVec3;
 use touchfield::contact::Contact;
@@ -16,30 +20,30 @@ use crate::patches::{Kind, patch};
 use crate::plot::{self, Panel, Series};
 use crate::random::Random;
 
-/// What is lost, as shares of the support of all contacts.
+/// Lost support, as shares of the support of all contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
     /// Sum of the loss over the sum of the support, over all directions.
     pub mean: f64,
     /// Largest loss over the largest support.
     pub worst: f64,
-    /// Share of the motions that all contacts together resist, and those kept do not.
+    /// Share of the motions that all contacts together resist, but those kept do not.
     pub cone: f64,
 }
 
-/// Directions to judge by.
+/// Random directions of motion to judge by.
 pub struct Judge {
     directions: Vec<(DVec3, DVec3)>,
     friction: f64,
 }
 
 impl Judge {
-    /// With so many random unit motions, and a coefficient of friction.
+    /// Returns a judge with `count` random unit motions, and a coefficient of friction.
     pub fn new(count: usize, friction: f64, seed: u64) -> Judge {
         let mut random = Random::new(seed);
         let mut directions = Vec::with_capacity(count);
         while directions.len() < count {
-            // Uniform in the ball of six dimensions, then out to its surface.
+            // Uniform in the ball of six dimensions, then projected to its surface.
             let low = DVec3::splat(-1.0);
             let (velocity, turn) = (random.in_box(low, -low), random.in_box(low, -low));
             let squared = velocity.length_squared() + turn.length_squared();
@@ -54,7 +58,7 @@ impl Judge {
         }
     }
 
-    /// The power of every contact against every direction, contact by contact.
+    /// Computes the power of every contact against every direction, contact by contact.
     pub fn powers(&self, contacts: &[Contact]) -> Powers {
         let points = || contacts.iter().map(|contact| contact.point.as_dvec3());
         let center = points().sum::<DVec3>() / contacts.len() as f64;
@@ -82,7 +86,7 @@ impl Judge {
     }
 }
 
-/// What each contact of a patch does against each direction.
+/// Power of each contact of a patch against each direction.
 pub struct Powers {
     of_contacts: Vec<Vec<f64>>,
     support: Vec<f64>,
@@ -99,7 +103,7 @@ fn support(of_contacts: &[Vec<f64>], kept: &[u32], directions: usize) -> Vec<f64
 }
 
 impl Powers {
-    /// What keeping these loses.
+    /// Returns the loss when only these contacts are kept.
     pub fn loss(&self, kept: &[u32]) -> Loss {
         let some = support(&self.of_contacts, kept, self.support.len());
         let mut loss = Loss::default();
@@ -124,17 +128,17 @@ impl Powers {
 /// Ways to keep few contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The library's, without a limit per normal.
+    /// The library's reduction, without a limit per normal.
     Wrench,
-    /// The same, also without the deepest.
+    /// The library's reduction without a limit per normal, and without always keeping the deepest.
     WrenchAlone,
-    /// The library's, at most four of one normal.
+    /// The library's reduction, with at most four contacts per normal.
     WrenchFourPerNormal,
-    /// The deepest.
+    /// The deepest contacts.
     Deepest,
-    /// Farthest points, from the deepest on.
+    /// Farthest points, starting from the deepest.
     WidestFromDeepest,
-    /// Farthest points, from the one farthest from the mean on.
+    /// Farthest points, starting from the one farthest from the mean.
     Widest,
 }
 
@@ -149,7 +153,7 @@ impl Way {
         Way::Widest,
     ];
 
-    /// For legends.
+    /// Returns the name in legends.
     pub fn name(self) -> &'static str {
         match self {
             Way::Wrench => "wrench support",
@@ -161,7 +165,7 @@ impl Way {
         }
     }
 
-    /// Indices of at most `count` contacts; `contacts` come deepest first.
+    /// Returns the indices of at most `count` contacts. `contacts` are sorted deepest first.
     pub fn keep(self, contacts: &[Contact], count: usize) -> Vec<u32> {
         match self {
             Way::Wrench | Way::WrenchAlone | Way::WrenchFourPerNormal => {
@@ -173,7 +177,7 @@ impl Way {
                         usize::MAX
                     },
                     keep_deepest: self != Way::WrenchAlone,
-                    // Patches come in all sizes, and so does their slop.
+                    // Patches come in all sizes, so no slop fits all of them.
                     tolerance: Tolerance { slop: 0.0 },
                     ..ReduceSettings::default()
                 };
@@ -203,7 +207,7 @@ impl Way {
     }
 }
 
-/// Each the farthest from all before it [Gonzalez1985].
+/// Returns points each of which is the farthest from all before it \[Gonzalez1985\].
 fn farthest_points(contacts: &[Contact], first: usize, count: usize) -> Vec<u32> {
     let mut kept = vec![first as u32];
     let point = |i: usize| contacts[i].point.as_dvec3();
@@ -221,18 +225,18 @@ fn farthest_points(contacts: &[Contact], first: usize, count: usize) -> Vec<u32>
     kept
 }
 
-/// Numbers of contacts kept that are compared.
+/// Numbers of kept contacts to compare.
 pub const NUMBERS: [usize; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20];
 
 /// Losses of all ways on many patches: `[kind][way][number]`, means over the patches.
 pub struct Comparison {
-    /// Mean over the patches.
+    /// Mean losses over the patches: `[kind][way][number]`.
     pub losses: Vec<Vec<Vec<Loss>>>,
-    /// Patches in all.
+    /// Total number of patches.
     pub patches: usize,
 }
 
-/// Compares all ways on so many random patches, a third of each kind.
+/// Compares all ways on `patches` random patches, a third of each kind.
 pub fn compare(patches: usize, friction: f64) -> Comparison {
     let judge = Judge::new(512, friction, 99);
     let mut losses = vec![vec![vec![Loss::default(); NUMBERS.len()]; Way::ALL.len()]; 3];
@@ -262,7 +266,7 @@ pub fn compare(patches: usize, friction: f64) -> Comparison {
     Comparison { losses, patches }
 }
 
-/// docs/images/manifold.svg: loss over the number kept, without and with friction.
+/// Draws docs/images/manifold.svg: loss over the number kept, without and with friction.
 pub fn picture(patches: usize) -> String {
     let rows: Vec<Vec<Panel>> = [0.0, 0.5]
         .iter()

@@ -1,6 +1,7 @@
-//! Random pairs of simple bodies that move, for casts.
+//! Random pairs of simple moving bodies, for casts.
 //!
-//! Input: two kinds of solids, random numbers. Output: bodies, motions and what is asked, as the library and the truth in `f64` take them.
+//! Input: two kinds of solids, random numbers.
+//! Output: bodies, motions and cast settings, both for the library and for the truth in `f64`.
 //! Not for: meshes.
 
 use glam::{DVec3, Quat};
@@ -11,41 +12,41 @@ use crate::cast_truth::{Moving, Path};
 use crate::contact_truth::Solid;
 use crate::random::Random;
 
-/// A ball, as [`Solid::random`] counts kinds.
+/// Kind index of a ball in [`Solid::random`].
 pub const BALL: usize = 0;
-/// A box.
+/// Kind index of a box.
 pub const BOX: usize = 1;
-/// A capsule.
+/// Kind index of a capsule.
 pub const CAPSULE: usize = 2;
-/// A torus.
+/// Kind index of a torus.
 pub const RING: usize = 3;
-/// A half-space.
+/// Kind index of a half-space.
 pub const GROUND: usize = 4;
 
-/// What moves in a case.
+/// How the bodies of a case move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Moves {
-    /// B goes straight.
+    /// B moves in a straight line.
     Straight,
-    /// Both go, turn, and turn about points that are not their middles.
+    /// Both move and rotate, about points other than their centres.
     Freely,
 }
 
-/// Two bodies and how they move.
+/// Two bodies and their motions.
 #[derive(Debug)]
 pub struct Case {
-    /// A and B.
+    /// The bodies A and B.
     pub solids: [Solid; 2],
-    /// Of A and B.
+    /// Motions of A and B.
     pub motions: [Motion; 2],
-    /// \[m\]
+    /// Target separation \[m\].
     pub target: f32,
-    /// \[m\]
+    /// Tolerance \[m\].
     pub tolerance: f32,
 }
 
 impl Case {
-    /// Two bodies that start apart, one aimed near the other.
+    /// Returns two bodies that start apart, one aimed near the other.
     pub fn random(kinds: [usize; 2], moves: Moves, random: &mut Random) -> Case {
         let solids = kinds.map(|kind| Solid::random(kind, random));
         let size = |solid: Solid| {
@@ -53,7 +54,7 @@ impl Case {
             if radius.is_finite() { radius } else { 0.0 }
         };
         let reach = size(solids[0]) + size(solids[1]);
-        // A ring is not convex: its separations have no planes to go by, and cost more.
+        // A torus is not convex: its separation queries cannot use separating planes and cost more.
         let finest = if kinds.contains(&RING) { 1e-3 } else { 1e-5 };
         let tolerance = random.log_uniform(finest, 1e-2) as f32;
         let target = if random.below(3) == 0 {
@@ -63,7 +64,7 @@ impl Case {
         };
         let mut motions = [0; 2].map(|_| Motion::still(Pose::IDENTITY));
         let grounds = solids.map(|solid| solid == Solid::HalfSpace);
-        // Above the ground where there is one, on any side where there is none.
+        // Above the half-space if there is one, otherwise on any side.
         let away = match grounds {
             [true, _] => {
                 (random.unit_vector() * DVec3::new(1.0, 1.0, 0.0) + 1.2 * DVec3::Z).normalize()
@@ -93,7 +94,7 @@ impl Case {
             for (motion, ground) in motions.iter_mut().zip(grounds) {
                 motion.translation += together.as_vec3();
                 motion.center = (random.unit_vector() * random.uniform(0.0, 0.5)).as_vec3();
-                // A ground that turns sweeps everything away: a little is enough.
+                // A half-space that rotates sweeps everything away: a small rotation is enough.
                 let most = if ground { 0.3 } else { 12.0 };
                 motion.turn = (random.unit_vector() * random.uniform(0.0, most)).as_vec3();
             }
@@ -106,18 +107,18 @@ impl Case {
         }
     }
 
-    /// For the library.
+    /// Returns the motions for the library.
     pub fn pair(&self) -> PairMotion {
         PairMotion::new(self.motions[0], self.motions[1])
     }
 
-    /// In `f64`.
+    /// Returns the motions in `f64`, for the truth.
     pub fn truth(&self) -> Moving {
         let [a, b] = [0, 1].map(|k| (self.solids[k], Path::of(&self.motions[k])));
         Moving { a, b }
     }
 
-    /// For the library.
+    /// Returns the cast settings for the library.
     pub fn settings(&self) -> CastSettings {
         CastSettings {
             target: self.target,
@@ -125,7 +126,8 @@ impl Case {
         }
     }
 
-    /// What `f32` does not resolve of bodies so large and so far apart: some hundred roundings \[m\].
+    /// Returns the length that `f32` does not resolve for bodies of this size and distance: some
+    /// hundred roundings \[m\].
     pub fn rounding(&self) -> f64 {
         let sizes = self.solids.map(|solid| solid.outer_radius());
         let size: f64 = sizes.into_iter().filter(|size| size.is_finite()).sum();

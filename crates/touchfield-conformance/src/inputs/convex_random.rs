@@ -1,7 +1,8 @@
-//! Random convex bodies that are hard on purpose, and poses that are.
+//! Random convex bodies that are hard on purpose, and hard poses.
 //!
-//! Input: a kind, a scale, a source of random numbers. Output: a body for the truth, with the numbers the library is given.
-//! Not for: typical bodies; needles, flat sets and copies are as frequent as balls.
+//! Input: a kind, a scale, a source of random numbers.
+//! Output: a body for the truth, with the numbers given to the library.
+//! Not for: typical bodies; needles, flat sets and duplicates are as frequent as balls.
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
@@ -9,28 +10,28 @@ use crate::convex_truth::{Body, Core, body_pair};
 use crate::polytope_truth::{Polytope, corner_signs};
 use crate::random::Random;
 
-/// What a body is made of.
+/// Kind of a random body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Hull of 4 to 30 points in a ball or on a sphere.
     Cloud,
-    /// Hull of a cloud pressed to a line: 10⁻⁴ as thick as long.
+    /// Hull of a cloud squeezed to a line: 10⁻⁴ as thick as long.
     Needle,
-    /// Hull of a cloud pressed to nearly a plane: 10⁻⁴ as thick as wide.
+    /// Hull of a cloud squeezed to nearly a plane: 10⁻⁴ as thick as wide.
     Plate,
-    /// Points exactly in a plane of coordinates.
+    /// Points exactly in a coordinate plane.
     Flat,
-    /// Points exactly in a plane across all coordinates.
+    /// Points exactly in a plane oblique to all axes.
     FlatAskew,
-    /// Points exactly in line.
+    /// Points exactly on a line.
     Straight,
     /// One point.
     Single,
     /// A cloud with each point two or three times.
     Doubled,
-    /// Corners of a box, points on its faces and edges.
+    /// Corners of a box, and points on its faces and edges.
     Box,
-    /// A prism of 3 to 12 sides: two faces of many corners.
+    /// A prism of 3 to 12 sides: two faces with many corners.
     Prism,
     /// A triangle.
     Triangle,
@@ -40,7 +41,7 @@ pub enum Kind {
     Ball,
     /// A capsule.
     Capsule,
-    /// A box of the closed form.
+    /// A box as a closed form.
     Cuboid,
     /// A rounded box.
     RoundedCuboid,
@@ -54,7 +55,7 @@ pub enum Kind {
     Ellipsoid,
 }
 
-/// All of them.
+/// All kinds.
 pub const KINDS: [Kind; 20] = [
     Kind::Cloud,
     Kind::Needle,
@@ -79,16 +80,16 @@ pub const KINDS: [Kind; 20] = [
 ];
 
 impl Kind {
-    /// A polytope, rounded or not: its truth is exact.
+    /// Returns whether the body is a polytope, rounded or not: its truth is exact.
     pub fn has_features(self) -> bool {
         !matches!(self, Kind::Cylinder | Kind::Cone | Kind::Ellipsoid)
     }
 }
 
-/// How large a body is and where in its own frame.
+/// Size of a body and its position in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// About a metre, about the origin.
+    /// About a metre, near the origin.
     Ordinary,
     /// About a metre, 10⁵ m from the origin of its own frame; hulls only.
     Far,
@@ -96,25 +97,25 @@ pub enum Scale {
     Tiny,
 }
 
-/// A random body: the truth of it, and the numbers it is made of.
+/// A random body: its truth, and the numbers it is made of.
 #[derive(Clone, Debug)]
 pub struct Hostile {
-    /// What it is.
+    /// Kind of the body.
     pub kind: Kind,
-    /// How large.
+    /// Scale of the body.
     pub scale: Scale,
-    /// In its own frame.
+    /// The body for the truth, in its own frame.
     pub body: Body,
-    /// Points of a hull \[m\], those inside included; none of other kinds.
+    /// Points of a hull \[m\], including interior ones; empty for other kinds.
     pub points: Vec<Vec3>,
-    /// Middle of its box, in its own frame \[m\].
+    /// Centre of its box, in its own frame \[m\].
     pub center: DVec3,
-    /// No point of it is farther from the middle \[m\].
+    /// Radius of a ball about the centre that contains the body \[m\].
     pub radius: f64,
 }
 
 impl Hostile {
-    /// One of a kind.
+    /// Returns a random body of a kind.
     pub fn new(kind: Kind, scale: Scale, random: &mut Random) -> Hostile {
         let unit = match scale {
             Scale::Ordinary | Scale::Far => 1.0,
@@ -126,7 +127,7 @@ impl Hostile {
             _ => DVec3::ZERO,
         };
         let points: Vec<Vec3> = points.iter().map(|&p| (unit * p + far).as_vec3()).collect();
-        // All sizes are numbers that `f32` holds.
+        // All sizes are representable in `f32`.
         let mut length =
             |low: f64, high: f64| f64::from((unit * random.log_uniform(low, high)) as f32);
         let (core, rounding) = match kind {
@@ -204,13 +205,13 @@ impl Hostile {
         }
     }
 
-    /// No coordinate of it in its own frame is larger \[m\].
+    /// Returns a bound on the coordinates of the body in its own frame \[m\].
     pub fn reach(&self) -> f64 {
         self.center.length() + self.radius
     }
 }
 
-/// Points of a hull, about a metre large; none for kinds that are no hulls.
+/// Returns points of a hull, about a metre large; empty for kinds that are not hulls.
 fn hull_points(kind: Kind, random: &mut Random) -> Vec<DVec3> {
     let mut cloud = |least: usize, most: usize| -> Vec<DVec3> {
         let count = least + random.below(most - least + 1);
@@ -278,7 +279,7 @@ fn hull_points(kind: Kind, random: &mut Random) -> Vec<DVec3> {
             let mut points: Vec<DVec3> = (0..8).map(|k| half * corner_signs(k)).collect();
             for _ in 0..random.below(16) {
                 let mut p = random.in_box(-half, half).as_vec3().as_dvec3();
-                // On a face, an edge or at a corner.
+                // On a face, on an edge or at a corner.
                 for _ in 0..1 + random.below(3) {
                     let axis = random.below(3);
                     p[axis] = half[axis].copysign(p[axis]);
@@ -309,26 +310,26 @@ fn hull_points(kind: Kind, random: &mut Random) -> Vec<DVec3> {
     }
 }
 
-/// Where B is put.
+/// How B is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// Somewhere near, turned at random.
+    /// Somewhere near, in a random attitude.
     Random,
-    /// Somewhere near, axes along axes.
+    /// Somewhere near, with axes aligned.
     Aligned,
-    /// Frame on frame.
+    /// Frames coincide.
     Identical,
-    /// Moved until the distance is 0, but for rounding.
+    /// Moved until the distance is 0, up to rounding.
     Touching,
     /// Nearly touching: off by 10⁻⁷ to 10⁻² of the size.
     Close,
-    /// Middle near middle.
+    /// Centres near each other.
     Deep,
     /// Apart by up to a hundred sizes.
     Apart,
 }
 
-/// All of them.
+/// All placements.
 pub const PLACEMENTS: [Placement; 7] = [
     Placement::Random,
     Placement::Aligned,
@@ -339,7 +340,7 @@ pub const PLACEMENTS: [Placement; 7] = [
     Placement::Apart,
 ];
 
-/// A pose of B in A: rotation and translation \[m\] as the library is given them.
+/// Returns a pose of B in A: rotation and translation \[m\] as given to the library.
 pub fn place(a: &Hostile, b: &Hostile, placement: Placement, random: &mut Random) -> (Quat, Vec3) {
     let size = a.radius + b.radius;
     let turned = random.quaternion().as_quat().normalize();
@@ -386,13 +387,13 @@ pub fn place(a: &Hostile, b: &Hostile, placement: Placement, random: &mut Random
     }
 }
 
-/// The rotation of a quaternion, made unit in `f64`.
+/// Returns the rotation of a quaternion, normalised in `f64`.
 pub fn unit(rotation: Quat) -> DMat3 {
     let [x, y, z, w] = rotation.to_array().map(f64::from);
     DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize())
 }
 
-/// B in the frame of A.
+/// Returns B in the frame of A.
 pub fn posed(b: &Hostile, rotation: Quat, translation: Vec3) -> Body {
     Body {
         rotation: unit(rotation),
@@ -450,7 +451,7 @@ mod tests {
         }
     }
 
-    /// Which way a pair is measured, and from which side, does not matter.
+    /// The result does not depend on the order of the pair or the direction of measurement.
     #[test]
     fn the_truth_is_the_same_from_both_sides() {
         let mut random = Random::new(3);
@@ -477,7 +478,7 @@ mod tests {
                 (there.signed() - back.signed()).abs() <= tolerance,
                 "{case}: {there:?} {back:?}"
             );
-            // A plane leans by the rounding of points over their distance.
+            // A plane is tilted by the rounding of points over their distance.
             let leaning = 1e-14 * bodies / there.upper.max(1e-14 * bodies);
             assert!(
                 there.upper - there.lower <= tolerance + leaning * bodies,

@@ -1,9 +1,10 @@
-//! Meshes to bake: closed ones of every awkward kind, real ones when there are any, and closed ones broken on purpose.
+//! Meshes to bake: closed ones of every awkward kind, real ones if available, and closed ones
+//! broken on purpose.
 //!
 //! Input: nothing, a seed, or the folder named by [`MODELS`].
 //! Output: a name and a mesh each; the same on every run.
 //! Cost: milliseconds each; the largest has some ten thousand faces.
-//! Not for: reading files that are broken as files; those are tested with the readers.
+//! Not for: malformed files, which the tests of the readers cover.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +16,13 @@ use crate::random::Random;
 
 /// Environment variable that names a folder of real models.
 pub const MODELS: &str = "TOUCHFIELD_MESHES";
-/// Environment variable that asks for the long version of a test.
+/// Environment variable that enables the long version of a test.
 pub const LONG: &str = "TOUCHFIELD_LONG";
 
-/// A mesh and what to call it.
+/// A mesh and its name.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// For messages.
+    /// Name for messages.
     pub name: String,
     /// The mesh.
     pub mesh: TriangleMesh,
@@ -34,19 +35,19 @@ fn named(name: impl Into<String>, mesh: TriangleMesh) -> Named {
     }
 }
 
-/// Whether the long version was asked for.
+/// Returns whether the long version of tests is enabled.
 pub fn is_long() -> bool {
     std::env::var_os(LONG).is_some_and(|value| value != "0")
 }
 
-/// Every mesh of this file that is closed, of one orientation and free of crossings.
+/// Returns every mesh of this file that is closed, consistently oriented and free of crossings.
 pub fn closed() -> Vec<Named> {
     let mut meshes = models();
     meshes.extend(degenerate());
     meshes
 }
 
-/// The catalogue of the library, with its default parameters.
+/// Returns the library's catalogue of models, with default parameters.
 pub fn models() -> Vec<Named> {
     catalogue()
         .iter()
@@ -54,7 +55,7 @@ pub fn models() -> Vec<Named> {
         .collect()
 }
 
-/// One model of the catalogue.
+/// Returns one model of the catalogue.
 pub fn model(name: &str) -> TriangleMesh {
     models()
         .into_iter()
@@ -63,10 +64,11 @@ pub fn model(name: &str) -> TriangleMesh {
         .unwrap_or_default()
 }
 
-/// Closed meshes where nearest features are tied, sharp, tiny, many, far away or exactly on the nodes of a grid.
+/// Returns closed meshes where nearest features are tied, sharp, tiny, many, far away or exactly on
+/// the nodes of a grid.
 pub fn degenerate() -> Vec<Named> {
     let ball = || icosphere(1.0, 2);
-    // Looking for crossings among faces that share a vertex takes the square of their number.
+    // The search for crossings among faces that share a vertex is quadratic in their number.
     let rim = if is_long() { 6000 } else { 1200 };
     let mut meshes = vec![
         named("tetrahedron", tetrahedron()),
@@ -128,12 +130,12 @@ pub fn degenerate() -> Vec<Named> {
     meshes
 }
 
-/// A ball of triangles about the origin.
+/// Returns a ball of triangles about the origin.
 pub fn icosphere(radius: f64, level: u32) -> TriangleMesh {
     generate::icosphere(generate::Icosphere { radius, level }).unwrap_or_default()
 }
 
-/// Three edges of a unit cube and the origin.
+/// Returns a tetrahedron: the origin and the ends of three edges of a unit cube.
 pub fn tetrahedron() -> TriangleMesh {
     TriangleMesh {
         vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z],
@@ -141,7 +143,7 @@ pub fn tetrahedron() -> TriangleMesh {
     }
 }
 
-/// From −1 to 1, each face cut into `n × n` squares.
+/// Returns the cube from −1 to 1, each face cut into `n × n` squares.
 pub fn cube(n: u32) -> TriangleMesh {
     generate::cuboid(generate::Cuboid {
         half_extents: DVec3::ONE,
@@ -150,7 +152,8 @@ pub fn cube(n: u32) -> TriangleMesh {
     .unwrap_or_default()
 }
 
-/// Seven unit cubes in the shape of a jack: reflex edges and corners, all on whole coordinates.
+/// Returns seven unit cubes in the shape of a jack: reflex edges and corners, all on integer
+/// coordinates.
 pub fn plus() -> TriangleMesh {
     let cells: Vec<[i32; 3]> = vec![
         [0, 0, 0],
@@ -198,7 +201,7 @@ pub fn plus() -> TriangleMesh {
     mesh
 }
 
-/// A tall, thin pyramid of the given height over a unit square.
+/// Returns a tall, thin pyramid of the given height over a unit square.
 pub fn spike(height: f64) -> TriangleMesh {
     let corner = |x, y| DVec3::new(x, y, 0.0);
     TriangleMesh {
@@ -220,7 +223,7 @@ pub fn spike(height: f64) -> TriangleMesh {
     }
 }
 
-/// A ball whose vertices are drawn in to `inner`, each by the parity of its number.
+/// Returns a ball whose vertices are moved inwards to `inner`, by the parity of their index.
 pub fn star(inner: f64) -> TriangleMesh {
     let mut mesh = icosphere(1.0, 2);
     for (index, vertex) in mesh.vertices.iter_mut().enumerate() {
@@ -231,7 +234,8 @@ pub fn star(inner: f64) -> TriangleMesh {
     mesh
 }
 
-/// A ball whose vertices are moved along their radius at random: spikes and pits, but no crossing.
+/// Returns a ball whose vertices are moved along their radius at random: spikes and pits, but no
+/// crossings.
 pub fn random_star(seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut mesh = icosphere(1.0, 3);
@@ -241,7 +245,8 @@ pub fn random_star(seed: u64) -> TriangleMesh {
     mesh
 }
 
-/// Two cones base to base with `count` faces each meeting in a vertex; `dent` moves the lower tip up.
+/// Returns two cones base to base, with `count` faces meeting in each tip; `dent` moves the lower
+/// tip up.
 pub fn fan(count: u32, dent: f64) -> TriangleMesh {
     let rim = (0..count).map(|i| {
         let angle = std::f64::consts::TAU * f64::from(i) / f64::from(count);
@@ -261,7 +266,7 @@ pub fn fan(count: u32, dent: f64) -> TriangleMesh {
     }
 }
 
-/// A fan whose rim goes up and down and in and out: the faces about its tips point every way.
+/// Returns a fan whose rim goes up and down and in and out: the faces at its tips point every way.
 pub fn crown(count: u32) -> TriangleMesh {
     let mut mesh = fan(count, 0.0);
     for (index, vertex) in mesh.vertices.iter_mut().enumerate().take(count as usize) {
@@ -271,7 +276,7 @@ pub fn crown(count: u32) -> TriangleMesh {
     mesh
 }
 
-/// A cube whose faces are cut into strips, a thousand times as long as wide.
+/// Returns a cube whose faces are cut into strips, a thousand times as long as wide.
 pub fn slivers(strips: u32) -> TriangleMesh {
     generate::cuboid(generate::Cuboid {
         half_extents: DVec3::ONE,
@@ -280,7 +285,7 @@ pub fn slivers(strips: u32) -> TriangleMesh {
     .unwrap_or_default()
 }
 
-/// A wedge with an edge of this angle \[rad\].
+/// Returns a wedge with an edge of this angle \[rad\].
 pub fn knife(angle: f64) -> TriangleMesh {
     let half = 0.5 * angle;
     let at = |x, y, z| DVec3::new(x, y, z);
@@ -306,7 +311,7 @@ pub fn knife(angle: f64) -> TriangleMesh {
     }
 }
 
-/// All coordinates times a factor an axis.
+/// Returns the mesh scaled by one factor per axis.
 pub fn squeezed(mut mesh: TriangleMesh, factor: DVec3) -> TriangleMesh {
     for vertex in &mut mesh.vertices {
         *vertex *= factor;
@@ -314,7 +319,7 @@ pub fn squeezed(mut mesh: TriangleMesh, factor: DVec3) -> TriangleMesh {
     mesh
 }
 
-/// Moved by a vector.
+/// Returns the mesh moved by a vector.
 pub fn moved(mut mesh: TriangleMesh, by: DVec3) -> TriangleMesh {
     for vertex in &mut mesh.vertices {
         *vertex += by;
@@ -322,19 +327,19 @@ pub fn moved(mut mesh: TriangleMesh, by: DVec3) -> TriangleMesh {
     mesh
 }
 
-/// Turned inside out.
+/// Returns the mesh turned inside out.
 pub fn flipped(mut mesh: TriangleMesh) -> TriangleMesh {
     mesh.flip();
     mesh
 }
 
-/// Both in one.
+/// Returns both meshes in one.
 pub fn joined(mut mesh: TriangleMesh, other: &TriangleMesh) -> TriangleMesh {
     mesh.append(other);
     mesh
 }
 
-/// A share of the faces left out at random.
+/// Returns the mesh with a share of the faces removed at random.
 pub fn with_holes(mesh: &TriangleMesh, share: f64, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut broken = mesh.clone();
@@ -342,7 +347,7 @@ pub fn with_holes(mesh: &TriangleMesh, share: f64, seed: u64) -> TriangleMesh {
     broken
 }
 
-/// A share of the faces turned around at random.
+/// Returns the mesh with a share of the faces flipped at random.
 pub fn with_flips(mesh: &TriangleMesh, share: f64, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut broken = mesh.clone();
@@ -354,7 +359,7 @@ pub fn with_flips(mesh: &TriangleMesh, share: f64, seed: u64) -> TriangleMesh {
     broken
 }
 
-/// A share of the faces there twice; the copy turned around if `reversed`.
+/// Returns the mesh with a share of the faces duplicated; the copies are flipped if `reversed`.
 pub fn with_copies(mesh: &TriangleMesh, share: f64, reversed: bool, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut broken = mesh.clone();
@@ -368,7 +373,8 @@ pub fn with_copies(mesh: &TriangleMesh, share: f64, reversed: bool, seed: u64) -
     broken
 }
 
-/// No two faces share a vertex, and every vertex is moved by up to `jitter` of the size of the mesh.
+/// Returns the mesh with separate vertices for every face, each moved by up to `jitter` of the size
+/// of the mesh.
 pub fn cracked(mesh: &TriangleMesh, jitter: f64, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let most = jitter * mesh.bounds().extents().max_element();
@@ -384,7 +390,8 @@ pub fn cracked(mesh: &TriangleMesh, jitter: f64, seed: u64) -> TriangleMesh {
     soup
 }
 
-/// A torus whose tube is wider than its ring: it crosses itself, and its core is counted twice.
+/// Returns a torus whose tube is wider than its ring: it crosses itself, and its core is counted
+/// twice.
 pub fn spindle_torus() -> TriangleMesh {
     let (around, across) = (48u32, 24u32);
     let mut mesh = TriangleMesh::default();
@@ -406,7 +413,7 @@ pub fn spindle_torus() -> TriangleMesh {
     mesh
 }
 
-/// Triangles without any order.
+/// Returns triangles without any order.
 pub fn random_soup(count: usize, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut soup = TriangleMesh::default();
@@ -422,7 +429,7 @@ pub fn random_soup(count: usize, seed: u64) -> TriangleMesh {
     soup
 }
 
-/// The same mesh with its faces and vertices in another order.
+/// Returns the same mesh with its faces and vertices in another order.
 pub fn shuffled(mesh: &TriangleMesh, seed: u64) -> TriangleMesh {
     let mut random = Random::new(seed);
     let mut order = |count: usize| {
@@ -446,7 +453,8 @@ pub fn shuffled(mesh: &TriangleMesh, seed: u64) -> TriangleMesh {
     }
 }
 
-/// All models under the folder named by [`MODELS`] that can be read and have faces; none without it.
+/// Returns all models under the folder named by [`MODELS`] that can be read and have faces; none
+/// without it.
 pub fn real() -> Vec<Named> {
     let Some(root) = std::env::var_os(MODELS) else {
         return Vec::new();
@@ -465,7 +473,7 @@ pub fn real() -> Vec<Named> {
         .collect()
 }
 
-/// The bunny of 69,666 faces in the folder named by [`MODELS`], if it is there.
+/// Returns the bunny of 69,666 faces in the folder named by [`MODELS`], if it is there.
 pub fn bunny() -> Option<TriangleMesh> {
     let root = std::env::var_os(MODELS)?;
     let path = Path::new(&root).join("classic/glmark2_bunny.obj");
@@ -489,7 +497,8 @@ fn collect_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether every edge has as many faces one way as the other, by position; zero-area faces and copies are allowed.
+/// Returns whether every edge has equally many faces in both directions, by position; zero-area
+/// faces and duplicates are allowed.
 pub fn is_closed(mesh: &TriangleMesh) -> bool {
     let mut edges: Vec<([[u64; 3]; 2], i32)> = Vec::with_capacity(3 * mesh.faces.len());
     let key = |vertex: u32| {

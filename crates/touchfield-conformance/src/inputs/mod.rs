@@ -1,4 +1,4 @@
-//! What the library is tried on: meshes, bodies, shells, fields and motions, the same on every run.
+//! Test inputs of the library: meshes, bodies, shells, fields and motions, the same on every run.
 
 pub mod cast_cases;
 pub mod convex_random;

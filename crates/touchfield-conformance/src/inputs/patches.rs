@@ -1,14 +1,15 @@
-//! Random contact patches: flat, curved, and of several normals, in random poses and sizes.
+//! Random contact patches: flat, curved, and with several normals, in random poses and sizes.
 //!
-//! Input: a kind, a source of random numbers. Output: contacts such as methods give, deepest first.
-//! Not for: contacts of real bodies; these have no bodies.
+//! Input: a kind, a source of random numbers.
+//! Output: contacts like those of a method, deepest first.
+//! Not for: contacts of real bodies; these belong to no bodies.
 
 use glam::{DQuat, DVec2, DVec3};
 use touchfield::contact::{Contact, ContactId};
 
 use crate::random::Random;
 
-/// What the surfaces look like where they touch.
+/// Shape of the surfaces where they touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One plane, over a random polygon.
@@ -23,7 +24,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Flat, Kind::Curved, Kind::SeveralNormals];
 
-    /// For titles.
+    /// Returns the name in titles.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Flat => "flat",
@@ -33,7 +34,7 @@ impl Kind {
     }
 }
 
-/// A patch of 20 to 200 contacts.
+/// Returns a patch of 20 to 200 contacts.
 pub fn patch(kind: Kind, random: &mut Random) -> Vec<Contact> {
     let count = 20 + random.below(181);
     let places: Vec<(DVec3, DVec3)> = match kind {
@@ -43,7 +44,7 @@ pub fn patch(kind: Kind, random: &mut Random) -> Vec<Contact> {
     };
     let (rotation, size) = (random.quaternion(), random.log_uniform(1e-3, 10.0));
     let shift = random.in_box(DVec3::splat(-3.0), DVec3::splat(3.0));
-    // Deeper towards one side, as under a load off the middle, and rough.
+    // Deeper towards one side, as under an off-centre load, and rough.
     let tilt = 0.02 * random.unit_vector();
     let mut contacts: Vec<Contact> = places
         .iter()
@@ -64,7 +65,7 @@ pub fn patch(kind: Kind, random: &mut Random) -> Vec<Contact> {
     contacts
 }
 
-/// Uniform over an ellipse or a rectangle about the origin.
+/// Returns a point, uniform over an ellipse or a rectangle about the origin.
 fn in_plane(random: &mut Random, round: bool, aspect: f64) -> DVec2 {
     loop {
         let point = DVec2::new(random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0));
@@ -102,7 +103,7 @@ fn several(count: usize, random: &mut Random) -> Vec<(DVec3, DVec3)> {
         _ => 0,
     };
     let length = random.log_uniform(0.2, 3.0);
-    // Groove and corner: planes through the origin, each turned about z or into a corner.
+    // Groove and corner: planes through the origin, each rotated about z or into a corner.
     let opening = random.uniform(0.5, 2.6);
     (0..count)
         .map(|_| {

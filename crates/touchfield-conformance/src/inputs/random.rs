@@ -1,3 +1,3 @@
-//! The source of random numbers of all suites: the library's own.
+//! Random numbers of all suites: the library's own generator.
 
 pub use touchfield::geom::Random;

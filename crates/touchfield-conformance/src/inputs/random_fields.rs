@@ -1,6 +1,9 @@
-//! Stored fields with values that no surface has: what code must be right for that does not trust distances.
+//! Stored fields with values that belong to no surface, for code that must be correct without true
+//! distances.
 //!
-//! Input: a seed and a size. Output: a field of every feature its kind has. Not for: anything that needs true distances.
+//! Input: a seed and a size.
+//! Output: a field with every feature its kind has.
+//! Not for: anything that needs true distances.
 #![allow(
     clippy::unwrap_used,
     reason = "a field that cannot be made is a failed test"
@@ -13,10 +16,10 @@ use touchfield::field::{
 
 use crate::random::Random;
 
-/// Values are nowhere off by more than this from any distance there may be \[m\].
+/// Error bound that exceeds the error against any possible distance \[m\].
 const BEYOND_DOUBT: f32 = 20.0;
 
-/// A dense grid of such values.
+/// Returns a dense grid of random values.
 pub fn random_dense(seed: u64, cells: UVec3) -> DenseGrid {
     let random = &mut Random::new(seed);
     let layout = GridLayout {
@@ -28,7 +31,8 @@ pub fn random_dense(seed: u64, cells: UVec3) -> DenseGrid {
     DenseGrid::new(layout, values.collect(), layout.bounds(), BEYOND_DOUBT).unwrap()
 }
 
-/// Blocks of all sizes within blocks, in any order that is allowed; values without any sense, from a few to all.
+/// Returns nested blocks of all sizes, in any order that is allowed, with random values from a few
+/// to all.
 pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
     let random = &mut Random::new(seed);
     let layout = GridLayout {
@@ -57,6 +61,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
         first_value += block.value_count();
         block
     };
+    // A third of the coarse cells get a block.
     let mut references = vec![PLAIN; count];
     for reference in &mut references {
         if random.below(3) == 0 {
@@ -84,6 +89,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
         }
         start = end;
     }
+    // Values of 8, 16 or 32 bits, by the seed.
     let values = match seed % 3 {
         0 => SparseValues::Bits8((0..first_value).map(|_| random.bits() as u8).collect()),
         1 => SparseValues::Bits16((0..first_value).map(|_| random.bits() as u16).collect()),
@@ -96,7 +102,7 @@ pub fn random_sparse(seed: u64, cells: UVec3) -> SparseBlocks {
     };
     if values.bits() < 32 {
         for block in &mut blocks {
-            // From all alike, over steps that `f32` cannot add, to wide ones.
+            // From all values alike, over steps below the resolution of `f32`, to wide ranges.
             block.lowest = random.uniform(-1.0, 1.0) as f32;
             let width = [0.0, 1e-9, 1e-3, 1.0][random.below(4)];
             block.step = width / most;

@@ -1,7 +1,8 @@
-//! Every way to store a field, baked from a mesh alike: what suites, tables and plots go through.
+//! All field representations, baked from a mesh in the same way, for suites, tables and plots.
 //!
-//! Input: a closed mesh and nodes along its longest side. Output: a field, the size of its finest cells, its bytes.
-//! Not for: settings that only one of them has; each has tests of its own.
+//! Input: a closed mesh and nodes along its longest side.
+//! Output: a field, the size of its finest cells, its bytes.
+//! Not for: settings that only one representation has; each has tests of its own.
 
 use std::ops::ControlFlow;
 
@@ -15,19 +16,19 @@ use touchfield::mesh::TriangleMesh;
 /// How a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Representation {
-    /// A value a node, `f32`.
+    /// A value per node, `f32`.
     Dense,
-    /// A value and a gradient a node, half floats.
+    /// A value and a gradient per node, half floats.
     Taylor,
     /// Blocks within three cells of the surface.
     Band(Bits),
-    /// Blocks wherever half a cell of error asks for them.
+    /// Blocks wherever an error tolerance of half a cell requires them.
     Tolerance(Bits),
-    /// A number a voxel.
+    /// A number per voxel.
     Voxmap(Encoding, Sampling),
 }
 
-/// All of them.
+/// All representations.
 pub const ALL: [Representation; 11] = [
     Representation::Dense,
     Representation::Taylor,
@@ -43,7 +44,7 @@ pub const ALL: [Representation; 11] = [
 ];
 
 impl Representation {
-    /// For tables.
+    /// Returns the name in tables.
     pub fn name(self) -> String {
         let bits = |bits| match bits {
             Bits::Eight => "8 bits",
@@ -63,7 +64,8 @@ impl Representation {
         }
     }
 
-    /// Bakes a closed mesh with so many nodes along its longest side, or as finely as half such a cell of error asks for.
+    /// Bakes a closed mesh with the given nodes along its longest side, or as finely as an error
+    /// tolerance of half such a cell requires.
     pub fn bake(
         self,
         mesh: &TriangleMesh,

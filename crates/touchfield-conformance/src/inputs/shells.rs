@@ -1,11 +1,13 @@
-//! Small shells of points for tests, with one sphere over all.
+//! Small point shells for tests, with one sphere over all points.
 //!
-//! Input: points with normals. Output: a [`PointShell`]. Not for: real use; `bake::pointshell` makes those.
+//! Input: points with normals.
+//! Output: a [`PointShell`].
+//! Not for: real use; see `bake::pointshell`.
 
 use glam::{DVec3, Vec3};
 use touchfield::pointshell::{PointShell, SphereNode, SphereTree};
 
-/// A shell whose tree is its root.
+/// Returns a shell whose tree is only its root.
 pub fn of_points(points: Vec<Vec3>, normals: Vec<Vec3>, covering_radius: f32) -> PointShell {
     let radius = points.iter().map(|point| point.as_dvec3().length());
     let radius = radius.fold(0.0, f64::max) as f32;
@@ -22,7 +24,7 @@ pub fn of_points(points: Vec<Vec3>, normals: Vec<Vec3>, covering_radius: f32) ->
     PointShell::new(points, normals, covering_radius, tree).expect("finite points in one sphere")
 }
 
-/// A box about the origin: `per_side` points along every edge, corners included.
+/// Returns a box about the origin: `per_side` points along every edge, corners included.
 pub fn cuboid(half_extents: Vec3, per_side: usize) -> PointShell {
     let last = per_side - 1;
     let along = |i: usize| 2.0 * i as f32 / last as f32 - 1.0;
@@ -45,7 +47,7 @@ pub fn cuboid(half_extents: Vec3, per_side: usize) -> PointShell {
     of_points(points, normals, radius)
 }
 
-/// A sphere about the origin, points along a spiral.
+/// Returns a sphere about the origin, with points along a spiral.
 pub fn sphere(radius: f32, count: usize) -> PointShell {
     let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
     let normals: Vec<Vec3> = (0..count)
@@ -57,6 +59,7 @@ pub fn sphere(radius: f32, count: usize) -> PointShell {
         })
         .collect();
     let points = normals.iter().map(|&normal| radius * normal).collect();
-    // Each point has an area of 4π r² / n; twice the radius of that disc covers the gaps of the spiral.
+    // Each point has an area of 4π r² / n; twice the radius of that disc covers the gaps of the
+    // spiral.
     of_points(points, normals, 4.0 * radius / (count as f32).sqrt())
 }

@@ -1,9 +1,9 @@
-//! What every bake must keep: exact nodes, right signs, a bound that holds.
+//! Properties of every bake: exact nodes, right signs, an error bound that holds.
 //!
-//! Input: a mesh, settings, a seed, and how much work to spend on truth.
-//! Output: figures while nothing fails, or the first promise found broken, with the numbers to see it again.
-//! Cost: as chosen; [`MeshTruth`] costs some 60 ns a face and point.
-//! Not for: judging speed, or what a broken mesh should mean; tests pass the truth in.
+//! Input: a mesh, settings, a seed, and how much work to spend on the truth.
+//! Output: measurements, or the first broken property with the numbers to reproduce it.
+//! Cost: as chosen; [`MeshTruth`] costs some 60 ns per face and point.
+//! Not for: measuring speed, or deciding what a broken mesh should mean; tests pass the truth in.
 
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
@@ -21,15 +21,16 @@ use touchfield::mesh::TriangleMesh;
 use crate::mesh_truth::{MeshTruth, in_parallel};
 use crate::random::Random;
 
-/// Largest error of a node, and nearest to the surface that a sign counts, in diagonals of the mesh's box.
+/// Tolerance of node values, and distance from the surface below which signs do not count, in
+/// diagonals of the mesh's box.
 pub const NODE_TOLERANCE: f64 = 1e-6;
 
-/// A bake without progress.
+/// Bakes without progress reports.
 pub fn bake_quietly(mesh: &TriangleMesh, settings: &BakeSettings) -> Result<Baked, BakeError> {
     bake(mesh, settings)
 }
 
-/// Position of a node by its place in the values.
+/// Returns the position of a node from its index in the values.
 pub fn node_of_index(layout: &GridLayout, index: usize) -> UVec3 {
     let [nx, ny, _] = layout.nodes.to_array().map(|n| n as usize);
     UVec3::new(
@@ -39,20 +40,21 @@ pub fn node_of_index(layout: &GridLayout, index: usize) -> UVec3 {
     )
 }
 
-/// What was measured while node values were compared with the truth.
+/// Measurements of a comparison of node values with the truth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExactReport {
-    /// Nodes or points compared.
+    /// Number of nodes or points compared.
     pub compared: usize,
-    /// Of those, with a sign that counted.
+    /// Number of those whose sign counted.
     pub signs: usize,
-    /// Of those, inside.
+    /// Number of those inside.
     pub inside: usize,
     /// Worst error in diagonals of the mesh's box.
     pub worst: f64,
 }
 
-/// Node values against brute force: all of them, or as many as `pairs` of node and face allow, half of them near the surface.
+/// Compares node values with brute force: all of them, or as many as `pairs` of node and face
+/// allow, half of them near the surface.
 ///
 /// The mesh must be closed: its winding number is the truth about signs.
 pub fn check_exact(
@@ -62,7 +64,7 @@ pub fn check_exact(
     seed: u64,
 ) -> Result<ExactReport, String> {
     let baked = bake_quietly(mesh, settings).map_err(|error| format!("not baked: {error}"))?;
-    // A mesh far from the origin is baked in a frame of its own, in which the truth is computed too.
+    // A mesh far from the origin is baked in a frame of its own. The truth is computed there.
     let mut mesh = mesh.clone();
     mesh.move_to_frame_at(baked.provenance.origin);
     let truth = MeshTruth::of(&mesh);
@@ -103,7 +105,8 @@ fn choose_nodes(
         .collect()
 }
 
-/// Signed distances against the truth; signs by the winding number, and for some by the parity of a random ray.
+/// Compares signed distances with the truth; signs by the winding number, and for some points by
+/// the parity of a random ray.
 fn compare(
     truth: &MeshTruth,
     diagonal: f64,
@@ -160,7 +163,8 @@ fn compare(
     Ok(report)
 }
 
-/// [`ExactDistance`] one by one and in batches against brute force: anywhere, far away, and on vertices, edges and faces.
+/// Compares [`ExactDistance`], one by one and in batches, with brute force: anywhere, far away, and
+/// on vertices, edges and faces.
 pub fn check_queries(mesh: &TriangleMesh, pairs: usize, seed: u64) -> Result<ExactReport, String> {
     let exact =
         ExactDistance::new(mesh, SignChoice::Auto).map_err(|error| format!("refused: {error}"))?;
@@ -174,7 +178,7 @@ pub fn check_queries(mesh: &TriangleMesh, pairs: usize, seed: u64) -> Result<Exa
     let found = exact.distance_many(&points);
     for (&point, &found) in points.iter().zip(&found) {
         let single = exact.distance(point);
-        // Faces that tie may differ in the last bits.
+        // Tied faces may differ in the last bits.
         if (single - found).abs() > 1e-12 * (bounds.diagonal() + found.abs()) {
             return Err(format!(
                 "one by one {single:e}, in a batch {found:e} at {point:?}"
@@ -200,7 +204,7 @@ fn query_point(mesh: &TriangleMesh, bounds: DAabb, turn: usize, random: &mut Ran
         3 => triangle.a,
         4 => 0.5 * (triangle.b + triangle.c),
         5 => triangle.centroid(),
-        // Exactly above a corner, an edge or along the normal of a face, where features tie.
+        // Exactly above a corner or an edge, or along the normal of a face, where features tie.
         6 => {
             triangle.a
                 + random.log_uniform(1e-5, 0.1)
@@ -214,30 +218,30 @@ fn query_point(mesh: &TriangleMesh, bounds: DAabb, turn: usize, random: &mut Ran
     }
 }
 
-/// How the signs of a bake of a broken mesh compare with the truth about the mesh it was made from.
+/// Comparison of the signs of a bake of a broken mesh with those of the original mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignReport {
-    /// All nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Nodes inside in truth.
+    /// Number of nodes that are truly inside.
     pub inside: usize,
-    /// Nodes with the wrong sign.
+    /// Number of nodes with the wrong sign.
     pub wrong: usize,
-    /// The farthest of them from the true surface, in extents of the mesh.
+    /// Greatest distance of a wrong node from the true surface, in extents of the mesh.
     pub farthest: f64,
-    /// Nodes with the wrong sign farther than [`SignReport::TOLERATED`].
+    /// Number of nodes with the wrong sign beyond [`SignReport::TOLERATED`].
     pub wrong_far: usize,
-    /// Where it came from.
+    /// Provenance of the bake.
     pub provenance: Provenance,
 }
 
 impl SignReport {
-    /// Nearer to the surface than this, in extents, holes may change signs.
+    /// Distance from the surface within which holes may change signs, in extents.
     pub const TOLERATED: f64 = 0.05;
 }
 
 impl fmt::Display for SignReport {
-    /// One line of figures.
+    /// Formats one line of figures.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -255,7 +259,8 @@ impl fmt::Display for SignReport {
     }
 }
 
-/// Bakes a broken mesh and compares the signs of all nodes with `truth`, the signed distance to what it was before.
+/// Bakes a broken mesh and compares the signs of all nodes with `truth`, the signed distance to the
+/// original mesh.
 pub fn compare_signs(
     broken: &TriangleMesh,
     settings: &BakeSettings,
@@ -288,22 +293,23 @@ pub fn compare_signs(
     Ok(report)
 }
 
-/// What was measured while a bound held.
+/// Measurements of a comparison with an error bound that held.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoundReport {
-    /// Points inside the grid.
+    /// Number of points inside the grid.
     pub inside: usize,
-    /// Points outside it.
+    /// Number of points outside it.
     pub outside: usize,
-    /// Cells.
+    /// Number of cells.
     pub cells: usize,
-    /// Worst error inside, as a share of what is promised.
+    /// Worst error inside, as a share of the promised bound.
     pub worst: f64,
 }
 
-/// Whether values inside the grid are within its bound of the truth, those outside at most the truth, and intervals hold it.
+/// Checks that values inside the grid are within its bound of the truth, that those outside are at
+/// most the truth, and that intervals contain it.
 ///
-/// `truth` gives true signed distances at many points.
+/// `truth` returns true signed distances at many points.
 pub fn check_bound(
     grid: &DenseGrid,
     truth: &dyn Fn(&[DVec3]) -> Vec<f64>,
@@ -318,9 +324,10 @@ pub fn check_bound(
     let mut report = BoundReport::default();
     let mut drawn: Vec<Vec3> = Vec::with_capacity(points);
     let box_around = bounds.as_daabb();
+    // Draw points of all kinds.
     for turn in 0..points {
         let point = match turn % 8 {
-            // Middles of cells, edges and faces: where interpolation is worst.
+            // Centres of cells, edges and faces: where interpolation is worst.
             0 => {
                 let half = random
                     .in_box(DVec3::ZERO, 2.0 * grid.layout().cells().as_dvec3())
@@ -349,6 +356,7 @@ pub fn check_bound(
         };
         drawn.push(point.as_vec3());
     }
+    // Compare with the truth: within the bound inside, never more than the truth outside.
     let exact = truth(&drawn.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
     for (&point, &exact) in drawn.iter().zip(&exact) {
         let value = f64::from(grid.distance(point));

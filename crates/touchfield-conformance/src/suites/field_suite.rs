@@ -1,9 +1,11 @@
-//! What every [`Field`] must keep: values, signs, gradients, batches, Lipschitz continuity, intervals, no NaN.
+//! Properties of every [`Field`]: values, signs, gradients, batches, Lipschitz continuity,
+//! intervals, no NaN.
 //!
 //! Input: a field, its true signed distance in `f64` if known, a seed and a number of points.
-//! Output: the worst error measured, or the first promise found broken, with the numbers to see it again.
-//! Cost: about twenty values a point and a dozen truths. Not for: proving; a bound that holds at every point
-//! tried may still be wrong, one that fails is.
+//! Output: the worst error measured, or the first broken property with the numbers to reproduce it.
+//! Cost: about twenty values per point and a dozen truths.
+//! Not for: proofs. A bound that holds at every tested point may still be wrong; one that fails is
+//! wrong.
 
 use std::fmt;
 
@@ -13,34 +15,37 @@ use touchfield::geom::{Aabb, DAabb};
 
 use crate::random::Random;
 
-/// What was measured while nothing failed.
+/// Measurements of a field that passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldReport {
     /// Name of the field.
     pub name: String,
-    /// Whether it calls itself a distance or a bound.
+    /// Whether the field declares itself a distance or a bound.
     pub meaning: Meaning,
-    /// What it promises \[m\].
+    /// Promised error \[m\].
     pub error_bound: f32,
-    /// Worst error found inside its bounds \[m\]: |value − truth| of a distance, |value| − |truth| of a bound.
+    /// Worst error found inside its bounds \[m\]: |value − truth| for a distance, |value| − |truth|
+    /// for a bound.
     pub worst_error: f64,
-    /// How far the value stays behind the truth inside its bounds, at worst \[m\]; infinite for an empty solid.
+    /// Greatest shortfall of the value against the truth inside its bounds \[m\]; infinite for an
+    /// empty solid.
     pub worst_shortfall: f64,
-    /// Worst excess over the true distance outside its bounds, in [`f32::EPSILON`] of the largest coordinate there.
+    /// Worst excess over the true distance outside its bounds, in [`f32::EPSILON`] of the largest
+    /// coordinate there.
     pub worst_excess_outside: f64,
-    /// Mean width of the finite intervals of cells at and around the solid, in diagonals of their cells (2 is what a Lipschitz
-    /// constant gives away for free; 1 or less is tight).
+    /// Mean width of the finite intervals of cells at and around the solid, in diagonals of their
+    /// cells. The Lipschitz constant alone gives 2; 1 or less is tight.
     pub mean_interval_width: f64,
     /// Share of the intervals with an infinite end.
     pub endless_intervals: f64,
-    /// Points tried.
+    /// Number of points tested.
     pub points: usize,
-    /// Cells tried.
+    /// Number of cells tested.
     pub cells: usize,
 }
 
 impl fmt::Display for FieldReport {
-    /// One row of a Markdown table; see [`FieldReport::HEADER`].
+    /// Formats one row of a Markdown table; see [`FieldReport::HEADER`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -63,21 +68,24 @@ impl FieldReport {
     pub const HEADER: &'static str = "| field | meaning | promised [m] | worst error [m] | shortfall [m] | excess outside [ε] | interval / diagonal | endless | points |\n|---|---|---|---|---|---|---|---|---|";
 }
 
-/// Half side of the part of a field without end that is looked at \[m\].
+/// Half side of the tested part of an unbounded field \[m\].
 const PROBE: f32 = 10.0;
-/// Last places that rounding may cost outside the bounds, where no error is promised.
+/// Units in the last place allowed for rounding outside the bounds, where no error is promised.
 const OUTSIDE_ULPS: f64 = 32.0;
-/// Points tried in each cell, besides its corners and centre.
+/// Random points tested in each cell, in addition to its corners and centre.
 const POINTS_A_CELL: usize = 6;
-/// A field that promises less than this share of its size claims to be a closed form: its gradients must be unit.
+/// Promised error, as a share of the size, below which a field counts as a closed form: its
+/// gradients must be unit vectors.
 const CLOSED_FORM_ERROR: f64 = 1e-5;
-/// How far a gradient may be from the central difference: the differences' own error, as accepted in [`Suite::slope`].
+/// Allowed deviation of a gradient from the central difference: the differences' own error, as
+/// accepted in [`Suite::slope`].
 const GRADIENT_TOLERANCE: f64 = 0.02;
 
-/// Tries all promises of `field` on `points` random points, a quarter as many cells, and extreme values.
+/// Checks all properties of `field` on `points` random points, a quarter as many cells, and extreme
+/// values.
 ///
-/// `truth` is the true signed distance in `f64`; without it values are only held against each other. The error
-/// names the promise, the place and the numbers.
+/// `truth` is the true signed distance in `f64`; without it values are only compared with each
+/// other. The error names the property, the place and the numbers.
 pub fn check_field(
     field: &dyn Field,
     truth: Option<&dyn Fn(DVec3) -> f64>,
@@ -96,7 +104,7 @@ struct Suite<'a> {
     field: &'a dyn Field,
     truth: Option<&'a dyn Fn(DVec3) -> f64>,
     bounds: Aabb,
-    /// The finite part of the bounds that points are drawn from.
+    /// Finite part of the bounds from which points are drawn.
     probe: DAabb,
     /// Half diagonal of `probe`, or 1 for a point \[m\].
     size: f64,
@@ -117,7 +125,7 @@ impl<'a> Suite<'a> {
     ) -> Suite<'a> {
         let bounds = field.bounds();
         let around = |near: Vec3, far: Vec3, side: f32| {
-            // An endless side is looked at up to PROBE beyond the other, or the origin.
+            // An unbounded side is tested up to PROBE beyond the other side, or the origin.
             Vec3::select(
                 near.is_finite_mask(),
                 near,
@@ -184,7 +192,8 @@ impl<'a> Suite<'a> {
         self.cells(self.report.cells)
     }
 
-    /// Where closed forms have their kinks: centre, corners, middles of edges and faces, with zeros of both signs.
+    /// Returns points where closed forms have kinks: centre, corners, centres of edges and faces,
+    /// with zeros of both signs.
     fn special_points(&self) -> Vec<Vec3> {
         let mut points = vec![Vec3::ZERO, -Vec3::ZERO];
         for share in [0.0, 0.5, 1.0, 1.5] {
@@ -201,7 +210,7 @@ impl<'a> Suite<'a> {
         points
     }
 
-    /// Inside, near the surface, around, or far away.
+    /// Returns a random point inside, near the surface, around, or far away.
     fn any_point(&mut self) -> Vec3 {
         let within = self.random.in_box(self.probe.min, self.probe.max);
         match self.random.below(10) {
@@ -222,7 +231,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// A few steps along the gradient; where they end does not matter.
+    /// Moves a point a few steps along the gradient. It need not reach the surface.
     fn towards_surface(&self, mut point: DVec3) -> DVec3 {
         for _ in 0..4 {
             let sample = self.field.sample(point.as_vec3());
@@ -234,13 +243,14 @@ impl<'a> Suite<'a> {
         point
     }
 
-    /// What rounding may cost at `point` where no error is promised \[m\].
+    /// Returns the rounding error allowed at `point` where no error is promised \[m\].
     fn rounding(&self, point: DVec3) -> f64 {
         OUTSIDE_ULPS * f64::from(f32::EPSILON) * (point.abs().max_element() + self.magnitude)
             + f64::from(f32::MIN_POSITIVE)
     }
 
-    /// The error allowed at `point` \[m\]: what is promised; outside, and far out in endless bounds, rounding as well.
+    /// Returns the error allowed at `point` \[m\]: the promised error, plus rounding outside and
+    /// far out in unbounded fields.
     fn allowed(&self, point: Vec3) -> f64 {
         let endless = !(self.bounds.min.is_finite() && self.bounds.max.is_finite());
         if self.bounds.contains(point) && !endless {
@@ -287,7 +297,7 @@ impl<'a> Suite<'a> {
         let error = match self.field.meaning() {
             Meaning::Distance => (value - truth).abs(),
             Meaning::Bound => {
-                // Beyond zero by more than the error allows is the wrong sign.
+                // A value beyond zero by more than the allowed error has the wrong sign.
                 if value * truth < 0.0 {
                     value.abs().min(truth.abs())
                 } else {
@@ -298,7 +308,7 @@ impl<'a> Suite<'a> {
         if error > allowed {
             return Err(format!("error {error:e} of {allowed:e}: {}", numbers()));
         }
-        // Far out in endless bounds the error is that of the number itself, and tells nothing.
+        // Far out in unbounded fields the error is that of the number itself, and means nothing.
         if self.probe.grown(self.size).contains(point.as_dvec3()) {
             self.report.worst_error = self.report.worst_error.max(error);
             self.report.worst_shortfall = self.report.worst_shortfall.max(shortfall);
@@ -306,7 +316,8 @@ impl<'a> Suite<'a> {
         Ok(sample)
     }
 
-    /// Against central differences where those can be trusted; and of unit length if the field is a closed form.
+    /// Compares the gradient with central differences where those are reliable, and with unit
+    /// length if the field is a closed form.
     fn gradient(&mut self, point: Vec3, sample: Sample) -> Result<(), String> {
         let gradient = sample.gradient.as_dvec3();
         let within = self.bounds.contains(point);
@@ -335,8 +346,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Central differences; `None` at a kink (differences ahead and behind disagree, or two steps do), across the
-    /// border of the bounds, and where rounding swallows the step.
+    /// Returns central differences. `None` at a kink (differences ahead and behind disagree, or two
+    /// steps do), across the border of the bounds, and where rounding swallows the step.
     fn slope(&self, point: Vec3, sample: Sample) -> Option<DVec3> {
         let step = self.size / 512.0;
         let accepted = 0.25 * GRADIENT_TOLERANCE;
@@ -362,7 +373,8 @@ impl<'a> Suite<'a> {
                 let (front, back) = (self.field.distance(ahead), self.field.distance(behind));
                 let bend = rise(ahead, point, front, sample.distance)
                     - rise(point, behind, sample.distance, back);
-                // Half a bend is what the difference is off by, along each axis: √3/2 of it must stay below the tolerance.
+                // The difference is off by half a bend along each axis: √3/2 of it must stay below
+                // the tolerance.
                 (bend.abs() <= 4.0 * accepted).then(|| rise(ahead, behind, front, back))
             });
             let [Some(wide), Some(narrow)] = ends else {
@@ -392,7 +404,8 @@ impl<'a> Suite<'a> {
     }
 
     fn batches(&self, points: &[Vec3]) -> Result<(), String> {
-        // Odd lengths and leftovers in the buffers: batches of eight and stale values would show.
+        // Odd lengths and leftovers in the buffers reveal errors in batches of eight, and stale
+        // values.
         for count in [0, 1, 7, points.len()] {
             let points = &points[..count.min(points.len())];
             let mut distances = vec![f32::NAN; 3];
@@ -420,7 +433,8 @@ impl<'a> Suite<'a> {
         Ok(())
     }
 
-    /// Huge, tiny and subnormal coordinates: finite answers, and still never more than the distance outside.
+    /// Checks huge, tiny and subnormal coordinates: values are finite, and still never exceed the
+    /// distance outside.
     fn extreme_points(&mut self) -> Result<(), String> {
         let coordinates = [
             0.0,
@@ -473,7 +487,8 @@ impl<'a> Suite<'a> {
         Ok(())
     }
 
-    /// From tiny to huge, flat or not, anywhere; now and then a single point.
+    /// Returns a random cell, from tiny to huge, flat or not, anywhere; now and then a single
+    /// point.
     fn any_cell(&mut self) -> Aabb {
         let center = self.any_point().as_dvec3();
         let scale = self.random.log_uniform(1e-6, 1e3) * self.size;
@@ -500,7 +515,7 @@ impl<'a> Suite<'a> {
         for _ in 0..POINTS_A_CELL {
             points.push(self.random.in_box(min, max));
         }
-        // Where the surface is near, the ends are most often wrong.
+        // The ends of an interval are most often wrong near the surface.
         let surface = self.towards_surface(points[0]);
         points.push(surface.clamp(min, max));
         for point in points {
@@ -519,7 +534,7 @@ impl<'a> Suite<'a> {
                     "interval [{lower:e}, {upper:e}] over {cell:?} misses {least:e} at {point}"
                 ));
             }
-            // A plane that is no number lies above everything.
+            // A plane with a NaN value counts as above everything.
             let below =
                 below(point).map(|below| if below.is_nan() { f64::INFINITY } else { below });
             if let Some(below) = below.filter(|&below| below > least) {
@@ -532,8 +547,8 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// Compares the gradient of a grid with differences along one axis within a cell, which are exact for what is of first or second
-/// degree there, but for rounding. Returns the worst deviation.
+/// Compares the gradient of a grid with differences along one axis within a cell, which are exact
+/// up to rounding for what is of first or second degree there. Returns the worst deviation.
 pub fn worst_slope_in_cells(grid: &impl Field, layout: &GridLayout, seed: u64) -> f32 {
     let mut random = Random::new(seed);
     let mut worst = 0.0f32;

@@ -1,4 +1,4 @@
-//! What every field and every bake must keep.
+//! Properties that every field and every bake must satisfy.
 
 pub mod bake_suite;
 pub mod field_suite;

@@ -1,7 +1,10 @@
-//! True times of impact of simple bodies in `f64`: exact separations over time, and their first root by a search that trusts nothing but Lipschitz.
+//! True times of impact of simple bodies in `f64`: exact separations over time, and their first
+//! root by a search that relies only on Lipschitz continuity.
 //!
-//! Input: two [`Solid`]s of a pair with a formula, two [`Motion`]s. Output: the separation at any time; the first time at which it is a target.
-//! Cost: some hundred formulas a root. Not for: bodies that start in overlap, where the formulas end.
+//! Input: two [`Solid`]s of a pair with a formula, two [`Motion`]s.
+//! Output: the separation at any time; the first time at which it reaches a target.
+//! Cost: some hundred formulas per root.
+//! Not for: bodies that start in overlap, where the formulas do not hold.
 //!
 //! Rotations are matrices by Rodrigues' formula, where the library multiplies quaternions.
 
@@ -14,16 +17,16 @@ use crate::contact_truth::Solid;
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     start: DMat3,
-    /// Where the point that goes straight is at time 0, in the outer frame \[m\].
+    /// Position at time 0 of the point that moves straight, in the outer frame \[m\].
     middle: DVec3,
-    /// The same point, in the body \[m\].
+    /// Position of that point in the body frame \[m\].
     center: DVec3,
     translation: DVec3,
     turn: DVec3,
 }
 
 impl Path {
-    /// Of the library's numbers.
+    /// Converts the library's motion.
     pub fn of(motion: &Motion) -> Path {
         let start = matrix_of(motion.start.rotation.to_array().map(f64::from));
         let center = motion.center.as_dvec3();
@@ -36,20 +39,21 @@ impl Path {
         }
     }
 
-    /// Rotation and origin of the body at a time, in the outer frame.
+    /// Returns rotation and origin of the body at a time, in the outer frame.
     pub fn at(&self, time: f64) -> (DMat3, DVec3) {
         let rotation = rodrigues(self.turn * time) * self.start;
         let origin = self.middle + time * self.translation - rotation * self.center;
         (rotation, origin)
     }
 
-    /// No point within `radius` of the origin is ever faster than this in the outer frame \[m per whole motion\].
+    /// Returns a bound on the speed in the outer frame of all points within `radius` of the origin
+    /// \[m per whole motion\].
     fn fastest(&self, radius: f64) -> f64 {
         self.translation.length() + self.turn.length() * (self.center.length() + radius)
     }
 }
 
-/// The rotation of a quaternion x, y, z, w of any length.
+/// Returns the rotation of a quaternion x, y, z, w of any length.
 fn matrix_of([x, y, z, w]: [f64; 4]) -> DMat3 {
     let axis = DVec3::new(x, y, z);
     let length = axis.length();
@@ -59,7 +63,7 @@ fn matrix_of([x, y, z, w]: [f64; 4]) -> DMat3 {
     rodrigues(axis / length * 2.0 * length.atan2(w))
 }
 
-/// `R = 1 + sin θ K + (1 − cos θ) K²`, where `K v = axis × v`.
+/// Returns `R = 1 + sin θ K + (1 − cos θ) K²`, where `K v = axis × v`.
 fn rodrigues(turn: DVec3) -> DMat3 {
     let angle = turn.length();
     if angle == 0.0 {
@@ -84,7 +88,7 @@ pub struct Moving {
 }
 
 impl Moving {
-    /// Exact for bodies that are apart; overlapping, negative \[m\].
+    /// Returns the separation, exact for bodies apart and negative for overlapping ones \[m\].
     ///
     /// # Panics
     /// For pairs without a formula.
@@ -107,9 +111,9 @@ impl Moving {
         }
     }
 
-    /// The separation changes no faster than this \[m per whole motion\].
+    /// Returns a bound on the rate of change of the separation \[m per whole motion\].
     pub fn fastest(&self) -> f64 {
-        // A ground has no radius; its points that matter lie below the other body.
+        // A half-space has no radius; its points that matter lie below the other body.
         let far = |time: f64| self.a.1.at(time).1.distance(self.b.1.at(time).1);
         let apart = (0..=64).map(|k| far(f64::from(k) / 64.0));
         let apart = apart.fold(0.0, f64::max)
@@ -125,7 +129,8 @@ impl Moving {
         self.a.1.fastest(reach) + self.b.1.fastest(reach)
     }
 
-    /// The first time at which the separation is at most `target`, to within 1e-12; `None` if there is none.
+    /// Returns the first time at which the separation is at most `target`, to within 1e-12; `None`
+    /// if there is none.
     pub fn first(&self, target: f64) -> Option<f64> {
         self.first_within(target, [0.0, 1.0], self.fastest())
     }
@@ -144,7 +149,7 @@ impl Moving {
     }
 }
 
-/// Of a solid above a ground: its lowest point.
+/// Returns the height of the lowest point of a solid above a half-space.
 fn height(solid: Solid, body: (DMat3, DVec3), ground: (DMat3, DVec3)) -> f64 {
     let up = ground.0.z_axis;
     let up_in_body = body.0.transpose() * up;

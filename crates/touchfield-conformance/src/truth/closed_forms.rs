@@ -1,20 +1,24 @@
 //! True signed distances in `f64`, by other means than the library's formulas.
 //!
-//! Input: shapes as boundaries: curves of a half-plane turned around z, polygons pulled along z, triangles.
-//! Output: the signed distance: to the nearest piece of the boundary, negative where a separate test says inside.
-//! Cost: all pieces for every point. Not for: anything but being right.
+//! Input: shapes as boundaries: curves of a half-plane revolved around z, polygons extruded along
+//! z, triangles.
+//! Output: the signed distance to the nearest piece of the boundary, negative where a separate test
+//! finds the point inside.
+//! Cost: all pieces for every point.
+//! Not for: anything fast.
 //!
-//! A body of revolution is as far from a point as its profile is from the point's (radius, height): so spheres,
-//! capsules, cones, rings and what CSG makes of them on one axis are exact sets of segments and arcs.
+//! A body of revolution is as far from a point as its profile is from the point's (radius, height):
+//! so spheres, capsules, cones, tori and CSG of them on one axis are exact sets of segments and
+//! arcs.
 
 use glam::{DVec2, DVec3};
 
 /// A piece of a boundary curve in the plane.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece {
-    /// From one end to the other.
+    /// Line segment between two ends.
     Segment(DVec2, DVec2),
-    /// Counter-clockwise from the first angle to the second \[rad\].
+    /// Arc, counter-clockwise from the first angle to the second \[rad\].
     Arc {
         /// Centre of the circle.
         center: DVec2,
@@ -28,13 +32,13 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Distance from `point` \[m\].
+    /// Returns the distance from `point` \[m\].
     pub fn distance(self, point: DVec2) -> f64 {
         match self {
             Piece::Segment(a, b) => {
                 let along = b - a;
                 let t = (point - a).dot(along) / along.length_squared();
-                // A segment without length is its end.
+                // A segment of length zero is its end.
                 let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
                 point.distance(a + t * along)
             }
@@ -63,8 +67,8 @@ fn nearest(pieces: &[Piece], point: DVec2) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Signed distance of a body turned around the z axis: `pieces` bound its profile in (radius, height), and
-/// `inside` tells whether a point of the profile plane lies in it.
+/// Returns the signed distance of a body of revolution around z. `pieces` bound its profile in
+/// (radius, height), and `inside` returns whether a point of the profile plane lies in it.
 pub fn revolved(pieces: Vec<Piece>, inside: impl Fn(DVec2) -> bool) -> impl Fn(DVec3) -> f64 {
     move |point| {
         let profile = DVec2::new(point.truncate().length(), point.z);
@@ -73,7 +77,8 @@ pub fn revolved(pieces: Vec<Piece>, inside: impl Fn(DVec2) -> bool) -> impl Fn(D
     }
 }
 
-/// [`revolved`] for a profile that is a polygon touching or off the axis; sides on the axis are no boundary.
+/// Returns [`revolved`] for a profile that is a polygon touching or off the axis; sides on the axis
+/// are not part of the boundary.
 pub fn revolved_polygon(corners: Vec<DVec2>) -> impl Fn(DVec3) -> f64 {
     let pieces = sides(&corners)
         .filter(|(a, b)| a.x != 0.0 || b.x != 0.0)
@@ -82,7 +87,8 @@ pub fn revolved_polygon(corners: Vec<DVec2>) -> impl Fn(DVec3) -> f64 {
     revolved(pieces, move |point| polygon_contains(&corners, point))
 }
 
-/// Signed distance of a simple polygon in x and y, pulled to `z` from `−half_height` to `half_height`.
+/// Returns the signed distance of a simple polygon in x and y, extruded from z = `−half_height` to
+/// `half_height`.
 pub fn extruded_polygon(corners: Vec<DVec2>, half_height: f64) -> impl Fn(DVec3) -> f64 {
     move |point| {
         let in_plane = point.truncate();
@@ -108,7 +114,7 @@ fn sides(corners: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> {
     corners.iter().copied().zip(next.copied())
 }
 
-/// By the parity of crossings of a ray along +x.
+/// Tests a point by the parity of crossings of a ray along +x.
 fn polygon_contains(corners: &[DVec2], point: DVec2) -> bool {
     sides(corners)
         .filter(|(a, b)| (a.y > point.y) != (b.y > point.y))
@@ -118,7 +124,7 @@ fn polygon_contains(corners: &[DVec2], point: DVec2) -> bool {
         == 1
 }
 
-/// Signed distance of a box: six faces as rectangles, each by clamping.
+/// Returns the signed distance of a box: six faces as rectangles, each by clamping.
 pub fn cuboid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
     move |point| {
         let mut distance = f64::INFINITY;
@@ -137,8 +143,9 @@ pub fn cuboid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
     }
 }
 
-/// Signed distance of an ellipsoid, by looking: for every latitude the nearest longitude, of those the nearest latitude. Within
-/// the octant of the point each of the two searches has one valley.
+/// Returns the signed distance of an ellipsoid by search: the nearest longitude for every latitude,
+/// and of those the nearest latitude. Within the octant of the point each of the two searches has
+/// one minimum.
 pub fn ellipsoid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
     move |point| {
         let at = point.abs();
@@ -154,7 +161,8 @@ pub fn ellipsoid(half_extents: DVec3) -> impl Fn(DVec3) -> f64 {
     }
 }
 
-/// Least value over a quarter turn of a function that falls, then rises, by golden sections: to 10⁻⁹ rad.
+/// Returns the minimum over a quarter turn of a function that falls, then rises, by golden-section
+/// search: to 10⁻⁹ rad.
 fn least_of_valley(value: impl Fn(f64) -> f64) -> f64 {
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
@@ -179,8 +187,9 @@ fn least_of_valley(value: impl Fn(f64) -> f64) -> f64 {
     best
 }
 
-/// Signed distance of a terrain block over `[0, columns − 1] × [0, rows − 1]` in units of `spacing`: every triangle
-/// of ground, walls and base, by `closest`, and inside where a plumb line says so.
+/// Returns the signed distance of a terrain block over `[0, columns − 1] × [0, rows − 1]` in units
+/// of `spacing`: every triangle of ground, walls and base, with the sign from a vertical line
+/// through the point.
 pub fn terrain(
     height: impl Fn(usize, usize) -> f64,
     columns: usize,
@@ -232,7 +241,7 @@ pub fn terrain(
     }
 }
 
-/// Height of a triangle at the x and y of `point`, if it lies over or under it.
+/// Returns the height of a triangle at the x and y of `point`, if it lies over or under it.
 fn plumb(a: DVec3, b: DVec3, c: DVec3, point: DVec3) -> Option<f64> {
     let (u, v, p) = (
         (b - a).truncate(),
@@ -244,7 +253,8 @@ fn plumb(a: DVec3, b: DVec3, c: DVec3, point: DVec3) -> Option<f64> {
     (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then_some(a.z + s * (b.z - a.z) + t * (c.z - a.z))
 }
 
-/// Distance to a triangle: to its plane where the foot falls inside, else to its three sides.
+/// Returns the distance to a triangle: to its plane where the foot falls inside, else to its three
+/// sides.
 fn triangle_distance(a: DVec3, b: DVec3, c: DVec3, point: DVec3) -> f64 {
     let segment = |a: DVec3, b: DVec3| {
         let along = b - a;

@@ -1,7 +1,10 @@
-//! True separations of simple bodies in `f64`: closed forms, and a search that trusts nothing but Lipschitz.
+//! True separations of simple bodies in `f64`: closed forms, and a search that relies only on
+//! Lipschitz continuity.
 //!
-//! Input: two [`Solid`]s and a pose. Output: `2 min max(φA, φB)`; for a ball against anything also normal and point.
-//! Cost: closed forms nothing, the search milliseconds. Not for: anything but being right.
+//! Input: two [`Solid`]s and a pose.
+//! Output: `2 min max(φA, φB)`; for a ball against any solid also normal and point.
+//! Cost: closed forms O(1), the search milliseconds.
+//! Not for: anything fast.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,24 +20,24 @@ use crate::random::Random;
 /// A body with a closed form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solid {
-    /// About the origin.
+    /// Ball about the origin.
     Ball {
         /// Radius \[m\].
         radius: f64,
     },
-    /// About the origin, along the axes.
+    /// Axis-aligned box about the origin.
     Box {
         /// Half the sides \[m\].
         half: DVec3,
     },
-    /// About the origin, along z.
+    /// Capsule about the origin, along z.
     Capsule {
         /// Half the segment \[m\].
         half_length: f64,
         /// Radius \[m\].
         radius: f64,
     },
-    /// About the origin, around z.
+    /// Torus about the origin, around z.
     Ring {
         /// Radius of the circle \[m\].
         major: f64,
@@ -45,7 +48,7 @@ pub enum Solid {
     HalfSpace,
 }
 
-/// One of each kind, of sizes that `f32` holds.
+/// One of each kind, with sizes representable in `f32`.
 pub const SOLIDS: [Solid; 5] = [
     Solid::Ball { radius: 0.5 },
     Solid::Box {
@@ -63,9 +66,9 @@ pub const SOLIDS: [Solid; 5] = [
 ];
 
 impl Solid {
-    /// One of the kinds of [`SOLIDS`], of random size between 0.3 and 1 m.
+    /// Returns a solid of one of the kinds of [`SOLIDS`], of random size between 0.3 and 1 m.
     pub fn random(kind: usize, random: &mut Random) -> Solid {
-        // What `f32` holds.
+        // Representable in `f32`.
         let mut size = || f64::from(random.uniform(0.3, 1.0) as f32);
         match kind {
             0 => Solid::Ball { radius: size() },
@@ -84,7 +87,7 @@ impl Solid {
         }
     }
 
-    /// Signed distance \[m\].
+    /// Returns the signed distance \[m\].
     pub fn distance(self, point: DVec3) -> f64 {
         match self {
             Solid::Ball { radius } => point.length() - radius,
@@ -103,7 +106,7 @@ impl Solid {
         }
     }
 
-    /// Outward unit normal of the level set through `point`, by differences.
+    /// Returns the outward unit normal of the level set through `point`, by differences.
     pub fn outward(self, point: DVec3) -> DVec3 {
         let step = 1e-6;
         let slope =
@@ -111,7 +114,7 @@ impl Solid {
         DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)).normalize_or_zero()
     }
 
-    /// Radius of the largest ball inside \[m\].
+    /// Returns the radius of the largest ball inside \[m\].
     pub fn inner_radius(self) -> f64 {
         match self {
             Solid::Ball { radius } | Solid::Capsule { radius, .. } => radius,
@@ -121,7 +124,8 @@ impl Solid {
         }
     }
 
-    /// Radius of a ball about the origin that holds it \[m\]; infinite for a half-space.
+    /// Returns the radius of a ball about the origin that contains the solid \[m\]; infinite for a
+    /// half-space.
     pub fn outer_radius(self) -> f64 {
         match self {
             Solid::Ball { radius } => radius,
@@ -135,7 +139,7 @@ impl Solid {
         }
     }
 
-    /// As the library knows it.
+    /// Returns the library's shape of the same solid.
     #[expect(
         clippy::panic,
         reason = "sizes that make no shape are a mistake in a test"
@@ -157,17 +161,17 @@ impl Solid {
     }
 }
 
-/// B in A, as exact as the library's pose says it.
+/// Pose of B in A, with exactly the numbers of the library's pose.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Of B.
+    /// Rotation of B.
     pub rotation: DQuat,
     /// Origin of B in A \[m\].
     pub translation: DVec3,
 }
 
 impl Place {
-    /// A random rotation, and a translation that brings two bodies near each other.
+    /// Returns a random rotation, and a translation that brings two bodies near each other.
     pub fn random(a: Solid, b: Solid, random: &mut Random) -> Place {
         let rotation = random.quaternion().normalize();
         let translation = match (a, b) {
@@ -176,7 +180,7 @@ impl Place {
                     * DVec3::new(1.0, 1.0, other.outer_radius())
             }
             (other, Solid::HalfSpace) => {
-                // Above the middle of A, or not far below.
+                // Above the centre of A, or not far below.
                 let up = rotation * DVec3::Z;
                 random.uniform(-1.0, 0.5) * other.outer_radius() * up
                     + random.uniform(-2.0, 2.0) * up.any_orthonormal_vector()
@@ -186,7 +190,7 @@ impl Place {
                 random.uniform(0.3, 1.05) * reach * random.unit_vector()
             }
         };
-        // What `f32` holds: the library gets the same numbers.
+        // Representable in `f32`, so that the library gets the same numbers.
         let rotation = rotation.as_quat().normalize();
         Place {
             rotation: DQuat::from_xyzw(
@@ -200,7 +204,8 @@ impl Place {
         }
     }
 
-    /// A random rotation, and a translation of random direction and of a length between the two \[m\].
+    /// Returns a random rotation, and a translation of random direction and of a length between the
+    /// two \[m\].
     pub fn between(nearest: f64, farthest: f64, random: &mut Random) -> Place {
         let rotation = random.quaternion().as_quat().normalize();
         let translation = random.unit_vector() * random.uniform(nearest, farthest);
@@ -210,7 +215,7 @@ impl Place {
         }
     }
 
-    /// As the library takes it.
+    /// Returns the pose for the library.
     pub fn pose(self) -> Pose {
         Pose {
             rotation: self.rotation.as_quat(),
@@ -218,32 +223,33 @@ impl Place {
         }
     }
 
-    /// A point of A, in B.
+    /// Returns a point of A in the frame of B.
     pub fn to_b(self, point_in_a: DVec3) -> DVec3 {
         self.rotation.inverse() * (point_in_a - self.translation)
     }
 }
 
-/// Contact of a ball, A, with anything, B.
+/// Contact of a ball, A, with any solid, B.
 #[derive(Clone, Copy, Debug)]
 pub struct BallContact {
-    /// Negative: how deep \[m\].
+    /// Separation \[m\]; negative when overlapping.
     pub separation: f64,
-    /// Unit, from A to B.
+    /// Unit normal from A to B.
     pub normal: DVec3,
-    /// Midway between the surfaces, in A \[m\].
+    /// Point midway between the surfaces, in A \[m\].
     pub point: DVec3,
 }
 
-/// The textbook contact of a ball about the origin of A with B. `None` where the way out is not unique, or the ball so deep inside that its
-/// diameter is all there is.
+/// Returns the textbook contact of a ball about the origin of A with B. `None` where the way out is
+/// not unique, or where the ball is so deep inside that the depth is limited by its diameter.
 pub fn ball_contact(radius: f64, b: Solid, place: Place) -> Option<BallContact> {
     let center = place.to_b(DVec3::ZERO);
     let distance = b.distance(center);
     let separation = distance - radius;
     let outward = b.outward(center);
     let middle = center - 0.5 * (radius + distance) * outward;
-    // `max ≥ (φB(c) − r) / 2` holds everywhere; at this point it is met, if φB falls all the way there.
+    // `max ≥ (φB(c) − r) / 2` holds everywhere; equality holds at this point if φB falls at unit
+    // rate all the way there.
     let met = (b.distance(middle) - 0.5 * separation).abs() < 1e-9 && distance > -0.9 * radius;
     met.then(|| BallContact {
         separation,
@@ -275,7 +281,7 @@ impl Ord for Open {
     }
 }
 
-/// `2 min max(φA, φB)`, or up to `tolerance` more, of two bodies with closed forms \[m\].
+/// Returns `2 min max(φA, φB)` of two bodies with closed forms, or up to `tolerance` more \[m\].
 pub fn separation(a: Solid, b: Solid, place: Place, tolerance: f64) -> f64 {
     let (middle, size) = if a.outer_radius() < b.outer_radius() {
         (DVec3::ZERO, a.outer_radius())
@@ -283,12 +289,13 @@ pub fn separation(a: Solid, b: Solid, place: Place, tolerance: f64) -> f64 {
         (place.translation, b.outer_radius())
     };
     let value = |point: DVec3| a.distance(point).max(b.distance(place.to_b(point)));
-    // Apart, the best point lies halfway to the other body.
+    // For separated bodies the best point lies halfway to the other body.
     let size = 2.0 * size + 0.5 * value(middle).abs();
     2.0 * least(value, middle, DVec3::splat(size), 0.5 * tolerance)
 }
 
-/// The least value of a 1-Lipschitz function in a box, or up to `tolerance` more, by best-first halving.
+/// Returns the minimum of a 1-Lipschitz function in a box, or up to `tolerance` more, by best-first
+/// bisection.
 pub fn least(value: impl Fn(DVec3) -> f64, middle: DVec3, half: DVec3, tolerance: f64) -> f64 {
     let mut best = value(middle);
     let mut open = BinaryHeap::from([Open {

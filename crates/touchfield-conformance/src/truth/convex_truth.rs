@@ -1,11 +1,14 @@
-//! True distances and least translations of convex bodies of any kind in `f64`.
+//! True distances and minimum translations of convex bodies of any kind in `f64`.
 //!
-//! Input: a polytope or a smooth kind with its support, rounded or not; poses of both bodies.
-//! Output: a bracket of the distance with its two points; the depth, and which way is the shortest out.
-//! Cost: of polytopes all pairs of features, else some hundred supports. Not for: anything but being right.
+//! Input: a polytope or a smooth kind with its support function, rounded or not; poses of both
+//! bodies.
+//! Output: a bracket of the distance with its two points; the depth, and the direction of the
+//! shortest way out.
+//! Cost: all pairs of features for polytopes, else some hundred support evaluations.
+//! Not for: anything fast.
 //!
-//! No method of the library is used: polytopes go by `polytope_truth`, smooth bodies are measured by points of them from one side and planes
-//! about them from the other.
+//! No method of the library is used. Polytopes are measured by `polytope_truth`; smooth bodies are
+//! bracketed by their points from one side and by supporting planes from the other.
 
 use glam::{DMat3, DVec3};
 
@@ -14,36 +17,36 @@ use crate::polytope_truth::{PairTruth, Polytope, above, polytope_pair, scaled_un
 /// A convex body of any kind, in the frame of a pair.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Before rounding, in its own frame.
+    /// Shape before rounding, in its own frame.
     pub core: Core,
-    /// Radius of the ball rolled about it \[m\].
+    /// Radius of the ball swept over the core \[m\].
     pub rounding: f64,
-    /// To the frame of the pair.
+    /// Rotation to the frame of the pair.
     pub rotation: DMat3,
-    /// Its origin in the frame of the pair \[m\].
+    /// Origin in the frame of the pair \[m\].
     pub translation: DVec3,
 }
 
 /// Kinds of convex bodies; a ball is a rounded point, a capsule a rounded segment.
 #[derive(Clone, Debug)]
 pub enum Core {
-    /// Corners, in the own frame.
+    /// Polytope, by its corners in its own frame.
     Polytope(Polytope),
-    /// About the origin, around z.
+    /// Cylinder about the origin, around z.
     Cylinder {
-        /// \[m\]
+        /// Radius \[m\].
         radius: f64,
-        /// \[m\]
+        /// Half the height \[m\].
         half_height: f64,
     },
-    /// Around z, the base at `-half_height`, the tip at `half_height`.
+    /// Cone around z, with the base at `-half_height` and the tip at `half_height`.
     Cone {
-        /// Of the base \[m\].
+        /// Radius of the base \[m\].
         radius: f64,
-        /// \[m\]
+        /// Half the height \[m\].
         half_height: f64,
     },
-    /// About the origin, along the axes.
+    /// Axis-aligned ellipsoid about the origin.
     Ellipsoid {
         /// Half axes \[m\].
         radii: DVec3,
@@ -51,7 +54,7 @@ pub enum Core {
 }
 
 impl Body {
-    /// A core where it is.
+    /// Returns a core without rounding, at the identity pose.
     pub fn new(core: Core) -> Body {
         Body {
             core,
@@ -61,7 +64,8 @@ impl Body {
         }
     }
 
-    /// Farthest point of the core along a direction of any length but 0, in the frame of the pair.
+    /// Returns the farthest point of the core along a direction of any non-zero length, in the
+    /// frame of the pair.
     pub fn support(&self, direction: DVec3) -> DVec3 {
         let local = self.rotation.transpose() * direction;
         let around = local.truncate().normalize_or_zero();
@@ -91,7 +95,7 @@ impl Body {
         self.rotation * point + self.translation
     }
 
-    /// The same body in a frame about `origin`, its own frame about its first corner.
+    /// Returns the same body in a frame about `origin`, with its own frame about its first corner.
     fn near_origin(&self, origin: DVec3) -> Body {
         let mut body = self.clone();
         if let Core::Polytope(polytope) = &mut body.core {
@@ -105,7 +109,7 @@ impl Body {
         body
     }
 
-    /// As a polytope in the frame of the pair, where it is one.
+    /// Returns the body as a polytope in the frame of the pair, if it is one.
     pub fn polytope(&self) -> Option<Polytope> {
         match &self.core {
             Core::Polytope(body) => Some(body.posed(self.rotation, self.translation)),
@@ -114,9 +118,11 @@ impl Body {
     }
 }
 
-/// Distance or least translation of two bodies: by features where both are polytopes, else by supports.
+/// Computes the distance or minimum translation of two bodies: by features if both are polytopes,
+/// else by support functions.
 pub fn body_pair(a: &Body, b: &Body) -> PairTruth {
-    // Far from the origin rounding would bend the bodies; about a corner of A it moves them, by no more.
+    // Far from the origin rounding would deform the bodies; about a corner of A it only moves them,
+    // and by no more.
     let origin = a.near_origin(DVec3::ZERO).translation;
     let (a, b) = (a.near_origin(origin), b.near_origin(origin));
     let cores = match (a.polytope(), b.polytope()) {
@@ -131,7 +137,7 @@ pub fn body_pair(a: &Body, b: &Body) -> PairTruth {
     }
 }
 
-/// Distance or least translation of two cores, by supports alone.
+/// Computes the distance or minimum translation of two cores, by support functions alone.
 pub fn support_pair(a: &Body, b: &Body) -> PairTruth {
     let apart = nearest_by_supports(a, b);
     if apart.lower > 0.0 {
@@ -140,7 +146,7 @@ pub fn support_pair(a: &Body, b: &Body) -> PairTruth {
     let [_, depth] = depth_by_supports(a, b, 1000);
     PairTruth {
         lower: 0.0,
-        // A distance that no plane proves is none, unless there is no depth either.
+        // A distance that no plane proves does not count, unless there is no depth either.
         upper: if depth.1 > 0.0 { 0.0 } else { apart.upper },
         depth: depth.1.max(0.0),
         direction: depth.0,
@@ -148,10 +154,11 @@ pub fn support_pair(a: &Body, b: &Body) -> PairTruth {
     }
 }
 
-/// Distance of two cores, bracketed: from above by two points of them, from below by a plane between them.
+/// Brackets the distance of two cores: from above by two of their points, from below by a plane
+/// between them.
 ///
-/// The nearest point to the origin of a simplex of A ⊖ B, which takes in the farthest point against it again and again.
-/// Which corners stay is found by trying all subsets.
+/// Finds the nearest point to the origin of a simplex of A ⊖ B, and repeatedly adds the support
+/// point in the direction of the origin. The corners to keep are found by trying all subsets.
 fn nearest_by_supports(a: &Body, b: &Body) -> PairTruth {
     let first = b.translation - a.translation;
     let mut direction = scaled_unit(first);
@@ -181,7 +188,7 @@ fn nearest_by_supports(a: &Body, b: &Body) -> PairTruth {
             best.upper = distance;
             (best.on_a, best.on_b) = (on_a, on_b);
         } else {
-            // No progress is left in `f64`.
+            // No further progress is possible in `f64`.
             break;
         }
         if distance == 0.0 {
@@ -193,8 +200,8 @@ fn nearest_by_supports(a: &Body, b: &Body) -> PairTruth {
     best
 }
 
-/// The unit direction of the nearest point of a simplex, at right angles to it: where bodies almost touch, the difference of two
-/// points is mostly rounding.
+/// Returns the unit direction to the nearest point of a simplex, made perpendicular to the simplex:
+/// where bodies almost touch, the difference of two points is mostly rounding.
 fn across(simplex: &[[DVec3; 2]], nearest: DVec3) -> DVec3 {
     let at = |k: usize| simplex[k][1] - simplex[k][0];
     let direction = match simplex.len() {
@@ -215,7 +222,7 @@ fn across(simplex: &[[DVec3; 2]], nearest: DVec3) -> DVec3 {
     })
 }
 
-/// Nearest pair of the hull of up to five pairs; keeps the corners it needs.
+/// Returns the nearest pair of the hull of up to five pairs, and keeps only the corners it needs.
 fn nearest_of_simplex(simplex: &mut Vec<[DVec3; 2]>) -> [DVec3; 2] {
     let mut best: (f64, usize, [DVec3; 2]) = (f64::INFINITY, 0, simplex[0]);
     for subset in 1usize..1 << simplex.len() {
@@ -248,7 +255,8 @@ fn nearest_of_simplex(simplex: &mut Vec<[DVec3; 2]>) -> [DVec3; 2] {
     best.2
 }
 
-/// Shares of the point of an affine hull nearest to the origin, if none is negative.
+/// Returns the barycentric coordinates of the point of an affine hull nearest to the origin, if
+/// none is negative.
 fn affine_shares(corners: &[[DVec3; 2]]) -> Option<Vec<f64>> {
     let origin = corners[0][1] - corners[0][0];
     let sides: Vec<DVec3> = corners[1..].iter().map(|c| c[1] - c[0] - origin).collect();
@@ -281,15 +289,18 @@ fn affine_shares(corners: &[[DVec3; 2]]) -> Option<Vec<f64>> {
         .then_some(shares)
 }
 
-/// Least translation of two cores, bracketed: a direction and a depth from below, and one from above.
+/// Brackets the minimum translation of two cores: a direction and a depth from below, and one from
+/// above.
 ///
-/// Corners of A ⊖ B span a polytope within it; the face nearest to the origin is grown until a plane of A ⊖ B across its
-/// normal is no farther. The origin's distance to the faces is a bound from below, every plane's from above. Negative
-/// depths say that the origin is outside.
+/// Corners of A ⊖ B span a polytope within it. The face nearest to the origin is expanded until a
+/// supporting plane of A ⊖ B with the face's normal is no farther. The distance of the origin from
+/// the faces is a lower bound, and from every plane an upper bound. Negative depths mean that the
+/// origin is outside.
 pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2] {
     let corner = |direction: DVec3| a.support(direction) - b.support(-direction);
     let mut upper = (DVec3::X, f64::INFINITY);
     let mut points: Vec<DVec3> = Vec::new();
+    // Start with the hull of the support points in 26 directions.
     let starts = (0..27)
         .filter(|&k| k != 13)
         .map(|k| DVec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - DVec3::ONE);
@@ -308,7 +319,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         return [(upper.0, 0.0), upper];
     }
     let points = &mut faces.points;
-    // Triangles with their normal and the origin's depth below them.
+    // Triangles with their normal and the depth of the origin below them.
     let mut triangles: Vec<([usize; 3], DVec3, f64)> = faces
         .faces
         .iter()
@@ -316,6 +327,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         .map(|t| triangle(points, t))
         .collect();
     let mut lower = upper;
+    // Expand the face nearest to the origin until the bracket closes or no new corner is found.
     for _ in 0..corners {
         let Some(&(_, normal, depth)) = triangles.iter().min_by(|s, t| s.2.total_cmp(&t.2)) else {
             break;
@@ -332,6 +344,7 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
         if upper.1 - depth <= 1e-12 * reach.abs() || reach <= depth || points.contains(&point) {
             break;
         }
+        // Replace all triangles visible from the new corner by a fan over their horizon.
         points.push(point);
         let new = points.len() - 1;
         let mut horizon: Vec<[usize; 2]> = Vec::new();
@@ -351,8 +364,9 @@ pub fn depth_by_supports(a: &Body, b: &Body, corners: usize) -> [(DVec3, f64); 2
     [lower, upper]
 }
 
-/// One so thin that it has no normal stays, never the nearest: without it the surface would be torn, and what is seen through
-/// the tear grows without end.
+/// Returns a triangle with its normal and depth. A triangle too thin to have a normal is kept, but
+/// never as the nearest: without it the surface would have a gap, and the region visible through
+/// the gap would grow without end.
 fn triangle(points: &[DVec3], corners: [usize; 3]) -> ([usize; 3], DVec3, f64) {
     let [p, q, r] = corners.map(|c| points[c]);
     let area = (q - p).cross(r - p);
@@ -395,7 +409,7 @@ mod tests {
                 ends[0].distance(ends[1]) - radii[0] - radii[1],
                 4.0,
             );
-            // Segments: no pair of points sampled is nearer, and one is nearly as near.
+            // Segments: no pair of sampled points is nearer, and one is nearly as near.
             let (p, q) = (Polytope::hull(&ends[..2]), Polytope::hull(&ends[2..]));
             let truth = polytope_pair(&p, &q);
             let mut least = f64::INFINITY;
@@ -486,7 +500,7 @@ mod tests {
                 (truth.upper - expected).abs() < 1e-7,
                 "{truth:?} {expected}"
             );
-            // A point from an ellipsoid with all half axes alike.
+            // A point from an ellipsoid with equal half axes.
             let ball = at(
                 Core::Ellipsoid {
                     radii: DVec3::splat(0.5),

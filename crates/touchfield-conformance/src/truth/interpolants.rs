@@ -1,7 +1,11 @@
-//! What stored fields interpolate to, in `f64` and from their public parts: the truth for those who follow a field along a path.
+//! Values that stored fields interpolate to, in `f64` and from their public parts: the truth for
+//! methods that follow a field along a path.
 //!
-//! Input: a stored field and a point of its box. Output: the value, and how near the nearest side of its cell is.
-//! Written apart from the library: sums over nodes and their weights, as the documents have them. Not for: points outside.
+//! Input: a stored field and a point of its box.
+//! Output: the value, and the distance to the nearest side of the cell.
+//! Not for: points outside.
+//!
+//! Written independently of the library: weighted sums over nodes, as in the papers.
 
 use glam::{DVec3, UVec3};
 use touchfield::field::{
@@ -12,15 +16,15 @@ use touchfield::field::{
 /// The interpolant at a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Interpolated {
-    /// \[m\].
+    /// Interpolated value \[m\].
     pub value: f64,
-    /// Sides of the cell \[m\].
+    /// Side of the cell \[m\].
     pub cell_size: f64,
-    /// From the point to the nearest side of its cell \[cells\].
+    /// Distance from the point to the nearest side of its cell \[cells\].
     pub to_side: f64,
 }
 
-/// The interpolant of a stored field at a point of its box.
+/// Returns the interpolant of a stored field at a point of its box.
 pub fn interpolate(field: &StoredField, point: DVec3) -> Interpolated {
     let layout = field.layout();
     let size = f64::from(layout.cell_size);
@@ -68,7 +72,7 @@ fn in_block(field: &SparseBlocks, block: u32, t: DVec3, size: f64) -> Interpolat
     }
 }
 
-/// As stored, in `f32`: what the sum rounds to is the value.
+/// Returns a value as stored, computed in `f32`: the rounded sum is the value.
 fn block_value(field: &SparseBlocks, block: &SparseBlock, index: usize) -> f64 {
     let index = block.first_value + index;
     let of = |stored: f32| f64::from(block.lowest + block.step * stored);
@@ -79,7 +83,8 @@ fn block_value(field: &SparseBlocks, block: &SparseBlock, index: usize) -> f64 {
     }
 }
 
-/// Krayer, section 3.2: each node's expansion with half its gradient, weighted trilinearly.
+/// Returns each node's expansion with half its gradient, weighted trilinearly (\[Krayer2020\]
+/// §3.2).
 fn taylor(grid: &TaylorGrid, cell: UVec3, t: DVec3) -> f64 {
     let size = f64::from(grid.layout().cell_size);
     weighted(t, |offset| {
@@ -89,7 +94,7 @@ fn taylor(grid: &TaylorGrid, cell: UVec3, t: DVec3) -> f64 {
     })
 }
 
-/// Sagardia, Eq. 4 and 5, turned to be negative inside.
+/// Returns Eq. 4 and 5 of \[Sagardia2014\], with the sign changed to be negative inside.
 fn voxmap(map: &LayeredVoxmap, voxel: UVec3, t: DVec3) -> f64 {
     let size = f64::from(map.layout().cell_size);
     let voxels = map.layout().cells();
@@ -120,7 +125,7 @@ fn voxmap(map: &LayeredVoxmap, voxel: UVec3, t: DVec3) -> f64 {
     -(penetration(voxel) + size * slope.dot(t - 0.5))
 }
 
-/// Cell and place in it.
+/// Returns the cell and the position within it.
 fn split(place: DVec3, cells: UVec3) -> (UVec3, DVec3) {
     let cell = place.max(DVec3::ZERO).as_uvec3().min(cells - 1);
     (cell, place - cell.as_dvec3())

@@ -1,11 +1,15 @@
-//! True signed distance to a mesh: every triangle for every point, by other formulas than the library's.
+//! True signed distance to a mesh: every triangle for every point, by other formulas than the
+//! library's.
 //!
-//! Input: a mesh of valid faces. Output: distance, winding number and ray parity at any point, in `f64`.
-//! Cost: all triangles for every point; some ten million a second and core. Not for: anything but being right.
+//! Input: a mesh of valid faces.
+//! Output: distance, winding number and ray parity at any point, in `f64`.
+//! Cost: all triangles for every point; some ten million per second and core.
+//! Not for: anything fast.
 //!
-//! The distance walks the Voronoi regions of each triangle [Ericson2005, 5.1.5] where the library drops perpendiculars; what it returns is
-//! always the distance of some point of the triangle, and its sides are tried as well, so that rounding in slivers can only
-//! make it too large by the width of the sliver.
+//! The distance is found by the Voronoi regions of each triangle [Ericson2005, 5.1.5], where the
+//! library drops perpendiculars. The result is always the distance of some point of the triangle,
+//! and its sides are tested as well, so that rounding in slivers can only make it too large, by at
+//! most the width of the sliver.
 
 use std::f64::consts::TAU;
 
@@ -20,19 +24,19 @@ pub struct MeshTruth {
 }
 
 impl MeshTruth {
-    /// Of all faces of `mesh`.
+    /// Takes all faces of `mesh`.
     pub fn of(mesh: &TriangleMesh) -> MeshTruth {
         MeshTruth {
             triangles: mesh.triangles().map(|t| t.corners()).collect(),
         }
     }
 
-    /// How many triangles there are to look at.
+    /// Returns the number of triangles.
     pub fn faces(&self) -> usize {
         self.triangles.len()
     }
 
-    /// Distance without sign \[m\].
+    /// Returns the unsigned distance \[m\].
     pub fn distance(&self, point: DVec3) -> f64 {
         let squared = self
             .triangles
@@ -41,7 +45,7 @@ impl MeshTruth {
         squared.fold(f64::INFINITY, f64::min).sqrt()
     }
 
-    /// How many times the mesh wraps around the point.
+    /// Returns the winding number: how many times the mesh wraps around the point.
     pub fn winding(&self, point: DVec3) -> f64 {
         self.triangles
             .iter()
@@ -50,7 +54,7 @@ impl MeshTruth {
             / TAU
     }
 
-    /// Negative where the winding number exceeds one half \[m\].
+    /// Returns the signed distance, negative where the winding number exceeds one half \[m\].
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         let distance = self.distance(point);
         if self.winding(point) > 0.5 {
@@ -60,8 +64,8 @@ impl MeshTruth {
         }
     }
 
-    /// Whether an odd number of faces lie ahead, along the first of several random rays that passes no edge closely.
-    /// `None` when all of them do.
+    /// Returns whether an odd number of faces lie ahead, along the first of several random rays
+    /// that passes no edge closely. `None` if all of them do.
     pub fn is_odd(&self, point: DVec3, random: &mut Random) -> Option<bool> {
         (0..20).find_map(|_| {
             let direction = random.unit_vector();
@@ -74,7 +78,7 @@ impl MeshTruth {
     }
 }
 
-/// Squared distance from a point to a triangle \[m²\].
+/// Returns the squared distance from a point to a triangle \[m²\].
 pub fn triangle_distance_squared(&[a, b, c]: &[DVec3; 3], point: DVec3) -> f64 {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
@@ -94,7 +98,8 @@ pub fn triangle_distance_squared(&[a, b, c]: &[DVec3; 3], point: DVec3) -> f64 {
     best
 }
 
-/// Squared distance of two segments \[Ericson2005\] §5.1.9, which leaves out nothing but the corners' distances to triangles.
+/// Returns the squared distance of two segments \[Ericson2005\] §5.1.9. With the distances of
+/// corners to triangles it gives that of two triangles.
 pub fn edge_distance_squared([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
     let (u, v, w) = (q - p, s - r, p - r);
     let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
@@ -107,7 +112,8 @@ pub fn edge_distance_squared([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
             0.0
         }
     };
-    // Parallel edges: any place along the first will do, for one with the second clamped below is nearest.
+    // Parallel edges: any place along the first will do, because clamping the second below gives a
+    // nearest pair.
     let along_u = share(uv * vw - vv * uw, uu * vv - uv * uv);
     let along_v = share(along_u * uv + vw, vv);
     let along_u = share(along_v * uv - uw, uu);
@@ -117,9 +123,9 @@ pub fn edge_distance_squared([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
 fn segment_distance_squared(a: DVec3, b: DVec3, point: DVec3) -> f64 {
     let along = b - a;
     let t = (point - a).dot(along) / along.length_squared();
-    // A segment without length is its end.
+    // A segment of length zero is its end.
     let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
-    // From the nearer end, so that the far one does not round.
+    // Measure from the nearer end, so that the far one adds no rounding.
     let foot = if t <= 0.5 {
         a + t * along
     } else {
@@ -128,19 +134,21 @@ fn segment_distance_squared(a: DVec3, b: DVec3, point: DVec3) -> f64 {
     foot.distance_squared(point)
 }
 
-/// Half the solid angle of a triangle, by the angles at its corners seen from the point: the spherical excess over unit vectors.
+/// Returns half the solid angle of a triangle, from its unit vectors seen from the point.
 fn half_solid_angle(triangle: &[DVec3; 3], point: DVec3) -> f64 {
-    // `tan(Ω/2) = u·(v×w) / (1 + u·v + v·w + w·u)` of unit vectors: scaled first, so that size does not matter.
+    // `tan(Ω/2) = u·(v×w) / (1 + u·v + v·w + w·u)` for unit vectors, normalised first so that size
+    // does not matter.
     let [u, v, w] = triangle.map(|corner| (corner - point).normalize_or_zero());
     let volume = u.dot(v.cross(w));
-    // In its plane a triangle is seen edge on, or the point lies on it.
+    // A point in the plane of the triangle sees it edge on, or lies on it.
     if volume == 0.0 {
         return 0.0;
     }
     volume.atan2(1.0 + u.dot(v) + v.dot(w) + w.dot(u))
 }
 
-/// Whether a ray passes through a triangle; `None` when it comes too near to its border to say.
+/// Returns whether a ray passes through a triangle; `None` if it passes too near to its border to
+/// decide.
 fn is_ahead(&[a, b, c]: &[DVec3; 3], point: DVec3, direction: DVec3) -> Option<bool> {
     let (ab, ac) = (b - a, c - a);
     let across = direction.cross(ac);
@@ -169,7 +177,7 @@ fn is_ahead(&[a, b, c]: &[DVec3; 3], point: DVec3, direction: DVec3) -> Option<b
     Some(t > 0.0)
 }
 
-/// `work` on every item, on two threads, results in order.
+/// Runs `work` on every item, on two threads, with results in order.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (first, second) = items.split_at(items.len() / 2);
     let run = |part: &[T]| part.iter().map(&work).collect::<Vec<R>>();

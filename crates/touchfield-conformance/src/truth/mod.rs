@@ -1,5 +1,5 @@
-//! Right answers in `f64`, written apart from the library: closed forms, brute force, searches that
-//! rely on Lipschitz continuity alone.
+//! Right answers in `f64`, written independently of the library: closed forms, brute force,
+//! searches that rely on Lipschitz continuity alone.
 
 pub mod cast_truth;
 pub mod closed_forms;

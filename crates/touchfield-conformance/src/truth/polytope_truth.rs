@@ -1,31 +1,37 @@
-//! True distances and least translations of polytopes in `f64`: hulls, and what the features of two of them say.
+//! True distances and minimum translations of polytopes in `f64`, from hulls and their features.
 //!
-//! Input: points in the frame of a pair. Output: corners, sides and faces; the distance with its two points; the depth, and which way is the shortest out.
-//! Cost: `n⁴` for a hull, all pairs of features for a pair. Not for: anything but being right.
+//! Input: points in the frame of a pair.
+//! Output: corners, edges and faces; the distance with its two points; the depth, and the direction
+//! of the shortest way out.
+//! Cost: O(n⁴) for a hull, all pairs of features for a pair.
+//! Not for: anything fast.
 //!
-//! Hulls stand on exact orientations, so flat, thin and doubled sets are no special luck. No method of the library is
-//! used: polytopes are measured feature by feature, and an answer "apart" is only given with a plane that parts them.
+//! Hulls use exact orientation predicates, so flat, thin and duplicated sets are safe. No method of
+//! the library is used: polytopes are measured feature by feature, and a pair is reported as
+//! separated only with a separating plane.
 
 use glam::{DMat3, DVec3};
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
-/// A convex body as its corners, sides and faces; flat, straight and single-point ones included.
+/// A convex body as its corners, edges and faces; flat, straight and single-point ones included.
 #[derive(Clone, Debug, Default)]
 pub struct Polytope {
     /// Corners \[m\]: extreme points only, none twice.
     pub points: Vec<DVec3>,
-    /// Corners of each face, counter-clockwise seen from outside. A flat body has its one face twice, from both sides.
+    /// Corners of each face, counter-clockwise seen from outside. A flat body has its one face
+    /// twice, from both sides.
     pub faces: Vec<Vec<usize>>,
     /// Unit normal of each face.
     pub normals: Vec<DVec3>,
-    /// Sides of the faces, each once; a straight body is one edge.
+    /// Edges of the faces, each once; a straight body is one edge.
     pub edges: Vec<[usize; 2]>,
 }
 
 impl Polytope {
-    /// The hull of a set of points: every plane through three of them that has all others on one side.
+    /// Computes the hull of a set of points: every plane through three of them that has all others
+    /// on one side.
     ///
-    /// Exact for coordinates that `f32` holds.
+    /// Exact for coordinates representable in `f32`.
     pub fn hull(points: &[DVec3]) -> Polytope {
         let mut points = points.to_vec();
         points.sort_by(|p, q| p.to_array().partial_cmp(&q.to_array()).expect("no NaN"));
@@ -35,7 +41,7 @@ impl Polytope {
         };
         let straight = points.iter().all(|&p| collinear(first, last, p));
         if straight {
-            // In the order of coordinates the ends come first and last.
+            // Sorted by coordinates, the ends come first and last.
             return if points.len() == 1 {
                 Polytope {
                     points,
@@ -49,6 +55,8 @@ impl Polytope {
                 }
             };
         }
+        // Test every plane through three points that is not known yet: it is a face if all points
+        // are on one side.
         let mut planes: Vec<Vec<usize>> = Vec::new();
         let mut faces = Vec::new();
         let count = points.len();
@@ -75,6 +83,7 @@ impl Polytope {
                     let normal = DVec3::from_array(
                         [0, 1, 2].map(|axis| turn(points[i], points[j], points[k], axis)),
                     );
+                    // A flat body gets both sides.
                     if !some_above {
                         faces.push(polygon(&points, &plane, normal));
                     }
@@ -114,13 +123,13 @@ impl Polytope {
         }
     }
 
-    /// A box along the axes about the origin.
+    /// Returns an axis-aligned box about the origin.
     pub fn cuboid(half: DVec3) -> Polytope {
         let corners: Vec<DVec3> = (0..8).map(|corner| half * corner_signs(corner)).collect();
         Polytope::hull(&corners)
     }
 
-    /// Turned, then moved.
+    /// Returns the polytope rotated, then translated.
     pub fn posed(&self, rotation: DMat3, translation: DVec3) -> Polytope {
         Polytope {
             points: self
@@ -133,7 +142,7 @@ impl Polytope {
         }
     }
 
-    /// Farthest corner along a direction.
+    /// Returns the farthest corner along a direction.
     pub fn support(&self, direction: DVec3) -> DVec3 {
         let mut best = self.points[0];
         for &point in &self.points[1..] {
@@ -144,7 +153,7 @@ impl Polytope {
         best
     }
 
-    /// Largest distance of a corner from the first \[m\].
+    /// Returns the largest distance of a corner from the first \[m\].
     pub fn size(&self) -> f64 {
         let first = self.points[0];
         self.points
@@ -161,14 +170,15 @@ impl Polytope {
         range
     }
 
-    /// Where the directions of facets of a difference come from, besides the faces: edges, and for a straight body two perpendiculars.
+    /// Returns the directions of the edges, and for a straight body of two perpendiculars. Together
+    /// with the faces they give the normals of the facets of a Minkowski difference.
     fn edge_directions(&self) -> Vec<DVec3> {
         let along = |&[a, b]: &[usize; 2]| (self.points[b] - self.points[a]).normalize_or_zero();
         self.edges.iter().map(along).collect()
     }
 }
 
-/// The signs of corner `0..8` of a box.
+/// Returns the signs of corner `0..8` of a box.
 pub fn corner_signs(corner: usize) -> DVec3 {
     let sign = |bit: usize| if corner >> bit & 1 == 0 { -1.0 } else { 1.0 };
     DVec3::new(sign(0), sign(1), sign(2))
@@ -179,24 +189,27 @@ fn sides(face: &[usize]) -> impl Iterator<Item = [usize; 2]> + '_ {
 }
 
 fn normal_of(points: &[DVec3], face: &[usize]) -> DVec3 {
-    // Differences of `f32` numbers of like size have 25 bits and their products 50: each term is right to the last bit.
+    // Differences of `f32` numbers of similar size have 25 bits and their products 50: each term is
+    // exact.
     let origin = points[face[0]];
     let area: DVec3 = face[1..]
         .windows(2)
         .map(|pair| (points[pair[0]] - origin).cross(points[pair[1]] - origin))
         .sum();
-    // By the largest first: the squares of areas of tiny bodies must not vanish.
+    // Divide by the largest component first, so that the squares of areas of tiny bodies do not
+    // underflow.
     (area / area.abs().max_element()).normalize()
 }
 
-/// Positive where `p` lies on the side from which `a`, `b`, `c` turn counter-clockwise; exact.
+/// Returns a positive value if `p` lies on the side from which `a`, `b`, `c` turn
+/// counter-clockwise; the sign is exact.
 pub(crate) fn above(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
     let coord = |p: DVec3| Coord3D {
         x: p.x,
         y: p.y,
         z: p.z,
     };
-    // Shewchuk's is positive for a point below.
+    // Shewchuk's predicate is positive for a point below.
     -orient3d(coord(a), coord(b), coord(c), coord(p))
 }
 
@@ -206,15 +219,17 @@ fn turn(a: DVec3, b: DVec3, c: DVec3, axis: usize) -> f64 {
     orient2d(coord(a), coord(b), coord(c))
 }
 
-/// Exact: shadows on all three planes of coordinates are.
+/// Returns whether three points are collinear; exact, because their projections to all coordinate
+/// planes are.
 fn collinear(a: DVec3, b: DVec3, c: DVec3) -> bool {
     (0..3).all(|axis| turn(a, b, c, axis) == 0.0)
 }
 
-/// Extreme points of a flat set, counter-clockwise seen from where `normal` points; points on sides dropped.
+/// Returns the extreme points of a flat set, counter-clockwise seen from where `normal` points;
+/// points on sides are dropped.
 fn polygon(points: &[DVec3], plane: &[usize], normal: DVec3) -> Vec<usize> {
-    // The shadow along the normal's largest component keeps every corner; points are in order of coordinates already, so
-    // that the first of the plane is extreme.
+    // The projection along the normal's largest component keeps every corner. Points are already
+    // sorted by coordinates, so the first of the plane is extreme.
     let axis = (0..3).fold(0, |best, axis| {
         if normal[axis].abs() > normal[best].abs() {
             axis
@@ -249,7 +264,8 @@ fn polygon(points: &[DVec3], plane: &[usize], normal: DVec3) -> Vec<usize> {
     }
 }
 
-/// Whether on the line from one point through another a third comes later; exact for points of a line.
+/// Returns whether, on the line from one point through another, a third comes later; exact for
+/// points of a line.
 fn beyond(from: DVec3, through: DVec3, point: DVec3) -> bool {
     let axis = (through - from).abs().max_position();
     if through[axis] > from[axis] {
@@ -259,27 +275,30 @@ fn beyond(from: DVec3, through: DVec3, point: DVec3) -> bool {
     }
 }
 
-/// What is true of a pair.
+/// Ground truth of a pair.
 #[derive(Clone, Copy, Debug)]
 pub struct PairTruth {
-    /// The distance is at least this \[m\]: a plane across [`Self::direction`] parts the bodies so far. 0 in contact.
+    /// Lower bound of the distance \[m\]: a plane perpendicular to [`Self::direction`] separates
+    /// the bodies by this much. 0 in contact.
     pub lower: f64,
-    /// The distance is at most this \[m\]: two points of the bodies are so close. 0 in contact.
+    /// Upper bound of the distance \[m\]: two points of the bodies are this close. 0 in contact.
     pub upper: f64,
-    /// Length of the shortest translation that parts the bodies \[m\]; 0 apart.
+    /// Length of the shortest translation that separates the bodies \[m\]; 0 when apart.
     pub depth: f64,
-    /// Unit, from A to B: apart, between the nearest points; overlapping, the way B leaves by `depth`.
+    /// Unit direction from A to B: between the nearest points when apart; the way B leaves by
+    /// `depth` when overlapping.
     pub direction: DVec3,
-    /// Nearest point of A, where apart.
+    /// Nearest point of A, when apart.
     pub on_a: DVec3,
-    /// Nearest point of B, where apart.
+    /// Nearest point of B, when apart.
     pub on_b: DVec3,
 }
 
 impl PairTruth {
-    /// Distance where apart, minus depth where not \[m\].
+    /// Returns the distance when apart, minus the depth otherwise \[m\].
     pub fn signed(&self) -> f64 {
-        // Two points are as exact as their coordinates; a plane leans by their rounding over their distance.
+        // Two points are as exact as their coordinates; a plane is tilted by their rounding over
+        // their distance.
         if self.upper > 0.0 {
             self.upper
         } else {
@@ -287,7 +306,7 @@ impl PairTruth {
         }
     }
 
-    /// The same bodies with balls of radii that sum up to `radius` rolled about them.
+    /// Returns the truth of the same bodies rounded with balls of radii `radius_a` and `radius_b`.
     pub fn rounded(&self, radius_a: f64, radius_b: f64) -> PairTruth {
         let radius = radius_a + radius_b;
         let truth = PairTruth {
@@ -311,12 +330,13 @@ impl PairTruth {
     }
 }
 
-/// How far A reaches past the nearest of B along a unit direction \[m\]: the support of A ⊖ B. Negative: a plane parts them.
+/// Returns how far A reaches past the nearest point of B along a unit direction \[m\]: the support
+/// of A ⊖ B. If negative, a plane separates them.
 pub fn reach(a: &Polytope, b: &Polytope, direction: DVec3) -> f64 {
     a.extent(direction)[1] - b.extent(direction)[0]
 }
 
-/// Distance or least translation of two polytopes by all pairs of features.
+/// Computes the distance or minimum translation of two polytopes by all pairs of features.
 pub fn polytope_pair(a: &Polytope, b: &Polytope) -> PairTruth {
     let [on_a, on_b] = nearest_features(a, b);
     let upper = on_a.distance(on_b);
@@ -328,7 +348,8 @@ pub fn polytope_pair(a: &Polytope, b: &Polytope) -> PairTruth {
         on_a,
         on_b,
     };
-    // Bodies apart: the plane across the nearest two points parts them, and by just as much. No plane, no distance.
+    // Bodies apart: the plane perpendicular to the nearest two points separates them by exactly
+    // that distance. Without a plane there is no distance.
     let lower = -reach(a, b, apart.direction);
     if lower > (1.0 - 1e-12) * upper {
         return PairTruth {
@@ -338,7 +359,8 @@ pub fn polytope_pair(a: &Polytope, b: &Polytope) -> PairTruth {
     }
     let (direction, depth) = least_reach(a, b);
     if lower.max(-depth) > 0.0 {
-        // Apart by so little that rounding spoils the direction: whichever plane parts them best.
+        // Apart by so little that rounding spoils the direction: use the plane that separates them
+        // best.
         return PairTruth {
             lower: lower.max(-depth).min(upper),
             direction: if lower > -depth {
@@ -358,16 +380,17 @@ pub fn polytope_pair(a: &Polytope, b: &Polytope) -> PairTruth {
     }
 }
 
-/// Unit, or x for what has no direction; lengths far below 1 included.
+/// Returns the unit vector, also for very small lengths; the x axis for a vector without direction.
 pub(crate) fn scaled_unit(vector: DVec3) -> DVec3 {
     let scale = vector.abs().max_element();
     (vector / scale).try_normalize().unwrap_or(DVec3::X)
 }
 
-/// The direction of least [`reach`], over all normals that a facet of A ⊖ B can have.
+/// Returns the direction of least [`reach`], over all normals that a facet of A ⊖ B can have.
 ///
-/// A facet is made by a face of A, a face of B, or an edge of each. Where the difference is flat or straight, its plane
-/// is among these, or the perpendiculars of an edge added here. More directions do no harm: no reach is below the least.
+/// A facet is made by a face of A, a face of B, or an edge of each. Where the difference is flat or
+/// straight, its plane is among these, or the perpendiculars of an edge added here. Additional
+/// directions do no harm: no reach is below the least.
 fn least_reach(a: &Polytope, b: &Polytope) -> (DVec3, f64) {
     let mut best = (DVec3::X, f64::INFINITY);
     let mut consider = |direction: DVec3| {
@@ -403,7 +426,7 @@ fn least_reach(a: &Polytope, b: &Polytope) -> (DVec3, f64) {
     best
 }
 
-/// Two nearest points of the surfaces. Of bodies in contact they mean nothing.
+/// Returns two nearest points of the surfaces. They are meaningless for bodies in contact.
 fn nearest_features(a: &Polytope, b: &Polytope) -> [DVec3; 2] {
     let mut best = [a.points[0], b.points[0]];
     let mut least = best[0].distance_squared(best[1]);
@@ -446,11 +469,11 @@ fn nearest_features(a: &Polytope, b: &Polytope) -> [DVec3; 2] {
     best
 }
 
-/// Nearest point of a segment.
+/// Returns the nearest point of a segment.
 pub fn nearest_on_segment(start: DVec3, end: DVec3, point: DVec3) -> DVec3 {
     let along = end - start;
     let share = (point - start).dot(along) / along.length_squared();
-    // A segment without length is its start.
+    // A segment of length zero is its start.
     if share.is_nan() {
         start
     } else {
@@ -458,9 +481,9 @@ pub fn nearest_on_segment(start: DVec3, end: DVec3, point: DVec3) -> DVec3 {
     }
 }
 
-/// Nearest points of two segments, where they are nearest inside both; else near ones.
+/// Returns the nearest points of two segments if they are inside both, else near ones.
 ///
-/// The ends are other pairs of features.
+/// The ends are covered by other pairs of features.
 fn nearest_of_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
     let (u, v, w) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
     let normal = u.cross(v);
@@ -473,7 +496,7 @@ fn nearest_of_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
     };
     let mut on_a = a[0] + share * u;
     let mut on_b = nearest_on_segment(b[0], b[1], on_a);
-    // Nearly parallel lines: each step sets right what rounding spoilt.
+    // Nearly parallel lines: each step corrects rounding.
     for _ in 0..2 {
         on_a = nearest_on_segment(a[0], a[1], on_b);
         on_b = nearest_on_segment(b[0], b[1], on_a);
@@ -481,7 +504,7 @@ fn nearest_of_segments(a: [DVec3; 2], b: [DVec3; 2]) -> [DVec3; 2] {
     [on_a, on_b]
 }
 
-/// Nearest point of the plane of a face, where it lies in the face.
+/// Returns the nearest point of the plane of a face, if it lies in the face.
 fn shadow(body: &Polytope, face: usize, point: DVec3) -> Option<DVec3> {
     let normal = body.normals[face];
     let corners = &body.faces[face];
@@ -683,7 +706,8 @@ mod tests {
             );
             close(measure(&point, &segment, DVec3::ZERO), 0.0, 2.0);
             close(measure(&point, &point, DVec3::Y), 1.0, 2.0);
-            // A segment through a square: no feature is near, and it leaves sideways or along.
+            // A segment through a square: no feature is near, and it leaves sideways or along
+            // itself.
             let upright = Polytope::hull(&[DVec3::NEG_Z * 0.25, DVec3::Z * 2.0]);
             let truth = polytope_pair(&at(&upright, DVec3::ZERO), &at(&square, DVec3::X * 0.5));
             close(truth.depth, 0.25, 2.0);

@@ -1,4 +1,4 @@
-//! Balls and pairs of balls: the solids that several tests build on, and their truth.
+//! Balls and pairs of balls: solids shared by several tests, and their truth.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -29,7 +29,7 @@ pub(crate) fn moved<F: Field>(field: F, x: f32, y: f32, z: f32) -> Transformed<F
     Transformed::new(field, Pose::from_translation(Vec3::new(x, y, z)), 1.0).unwrap()
 }
 
-/// Two balls of the given radius around z = ±c on the z axis.
+/// Two balls of the given radius at z = ±c on the z axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) c: f64,
@@ -37,7 +37,8 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Angle above the horizontal at which the lower circle enters the upper ball; straight up if they are apart.
+    /// Returns the angle above the horizontal at which the lower circle enters the upper ball;
+    /// straight up if they are apart.
     pub(crate) fn cut(self) -> f64 {
         (self.c / self.radius).min(1.0).asin()
     }
@@ -79,7 +80,7 @@ impl Pair {
 
 pub(crate) type Ball = Transformed<Sphere>;
 
-/// Unit balls at ±c.
+/// Returns unit balls at ±c.
 pub(crate) fn unit_balls(c: f32) -> (Ball, Ball) {
     let ball = Sphere::new(1.0).unwrap();
     (moved(ball, 0.0, 0.0, c), moved(ball, 0.0, 0.0, -c))

@@ -1,4 +1,4 @@
-//! Fields that a program gives as closures, with what it declares of them.
+//! Fields that a program defines by closures, with the properties it declares.
 
 use glam::Vec3;
 use touchfield::field::{Closure, Declared, Field, Meaning};

@@ -46,7 +46,7 @@ fn intersections_and_differences_of_balls() {
 
 #[test]
 fn trees_of_operations_in_one_box() {
-    // (ball ∪ ball) ∩ below, turned upside down and doubled, behind a pointer.
+    // (ball ∪ ball) ∩ below, turned upside down and scaled by two, behind a pointer.
     let (first, second) = unit_balls(0.5);
     let tree = Intersection {
         first: Union { first, second },
@@ -102,7 +102,7 @@ fn boxes_joined_to_an_l_and_cut_to_one() {
             0.0,
         ),
     };
-    // The cut shares two faces with the box: there its value is the rounding of the two.
+    // The cut shares two faces with the box, where its value is the rounding of both.
     passes(&cut, &truth, "L cut from a box");
 }
 

@@ -72,7 +72,7 @@ fn offsets_of_convex_and_of_hollow_solids() {
     let gone = Offset::new(cylinder, -0.75).unwrap();
     passes(&gone, &|_| f64::INFINITY, "shrunk to nothing");
 
-    // A ring whose hole is filled: deeper in the middle than the formula says.
+    // A torus whose hole is filled: deeper in the middle than the formula gives.
     let truth = closed_forms::revolved(
         vec![
             arc(1.0, 0.0, 1.25, -FRAC_PI_2, FRAC_PI_2),

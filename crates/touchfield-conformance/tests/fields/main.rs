@@ -1,4 +1,5 @@
-//! Every analytic field against its truth in `f64`; and broken fields, to see that the suite sees.
+//! Every analytic field compared with its truth in `f64`; and broken fields, to test the suite
+//! itself.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,

@@ -11,7 +11,7 @@ use touchfield_conformance::field_suite::check_field;
 use crate::balls::{arc, ball_truth};
 use crate::{passes, polygon};
 
-/// From millimetres to a hundred metres, and the limits a reader would ask for.
+/// Sizes from a micrometre to beyond a hundred metres.
 const SCALES: [f32; 4] = [1e-6, 0.013, 1.0, 137.5];
 
 #[test]
@@ -164,7 +164,8 @@ fn ellipsoids_from_needles_to_discs() {
     }
 }
 
-/// Held against turned arcs and segments, which are exact: the searched truth above has a limit of its own.
+/// Compared with revolved arcs and segments, which are exact: the searched truth above has limited
+/// accuracy.
 #[test]
 fn ellipsoids_that_are_balls_discs_segments_and_points() {
     for radius in SCALES {
@@ -197,7 +198,7 @@ fn ellipsoids_are_right_on_axes_and_about_their_middle_planes() {
         assert!((sample.distance - distance).abs() < 1e-7, "{point}");
         assert!(sample.gradient.distance(gradient) < 1e-6, "{point}");
     }
-    // Just off the middle plane, at its rim and within, where the root is all but its pole.
+    // Just off the middle plane, at its rim and within, where the root is very close to its pole.
     let truth = closed_forms::ellipsoid(half.as_dvec3());
     for off in [0.0, 1e-40, 1e-20, 1e-12, 1e-7, 1e-4] {
         for x in [0.0, 1.0, 1.8, 1.874_999_9, 1.875, 1.875_000_1, 1.9] {

@@ -1,4 +1,4 @@
-//! The suite itself: it must pass a sound field, and fail one with a single thing wrong.
+//! The suite itself: it must pass a correct field, and fail one with a single thing wrong.
 
 use glam::{DVec3, Vec3};
 use touchfield::field::primitive::Sphere;

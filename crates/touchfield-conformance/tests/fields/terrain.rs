@@ -1,4 +1,4 @@
-//! Height fields against the triangles of their surface.
+//! Height fields compared with the triangles of their surface.
 
 use glam::Vec2;
 use touchfield::field::HeightField;

@@ -113,7 +113,7 @@ impl Region {
 /// Result of a contact query, in frame A.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contacts {
-    /// Contacts, deepest first if they come from [`collide`].
+    /// Contacts, deepest first if they come from [`collide`](super::collide).
     pub contacts: Vec<Contact>,
     /// Method that was used; never [`Method::Auto`].
     pub method: Method,

@@ -1,4 +1,5 @@
-//! The same tetrahedron in every format, each file of at most a few hundred bytes; and how tests read it.
+//! The same tetrahedron in every format, in files of at most a few hundred bytes; and how tests
+//! read them.
 
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Format, Limits, ReadError, read_bytes};
@@ -75,7 +76,7 @@ pub(crate) fn ply_big_endian() -> Vec<u8> {
     bytes
 }
 
-/// Positions, then indices as bytes.
+/// Returns positions, then indices as bytes.
 pub(crate) fn gltf_buffer() -> Vec<u8> {
     let positions = CORNERS.iter().flatten().flat_map(|x| x.to_le_bytes());
     positions.chain(FACES.into_iter().flatten()).collect()
@@ -97,7 +98,8 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// A glTF document around the tetrahedron; `scene` is JSON with the nodes, `buffer` the members of the buffer.
+/// Returns a glTF document around the tetrahedron. `scene` is JSON with the nodes, `buffer` the
+/// members of the buffer.
 pub(crate) fn gltf_json(scene: &str, buffer: &str) -> String {
     let length = gltf_buffer().len();
     format!(
@@ -146,7 +148,7 @@ pub(crate) fn glb() -> Vec<u8> {
     glb_around(&gltf_json(ONE_NODE, ""), &gltf_buffer())
 }
 
-/// One file of each kind, with a name for messages.
+/// Returns one file of each kind, with a name for messages.
 pub(crate) fn all() -> Vec<(&'static str, Format, Vec<u8>)> {
     vec![
         ("obj", Format::Obj, obj()),

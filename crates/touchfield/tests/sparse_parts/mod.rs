@@ -1,10 +1,11 @@
-//! A small sparse field, for tests that spoil it.
+//! A small sparse field, for tests that damage it.
 
 use glam::{UVec3, Vec3};
 use touchfield::field::{GridLayout, PLAIN, SparseBlock, SparseParts, SparseValues};
 use touchfield::geom::Aabb;
 
-/// Two coarse cells, the first replaced by a block whose first cell is replaced by another.
+/// Returns two coarse cells, the first replaced by a block whose first cell is replaced by another
+/// block.
 pub(crate) fn parts() -> (GridLayout, SparseParts) {
     let layout = GridLayout {
         origin: Vec3::ZERO,

@@ -1,4 +1,5 @@
-//! Small `.tfs` files and their checksums, by the description in docs/FILE_FORMAT.md and none of the library's code for it.
+//! Small `.tfs` files and their checksums, written from docs/FILE_FORMAT.md without any of the
+//! library's code for the format.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ pub(crate) fn repair_length(bytes: &mut [u8]) {
     }
 }
 
-/// Sets every checksum to what the bytes ask for, as far as chunks can be made out.
+/// Recomputes every checksum, as far as chunks can be recognised.
 pub(crate) fn repair_checksums(bytes: &mut [u8]) {
     if bytes.len() < 32 {
         return;
@@ -36,7 +37,7 @@ fn set_sum(bytes: &mut [u8], of: Range<usize>, at: usize) {
     bytes[at..at + 4].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// A chunk to be.
+/// A chunk to write.
 pub(crate) struct Chunk {
     pub(crate) tag: [u8; 4],
     pub(crate) flags: u16,
@@ -46,7 +47,7 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// A required chunk, not compressed.
+    /// Returns a required chunk, not compressed.
     pub(crate) fn plain(tag: &[u8; 4], payload: &[u8]) -> Chunk {
         Chunk {
             tag: *tag,
@@ -57,7 +58,7 @@ impl Chunk {
         }
     }
 
-    /// Puts it behind others; checksums are for [`repair_checksums`].
+    /// Appends the chunk to others; [`repair_checksums`] fills in the checksums.
     pub(crate) fn append(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.tag);
         bytes.extend(self.flags.to_le_bytes());
@@ -69,12 +70,12 @@ impl Chunk {
     }
 }
 
-/// A dense grid's file of these chunks.
+/// Returns the file of a dense grid with these chunks.
 pub(crate) fn file(chunks: &[Chunk]) -> Vec<u8> {
     file_of(b"DENS", chunks)
 }
 
-/// A file of this kind, of these chunks.
+/// Returns a file of this kind with these chunks.
 pub(crate) fn file_of(kind: &[u8; 4], chunks: &[Chunk]) -> Vec<u8> {
     let mut bytes = b"\x89TFS\r\n\x1a\n\x01\0\0\0".to_vec();
     bytes.extend(kind);
@@ -87,7 +88,7 @@ pub(crate) fn file_of(kind: &[u8; 4], chunks: &[Chunk]) -> Vec<u8> {
     bytes
 }
 
-/// The content of `GRID`: a unit cell grid at the origin with its solid box, and no error.
+/// Returns the content of `GRID`: a unit cell grid at the origin with its solid box, and no error.
 pub(crate) fn grid_chunk(nodes: [u32; 3]) -> Chunk {
     let mut payload = Vec::new();
     for value in [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0] {
@@ -97,7 +98,7 @@ pub(crate) fn grid_chunk(nodes: [u32; 3]) -> Chunk {
     Chunk::plain(b"GRID", &payload)
 }
 
-/// The content of `PROV`: pseudonormals, no error.
+/// Returns the content of `PROV`: pseudonormals, no error.
 pub(crate) fn provenance_chunk() -> Chunk {
     Chunk::plain(b"PROV", &[1, 0, 0, 0, 0, 0, 0, 0])
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all: a folder that sees what a failed write leaves behind.
+//! Files appear whole or not at all: a folder that shows what a failed write leaves behind.
 #![allow(
     clippy::unwrap_used,
     reason = "a helper of tests: a failed unwrap is a failed test"
@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A passing folder with one file that must survive, and a folder in the way of another name.
+/// A temporary folder with one file that must survive, and a subfolder that occupies another name.
 pub(crate) struct Survivor {
     folder: tempfile::TempDir,
     path: PathBuf,
@@ -15,7 +15,8 @@ pub(crate) struct Survivor {
 }
 
 impl Survivor {
-    /// Writes the file with the writer under test. `taken` becomes a folder, so that no file can have this name.
+    /// Writes the file with the writer under test. `taken` becomes a folder, so that no file can
+    /// have this name.
     pub(crate) fn new(name: &str, taken: &str, write: impl FnOnce(&Path)) -> Survivor {
         let folder = tempfile::tempdir().unwrap();
         let [path, taken] = [name, taken].map(|name| folder.path().join(name));
@@ -29,22 +30,22 @@ impl Survivor {
         }
     }
 
-    /// The file that must survive.
+    /// Returns the path of the file that must survive.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it held at first.
+    /// Returns the original bytes of the file.
     pub(crate) fn before(&self) -> &[u8] {
         &self.before
     }
 
-    /// Another path in its folder.
+    /// Returns another path in the folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// After writes that failed: the file is what it was, and nothing else has appeared.
+    /// Asserts, after failed writes, that the file is unchanged and nothing else has appeared.
     #[track_caller]
     pub(crate) fn assert_untouched(&self) {
         assert_eq!(std::fs::read(&self.path).unwrap(), self.before);

@@ -1,7 +1,10 @@
-//! parry3d on the poses that `contact_poses` wrote: `contact FOLDER parry-mesh|parry-hulls contacts|first|distance REGIME`.
+//! Runs parry3d on the poses written by `contact_poses`:
+//! `contact FOLDER parry-mesh|parry-hulls contacts|first|distance REGIME`.
 //!
-//! Input: `vertices.f64`, `faces.u32`, `REGIME.poses.csv`. Output: `REGIME.TASK.PEER.out` (an `f64` for every pose: the number of touching contacts, 1 or 0, or
-//! a distance) and a line of JSON with CPU seconds. `parry-hulls` also writes its convex parts as `hulls.txt`, for Bullet.
+//! Input: `vertices.f64`, `faces.u32`, `REGIME.poses.csv`.
+//! Output: `REGIME.TASK.PEER.out` (an `f64` per pose: the number of touching contacts, 1 or 0, or a
+//! distance) and a line of JSON with CPU seconds. `parry-hulls` also writes its convex parts as
+//! `hulls.txt`, for Bullet.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -40,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut values = vec![0.0; poses.len()];
     let (mut best, mut total) = (f64::INFINITY, 0.0);
-    // Up to three rounds, fewer when they are long: the fastest counts, as for everybody.
+    // Up to three rounds, fewer when they are long: the fastest counts, as for every library.
     for _ in 0..3 {
         let start = ProcessTime::now();
         ask(task, &*shape, &poses, &mut values)?;
@@ -60,7 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The task for every pose. Manifolds and workspace are kept from pose to pose, as Rapier keeps them from step to step.
+/// Runs the task for every pose. Manifolds and workspace persist from pose to pose, as in Rapier
+/// from step to step.
 fn ask(
     task: &str,
     shape: &dyn Shape,
@@ -96,7 +100,7 @@ fn ask(
     Ok(())
 }
 
-/// For every part the number of its points, and they.
+/// Writes the number of points of every part, followed by the points.
 fn hulls(compound: &Compound) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     for (_, part) in compound.shapes() {

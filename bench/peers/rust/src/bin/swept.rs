@@ -1,11 +1,19 @@
-//! Segments and balls cast by parry3d and by Touchfield in one process: `swept [--resolution N] [--segments N] [--keep DIR] [--out FILE.csv] MESH`.
+//! Compares segment and ball casts in parry3d and in Touchfield in one process.
 //!
-//! Input: a closed mesh, scaled to a longest side of 2. Output: a table, CSV on demand. Cost: two bakes, which a folder of `--keep` spares the next
-//! run, then about a minute.
-//! An error if a hit of ours is farther from the level than the field's proven error, by exact distance to the triangles.
+//! ```text
+//! swept [--resolution N] [--segments N] [--keep DIR] [--out FILE.csv] MESH
+//! ```
 //!
-//! A triangle mesh has no inside: a segment that begins there goes on for parry to where it leaves, and is in contact at once for us. So
-//! there are figures for all segments, and for those alone that begin outside, where both do the same; only these are compared.
+//! Input: a closed mesh, scaled to a longest side of 2.
+//! Output: a table, CSV on demand.
+//! Cost: two bakes, which a folder of `--keep` saves on the next run, then about a minute.
+//!
+//! It is an error if one of our hits is farther from the level set than the proven error of the
+//! field, by exact distance to the triangles.
+//!
+//! A triangle mesh has no inside: parry follows a segment that begins there to where it leaves,
+//! while ours is in contact at once. So there are figures for all segments, and for those that
+//! begin outside, where both do the same; only these are compared.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -24,11 +32,11 @@ use touchfield::narrow::swept_points::{
     SegmentSettings, SegmentSpans, SweptField, Wanted, cross_segments,
 };
 
-/// Of balls; 0 is a point, and a ray for parry.
+/// Radii of balls; 0 is a point, and a ray for parry.
 const RADII: [f32; 4] = [0.0, 0.0001, 0.02, 0.1];
-/// CPU seconds of one measurement; what is left is left out.
+/// CPU time limit of one measurement \[s\]; segments beyond it are left out.
 const ENOUGH: f64 = 5.0;
-/// Segments between looks at the clock.
+/// Number of segments between two readings of the clock.
 const RUN: usize = 1000;
 
 type Segment = [Vec3; 2];
@@ -75,10 +83,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolution: Resolution::Nodes(arguments.resolution + 1),
         ..Default::default()
     };
+    // Fields and octrees, and parry's tree.
     let go_on = |_| ControlFlow::Continue(());
     let dense = || {
         let baked = bake_with(&mesh, &settings, &go_on)?;
-        Ok((baked.grid.into(), baked.provenance))
+        Ok((baked.field.into(), baked.provenance))
     };
     let sparse = || {
         let baked = bake_sparse(&mesh, &settings, &SparseSettings::default(), &go_on)?;
@@ -95,6 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         mesh.faces.clone(),
     )?;
     eprintln!("== parry's tree: {:.2} s", start.elapsed().as_secs_f64());
+    // Random segments in the box of the field.
     let bounds = fields[0].1.bounds();
     let mut random = Random(2);
     let segments: Vec<Segment> = (0..arguments.segments)
@@ -125,6 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|[from, _]| fields[0].1.distance(*from) > radius + fields[0].1.error_bound())
             .collect();
         for (which, segments) in [("all", &segments), ("outside", &outside)] {
+            // Parry first: its speed is the unit of the table.
             let theirs = measure(segments, |run, times| {
                 for &segment in run {
                     times.push(parry_onset(&parry, radius, segment)?);
@@ -138,7 +149,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let hits = run.times.iter().flatten().count();
                 let share = 100.0 * hits as f64 / done as f64;
                 let times = speed / base;
-                // Inside, hits are where segments begin, or where they leave.
+                // Inside, hits are where segments begin, or where they leave, so they are not
+                // compared.
                 let (mut off, mut shown, mut numbers) = (0.0, " | ".to_owned(), ",,".to_owned());
                 if which == "outside" {
                     off = farthest(segments, &parry, radius, run);
@@ -162,6 +174,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 _ => "parry3d, balls",
             };
             say(peer, &theirs);
+            // Then our fields, with the same segments.
             for ((who, field), octree) in fields.iter().zip(&octrees) {
                 let target = SweptField::stored(field, Some(octree));
                 let mut spans = SegmentSpans::default();
@@ -194,7 +207,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The field that an earlier run left in the folder for that, or a new one.
+/// Returns the field that an earlier run left in the folder, or bakes a new one.
 fn kept(
     arguments: &Arguments,
     kind: &str,
@@ -214,7 +227,7 @@ fn kept(
     Ok(field)
 }
 
-/// To a longest side of 2 about the origin.
+/// Returns the mesh centred at the origin and scaled to a longest side of 2.
 fn scaled(mut mesh: TriangleMesh) -> TriangleMesh {
     let bounds = mesh.bounds();
     let factor = 2.0 / bounds.extents().max_element();
@@ -225,12 +238,13 @@ fn scaled(mut mesh: TriangleMesh) -> TriangleMesh {
 }
 
 struct Measured {
-    /// When contact begins, of the segments that were done.
+    /// Time at which contact begins, for each segment that was done.
     times: Vec<Option<f64>>,
     seconds: f64,
 }
 
-/// Until it is enough, or all are done; of up to three rounds over the same segments the fastest. `onsets` appends those of a run.
+/// Casts until the time limit or until all segments are done, up to three rounds over the same
+/// segments, and returns the fastest. `onsets` appends the results of a batch.
 fn measure(
     segments: &[Segment],
     mut onsets: impl FnMut(&[Segment], &mut Vec<Option<f64>>) -> Result<(), Box<dyn Error>>,
@@ -286,7 +300,7 @@ fn parry_onset(
     Ok(hit.map(|hit| hit.time_of_impact.into()))
 }
 
-/// How many segments both hit, and how many of those within a cell of each other.
+/// Returns how many segments both hit, and how many of those hits are within a cell of each other.
 fn agreement(
     segments: &[Segment],
     cell: f32,
@@ -304,9 +318,10 @@ fn agreement(
     (both, near)
 }
 
-/// How far from the level the farthest hit is, by exact distance to the triangles \[m\].
+/// Returns the distance of the farthest hit from the level set, by exact distance to the triangles
+/// \[m\].
 fn farthest(segments: &[Segment], mesh: &TriMesh, radius: f32, run: &Measured) -> f32 {
-    /// Exact distances take a while.
+    /// Hits to check, because exact distances are slow.
     const ASKED: usize = 20_000;
     let hits = run.times.iter().zip(segments).take(ASKED);
     hits.filter_map(|(time, [from, to])| Some(from.lerp(*to, (*time)? as f32)))
@@ -317,7 +332,7 @@ fn farthest(segments: &[Segment], mesh: &TriMesh, radius: f32, run: &Measured) -
         .fold(0.0, f32::max)
 }
 
-/// SplitMix64 \[Steele2014\].
+/// Random numbers by SplitMix64 \[Steele2014\].
 struct Random(u64);
 
 impl Random {

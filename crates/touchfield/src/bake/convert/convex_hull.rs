@@ -9,7 +9,7 @@ use crate::mesh::TriangleMesh;
 use crate::shape::convex::{ConvexHull, HullError};
 
 /// Computes the convex hull of the faces of a mesh. Vertices without a face are ignored, as in
-/// [`bake`](crate::bake::dense).
+/// [`bake`](crate::bake::bake()).
 ///
 /// Corners are rounded to `f32`: they are off by at most 6·10⁻⁸ of their coordinates.
 pub fn hull_of_mesh(mesh: &TriangleMesh) -> Result<ConvexHull, HullError> {

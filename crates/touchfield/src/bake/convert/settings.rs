@@ -16,7 +16,7 @@ pub struct ConvertSettings {
     /// Distance between nodes \[m\]; `None` keeps that of the finest cells of the source field.
     pub cell_size: Option<f64>,
     /// Whether every value is lowered by its error, so that the solid encloses the surface: keeps
-    /// [`Provenance::conservative`] true.
+    /// [`Provenance::conservative`](crate::field::Provenance::conservative) true.
     pub conservative: bool,
     /// Memory limit \[bytes\]. A conversion that would take more, the source field included, is
     /// refused before it starts.

@@ -1,35 +1,40 @@
-//! Who is right about a depth: all corners, and all normals that can matter, in `f64`.
+//! Decides which of two penetration depths is right, in `f64`, from all corners and all normals
+//! that can matter.
 //!
-//! Input: a hull against a posed copy of itself, and answers. Output: which answer stands; the least translation by brute force. Cost: all corners for a
-//! direction; all pairs of edges for the least translation, some seconds with ten thousand corners. Not for: bodies apart.
+//! Input: a hull against a posed copy of itself, and answers.
+//! Output: which answer stands; the minimum translation by brute force.
+//! Cost: all corners per direction; all pairs of edges for the minimum translation, some seconds
+//! with ten thousand corners.
+//! Not for: separated bodies.
 //!
-//! Nothing here is of GJK, EPA or supports by search: only corners, faces and edges of the hull, which tests of its own hold against exact predicates.
+//! Nothing here uses GJK, EPA or support-function searches: only corners, faces and edges of the
+//! hull, which the hull's own tests check with exact predicates.
 
 use glam::{DMat3, DQuat, DVec3};
 use touchfield::geom::Pose;
 use touchfield::shape::convex::ConvexHull;
 
-/// A depth, and the way in which B leaves by it.
+/// A depth, and the direction in which B leaves by it.
 #[derive(Clone, Copy)]
 pub struct Answer {
-    /// Negative when overlapping \[m\].
+    /// Separation \[m\]; negative when overlapping.
     pub separation: f64,
-    /// Unit, from A to B.
+    /// Unit normal from A to B.
     pub normal: DVec3,
 }
 
-/// What two answers that differ have come to.
+/// Verdict on two answers that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Ours parts the bodies and is shorter: theirs is not the least.
+    /// Our translation separates the bodies and is shorter: theirs is not the minimum.
     TheirsIsLonger,
-    /// Moved by theirs, the bodies still overlap.
+    /// After their translation, the bodies still overlap.
     TheirsDoesNotPart,
-    /// Theirs parts the bodies and is shorter, or ours does not part them.
+    /// Their translation separates the bodies and is shorter, or ours does not separate them.
     OursIsWrong,
 }
 
-/// Two copies of a hull.
+/// A hull and a posed copy of it.
 pub struct Judge<'a> {
     hull: &'a ConvexHull,
     corners: Vec<DVec3>,
@@ -52,13 +57,13 @@ impl<'a> Judge<'a> {
         (self.corners.iter()).fold(f64::NEG_INFINITY, |most, c| most.max(direction.dot(*c)))
     }
 
-    /// How far B has to go along a unit direction until it has left A \[m\].
+    /// Returns how far B has to move along a unit direction to leave A \[m\].
     pub fn way_out(&self, normal: DVec3) -> f64 {
         let in_b = self.rotation.transpose() * normal;
         self.extent(normal) + self.extent(-in_b) - normal.dot(self.translation)
     }
 
-    /// Of two answers that differ by more than `within` \[m\].
+    /// Returns the verdict on two answers that differ by more than `within` \[m\].
     pub fn verdict(&self, ours: Answer, theirs: Answer, within: f64) -> Verdict {
         let (our_way, their_way) = (
             self.way_out(ours.normal),
@@ -75,7 +80,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The least translation over the normals of all faces, and of all pairs of edges that make a facet of the difference \[m\].
+    /// Returns the minimum translation over the normals of all faces, and of all pairs of edges
+    /// that make a facet of the Minkowski difference \[m\].
     pub fn least_translation(&self) -> f64 {
         let of_faces = self
             .hull
@@ -86,7 +92,8 @@ impl<'a> Judge<'a> {
         let [a, b] = [DMat3::IDENTITY, self.rotation].map(|turn| self.edges(turn));
         for p in &a {
             for q in &b {
-                // The facet's normal lies between those of the faces at A's edge, and against those at B's.
+                // The normal of the facet lies between those of the faces at A's edge, and opposite
+                // to those at B's edge.
                 if !arcs_meet(p, q) {
                     continue;
                 }
@@ -127,19 +134,21 @@ struct Edge {
     along: DVec3,
     left: DVec3,
     right: DVec3,
-    /// At right angles to both.
+    /// Vector perpendicular to both normals.
     pole: DVec3,
 }
 
-/// Whether the arc between the normals at an edge of A meets that against the normals at an edge of B; arcs that all but meet do.
+/// Returns whether the arc between the normals at an edge of A meets the opposite of the arc at an
+/// edge of B; arcs that nearly meet count.
 fn arcs_meet(a: &Edge, b: &Edge) -> bool {
-    /// What normals and their products may be off, by far.
+    /// Generous bound on the rounding error of normals and their products.
     const MARGIN: f64 = 1e-12;
     let (on_left, on_right) = (a.pole.dot(-b.left), a.pole.dot(-b.right));
     if on_left * on_right > MARGIN {
         return false;
     }
-    // Arcs on opposite sides of the sphere pass, too: a direction too many is one more way out, and no shorter than the least.
+    // Arcs on opposite sides of the sphere pass too: an additional direction is one more way out,
+    // and not shorter than the minimum.
     let (of_left, of_right) = (b.pole.dot(a.left), b.pole.dot(a.right));
     of_left * of_right <= MARGIN
 }

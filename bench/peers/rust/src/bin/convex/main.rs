@@ -1,12 +1,20 @@
-//! Convex hulls by parry3d and by Touchfield in one process: `convex [--poses N] [--out FILE.csv]`.
+//! Compares convex hulls in parry3d and in Touchfield in one process:
+//! `convex [--poses N] [--out FILE.csv]`.
 //!
-//! Input: none; hulls of random points on an ellipsoid. Output: a table over the number of corners, CSV on demand. Cost: some minutes.
-//! An error if V-Clip and GJK of ours differ by more than a hundred-thousandth, or if a depth of ours is not the least translation that all faces and pairs of
-//! edges leave. Where parry differs by a thousandth of the size it is counted, and of depths it is said who is right.
+//! Input: none; hulls of random points on an ellipsoid.
+//! Output: a table over the number of corners, CSV on demand.
+//! Cost: some minutes.
 //!
-//! *Cold*: a pair that was never seen. *Coherent*: a pair that turns half a degree and moves by a two-hundredth of its size a step; ours keeps its cache,
-//! parry is given the direction that it ended with, which is what its interface takes. *Fine*: a tenth of such steps. The first pose of a motion is a pair never seen,
-//! and not counted. Shallow pairs are put back to their depth in every pose: else hulls of few corners part on the way, and less is asked of them.
+//! It is an error if our V-Clip and GJK differ by more than 1e-5, or if one of our depths is not
+//! the minimum translation over all faces and pairs of edges. Differences from parry of more than a
+//! thousandth of the size are counted, and for depths the output says which library is right.
+//!
+//! *Cold*: a pair that was never queried before. *Coherent*: a pair that turns by half a degree and
+//! moves by a two-hundredth of its size per step; ours keeps its cache, parry gets the direction of
+//! its last result, which is what its interface takes. *Fine*: steps of a tenth of that. The first
+//! pose of a motion is a cold pair and is not counted. Shallow pairs are moved back to their depth
+//! in every pose; otherwise hulls of few corners would separate on the way and make the queries
+//! cheaper.
 
 mod judge;
 
@@ -32,7 +40,7 @@ const STEPS: usize = 50;
 /// Half axes of the ellipsoid that the corners lie on \[m\].
 const AXES: Vec3 = Vec3::new(1.0, 0.8, 0.6);
 
-/// How far apart the middles are, in steps of which the bodies just touch at 1.
+/// How far apart the two bodies are.
 #[derive(Clone, Copy)]
 enum Place {
     Apart,
@@ -58,14 +66,14 @@ fn bodies(corners: usize) -> Result<Bodies, Box<dyn Error>> {
     })
 }
 
-/// Paths of poses: single ones, or steps of a motion.
+/// Returns paths of poses: single ones, or steps of a motion.
 fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -> Vec<Vec<Pose>> {
     let mut random = Random(7);
     let mut paths = Vec::new();
     while paths.len() < count {
         let rotation = random.rotation();
         let direction = random.direction();
-        // Out until they are apart by 5; the distance then says where they touch.
+        // Start 5 apart; the separation there gives the touching pose.
         let far = Pose {
             rotation,
             translation: 5.0 * direction,
@@ -80,7 +88,7 @@ fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -
             Place::Deep => random.between(0.05, 0.4) * direction,
         };
         let axis = random.direction();
-        // Along the surface, so that apart stays apart.
+        // Move along the surface, so that separated bodies stay separated.
         let along = normal.cross(random.direction()).normalize_or_zero();
         let depth = random.between(0.001, 0.02);
         let path = (0..steps).map(|step| {
@@ -91,7 +99,7 @@ fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -
                 translation: translation + step as f32 * pace * 0.005 * along,
             };
             if let Place::Shallow = place {
-                // Twice: the way out is another one from elsewhere.
+                // Twice, because the way out changes with the pose.
                 for _ in 0..2 {
                     let touch = ConvexPair::new(&bodies.ours, &bodies.ours, pose)
                         .touch(f64::INFINITY, &mut ConvexCache::default());
@@ -105,7 +113,8 @@ fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -
     paths
 }
 
-/// Nanoseconds of a query, the least of five rounds, and all answers of the last. Of a path with more than one pose the first is not counted.
+/// Returns the time per query, the least of five rounds \[ns\], and all answers of the last round.
+/// The first pose of a path with several poses is not counted.
 fn measure<State>(
     paths: &[Vec<Pose>],
     mut start: impl FnMut() -> State,
@@ -134,7 +143,7 @@ fn measure<State>(
                 nanoseconds += clock.elapsed().as_nanos() as f64;
             }
         }
-        // Cold ones are too short to look at the clock for each.
+        // Cold queries are too short to read the clock for each.
         if nanoseconds == 0.0 {
             nanoseconds = clock.elapsed().as_nanos() as f64;
         }
@@ -147,10 +156,10 @@ fn parry_pose(pose: Pose) -> ParryPose {
     ParryPose::from_parts(pose.translation.to_array().into(), pose.rotation)
 }
 
-/// What was measured of one query: nanoseconds and answers, cold, coherent and fine.
+/// Result of one query: time \[ns\] and answers, cold, coherent and fine.
 type Runs = [(f64, Vec<Answer>); 3];
 
-/// Without a direction.
+/// Returns an answer without a direction.
 fn number(separation: f64) -> Answer {
     Answer {
         separation,
@@ -159,7 +168,7 @@ fn number(separation: f64) -> Answer {
 }
 
 fn is_off(ours: &Answer, theirs: &Answer, within: f64) -> bool {
-    // NaN is off.
+    // NaN counts as a difference.
     !((ours.separation - theirs.separation).abs() <= within)
 }
 
@@ -169,7 +178,7 @@ struct Table {
 }
 
 impl Table {
-    /// A row; says so if answers differ by more than `within`.
+    /// Prints a row, and reports answers that differ by more than `within`.
     fn row(&mut self, query: &str, place: &str, theirs: &Runs, ours: &Runs, within: f64) {
         let corners = self.corners;
         let pairs = theirs
@@ -223,15 +232,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             (Place::Shallow, "shallow"),
             (Place::Deep, "deep"),
         ] {
+            // Cold, coherent and fine poses.
             let few = poses.div_ceil(STEPS);
             let sets = [
                 paths(&bodies, place, poses, 1, 0.0),
                 paths(&bodies, place, few, STEPS, 1.0),
                 paths(&bodies, place, few, STEPS, 0.1),
             ];
-            // Buffers are kept; what is forgotten is the pair.
+            // Buffers are kept; only the state of the pair is cleared.
             let cache = RefCell::new(ConvexCache::default());
             let forget = || cache.borrow_mut().clear();
+            // Separation or depth, by both libraries.
             let touches = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
@@ -267,6 +278,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 _ => "depth, GJK and EPA",
             };
             table.row(query, name, &contacts, &touches, 1e-3);
+            // Apart, V-Clip as well; in overlap, judge the depths.
             if let Place::Apart = place {
                 let clips = sets.each_ref().map(|set| {
                     measure(
@@ -286,7 +298,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     &clips,
                     1e-3,
                 );
-                // Two methods of ours that share nothing.
+                // Our two methods share no code.
                 for (clip, touch) in clips.iter().zip(&touches) {
                     let off = |(c, t): (&Answer, &Answer)| is_off(c, t, 1e-5 * t.separation);
                     if clip.1.iter().zip(&touch.1).any(off) {
@@ -296,6 +308,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             } else {
                 judged += &judge_depths(hull, name, &sets, &touches, &contacts)?;
             }
+            // Overlap tests, by both libraries.
             let ours_overlap = sets.each_ref().map(|set| {
                 measure(set, forget, |(), pose| {
                     let pair = ConvexPair::new(ours, ours, pose);
@@ -326,7 +339,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Who is right where depths differ, and ours beside the least translation by brute force: of all poses of small hulls, of some of large ones.
+/// Decides who is right where depths differ, and compares ours with the minimum translation by
+/// brute force: for all poses of small hulls, for some of large ones.
 fn judge_depths(
     hull: &ConvexHull,
     place: &str,
@@ -335,7 +349,7 @@ fn judge_depths(
     theirs: &Runs,
 ) -> Result<String, Box<dyn Error>> {
     let corners = hull.vertices().len();
-    // Pairs of edges are looked at one by one.
+    // Pairs of edges are examined one by one.
     let every = match corners {
         0..200 => 1,
         200..2000 => 60,
@@ -372,12 +386,12 @@ fn judge_depths(
     }
 }
 
-/// What parry keeps of a pair: a buffer, and the direction it ended with.
+/// Returns parry's state of a pair: a buffer, and the direction of its last result.
 fn start() -> (VoronoiSimplex, Option<Vector>) {
     (VoronoiSimplex::new(), None)
 }
 
-/// SplitMix64.
+/// Random numbers by SplitMix64 \[Steele2014\].
 struct Random(u64);
 
 impl Random {
