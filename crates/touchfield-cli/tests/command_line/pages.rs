@@ -64,12 +64,8 @@ fn check(page: &str) {
             "{page}: {arguments:?}: {}",
             run.stderr
         );
-        if let Some(line) = missing(&command.lines, &run.stdout) {
-            panic!(
-                "{page}: {arguments:?} does not print `{line}`, but\n{}",
-                run.stdout
-            );
-        }
+        let absent = missing(&command.lines, &run.stdout);
+        assert_eq!(absent, None, "{page}: {arguments:?} prints\n{}", run.stdout);
     }
 }
 
