@@ -106,7 +106,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     eprintln!("== parry's tree: {:.2} s", start.elapsed().as_secs_f64());
     // Random segments in the box of the field.
     let bounds = fields[0].1.bounds();
-    let mut random = Random(2);
+    let mut random = Random(touchfield::geom::Random::new(2));
     let segments: Vec<Segment> = (0..arguments.segments)
         .map(|_| [(); 2].map(|()| bounds.min + random.point() * bounds.extents()))
         .collect();
@@ -332,16 +332,12 @@ fn farthest(segments: &[Segment], mesh: &TriMesh, radius: f32, run: &Measured) -
         .fold(0.0, f32::max)
 }
 
-/// Random numbers by SplitMix64 \[Steele2014\].
-struct Random(u64);
+/// Random points of the unit cube.
+struct Random(touchfield::geom::Random);
 
 impl Random {
     fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64) as f32
+        self.0.unit() as f32
     }
 
     fn point(&mut self) -> Vec3 {

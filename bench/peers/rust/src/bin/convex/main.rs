@@ -55,7 +55,7 @@ struct Bodies {
 }
 
 fn bodies(corners: usize) -> Result<Bodies, Box<dyn Error>> {
-    let mut random = Random(corners as u64);
+    let mut random = Random(touchfield::geom::Random::new(corners as u64));
     let points: Vec<Vec3> = (0..corners).map(|_| AXES * random.direction()).collect();
     let hull = Arc::new(ConvexHull::new(&points)?);
     let vectors: Vec<Vector> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
@@ -68,7 +68,7 @@ fn bodies(corners: usize) -> Result<Bodies, Box<dyn Error>> {
 
 /// Returns paths of poses: single ones, or steps of a motion.
 fn paths(bodies: &Bodies, place: Place, count: usize, steps: usize, pace: f32) -> Vec<Vec<Pose>> {
-    let mut random = Random(7);
+    let mut random = Random(touchfield::geom::Random::new(7));
     let mut paths = Vec::new();
     while paths.len() < count {
         let rotation = random.rotation();
@@ -391,16 +391,12 @@ fn start() -> (VoronoiSimplex, Option<Vector>) {
     (VoronoiSimplex::new(), None)
 }
 
-/// Random numbers by SplitMix64 \[Steele2014\].
-struct Random(u64);
+/// Random directions and rotations in `f32`.
+struct Random(touchfield::geom::Random);
 
 impl Random {
     fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u32 << 24) as f32
+        (self.0.bits() >> 40) as f32 / (1u32 << 24) as f32
     }
 
     fn between(&mut self, low: f32, high: f32) -> f32 {
