@@ -14,7 +14,7 @@ use touchfield::narrow::{
 };
 use touchfield::query::default_tolerance;
 use touchfield::shape::Convex;
-use touchfield::{Pose, Query, Shape, ShapeSettings};
+use touchfield::{Pose, Query, Shape, ShapeSettings, TriangleMesh};
 
 /// Returns poses of B around A, most of them touching.
 fn poses(reach: f64) -> Vec<Pose> {
@@ -27,7 +27,9 @@ fn poses(reach: f64) -> Vec<Pose> {
 }
 
 fn beside_the_functions_below(criterion: &mut Criterion) {
-    let baked = |mesh| Shape::from_mesh(mesh, &ShapeSettings::default()).expect("a built-in model");
+    let baked = |mesh: &TriangleMesh| {
+        Shape::from_mesh(mesh, &ShapeSettings::default()).expect("a built-in model")
+    };
     let gear = baked(&gear(Gear::default()).expect("defaults"));
     let mug = baked(&mug(Mug::default()).expect("defaults"));
     let cuboid = Convex::cuboid(glam::Vec3::splat(0.02)).expect("a size");
