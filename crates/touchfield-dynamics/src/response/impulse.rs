@@ -1,0 +1,395 @@
+//! Impulses: bodies do not enter each other, and their velocities follow Coulomb and Newton.
+//!
+//! Input: bodies, the places where they touch, the step.
+//! Output: states a step later.
+//! Cost: linear in the contacts, times the rounds of the solver.
+//! Not for: deformation; how hard bodies press is known only as impulses.
+//!
+//! Every substep solves two small complementarity problems over the same contacts, both by
+//! projected Gauss–Seidel with the impulses of the last substep to start from:
+//!
+//! 1. *Moving.* Impulses that let the bodies move, by the mean velocity of the substep, to where no
+//!    contact is closed further. They move the bodies and are then dropped, so that pushing bodies
+//!    apart adds no energy.
+//! 2. *Resting.* Impulses on the velocities themselves, at contacts that are closed after the
+//!    motion: they end the approach, or reverse it by the restitution.
+//!
+//! An impact within a substep is taken to its moment: a contact that closes after the time t at the
+//! speed v leaves with e·v for the rest of the substep, gravity included. So a ball bounces to the
+//! height that its restitution says, whatever the step.
+
+use glam::{DMat3, DVec3};
+
+use crate::body::{Body, Material};
+use crate::contacts::{Place, Slot};
+use crate::integrate::{Integrator, spun};
+
+/// Rounds of the solver at most, per problem and substep.
+const MOST_ROUNDS: u32 = 60;
+
+/// Change of relative speed in a round, as a share of the speed that gravity adds in a substep,
+/// below which the solver stops.
+const CONVERGED: f64 = 1e-5;
+
+/// Share of an overlap that is taken back in a substep.
+const PUSH_OUT: f64 = 0.2;
+
+/// Approach speeds below this multiple of what a substep's acceleration adds do not bounce: they
+/// are those of bodies at rest.
+const BOUNCE_FROM: f64 = 1.5;
+
+/// A contact between two bodies as the solver sees it.
+#[derive(Clone, Copy, Debug)]
+struct Joint {
+    bodies: [usize; 2],
+    /// Normal from A to B and two tangents.
+    axes: [DVec3; 3],
+    /// Offsets of the contact from the centres of mass.
+    arms: [DVec3; 2],
+    /// For each axis the change of angular velocity of each body per impulse.
+    turns: [[DVec3; 2]; 3],
+    /// Impulse per relative speed along each axis.
+    masses: [f64; 3],
+    friction: f64,
+    restitution: f64,
+    gap: f64,
+    /// Relative speed along the normal that the first problem demands.
+    moving_target: f64,
+    /// Relative speed along the normal that the second problem demands.
+    resting_target: f64,
+    is_closed: bool,
+    impulses: [f64; 3],
+    /// Slot and place that the contact comes from.
+    source: [usize; 2],
+}
+
+/// Velocities of a body while the solver works.
+#[derive(Clone, Copy, Debug, Default)]
+struct Velocity {
+    linear: DVec3,
+    angular: DVec3,
+    inverse_mass: DVec3,
+    inverse_inertia: DMat3,
+}
+
+/// Buffers of the solver.
+#[derive(Debug, Default)]
+pub(crate) struct ImpulseScratch {
+    joints: Vec<Joint>,
+    velocities: Vec<Velocity>,
+    /// Change of momentum and angular momentum of each body by the first problem.
+    start: Vec<Velocity>,
+    in_contact: Vec<bool>,
+    /// Rounds of the last substep, for statistics.
+    pub(crate) rounds: u32,
+}
+
+/// Settings of a substep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Substep {
+    pub(crate) step: f64,
+    pub(crate) gravity: DVec3,
+    pub(crate) integrator: Integrator,
+}
+
+impl Substep {
+    /// Returns the acceleration of a free body's centre.
+    fn acceleration(&self, body: &Body) -> DVec3 {
+        let push = body.push(self.gravity);
+        body.inertia.inverse_mass * push.force
+    }
+}
+
+/// Moves all bodies that are in contact by a substep, and writes the impulses into the slots.
+/// `in_contact()` tells afterwards which bodies were moved.
+pub(crate) fn substep(
+    bodies: &mut [Body],
+    slots: &mut [Slot],
+    settings: &Substep,
+    scratch: &mut ImpulseScratch,
+) {
+    let ImpulseScratch {
+        joints,
+        velocities,
+        start,
+        in_contact,
+        rounds,
+    } = scratch;
+    collect(bodies, slots, settings, joints, in_contact);
+    *rounds = 0;
+    if joints.is_empty() {
+        return;
+    }
+    let step = settings.step;
+    let share = settings.integrator.drift_share();
+    let gravity_speed = settings.gravity.length() * step;
+    // First problem: the mean velocity of the substep.
+    let set = |velocities: &mut Vec<Velocity>, share: f64| {
+        velocities.clear();
+        velocities.extend(bodies.iter().map(|body| {
+            let push = body.push(settings.gravity);
+            let state = body.state();
+            let inverse_inertia = body.inertia.world_inverse(state.orientation);
+            let momentum = state.momentum + share * step * push.force;
+            let angular = state.angular_momentum + share * step * push.torque;
+            Velocity {
+                linear: body.drive_velocity + body.inertia.inverse_mass * momentum,
+                angular: body.drive_spin + inverse_inertia * angular,
+                inverse_mass: body.inertia.inverse_mass,
+                inverse_inertia,
+            }
+        }));
+    };
+    set(velocities, share);
+    for joint in joints.iter_mut() {
+        aim(joint, bodies, velocities, settings);
+        joint.impulses = slots[joint.source[0]].places[joint.source[1]].moving;
+    }
+    let enough = CONVERGED * gravity_speed;
+    *rounds += solve(joints, velocities, enough, |joint| joint.moving_target);
+    start.clear();
+    start.extend_from_slice(velocities);
+    // Second problem: the velocities at the end of the substep.
+    set(velocities, 1.0);
+    for joint in joints.iter_mut() {
+        let speed = relative(joint, start, 0);
+        let left = joint.gap + step * speed;
+        let place = &mut slots[joint.source[0]].places[joint.source[1]];
+        place.moving = joint.impulses;
+        // Closed: the first problem held it, or it ends where bodies touch.
+        joint.is_closed = joint.impulses[0] > 0.0 || left <= 1e-9;
+        joint.impulses = if joint.is_closed { place.resting } else { [0.0; 3] };
+    }
+    *rounds += solve(joints, velocities, enough, |joint| joint.resting_target);
+    for joint in joints.iter() {
+        slots[joint.source[0]].places[joint.source[1]].resting = joint.impulses;
+    }
+    // Move by the velocities of the first problem, and keep those of the second.
+    for (index, body) in bodies.iter_mut().enumerate() {
+        if !in_contact[index] {
+            continue;
+        }
+        let (mean, end) = (start[index], velocities[index]);
+        let mass = body.settings.mass.mass;
+        let orientation = body.state.orientation;
+        let mean_momentum = body.inertia.angular_momentum(orientation, mean.angular);
+        body.state.position += step * mean.linear;
+        body.state.orientation =
+            spun(settings.integrator, body, orientation, mean_momentum, step);
+        body.state.momentum = mass * end.linear;
+        body.state.angular_momentum = body.inertia.angular_momentum(orientation, end.angular);
+    }
+}
+
+impl ImpulseScratch {
+    /// Returns which bodies the last substep moved.
+    pub(crate) fn in_contact(&self) -> &[bool] {
+        &self.in_contact
+    }
+}
+
+/// Fills the list of contacts between bodies that are awake, and marks the bodies in contact.
+fn collect(
+    bodies: &[Body],
+    slots: &[Slot],
+    settings: &Substep,
+    joints: &mut Vec<Joint>,
+    in_contact: &mut Vec<bool>,
+) {
+    joints.clear();
+    in_contact.clear();
+    in_contact.resize(bodies.len(), false);
+    for (number, slot) in slots.iter().enumerate() {
+        let pair = slot.bodies.map(|body| body as usize);
+        let [a, b] = pair.map(|body| &bodies[body]);
+        let can_move = |body: &Body| body.is_free() && !body.is_asleep;
+        if slot.places.is_empty() || !(can_move(a) || can_move(b)) {
+            continue;
+        }
+        let material = Material::between(&a.settings.material, &b.settings.material);
+        for (index, place) in slot.places.iter().enumerate() {
+            let mut joint = Joint::new(pair, [a, b], place, &material);
+            joint.source = [number, index];
+            joints.push(joint);
+        }
+        for body in pair {
+            in_contact[body] = can_move(&bodies[body]);
+        }
+    }
+    let _ = settings;
+}
+
+impl Joint {
+    fn new(pair: [usize; 2], bodies: [&Body; 2], place: &Place, material: &Material) -> Joint {
+        let [on_a, on_b] = [
+            bodies[0].pose().point(place.on_a),
+            bodies[1].pose().point(place.on_b),
+        ];
+        let middle = 0.5 * (on_a + on_b);
+        let arms = bodies.map(|body| middle - body.state.position);
+        let normal = place.normal;
+        let (first, second) = normal.any_orthonormal_pair();
+        let axes = [normal, first, second];
+        let inverses = bodies.map(|body| body.inertia.world_inverse(body.state.orientation));
+        let turns = axes.map(|axis| [0, 1].map(|side| inverses[side] * arms[side].cross(axis)));
+        let masses = [0, 1, 2].map(|number| {
+            let axis = axes[number];
+            let give = |side: usize| {
+                let moved = (bodies[side].inertia.inverse_mass * axis).dot(axis);
+                moved + turns[number][side].cross(arms[side]).dot(axis)
+            };
+            let give = give(0) + give(1);
+            if give > 0.0 { 1.0 / give } else { 0.0 }
+        });
+        Joint {
+            bodies: pair,
+            axes,
+            arms,
+            turns,
+            masses,
+            friction: material.friction,
+            restitution: material.restitution,
+            gap: (on_b - on_a).dot(normal),
+            moving_target: 0.0,
+            resting_target: 0.0,
+            is_closed: true,
+            impulses: [0.0; 3],
+            source: [0; 2],
+        }
+    }
+}
+
+/// Returns the speed of B relative to A at a contact along one of its axes.
+fn relative(joint: &Joint, velocities: &[Velocity], axis: usize) -> f64 {
+    let at = |side: usize| {
+        let velocity = &velocities[joint.bodies[side]];
+        velocity.linear + velocity.angular.cross(joint.arms[side])
+    };
+    (at(1) - at(0)).dot(joint.axes[axis])
+}
+
+/// Sets what the two problems demand of a contact.
+fn aim(joint: &mut Joint, bodies: &[Body], velocities: &[Velocity], settings: &Substep) {
+    let step = settings.step;
+    joint.resting_target = 0.0;
+    joint.moving_target = if joint.gap >= 0.0 {
+        -joint.gap / step
+    } else {
+        PUSH_OUT * -joint.gap / step
+    };
+    if joint.restitution == 0.0 {
+        return;
+    }
+    // The approach as if nothing were in the way.
+    let [a, b] = joint.bodies.map(|body| &bodies[body]);
+    let pull = (settings.acceleration(b) - settings.acceleration(a)).dot(joint.axes[0]);
+    let share = settings.integrator.drift_share();
+    let at_start = relative(joint, velocities, 0) - share * step * pull;
+    let gap = joint.gap.max(0.0);
+    let Some(time) = time_to_close(gap, at_start, pull).filter(|&time| time <= step) else {
+        return;
+    };
+    let approach = -(at_start + pull * time);
+    if approach <= BOUNCE_FROM * (pull.abs() * step) {
+        return;
+    }
+    let rest = step - time;
+    let leaving = joint.restitution * approach;
+    let end_gap = (leaving * rest + 0.5 * pull * rest * rest).max(0.0);
+    joint.moving_target = joint.moving_target.max((end_gap - gap) / step);
+    joint.resting_target = (leaving + pull * rest).max(0.0);
+}
+
+/// Returns when a gap closes that changes at this speed and acceleration.
+fn time_to_close(gap: f64, speed: f64, acceleration: f64) -> Option<f64> {
+    if gap <= 0.0 {
+        return (speed < 0.0).then_some(0.0);
+    }
+    // The smaller positive root of gap + speed t + ½ acceleration t², in the form without
+    // cancellation.
+    let discriminant = speed * speed - 2.0 * acceleration * gap;
+    if discriminant < 0.0 {
+        return None;
+    }
+    let root = discriminant.sqrt();
+    let below = -speed + root;
+    if below > 0.0 {
+        Some(2.0 * gap / below)
+    } else {
+        None
+    }
+}
+
+/// Solves one of the two problems for all contacts. Returns the number of rounds.
+fn solve(
+    joints: &mut [Joint],
+    velocities: &mut [Velocity],
+    enough: f64,
+    target: impl Fn(&Joint) -> f64,
+) -> u32 {
+    for joint in joints.iter() {
+        for axis in 0..3 {
+            push(joint, axis, joint.impulses[axis], velocities);
+        }
+    }
+    let mut rounds = 0;
+    while rounds < MOST_ROUNDS {
+        let mut change = 0.0_f64;
+        let count = joints.len();
+        for turn in 0..count {
+            // There and back, so that what lies under a stack is heard above as soon as below.
+            let index = if rounds % 2 == 0 { turn } else { count - 1 - turn };
+            let joint = &mut joints[index];
+            if joint.is_closed {
+                change = change.max(relax(joint, velocities, target(joint)));
+            }
+        }
+        rounds += 1;
+        if change <= enough {
+            break;
+        }
+    }
+    rounds
+}
+
+/// Solves one contact with all others held. Returns the largest change of a relative speed.
+fn relax(joint: &mut Joint, velocities: &mut [Velocity], target: f64) -> f64 {
+    let speed = relative(joint, velocities, 0);
+    let before = joint.impulses[0];
+    let wanted = before + joint.masses[0] * (target - speed);
+    joint.impulses[0] = wanted.max(0.0);
+    let normal = joint.impulses[0] - before;
+    push(joint, 0, normal, velocities);
+    let mut change = if joint.masses[0] > 0.0 { (normal / joint.masses[0]).abs() } else { 0.0 };
+    // Friction: both tangents at once, held within the disc.
+    let most = joint.friction * joint.impulses[0];
+    let old = [joint.impulses[1], joint.impulses[2]];
+    let mut new = [1, 2].map(|axis| {
+        joint.impulses[axis] - joint.masses[axis] * relative(joint, velocities, axis)
+    });
+    let length = new[0].hypot(new[1]);
+    if length > most {
+        let scale = if length > 0.0 { most / length } else { 0.0 };
+        new = new.map(|impulse| impulse * scale);
+    }
+    for (axis, (new, old)) in (1..).zip(new.into_iter().zip(old)) {
+        joint.impulses[axis] = new;
+        push(joint, axis, new - old, velocities);
+        if joint.masses[axis] > 0.0 {
+            change = change.max(((new - old) / joint.masses[axis]).abs());
+        }
+    }
+    change
+}
+
+/// Applies an impulse along one of the axes of a contact.
+fn push(joint: &Joint, axis: usize, impulse: f64, velocities: &mut [Velocity]) {
+    if impulse == 0.0 {
+        return;
+    }
+    for (side, sign) in [(0, -1.0), (1, 1.0)] {
+        let velocity = &mut velocities[joint.bodies[side]];
+        velocity.linear += velocity.inverse_mass * (sign * impulse * joint.axes[axis]);
+        velocity.angular += sign * impulse * joint.turns[axis][side];
+    }
+}

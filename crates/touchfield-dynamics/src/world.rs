@@ -1,0 +1,622 @@
+//! The world: bodies, time, and the steps that advance them.
+//!
+//! Input: [`WorldSettings`] and bodies.
+//! Output: their states after every step, energies, contacts, depths.
+//! Cost: that of finding contacts and of the response; no allocation once the buffers have grown.
+//! Not for: files, see `scene`.
+
+use glam::DVec3;
+use touchfield::broad::BroadError;
+
+use crate::body::{Body, BodySettings, Moves};
+use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
+use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
+use crate::response::Response;
+use crate::response::impulse::{self, ImpulseScratch, Substep};
+
+/// Settings of a world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorldSettings {
+    /// Acceleration of free bodies \[m/s²\].
+    pub gravity: DVec3,
+    /// Length of a step \[s\].
+    pub step: f64,
+    /// Integrator; `None` takes the one that suits the response.
+    pub integrator: Option<Integrator>,
+    /// What contacts do.
+    pub response: Response,
+    /// How contacts are found.
+    pub contacts: ContactMethod,
+    /// Substeps of a step with impulses. More make stacks stiffer and cost as much more.
+    pub substeps: u32,
+    /// Whether bodies that lie still are left out until something wakes them.
+    pub sleeping: bool,
+}
+
+impl Default for WorldSettings {
+    fn default() -> WorldSettings {
+        WorldSettings {
+            gravity: DVec3::new(0.0, 0.0, -9.81),
+            step: 1e-3,
+            integrator: None,
+            response: Response::Impulse,
+            contacts: ContactMethod::Auto,
+            substeps: 4,
+            sleeping: true,
+        }
+    }
+}
+
+impl WorldSettings {
+    /// Returns the integrator that the steps use.
+    pub fn integrator(&self) -> Integrator {
+        self.integrator.unwrap_or(match self.response {
+            Response::Impulse => Integrator::Midpoint,
+            Response::Penalty | Response::ContinuousPenalty => Integrator::SymplecticEuler,
+        })
+    }
+}
+
+/// Why a world or a body is refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WorldError {
+    /// A setting of the world is out of range.
+    #[error("{setting} is {value}; it must be {wanted}")]
+    BadSetting {
+        /// Name of the setting.
+        setting: &'static str,
+        /// Value given.
+        value: f64,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// The pose of a body is not finite, or its rotation is not a unit quaternion.
+    #[error("the pose is not rigid: its numbers must be finite and its quaternion of length 1")]
+    BadPose,
+    /// The mass or inertia of a body that forces move is not that of any body.
+    #[error("a mass of {mass} kg with this inertia; both must be positive and finite")]
+    BadMass {
+        /// Mass given \[kg\].
+        mass: f64,
+    },
+    /// A body that forces move has no end.
+    #[error("an unbounded body cannot move by forces; make it fixed")]
+    Unbounded,
+    /// Nothing is in the body's field.
+    #[error("the body has no solid: its field is positive everywhere")]
+    Empty,
+    /// The broad phase refuses the body's box.
+    #[error(transparent)]
+    Broad(#[from] BroadError),
+}
+
+/// Why a step fails.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// A state is not finite any more.
+    #[error("at {time} s the state of body {body} is not finite; take a smaller step")]
+    NotFinite {
+        /// Index of the body.
+        body: usize,
+        /// Simulated time \[s\].
+        time: f64,
+    },
+    /// The broad phase refuses a box.
+    #[error(transparent)]
+    Broad(#[from] BroadError),
+}
+
+/// Energies of all bodies that forces move.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Kinetic energy \[J\].
+    pub kinetic: f64,
+    /// Gravitational energy, zero at the world's origin \[J\].
+    pub gravitational: f64,
+}
+
+impl Energy {
+    /// Returns the sum \[J\].
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.gravitational
+    }
+}
+
+/// Time for which all bodies of an island must lie still before it is left out \[s\].
+const STILL_FOR: f64 = 0.5;
+
+/// Speed below which a body lies still, as a share of the speed of a fall by its radius.
+const STILL_SHARE: f64 = 5e-4;
+
+/// Share of the smaller body's diagonal that contacts are searched beyond how far bodies travel.
+const SLACK_SHARE: f64 = 1e-3;
+
+/// Share of a body's least extent that two bodies may approach between searches.
+const LEAST_TRAVEL_SHARE: f64 = 0.25;
+
+/// Most searches in a step.
+const MOST_SEARCHES: u32 = 64;
+
+/// Bodies, and the steps that advance them.
+#[derive(Debug)]
+pub struct World {
+    settings: WorldSettings,
+    bodies: Vec<Body>,
+    time: f64,
+    steps: u64,
+    candidates: Candidates,
+    slots: Slots,
+    buffers: Buffers,
+    deepest: f64,
+}
+
+/// Buffers that are reused from step to step.
+#[derive(Debug, Default)]
+struct Buffers {
+    pairs: Vec<[u32; 2]>,
+    margins: Vec<f64>,
+    lanes: Vec<Lane>,
+    impulse: ImpulseScratch,
+    integrate: IntegrateScratch,
+    states: Vec<crate::body::State>,
+    included: Vec<bool>,
+    islands: Vec<u32>,
+}
+
+impl World {
+    /// Creates a world without bodies.
+    pub fn new(settings: WorldSettings) -> Result<World, WorldError> {
+        let bad = |setting, value, wanted| WorldError::BadSetting {
+            setting,
+            value,
+            wanted,
+        };
+        if !(settings.step > 0.0 && settings.step.is_finite()) {
+            return Err(bad("step", settings.step, "finite and more than 0"));
+        }
+        if !settings.gravity.is_finite() {
+            return Err(bad("gravity", settings.gravity.length(), "finite"));
+        }
+        if settings.substeps == 0 || settings.substeps > 1024 {
+            let value = f64::from(settings.substeps);
+            return Err(bad("substeps", value, "from 1 to 1024"));
+        }
+        Ok(World {
+            settings,
+            bodies: Vec::new(),
+            time: 0.0,
+            steps: 0,
+            candidates: Candidates::new()?,
+            slots: Slots::default(),
+            buffers: Buffers::default(),
+            deepest: 0.0,
+        })
+    }
+
+    /// Adds a body and returns its index.
+    pub fn add(&mut self, settings: BodySettings) -> Result<usize, WorldError> {
+        let solid = settings.geometry.shape().solid();
+        if solid.is_empty() {
+            return Err(WorldError::Empty);
+        }
+        if !settings.pose.is_rigid() {
+            return Err(WorldError::BadPose);
+        }
+        if settings.moves == Moves::Freely {
+            if !solid.is_finite() {
+                return Err(WorldError::Unbounded);
+            }
+            if !settings.mass.is_possible() {
+                let mass = settings.mass.mass;
+                return Err(WorldError::BadMass { mass });
+            }
+        }
+        if let Some((setting, value, wanted)) = settings.material.fault() {
+            return Err(WorldError::BadSetting {
+                setting,
+                value,
+                wanted,
+            });
+        }
+        let vectors = [
+            ("velocity", settings.velocity),
+            ("angular_velocity", settings.angular_velocity),
+            ("force", settings.force),
+            ("torque", settings.torque),
+        ];
+        if let Some((setting, vector)) = vectors.into_iter().find(|(_, v)| !v.is_finite()) {
+            return Err(WorldError::BadSetting {
+                setting,
+                value: vector.length(),
+                wanted: "finite",
+            });
+        }
+        let body = Body::new(settings);
+        self.candidates.add(&body)?;
+        self.bodies.push(body);
+        Ok(self.bodies.len() - 1)
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &WorldSettings {
+        &self.settings
+    }
+
+    /// Returns the simulated time \[s\].
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Returns the number of steps made.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Returns all bodies in the order in which they were added.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Returns the energies.
+    pub fn energy(&self) -> Energy {
+        let free = self.bodies.iter().filter(|body| body.is_free());
+        let mut energy = Energy::default();
+        for body in free {
+            energy.kinetic += body.kinetic_energy();
+            let weight = body.settings.mass.mass * self.settings.gravity;
+            energy.gravitational -= weight.dot(body.state.position);
+        }
+        energy
+    }
+
+    /// Returns the number of contacts that the last search found closed or about to close.
+    pub fn contact_count(&self) -> usize {
+        self.slots.all().iter().map(|slot| slot.places.len()).sum()
+    }
+
+    /// Returns the greatest depth of any contact since the last call \[m\].
+    pub fn take_deepest(&mut self) -> f64 {
+        std::mem::take(&mut self.deepest)
+    }
+
+    /// Returns why the last search failed for a pair, with the indices of its bodies.
+    pub fn faults(&self) -> impl Iterator<Item = ([usize; 2], &str)> {
+        self.slots.all().iter().filter_map(|slot| {
+            let fault = slot.fault.as_deref()?;
+            Some((slot.bodies.map(|body| body as usize), fault))
+        })
+    }
+
+    /// Advances all bodies by a step.
+    pub fn step(&mut self) -> Result<(), StepError> {
+        match self.settings.response {
+            Response::Impulse => self.step_by_impulses()?,
+            Response::Penalty | Response::ContinuousPenalty => self.step_by_impulses()?,
+        }
+        self.steps += 1;
+        // A product, so that a million steps end where they should.
+        self.time = self.steps as f64 * self.settings.step;
+        let is_lost = |body: &Body| {
+            let state = &body.state;
+            !(state.position.is_finite()
+                && state.orientation.is_finite()
+                && state.momentum.is_finite()
+                && state.angular_momentum.is_finite())
+        };
+        match self.bodies.iter().position(is_lost) {
+            Some(body) => Err(StepError::NotFinite {
+                body,
+                time: self.time,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn step_by_impulses(&mut self) -> Result<(), StepError> {
+        let step = self.settings.step;
+        let substeps = self.settings.substeps;
+        self.find_pairs(step)?;
+        let searches = self.searches(step);
+        // Each search is followed by equal substeps.
+        let per_search = substeps.div_ceil(searches);
+        let (piece, substep) = (
+            step / f64::from(searches),
+            step / f64::from(searches * per_search),
+        );
+        for search in 0..searches {
+            let since = self.time + f64::from(search) * piece;
+            if search > 0 {
+                self.find_pairs(piece)?;
+            }
+            for number in 0..per_search {
+                let time = since + f64::from(number) * substep;
+                for body in &mut self.bodies {
+                    body.drive_to(time, substep);
+                }
+                if number == 0 {
+                    self.find_contacts(piece, |_| true);
+                    self.note_depths();
+                    self.wake_and_sleep(piece);
+                } else {
+                    self.find_contacts(piece, |slot| slot.is_cheap);
+                }
+                self.impulse_substep(time, substep);
+            }
+        }
+        Ok(())
+    }
+
+    fn impulse_substep(&mut self, time: f64, step: f64) {
+        let Buffers {
+            impulse,
+            integrate: scratch,
+            states,
+            included,
+            ..
+        } = &mut self.buffers;
+        let settings = Substep {
+            step,
+            gravity: self.settings.gravity,
+            integrator: self.settings.integrator(),
+        };
+        impulse::substep(
+            &mut self.bodies,
+            self.slots.all_mut(),
+            &settings,
+            impulse,
+        );
+        // Bodies in free flight.
+        included.clear();
+        let in_contact = impulse.in_contact().iter();
+        included.extend(
+            (self.bodies.iter().zip(in_contact))
+                .map(|(body, &touched)| body.is_free() && !body.is_asleep && !touched),
+        );
+        if included.contains(&true) {
+            states.clear();
+            states.extend(self.bodies.iter().map(|body| body.state));
+            let (bodies, gravity) = (&self.bodies, settings.gravity);
+            integrate(
+                settings.integrator,
+                bodies,
+                included,
+                states,
+                step,
+                scratch,
+                |_, out| {
+                    for (body, out) in bodies.iter().zip(out) {
+                        *out = body.push(gravity);
+                    }
+                },
+            );
+            for (body, state) in self.bodies.iter_mut().zip(states) {
+                body.state = *state;
+            }
+        }
+        for body in &mut self.bodies {
+            body.place_driven(time + step);
+        }
+    }
+
+    /// Finds the pairs that may meet within `step`.
+    fn find_pairs(&mut self, step: f64) -> Result<(), BroadError> {
+        let Buffers { pairs, margins, .. } = &mut self.buffers;
+        let gravity = self.settings.gravity;
+        margins.clear();
+        margins.extend(self.bodies.iter().map(|body| body.travel(gravity, step)));
+        for (body, margin) in self.bodies.iter().zip(margins.iter_mut()) {
+            *margin += SLACK_SHARE * body.size();
+        }
+        self.candidates.update(&self.bodies, margins, pairs)?;
+        self.slots.carry(pairs);
+        Ok(())
+    }
+
+    /// Returns how many searches a step needs, so that no pair approaches by more than a share of
+    /// its smaller body between two.
+    fn searches(&self, step: f64) -> u32 {
+        let needed = self.slots.all().iter().map(|slot| {
+            let [a, b] = slot.bodies.map(|body| &self.bodies[body as usize]);
+            let least = a.least_extent().min(b.least_extent());
+            approach(a, b, self.settings.gravity, step) / (LEAST_TRAVEL_SHARE * least)
+        });
+        let needed = needed.fold(0.0, f64::max);
+        (needed.ceil() as u32).clamp(1, MOST_SEARCHES)
+    }
+
+    /// Searches the contacts of pairs for which `anew` says so; those of other pairs are revisited.
+    fn find_contacts(&mut self, step: f64, anew: impl Fn(&Slot) -> bool + Sync) {
+        let (bodies, settings) = (&self.bodies, &self.settings);
+        let work = |slot: &mut Slot, lane: &mut Lane| {
+            let [a, b] = slot.bodies.map(|body| &bodies[body as usize]);
+            let moves = |body: &Body| body.is_free() && !body.is_asleep;
+            let is_driven = |body: &Body| {
+                body.drive_velocity != DVec3::ZERO || body.drive_spin != DVec3::ZERO
+            };
+            if !(moves(a) || moves(b) || is_driven(a) || is_driven(b)) {
+                return;
+            }
+            let search = Search {
+                a,
+                b,
+                reach: approach(a, b, settings.gravity, step)
+                    + SLACK_SHARE * a.size().min(b.size()),
+                method: settings.contacts,
+            };
+            if anew(slot) {
+                search.run(slot, lane);
+            } else {
+                search.revisit(slot);
+            }
+        };
+        in_lanes(self.slots.all_mut(), &mut self.buffers.lanes, work);
+    }
+
+    /// Notes the greatest depth of the contacts at hand.
+    fn note_depths(&mut self) {
+        for slot in self.slots.all() {
+            let [a, b] = slot.bodies.map(|body| self.bodies[body as usize].pose());
+            for place in &slot.places {
+                let gap = (b.point(place.on_b) - a.point(place.on_a)).dot(place.normal);
+                self.deepest = self.deepest.max(-gap);
+            }
+        }
+    }
+
+    /// Puts islands to sleep whose bodies all lie still, and wakes those that something moves.
+    fn wake_and_sleep(&mut self, step: f64) {
+        if !self.settings.sleeping {
+            return;
+        }
+        let gravity = self.settings.gravity;
+        let islands = &mut self.buffers.islands;
+        islands.clear();
+        islands.extend(0..self.bodies.len() as u32);
+        for slot in self.slots.all() {
+            let [a, b] = slot.bodies.map(|body| &self.bodies[body as usize]);
+            let frames = [a.pose(), b.pose()];
+            let near = approach(a, b, gravity, step);
+            let meet = slot.places.iter().any(|place| {
+                let gap = frames[1].point(place.on_b) - frames[0].point(place.on_a);
+                gap.dot(place.normal) <= near
+            });
+            if !meet {
+                continue;
+            }
+            if a.is_free() && b.is_free() {
+                let [a, b] = slot.bodies.map(|body| root(islands, body));
+                // The smaller index is the root, so that the result does not depend on the order.
+                islands[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // A body's clock runs while it is slow and something holds it.
+        let mut held = vec![false; self.bodies.len()];
+        let mut driven = vec![false; self.bodies.len()];
+        for slot in self.slots.all() {
+            if slot.places.is_empty() {
+                continue;
+            }
+            for (this, other) in [(0, 1), (1, 0)] {
+                let other = &self.bodies[slot.bodies[other] as usize];
+                held[slot.bodies[this] as usize] = true;
+                let moves = other.drive_velocity != DVec3::ZERO || other.drive_spin != DVec3::ZERO;
+                driven[slot.bodies[this] as usize] |= moves;
+            }
+        }
+        let mut still = vec![f64::INFINITY; self.bodies.len()];
+        for (index, body) in self.bodies.iter_mut().enumerate() {
+            if !body.is_free() {
+                continue;
+            }
+            let limit = STILL_SHARE * (gravity.length() * body.radius()).sqrt();
+            let speed = body.velocity().length() + body.angular_velocity().length() * body.radius();
+            if held[index] && !driven[index] && speed <= limit {
+                body.still_for += step;
+            } else {
+                body.still_for = 0.0;
+            }
+            let island = root(islands, index as u32) as usize;
+            still[island] = still[island].min(body.still_for);
+        }
+        for (index, body) in self.bodies.iter_mut().enumerate() {
+            if !body.is_free() {
+                continue;
+            }
+            let island = root(islands, index as u32) as usize;
+            body.is_asleep = still[island] >= STILL_FOR;
+            if body.is_asleep {
+                body.state.momentum = DVec3::ZERO;
+                body.state.angular_momentum = DVec3::ZERO;
+            }
+        }
+    }
+}
+
+/// Returns the root of a body's island, and shortens the way to it.
+fn root(islands: &mut [u32], body: u32) -> u32 {
+    let mut at = body;
+    while islands[at as usize] != at {
+        let up = islands[islands[at as usize] as usize];
+        islands[at as usize] = up;
+        at = up;
+    }
+    at
+}
+
+/// Returns how far two bodies may approach within `step` \[m\].
+fn approach(a: &Body, b: &Body, gravity: DVec3, step: f64) -> f64 {
+    let relative = (a.velocity() - b.velocity()).length() * step;
+    let pull = |body: &Body| {
+        let push = body.push(gravity);
+        (body.inertia.inverse_mass * push.force).length() * step * step
+    };
+    let turn = |body: &Body| (body.angular_velocity().length() * step).min(2.0) * body.radius();
+    relative + pull(a) + pull(b) + turn(a) + turn(b)
+}
+
+/// Calls `work` for every slot, each lane for a piece of them.
+fn in_lanes(slots: &mut [Slot], lanes: &mut Vec<Lane>, work: impl Fn(&mut Slot, &mut Lane) + Sync) {
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        /// Fewest pairs for which threads are worth waking.
+        const WORTH_SHARING: usize = 4;
+        let count = rayon::current_num_threads().min(slots.len());
+        if lanes.len() < count.max(1) {
+            lanes.resize_with(count.max(1), Lane::default);
+        }
+        if slots.len() >= WORTH_SHARING && count > 1 {
+            // One lane for each run of consecutive slots: which thread takes it changes no result.
+            let size = slots.len().div_ceil(count);
+            (slots.par_chunks_mut(size).zip(lanes.par_iter_mut())).for_each(|(slots, lane)| {
+                for slot in slots {
+                    work(slot, lane);
+                }
+            });
+            return;
+        }
+    }
+    if lanes.is_empty() {
+        lanes.push(Lane::default());
+    }
+    for slot in slots {
+        work(slot, &mut lanes[0]);
+    }
+}
+
+impl Body {
+    /// Returns the external push on a body: its weight and the forces of its settings.
+    pub(crate) fn push(&self, gravity: DVec3) -> Push {
+        if !self.is_free() {
+            return Push::default();
+        }
+        self.allowed(Push {
+            force: self.settings.mass.mass * gravity + self.settings.force,
+            torque: self.settings.torque,
+        })
+    }
+
+    /// Returns the radius of a ball about the centre of mass that holds the body; 0 if it has no
+    /// end.
+    pub(crate) fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Returns the diagonal of the body's box \[m\]; infinite if it has no end.
+    pub(crate) fn size(&self) -> f64 {
+        f64::from(self.geometry().shape().solid().diagonal())
+    }
+
+    /// Returns the least extent of the body's box \[m\].
+    pub(crate) fn least_extent(&self) -> f64 {
+        f64::from(self.geometry().shape().solid().extents().min_element())
+    }
+
+    /// Returns how far any point of the body may travel within `step` \[m\].
+    pub(crate) fn travel(&self, gravity: DVec3, step: f64) -> f64 {
+        let push = self.push(gravity);
+        let pull = (self.inertia.inverse_mass * push.force).length() * step * step;
+        let turn = (self.angular_velocity().length() * step).min(2.0) * self.radius;
+        self.velocity().length() * step + pull + turn
+    }
+}
