@@ -37,8 +37,6 @@ use crate::scene::settings::{BodyShape, FieldName, MeshShape, Source};
 pub struct Drawn {
     /// Surface in the frame of the body's geometry \[m\].
     pub mesh: TriangleMesh,
-    /// Whether neighbouring faces belong to one curved surface.
-    pub is_smooth: bool,
 }
 
 /// A shape that is ready for contacts. Bodies of one shape share it.
@@ -77,21 +75,21 @@ pub(super) fn make(
         };
         Ok::<_, Problem>((Geometry::from(shape), Some(drawn)))
     };
-    let drawn = |mesh: Result<TriangleMesh, generate::GenerateError>, is_smooth| {
+    let drawn = |mesh: Result<TriangleMesh, generate::GenerateError>| {
         let mesh = mesh.map_err(fault)?;
-        Ok::<_, Problem>(Drawn { mesh, is_smooth })
+        Ok::<_, Problem>(Drawn { mesh })
     };
     let (geometry, drawn) = match *shape {
         BodyShape::Sphere { radius } => {
             let mesh = generate::icosphere(generate::Icosphere { radius, level: 4 });
-            convex(Convex::sphere(radius as f32), drawn(mesh, true)?)?
+            convex(Convex::sphere(radius as f32), drawn(mesh)?)?
         }
         BodyShape::Box { half } => {
             let mesh = generate::cuboid(generate::Cuboid {
                 half_extents: half,
                 subdivisions: [1; 3],
             });
-            convex(Convex::cuboid(half.as_vec3()), drawn(mesh, false)?)?
+            convex(Convex::cuboid(half.as_vec3()), drawn(mesh)?)?
         }
         BodyShape::Capsule {
             radius,
@@ -105,7 +103,7 @@ pub(super) fn make(
             let mesh = mesh.map(about_its_middle);
             convex(
                 Convex::capsule(half_length as f32, radius as f32),
-                drawn(mesh, true)?,
+                drawn(mesh)?,
             )?
         }
         BodyShape::Cylinder {
@@ -122,7 +120,7 @@ pub(super) fn make(
             let mesh = mesh.map(about_its_middle);
             convex(
                 Convex::cylinder(half_height as f32, radius as f32),
-                drawn(mesh, false)?,
+                drawn(mesh)?,
             )?
         }
         BodyShape::Torus { major, minor } => {
@@ -133,7 +131,7 @@ pub(super) fn make(
             });
             let field = Torus::new(major as f32, minor as f32).map_err(fault)?;
             let shape = add_shell(Shape::new(field), None)?;
-            (Geometry::from(shape), Some(drawn(mesh, true)?))
+            (Geometry::from(shape), Some(drawn(mesh)?))
         }
         BodyShape::HalfSpace { normal } => {
             let geometry = Geometry::half_space(normal.as_vec3()).map_err(fault)?;
@@ -231,10 +229,7 @@ fn make_mesh(
         mass,
         massless,
         origin,
-        drawn: Some(Arc::new(Drawn {
-            mesh,
-            is_smooth: false,
-        })),
+        drawn: Some(Arc::new(Drawn { mesh })),
     })
 }
 
@@ -354,10 +349,7 @@ fn open_baked(shape: &MeshShape, path: &std::path::Path) -> Result<Made, Problem
         massless,
         origin: made.report.provenance.origin,
         geometry: Geometry::from(made.shape),
-        drawn: Some(Arc::new(Drawn {
-            mesh,
-            is_smooth: false,
-        })),
+        drawn: Some(Arc::new(Drawn { mesh })),
     })
 }
 
