@@ -295,9 +295,16 @@ impl MadeShape {
             true => kept_faces(mesh, &provenance)?.map(Arc::new),
             false => None,
         };
+        let mass = MassProperties::of_triangles(mesh.triangles()).ok();
+        let made = MadeShape::joined(field, provenance, shell, surface);
+        let shape = match &mass {
+            Some(mass) => made.shape.with_center_of_mass(mass.center.as_vec3()),
+            None => made.shape,
+        };
         Ok(MadeShape {
-            mass: MassProperties::of_triangles(mesh.triangles()).ok(),
-            ..MadeShape::joined(field, provenance, shell, surface)
+            shape,
+            mass,
+            ..made
         })
     }
 

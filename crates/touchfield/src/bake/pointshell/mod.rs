@@ -163,13 +163,43 @@ pub fn shell_of_field(
 
 /// Builds a shell from given points and outward unit normals. The caller promises that every point
 /// of the surface lies within `covering_radius` of one of them \[m\]. The order of the points
-/// changes.
+/// changes. Their areas are rough estimates, as in [`PointShell::new`].
 pub fn shell_of_points(
     points: &[Vec3],
     normals: &[Vec3],
     covering_radius: f32,
     settings: &ShellSettings,
 ) -> Result<PointShell, ShellBakeError> {
+    sorted_shell(points, normals, covering_radius, settings).map(|(shell, _)| shell)
+}
+
+/// Builds a shell like [`shell_of_points`], from points whose areas are given \[m²\].
+pub fn shell_of_points_with_areas(
+    points: &[Vec3],
+    normals: &[Vec3],
+    areas: &[f32],
+    covering_radius: f32,
+    settings: &ShellSettings,
+) -> Result<PointShell, ShellBakeError> {
+    if points.len() != areas.len() {
+        return Err(ShellError::WrongAreaCount {
+            points: points.len(),
+            areas: areas.len(),
+        }
+        .into());
+    }
+    let (shell, order) = sorted_shell(points, normals, covering_radius, settings)?;
+    let areas = order.iter().map(|&old| areas[old as usize]).collect();
+    Ok(shell.with_areas(areas)?)
+}
+
+/// Builds the shell of given points, and the order that its tree gives them.
+fn sorted_shell(
+    points: &[Vec3],
+    normals: &[Vec3],
+    covering_radius: f32,
+    settings: &ShellSettings,
+) -> Result<(PointShell, Vec<u32>), ShellBakeError> {
     settings.check()?;
     if points.is_empty() {
         return Err(ShellError::Empty.into());
@@ -187,12 +217,8 @@ pub fn shell_of_points(
     let built = build_tree(points, settings);
     let sorted = |of: &[Vec3]| built.order.iter().map(|&old| of[old as usize]).collect();
     let (points, normals) = (sorted(points), sorted(normals));
-    Ok(PointShell::new(
-        points,
-        normals,
-        covering_radius,
-        built.tree,
-    )?)
+    let shell = PointShell::new(points, normals, covering_radius, built.tree)?;
+    Ok((shell, built.order))
 }
 
 /// Returns the shell with the areas that its points represent of the faces of a mesh.
