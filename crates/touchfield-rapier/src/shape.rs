@@ -438,7 +438,9 @@ pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> 
 /// Builds a shell scaled with its solid.
 fn scaled_shell(shell: &PointShell, scale: f32) -> Result<PointShell, ShellBakeError> {
     let points: Vec<_> = shell.points().iter().map(|&point| scale * point).collect();
-    let areas: Vec<_> = (shell.areas().iter()).map(|&area| scale * scale * area).collect();
+    let areas: Vec<_> = (shell.areas().iter())
+        .map(|&area| scale * scale * area)
+        .collect();
     let radius = scale * shell.covering_radius();
     let settings = ShellSettings::default();
     shell_of_points_with_areas(&points, shell.normals(), &areas, radius, &settings)

@@ -491,7 +491,11 @@ impl SavedShell {
             spheres: Bytes(spheres.flat_map(f32::to_le_bytes).collect()),
             ranges: Bytes(ranges.flat_map(u32::to_le_bytes).collect()),
             levels,
-            areas: Bytes((shell.areas().iter()).flat_map(|area| area.to_le_bytes()).collect()),
+            areas: Bytes(
+                (shell.areas().iter())
+                    .flat_map(|area| area.to_le_bytes())
+                    .collect(),
+            ),
         }
     }
 
@@ -538,7 +542,9 @@ impl SavedShell {
         let areas: Vec<[f32; 1]> = self.areas.numbers(f32::from_le_bytes)?;
         match areas.is_empty() {
             true => Ok(shell),
-            false => shell.with_areas(areas.into_iter().flatten().collect()).map_err(text),
+            false => shell
+                .with_areas(areas.into_iter().flatten().collect())
+                .map_err(text),
         }
     }
 }

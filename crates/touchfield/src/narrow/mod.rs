@@ -17,8 +17,8 @@ pub(crate) mod separation;
 pub(crate) mod touching;
 
 pub use contacts::{
-    Ahead, TriangleScratch, collide_triangles, penalty_points, penalty_wrench, place_of,
-    revisit, settle, sharpen,
+    Ahead, TriangleScratch, collide_triangles, penalty_points, penalty_wrench, place_of, revisit,
+    settle, sharpen,
 };
 pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
 pub use motion::{

@@ -210,8 +210,7 @@ impl Cells<'_> {
         spacing: f64,
         open: &mut Vec<(f64, u32)>,
     ) -> u32 {
-        let is_same_side =
-            |point: u32| self.normals[point as usize].dot(normal) >= OTHER_SIDE;
+        let is_same_side = |point: u32| self.normals[point as usize].dot(normal) >= OTHER_SIDE;
         let distance = |point: u32| self.points[point as usize].as_dvec3().distance(place);
         let mut best = (f64::INFINITY, 0);
         for &guess in guesses {
@@ -280,12 +279,13 @@ fn part(whole: Triangle, along: usize, number: usize) -> [DVec3; 3] {
         return whole.corners();
     }
     let row = number.isqrt();
-    let (column, is_upright) = ((number - row * row) / 2, (number - row * row).is_multiple_of(2));
+    let (column, is_upright) = (
+        (number - row * row) / 2,
+        (number - row * row).is_multiple_of(2),
+    );
     let at = |row: usize, column: usize| {
         let share = |count: usize| count as f64 / along as f64;
-        whole.a
-            + share(row - column) * (whole.b - whole.a)
-            + share(column) * (whole.c - whole.a)
+        whole.a + share(row - column) * (whole.b - whole.a) + share(column) * (whole.c - whole.a)
     };
     let (top, right) = (at(row, column), at(row + 1, column + 1));
     match is_upright {
@@ -298,7 +298,11 @@ fn part(whole: Triangle, along: usize, number: usize) -> [DVec3; 3] {
 fn longest_edge(corners: [DVec3; 3]) -> (usize, f64) {
     let length = |edge: usize| corners[edge].distance_squared(corners[(edge + 1) % 3]);
     let longest = (1..3).fold(0, |best, edge| {
-        if length(edge) > length(best) { edge } else { best }
+        if length(edge) > length(best) {
+            edge
+        } else {
+            best
+        }
     });
     (longest, length(longest).sqrt())
 }
@@ -308,10 +312,7 @@ fn clip(polygon: &[DVec3], normal: DVec3, on_plane: DVec3, clipped: &mut Vec<DVe
     clipped.clear();
     for (index, &from) in polygon.iter().enumerate() {
         let to = polygon[(index + 1) % polygon.len()];
-        let (before, after) = (
-            (from - on_plane).dot(normal),
-            (to - on_plane).dot(normal),
-        );
+        let (before, after) = ((from - on_plane).dot(normal), (to - on_plane).dot(normal));
         if before <= 0.0 {
             clipped.push(from);
         }
@@ -326,7 +327,9 @@ fn polygon_area(polygon: &[DVec3]) -> f64 {
     let Some((&first, rest)) = polygon.split_first() else {
         return 0.0;
     };
-    let vectors = rest.windows(2).map(|ends| (ends[0] - first).cross(ends[1] - first));
+    let vectors = rest
+        .windows(2)
+        .map(|ends| (ends[0] - first).cross(ends[1] - first));
     0.5 * vectors.sum::<DVec3>().length()
 }
 
@@ -350,7 +353,9 @@ mod tests {
                 let share = vector(corners) * (along * along) as f64;
                 assert!(share.distance(whole.area_vector()) < 1e-12, "{corners:?}");
             }
-            let centers = parts.iter().map(|corners| corners.iter().sum::<DVec3>() / 3.0);
+            let centers = parts
+                .iter()
+                .map(|corners| corners.iter().sum::<DVec3>() / 3.0);
             let mean = centers.sum::<DVec3>() / parts.len() as f64;
             assert!(mean.distance(whole.centroid()) < 1e-12, "{along}: {mean}");
         }

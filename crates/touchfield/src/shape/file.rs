@@ -146,7 +146,11 @@ fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
     };
     let shell = match (shell, find(AREAS)) {
         (Some(shell), Some(chunk)) => {
-            let areas = chunk.words.iter().map(|&bits| f32::from_bits(bits)).collect();
+            let areas = chunk
+                .words
+                .iter()
+                .map(|&bits| f32::from_bits(bits))
+                .collect();
             Some((shell.with_areas(areas)).map_err(|error| chunk.error(error.to_string()))?)
         }
         // Files of before have no areas.

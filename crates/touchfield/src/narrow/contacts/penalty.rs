@@ -149,7 +149,9 @@ fn points_of(
             let end = (start + PIECE).min(buffers.front.len());
             buffers.places.clear();
             for &index in &buffers.front[start..end] {
-                buffers.places.push(probe.to_field(nodes[index as usize].center));
+                buffers
+                    .places
+                    .push(probe.to_field(nodes[index as usize].center));
             }
             (probe.field).distance_many(&buffers.places, &mut buffers.distances);
             for at in start..end {
@@ -190,7 +192,11 @@ fn sample_near(
     let near = buffers.near.iter();
     (buffers.places).extend(near.map(|&(index, _)| probe.to_field(points[index as usize])));
     (probe.field).sample_many(&buffers.places, &mut buffers.samples);
-    let found = buffers.near.iter().zip(&buffers.places).zip(&buffers.samples);
+    let found = buffers
+        .near
+        .iter()
+        .zip(&buffers.places)
+        .zip(&buffers.samples);
     for ((&(index, area), &place), sample) in found {
         let Sample { distance, gradient } = *sample;
         if distance < 0.0 {

@@ -82,7 +82,10 @@ pub(crate) fn add_wrenches(
     let of_other = (other.as_ref()).map(|other| Segments::of(other.shell.tree(), segments));
     // Sums of the finer shell's segments, then those of the other's.
     let first_of_other = of_finer.nodes.len() + 1;
-    let count = first_of_other + of_other.as_ref().map_or(0, |of_other| of_other.nodes.len() + 1);
+    let count = first_of_other
+        + of_other
+            .as_ref()
+            .map_or(0, |of_other| of_other.nodes.len() + 1);
     let about = settings.about_in(pair);
     scratch.segments.clear();
     (scratch.segments).resize(count, PenaltySum::about(about));

@@ -81,7 +81,9 @@ impl PenaltySum {
     }
 
     pub(crate) fn add(&mut self, point: &PenaltyPoint, settings: &WrenchSettings) {
-        let force = point.force_on_b(settings.stiffness, settings.normals).as_dvec3();
+        let force = point
+            .force_on_b(settings.stiffness, settings.normals)
+            .as_dvec3();
         self.force += force;
         self.torque += (point.point.as_dvec3() - self.about.as_dvec3()).cross(force);
         self.energy += point.energy(settings.stiffness);
@@ -89,9 +91,9 @@ impl PenaltySum {
         self.points += 1;
         // Of several points of equal depth, the one with the lowest id, as for contacts.
         let (depth, id) = (point.depth(), point.id());
-        let is_deeper = self.deepest.is_none_or(|(deepest, before)| {
-            depth > deepest || (depth == deepest && id < before)
-        });
+        let is_deeper = self
+            .deepest
+            .is_none_or(|(deepest, before)| depth > deepest || (depth == deepest && id < before));
         if is_deeper {
             self.deepest = Some((depth, id));
         }
