@@ -21,7 +21,8 @@ use touchfield::narrow::swept_points::{
 };
 use touchfield::narrow::{
     CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, Contacts,
-    FaceDescent, Method, Pair, Particles, Scratch, Subdivision, cast, clearance, collide,
+    FaceDescent, Method, Pair, Particles, Scratch, Subdivision, WrenchSettings, cast, clearance,
+    collide,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::random::Random;
@@ -116,6 +117,7 @@ fn no_query_allocates_once_its_buffers_have_grown() {
                 method,
                 max_separation: 0.01 * size,
                 budget,
+                wrench: Some(WrenchSettings::default()),
                 ..Default::default()
             };
             let (mut scratch, mut out) = (Scratch::default(), Contacts::default());

@@ -435,6 +435,17 @@ impl Body {
         0.5 * (momentum.dot(self.velocity()) + angular_momentum.dot(self.angular_velocity()))
     }
 
+    /// Returns `world_from_body` after `time` \[s\], if nothing changes the velocities.
+    pub(crate) fn predicted(&self, time: f64) -> Frame {
+        let state = State {
+            position: self.state.position + time * self.velocity(),
+            orientation: (rotation_by(time * self.angular_velocity()) * self.state.orientation)
+                .normalize(),
+            ..self.state
+        };
+        self.pose_of(&state)
+    }
+
     /// Sets the velocities of a driven body to those that bring it to its pose at `time + step`.
     pub(crate) fn drive_to(&mut self, time: f64, step: f64) {
         let Moves::Driven(drive) = &self.settings.moves else {

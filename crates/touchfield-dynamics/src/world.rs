@@ -160,7 +160,7 @@ struct Buffers {
     integrate: IntegrateScratch,
     states: Vec<crate::body::State>,
     included: Vec<bool>,
-    islands: Vec<u32>,
+    islands: Islands,
 }
 
 impl World {
@@ -290,6 +290,21 @@ impl World {
         std::mem::take(&mut self.deepest)
     }
 
+    #[doc(hidden)]
+    pub fn rounds(&self) -> u32 {
+        self.buffers.impulse.rounds
+    }
+
+    #[doc(hidden)]
+    pub fn dump(&self) {
+        for slot in self.slots.all() {
+            for p in &slot.places {
+                let f = slot.bodies.map(|b| self.bodies[b as usize].pose());
+                eprintln!("{:?} n {} gap {:e} at {} moving {:?} resting {:?}", slot.bodies, p.normal, p.gap(&f), f[0].point(p.on_a), p.moving, p.resting);
+            }
+        }
+    }
+
     /// Returns why the last search failed for a pair, with the indices of its bodies.
     pub fn faults(&self) -> impl Iterator<Item = ([usize; 2], &str)> {
         self.slots.all().iter().filter_map(|slot| {
@@ -345,11 +360,11 @@ impl World {
                     body.drive_to(time, substep);
                 }
                 if number == 0 {
-                    self.find_contacts(piece, |_| true);
+                    self.find_contacts(piece, substep, |_| true);
                     self.note_depths();
                     self.wake_and_sleep(piece);
                 } else {
-                    self.find_contacts(piece, |slot| slot.is_cheap);
+                    self.find_contacts(substep, substep, |slot| slot.is_cheap);
                 }
                 self.impulse_substep(time, substep);
             }
@@ -436,21 +451,23 @@ impl World {
     }
 
     /// Searches the contacts of pairs for which `anew` says so; those of other pairs are revisited.
-    fn find_contacts(&mut self, step: f64, anew: impl Fn(&Slot) -> bool + Sync) {
+    ///
+    /// `step` is the time until pairs that are not cheap are searched again, `substep` that of the
+    /// others.
+    fn find_contacts(&mut self, step: f64, substep: f64, anew: impl Fn(&Slot) -> bool + Sync) {
         let (bodies, settings) = (&self.bodies, &self.settings);
         let work = |slot: &mut Slot, lane: &mut Lane| {
             let [a, b] = slot.bodies.map(|body| &bodies[body as usize]);
             let moves = |body: &Body| body.is_free() && !body.is_asleep;
-            let is_driven = |body: &Body| {
-                body.drive_velocity != DVec3::ZERO || body.drive_spin != DVec3::ZERO
-            };
-            if !(moves(a) || moves(b) || is_driven(a) || is_driven(b)) {
+            if !(moves(a) || moves(b) || a.is_driven() || b.is_driven()) {
                 return;
             }
+            let ahead = if slot.is_cheap { substep } else { step };
             let search = Search {
                 a,
                 b,
-                reach: approach(a, b, settings.gravity, step)
+                ahead,
+                reach: approach(a, b, settings.gravity, ahead)
                     + SLACK_SHARE * a.size().min(b.size()),
                 method: settings.contacts,
             };
@@ -468,8 +485,7 @@ impl World {
         for slot in self.slots.all() {
             let [a, b] = slot.bodies.map(|body| self.bodies[body as usize].pose());
             for place in &slot.places {
-                let gap = (b.point(place.on_b) - a.point(place.on_a)).dot(place.normal);
-                self.deepest = self.deepest.max(-gap);
+                self.deepest = self.deepest.max(-place.gap(&[a, b]));
             }
         }
     }
@@ -479,68 +495,91 @@ impl World {
         if !self.settings.sleeping {
             return;
         }
-        let gravity = self.settings.gravity;
-        let islands = &mut self.buffers.islands;
-        islands.clear();
-        islands.extend(0..self.bodies.len() as u32);
-        for slot in self.slots.all() {
-            let [a, b] = slot.bodies.map(|body| &self.bodies[body as usize]);
+        let World {
+            bodies,
+            slots,
+            settings,
+            buffers,
+            ..
+        } = self;
+        let Islands {
+            roots,
+            is_held,
+            stillest,
+        } = &mut buffers.islands;
+        let gravity = settings.gravity;
+        roots.clear();
+        roots.extend(0..bodies.len() as u32);
+        is_held.clear();
+        is_held.resize(bodies.len(), Held::Not);
+        // Bodies that touch, or may touch within the step, share an island.
+        for slot in slots.all() {
+            let [a, b] = slot.bodies.map(|body| &bodies[body as usize]);
             let frames = [a.pose(), b.pose()];
             let near = approach(a, b, gravity, step);
-            let meet = slot.places.iter().any(|place| {
-                let gap = frames[1].point(place.on_b) - frames[0].point(place.on_a);
-                gap.dot(place.normal) <= near
-            });
-            if !meet {
+            if !slot.places.iter().any(|place| place.gap(&frames) <= near) {
                 continue;
             }
             if a.is_free() && b.is_free() {
-                let [a, b] = slot.bodies.map(|body| root(islands, body));
+                let [a, b] = slot.bodies.map(|body| root(roots, body));
                 // The smaller index is the root, so that the result does not depend on the order.
-                islands[a.max(b) as usize] = a.min(b);
+                roots[a.max(b) as usize] = a.min(b);
+            }
+            for (this, other) in [(0, b), (1, a)] {
+                let held = &mut is_held[slot.bodies[this] as usize];
+                *held = if other.is_driven() { Held::Moved } else { (*held).max(Held::Still) };
             }
         }
-        // A body's clock runs while it is slow and something holds it.
-        let mut held = vec![false; self.bodies.len()];
-        let mut driven = vec![false; self.bodies.len()];
-        for slot in self.slots.all() {
-            if slot.places.is_empty() {
-                continue;
-            }
-            for (this, other) in [(0, 1), (1, 0)] {
-                let other = &self.bodies[slot.bodies[other] as usize];
-                held[slot.bodies[this] as usize] = true;
-                let moves = other.drive_velocity != DVec3::ZERO || other.drive_spin != DVec3::ZERO;
-                driven[slot.bodies[this] as usize] |= moves;
-            }
-        }
-        let mut still = vec![f64::INFINITY; self.bodies.len()];
-        for (index, body) in self.bodies.iter_mut().enumerate() {
+        // A body's clock runs while it is slow and something at rest holds it.
+        stillest.clear();
+        stillest.resize(bodies.len(), f64::INFINITY);
+        for (index, body) in bodies.iter_mut().enumerate() {
             if !body.is_free() {
                 continue;
             }
             let limit = STILL_SHARE * (gravity.length() * body.radius()).sqrt();
-            let speed = body.velocity().length() + body.angular_velocity().length() * body.radius();
-            if held[index] && !driven[index] && speed <= limit {
-                body.still_for += step;
-            } else {
-                body.still_for = 0.0;
-            }
-            let island = root(islands, index as u32) as usize;
-            still[island] = still[island].min(body.still_for);
+            let turning = body.angular_velocity().length() * body.radius();
+            let is_slow = body.velocity().length() + turning <= limit;
+            body.still_for = match is_slow && is_held[index] == Held::Still {
+                true => body.still_for + step,
+                false => 0.0,
+            };
+            let island = root(roots, index as u32) as usize;
+            stillest[island] = stillest[island].min(body.still_for);
         }
-        for (index, body) in self.bodies.iter_mut().enumerate() {
+        for (index, body) in bodies.iter_mut().enumerate() {
             if !body.is_free() {
                 continue;
             }
-            let island = root(islands, index as u32) as usize;
-            body.is_asleep = still[island] >= STILL_FOR;
+            let island = root(roots, index as u32) as usize;
+            body.is_asleep = stillest[island] >= STILL_FOR;
             if body.is_asleep {
                 body.state.momentum = DVec3::ZERO;
                 body.state.angular_momentum = DVec3::ZERO;
             }
         }
     }
+}
+
+/// What holds a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Held {
+    /// Nothing.
+    Not,
+    /// Bodies that are not driven.
+    Still,
+    /// A driven body that moves.
+    Moved,
+}
+
+/// Buffers for the islands of bodies that touch.
+#[derive(Debug, Default)]
+struct Islands {
+    /// For each body one of its island with a smaller index, or itself.
+    roots: Vec<u32>,
+    is_held: Vec<Held>,
+    /// For each root the shortest time that one of its island has been still \[s\].
+    stillest: Vec<f64>,
 }
 
 /// Returns the root of a body's island, and shortens the way to it.
@@ -596,6 +635,11 @@ fn in_lanes(slots: &mut [Slot], lanes: &mut Vec<Lane>, work: impl Fn(&mut Slot, 
 }
 
 impl Body {
+    /// Returns whether a prescribed motion moves the body at present.
+    fn is_driven(&self) -> bool {
+        self.drive_velocity != DVec3::ZERO || self.drive_spin != DVec3::ZERO
+    }
+
     /// Returns the external push on a body: its weight and the forces of its settings.
     pub(crate) fn push(&self, gravity: DVec3) -> Push {
         if !self.is_free() {

@@ -92,6 +92,13 @@ const TWIN_SHARE: f32 = 0.002;
 /// Cosine between the normals of two settled contacts above which they may be one.
 const ALIKE: f32 = 0.99;
 
+/// Share of the smaller diagonal by which a contact of the poses ahead may have been closed before
+/// the bodies moved. Contact queries in `f32` resolve a hundredth of it.
+const CLOSED_SHARE: f64 = 2e-5;
+
+/// Cosine between two normals below which they are those of different sides of a body.
+const OTHER_WAY: f64 = 0.9;
+
 /// A search for the contacts of one pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
@@ -100,6 +107,8 @@ pub(crate) struct Search<'a> {
     /// Separation up to which contacts are wanted \[m\].
     pub(crate) reach: f64,
     pub(crate) method: ContactMethod,
+    /// Time for which the bodies go on before contacts are searched again \[s\].
+    pub(crate) ahead: f64,
 }
 
 /// Buffers of one thread.
@@ -125,14 +134,43 @@ impl Search<'_> {
     /// impulses.
     pub(crate) fn run(&self, slot: &mut Slot, lane: &mut Lane) {
         slot.fault = None;
-        if let Err(error) = self.search(slot, lane) {
+        if let Err(error) = self.best_of_two(slot, lane) {
             slot.places.clear();
             slot.fault = Some(error);
         }
     }
 
-    fn search(&self, slot: &mut Slot, lane: &mut Lane) -> Result<(), String> {
-        let (frame_a, frame_b) = (self.a.pose(), self.b.pose());
+    /// Takes the contacts of the present poses, unless one of them is about to be closed that the
+    /// bodies, where they are going, close in another direction.
+    ///
+    /// A body that slides from one block to the next sees the side of that block in its way. Where
+    /// it is going it lies on the block: there the least way out is the way it came.
+    fn best_of_two(&self, slot: &mut Slot, lane: &mut Lane) -> Result<(), String> {
+        let now = [self.a.pose(), self.b.pose()];
+        let ahead = [self.a, self.b].map(|body| body.predicted(self.ahead));
+        self.search(now, slot, lane)?;
+        let closed = CLOSED_SHARE * self.a.size().min(self.b.size());
+        let is_closing = |place: &&Place| {
+            let later = place.gap(&ahead);
+            later < closed && later < place.gap(&now) - closed
+        };
+        let Some(closing) = slot.places.iter().find(is_closing).copied() else {
+            return Ok(());
+        };
+        // Twice as far, so that bodies which would just touch overlap, too.
+        let beyond = [self.a, self.b].map(|body| body.predicted(2.0 * self.ahead));
+        self.search(beyond, slot, lane)?;
+        let is_other_way = |place: &Place| {
+            place.gap(&now) >= -closed && place.normal.dot(closing.normal) < OTHER_WAY
+        };
+        if slot.places.is_empty() || slot.places.iter().all(is_other_way) {
+            return Ok(());
+        }
+        self.search(now, slot, lane)
+    }
+
+    fn search(&self, frames: [Frame; 2], slot: &mut Slot, lane: &mut Lane) -> Result<(), String> {
+        let [frame_a, frame_b] = frames;
         let (shape_a, shape_b) = (self.a.geometry().shape(), self.b.geometry().shape());
         let size = shape_a.solid().diagonal().min(shape_b.solid().diagonal());
         let is_convex = |shape: &Shape| shape.as_convex().is_some();

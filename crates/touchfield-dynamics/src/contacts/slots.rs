@@ -11,6 +11,7 @@ use touchfield::manifold::Manifold;
 use touchfield::narrow::PairMemory;
 
 use crate::contacts::ground::GroundBox;
+use crate::frame::Frame;
 
 /// One place where two bodies touch or may soon touch.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,13 @@ pub(crate) struct Place {
     pub(crate) moving: [f64; 3],
     /// Impulses of the last solve for velocities \[N·s\].
     pub(crate) resting: [f64; 3],
+}
+
+impl Place {
+    /// Returns the gap along the normal for these poses of the bodies; negative if closed \[m\].
+    pub(crate) fn gap(&self, [a, b]: &[Frame; 2]) -> f64 {
+        (b.point(self.on_b) - a.point(self.on_a)).dot(self.normal)
+    }
 }
 
 /// A pair of bodies that are near each other.

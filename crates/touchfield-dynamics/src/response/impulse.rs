@@ -18,7 +18,7 @@
 //! speed v leaves with e·v for the rest of the substep, gravity included. So a ball bounces to the
 //! height that its restitution says, whatever the step.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 use crate::body::{Body, Material};
 use crate::contacts::{Place, Slot};
@@ -29,10 +29,14 @@ const MOST_ROUNDS: u32 = 60;
 
 /// Change of relative speed in a round, as a share of the speed that gravity adds in a substep,
 /// below which the solver stops.
-const CONVERGED: f64 = 1e-5;
+const CONVERGED: f64 = 1e-4;
 
 /// Share of an overlap that is taken back in a substep.
 const PUSH_OUT: f64 = 0.2;
+
+/// Gap up to which bodies count as touching, as a share of the smaller one's diagonal: some ten
+/// times what contact queries in `f32` resolve.
+const RESOLVED_SHARE: f64 = 2e-6;
 
 /// Approach speeds below this multiple of what a substep's acceleration adds do not bounce: they
 /// are those of bodies at rest.
@@ -58,6 +62,10 @@ struct Joint {
     /// Relative speed along the normal that the second problem demands.
     resting_target: f64,
     is_closed: bool,
+    /// Gap up to which bodies count as touching \[m\].
+    resolved: f64,
+    /// Approach speed from which the contact bounces \[m/s\].
+    bounce_from: f64,
     impulses: [f64; 3],
     /// Slot and place that the contact comes from.
     source: [usize; 2],
@@ -69,7 +77,6 @@ struct Velocity {
     linear: DVec3,
     angular: DVec3,
     inverse_mass: DVec3,
-    inverse_inertia: DMat3,
 }
 
 /// Buffers of the solver.
@@ -115,7 +122,7 @@ pub(crate) fn substep(
         in_contact,
         rounds,
     } = scratch;
-    collect(bodies, slots, settings, joints, in_contact);
+    collect(bodies, slots, joints, in_contact);
     *rounds = 0;
     if joints.is_empty() {
         return;
@@ -136,7 +143,6 @@ pub(crate) fn substep(
                 linear: body.drive_velocity + body.inertia.inverse_mass * momentum,
                 angular: body.drive_spin + inverse_inertia * angular,
                 inverse_mass: body.inertia.inverse_mass,
-                inverse_inertia,
             }
         }));
     };
@@ -156,8 +162,10 @@ pub(crate) fn substep(
         let left = joint.gap + step * speed;
         let place = &mut slots[joint.source[0]].places[joint.source[1]];
         place.moving = joint.impulses;
-        // Closed: the first problem held it, or it ends where bodies touch.
-        joint.is_closed = joint.impulses[0] > 0.0 || left <= 1e-9;
+        // Closed: the first problem held it, or it ends where bodies touch, to within what contact
+        // queries resolve. One that is about to bounce waits for its moment.
+        let will_bounce = joint.restitution > 0.0 && speed < -joint.bounce_from;
+        joint.is_closed = joint.impulses[0] > 0.0 || (left <= joint.resolved && !will_bounce);
         joint.impulses = if joint.is_closed { place.resting } else { [0.0; 3] };
     }
     *rounds += solve(joints, velocities, enough, |joint| joint.resting_target);
@@ -192,7 +200,6 @@ impl ImpulseScratch {
 fn collect(
     bodies: &[Body],
     slots: &[Slot],
-    settings: &Substep,
     joints: &mut Vec<Joint>,
     in_contact: &mut Vec<bool>,
 ) {
@@ -216,7 +223,6 @@ fn collect(
             in_contact[body] = can_move(&bodies[body]);
         }
     }
-    let _ = settings;
 }
 
 impl Joint {
@@ -253,6 +259,8 @@ impl Joint {
             moving_target: 0.0,
             resting_target: 0.0,
             is_closed: true,
+            resolved: RESOLVED_SHARE * bodies[0].size().min(bodies[1].size()),
+            bounce_from: 0.0,
             impulses: [0.0; 3],
             source: [0; 2],
         }
@@ -285,12 +293,13 @@ fn aim(joint: &mut Joint, bodies: &[Body], velocities: &[Velocity], settings: &S
     let pull = (settings.acceleration(b) - settings.acceleration(a)).dot(joint.axes[0]);
     let share = settings.integrator.drift_share();
     let at_start = relative(joint, velocities, 0) - share * step * pull;
+    joint.bounce_from = BOUNCE_FROM * pull.abs() * step;
     let gap = joint.gap.max(0.0);
     let Some(time) = time_to_close(gap, at_start, pull).filter(|&time| time <= step) else {
         return;
     };
     let approach = -(at_start + pull * time);
-    if approach <= BOUNCE_FROM * (pull.abs() * step) {
+    if approach <= joint.bounce_from {
         return;
     }
     let rest = step - time;
