@@ -38,5 +38,5 @@ pub use depth::{DepthSearch, PairDepth};
 pub use frame::Frame;
 pub use integrate::{Integrator, Push};
 pub use mass::{Locked, Mass};
-pub use response::Response;
+pub use response::{Handle, Normals, PenaltySettings, Response};
 pub use world::{Energy, StepError, World, WorldError, WorldSettings};

@@ -8,10 +8,12 @@
 use glam::DVec3;
 use touchfield::broad::BroadError;
 
-use crate::body::{Body, BodySettings, Moves};
+use crate::body::{Body, BodySettings, Moves, State};
 use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
-use crate::response::Response;
+use crate::response::continuous::{self, Swept};
+use crate::response::penalty::{self, PairPush};
+use crate::response::{PenaltySettings, Response};
 use crate::response::impulse::{self, ImpulseScratch, Substep};
 
 /// Settings of a world.
@@ -29,6 +31,8 @@ pub struct WorldSettings {
     pub contacts: ContactMethod,
     /// Substeps of a step with impulses. More make stacks stiffer and cost as much more.
     pub substeps: u32,
+    /// Settings of the penalty responses.
+    pub penalty: PenaltySettings,
     /// Whether bodies that lie still are left out until something wakes them.
     pub sleeping: bool,
 }
@@ -42,6 +46,7 @@ impl Default for WorldSettings {
             response: Response::Impulse,
             contacts: ContactMethod::Auto,
             substeps: 4,
+            penalty: PenaltySettings::default(),
             sleeping: true,
         }
     }
@@ -69,6 +74,14 @@ pub enum WorldError {
         value: f64,
         /// What it must be.
         wanted: &'static str,
+    },
+    /// The continuous penalty has an integrator of its own.
+    #[error(
+        "the response continuous-penalty takes the integrator symplectic-euler and no other, not {integrator}"
+    )]
+    IntegratorNotForResponse {
+        /// Name of the integrator given.
+        integrator: &'static str,
     },
     /// The pose of a body is not finite, or its rotation is not a unit quaternion.
     #[error("the pose is not rigid: its numbers must be finite and its quaternion of length 1")]
@@ -148,6 +161,9 @@ pub struct World {
     slots: Slots,
     buffers: Buffers,
     deepest: f64,
+    /// For each body, the mean push of the last step's contacts, which the continuous penalty
+    /// applies in the next one.
+    late: Vec<Push>,
 }
 
 /// Buffers that are reused from step to step.
@@ -158,7 +174,8 @@ struct Buffers {
     lanes: Vec<Lane>,
     impulse: ImpulseScratch,
     integrate: IntegrateScratch,
-    states: Vec<crate::body::State>,
+    states: Vec<State>,
+    before: Vec<State>,
     included: Vec<bool>,
     islands: Islands,
 }
@@ -181,6 +198,17 @@ impl World {
             let value = f64::from(settings.substeps);
             return Err(bad("substeps", value, "from 1 to 1024"));
         }
+        if settings.penalty.midpoints == 0 || settings.penalty.midpoints > 10_000 {
+            let value = f64::from(settings.penalty.midpoints);
+            return Err(bad("midpoints", value, "from 1 to 10000"));
+        }
+        if settings.response == Response::ContinuousPenalty
+            && settings.integrator() != Integrator::SymplecticEuler
+        {
+            return Err(WorldError::IntegratorNotForResponse {
+                integrator: settings.integrator().name(),
+            });
+        }
         Ok(World {
             settings,
             bodies: Vec::new(),
@@ -190,6 +218,7 @@ impl World {
             slots: Slots::default(),
             buffers: Buffers::default(),
             deepest: 0.0,
+            late: Vec::new(),
         })
     }
 
@@ -234,6 +263,7 @@ impl World {
         let body = Body::new(settings);
         self.candidates.add(&body)?;
         self.bodies.push(body);
+        self.late.push(Push::default());
         Ok(self.bodies.len() - 1)
     }
 
@@ -280,9 +310,16 @@ impl World {
         energy
     }
 
+    /// Returns the energy stored in overlaps by discrete penalties when they were last evaluated
+    /// \[J\].
+    pub fn stored_energy(&self) -> f64 {
+        self.slots.all().iter().map(|slot| slot.penalty.energy).sum()
+    }
+
     /// Returns the number of contacts that the last search found closed or about to close.
     pub fn contact_count(&self) -> usize {
-        self.slots.all().iter().map(|slot| slot.places.len()).sum()
+        let of = |slot: &Slot| slot.places.len() + slot.penalty.points as usize;
+        self.slots.all().iter().map(of).sum()
     }
 
     /// Returns the greatest depth of any contact since the last call \[m\].
@@ -317,7 +354,8 @@ impl World {
     pub fn step(&mut self) -> Result<(), StepError> {
         match self.settings.response {
             Response::Impulse => self.step_by_impulses()?,
-            Response::Penalty | Response::ContinuousPenalty => self.step_by_impulses()?,
+            Response::Penalty => self.step_by_penalties()?,
+            Response::ContinuousPenalty => self.step_by_late_penalties()?,
         }
         self.steps += 1;
         // A product, so that a million steps end where they should.
@@ -370,6 +408,146 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Makes a step under discrete penalty forces, evaluated wherever the integrator asks.
+    fn step_by_penalties(&mut self) -> Result<(), StepError> {
+        let (step, time) = (self.settings.step, self.time);
+        for body in &mut self.bodies {
+            body.drive_to(time, step);
+        }
+        self.find_pairs(step)?;
+        let World {
+            settings,
+            bodies,
+            slots,
+            buffers,
+            ..
+        } = self;
+        let Buffers {
+            lanes,
+            integrate: scratch,
+            states,
+            included,
+            ..
+        } = buffers;
+        included.clear();
+        included.extend(bodies.iter().map(Body::is_free));
+        states.clear();
+        states.extend(bodies.iter().map(|body| body.state));
+        let (gravity, penalty) = (settings.gravity, settings.penalty);
+        let all = &*bodies;
+        integrate(
+            settings.integrator(),
+            all,
+            included,
+            states,
+            step,
+            scratch,
+            |states, out| {
+                in_lanes(slots.all_mut(), lanes, |slot, lane| {
+                    let pair = slot.bodies.map(|body| body as usize);
+                    let found = penalty::push(
+                        pair.map(|body| &all[body]),
+                        pair.map(|body| &states[body]),
+                        &penalty,
+                        &mut lane.scratch,
+                    );
+                    slot.note(found);
+                });
+                for (body, out) in all.iter().zip(out.iter_mut()) {
+                    *out = body.push(gravity);
+                }
+                add_penalties(slots.all(), out);
+            },
+        );
+        for (body, state) in bodies.iter_mut().zip(states) {
+            body.state = *state;
+            body.place_driven(time + step);
+        }
+        self.note_penalty_depths();
+        Ok(())
+    }
+
+    /// Makes a step of the continuous penalty: the mean force of the last step's contacts acts in
+    /// this one, and this one's is computed for the next.
+    fn step_by_late_penalties(&mut self) -> Result<(), StepError> {
+        let (step, time) = (self.settings.step, self.time);
+        for body in &mut self.bodies {
+            body.drive_to(time, step);
+        }
+        self.find_pairs(step)?;
+        let World {
+            settings,
+            bodies,
+            slots,
+            buffers,
+            late,
+            ..
+        } = self;
+        let Buffers {
+            lanes,
+            integrate: scratch,
+            states,
+            before,
+            included,
+            ..
+        } = buffers;
+        included.clear();
+        included.extend(bodies.iter().map(Body::is_free));
+        before.clear();
+        before.extend(bodies.iter().map(|body| body.state));
+        states.clone_from(before);
+        let (gravity, penalty) = (settings.gravity, settings.penalty);
+        let total = |body: &Body, late: &Push| {
+            let push = body.push(gravity);
+            Push {
+                force: push.force + late.force,
+                torque: push.torque + late.torque,
+            }
+        };
+        integrate(
+            settings.integrator(),
+            bodies,
+            included,
+            states,
+            step,
+            scratch,
+            |_, out| {
+                for ((body, late), out) in bodies.iter().zip(late.iter()).zip(out) {
+                    *out = total(body, late);
+                }
+            },
+        );
+        for (body, state) in bodies.iter_mut().zip(states.iter_mut()) {
+            body.state = *state;
+            body.place_driven(time + step);
+            *state = body.state;
+        }
+        let by_spheres = settings.contacts != ContactMethod::SweptLinear;
+        let all = &*bodies;
+        in_lanes(slots.all_mut(), lanes, |slot, lane| {
+            let pair = slot.bodies.map(|body| {
+                let body = body as usize;
+                Swept {
+                    body: &all[body],
+                    from: &before[body],
+                    to: &states[body],
+                    push: total(&all[body], &late[body]),
+                }
+            });
+            let found = continuous::push(pair, step, by_spheres, &penalty, &mut lane.swept);
+            slot.note(found);
+        });
+        late.fill(Push::default());
+        add_penalties(slots.all(), late);
+        self.note_penalty_depths();
+        Ok(())
+    }
+
+    fn note_penalty_depths(&mut self) {
+        let depths = self.slots.all().iter().map(|slot| slot.penalty.depth);
+        self.deepest = depths.fold(self.deepest, f64::max);
     }
 
     fn impulse_substep(&mut self, time: f64, step: f64) {
@@ -580,6 +758,31 @@ struct Islands {
     is_held: Vec<Held>,
     /// For each root the shortest time that one of its island has been still \[s\].
     stillest: Vec<f64>,
+}
+
+/// Adds the penalties of all pairs to the pushes on their bodies, in the order of the pairs.
+fn add_penalties(slots: &[Slot], out: &mut [Push]) {
+    for slot in slots {
+        for (body, push) in slot.bodies.into_iter().zip(slot.penalty.pushes) {
+            let out = &mut out[body as usize];
+            out.force += push.force;
+            out.torque += push.torque;
+        }
+    }
+}
+
+impl Slot {
+    /// Keeps the penalty of the pair, or why there is none.
+    fn note(&mut self, found: Result<PairPush, String>) {
+        self.fault = None;
+        match found {
+            Ok(penalty) => self.penalty = penalty,
+            Err(error) => {
+                self.penalty = PairPush::default();
+                self.fault = Some(error);
+            }
+        }
+    }
 }
 
 /// Returns the root of a body's island, and shortens the way to it.

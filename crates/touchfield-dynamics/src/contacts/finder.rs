@@ -23,6 +23,7 @@ use crate::body::Body;
 use crate::contacts::ground::GroundBox;
 use crate::contacts::slots::{Place, Slot};
 use crate::frame::Frame;
+use crate::response::continuous::SweptBuffers;
 
 /// How contacts are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +115,8 @@ pub(crate) struct Search<'a> {
 /// Buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Lane {
-    scratch: Scratch,
+    pub(crate) scratch: Scratch,
+    pub(crate) swept: SweptBuffers,
     found: Contacts,
     thinned: Vec<Contact>,
     settled: Vec<Contact>,
@@ -211,6 +213,7 @@ impl Search<'_> {
             max_separation: self.reach as f32,
             detail: if method == Method::BothShells { DETAIL_SHARE * size } else { 0.0 },
             budget: None,
+            ..CollideSettings::default()
         };
         let memory = &mut slot.memory;
         collide_again(&pair, &settings, memory, &mut lane.scratch, &mut lane.found)

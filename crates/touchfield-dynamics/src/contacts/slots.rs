@@ -12,6 +12,7 @@ use touchfield::narrow::PairMemory;
 
 use crate::contacts::ground::GroundBox;
 use crate::frame::Frame;
+use crate::response::penalty::PairPush;
 
 /// One place where two bodies touch or may soon touch.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) places: Vec<Place>,
     /// Whether the pair is searched anew in every substep, because that is cheap.
     pub(crate) is_cheap: bool,
+    /// Penalty of the pair in the last evaluation.
+    pub(crate) penalty: PairPush,
     /// Whether the last search failed, and why.
     pub(crate) fault: Option<String>,
     pub(super) old: Vec<Place>,
@@ -60,6 +63,7 @@ impl Slot {
         self.places.clear();
         self.old.clear();
         self.fault = None;
+        self.penalty = PairPush::default();
         self.manifold.reset();
         self.memory.clear();
         self.ground = None;

@@ -1,6 +1,10 @@
 //! What contacts do to momenta: impulses, or forces that grow with penetration.
 
+pub(crate) mod continuous;
 pub(crate) mod impulse;
+pub(crate) mod penalty;
+
+pub use penalty::{Handle, Normals, PenaltySettings};
 
 /// How bodies respond to contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

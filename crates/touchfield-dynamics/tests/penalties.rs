@@ -1,0 +1,343 @@
+//! Bodies in contact with penalty forces, beside closed forms.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
+
+use touchfield::Shape;
+use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+use touchfield::glam::{BVec3, DQuat, DVec3, Vec3};
+use touchfield::shape::Convex;
+use touchfield_dynamics::{
+    BodySettings, Frame, Geometry, Locked, Mass, Material, Response, World, WorldSettings,
+};
+
+const G: f64 = 9.81;
+
+fn with_shell(convex: Convex, points: u32) -> Geometry {
+    let shape = Shape::convex(convex).unwrap();
+    let settings = ShellSettings {
+        density: ShellDensity::Points(points),
+        ..ShellSettings::default()
+    };
+    let cell = shape.solid().diagonal() / 100.0;
+    let shell = shell_of_field(shape.field(), cell, &settings).unwrap();
+    Geometry::from(shape.with_shell(Arc::new(shell)))
+}
+
+fn material(stiffness: f64, damping: f64) -> Material {
+    Material {
+        stiffness,
+        damping,
+        friction: 0.0,
+        ..Material::default()
+    }
+}
+
+fn ball(radius: f32, points: u32, material: Material) -> BodySettings {
+    BodySettings {
+        material,
+        ..BodySettings::new(
+            with_shell(Convex::sphere(radius).unwrap(), points),
+            Mass::ball(1.0, f64::from(radius)),
+        )
+    }
+}
+
+fn cuboid(half: Vec3, points: u32, material: Material) -> BodySettings {
+    BodySettings {
+        material,
+        ..BodySettings::new(
+            with_shell(Convex::cuboid(half).unwrap(), points),
+            Mass::cuboid(1.0, half.as_dvec3()),
+        )
+    }
+}
+
+fn ground(material: Material) -> BodySettings {
+    BodySettings {
+        material,
+        ..BodySettings::fixed(Geometry::half_space(Vec3::Z).unwrap())
+    }
+}
+
+fn at(body: BodySettings, z: f64) -> BodySettings {
+    BodySettings {
+        pose: Frame::at(DVec3::new(0.0, 0.0, z)),
+        ..body
+    }
+}
+
+/// Only the height of the body is free.
+fn upright(body: BodySettings) -> BodySettings {
+    BodySettings {
+        locked: Locked {
+            translation: BVec3::new(true, true, false),
+            rotation: BVec3::TRUE,
+        },
+        ..body
+    }
+}
+
+fn world(response: Response, step: f64, bodies: Vec<BodySettings>) -> World {
+    let mut world = World::new(WorldSettings {
+        response,
+        step,
+        ..WorldSettings::default()
+    })
+    .unwrap();
+    for body in bodies {
+        world.add(body).unwrap();
+    }
+    world
+}
+
+fn height(world: &World) -> f64 {
+    world.bodies()[1].pose().translation.z
+}
+
+#[test]
+fn a_ball_rests_at_the_sag_of_its_stiffness_and_oscillates_at_its_frequency() {
+    // A ball of radius R pressed in by d: force π R k d², so stiffness 2 π R k d about the sag.
+    let (radius, stiffness) = (0.1_f64, 1e7);
+    let sag = (G / (PI * radius * stiffness)).sqrt();
+    let omega = (TAU * radius * stiffness * sag).sqrt();
+    // Points are farther apart than the contact is wide if there are few: take many.
+    for (response, damping) in [(Response::Penalty, 0.0), (Response::ContinuousPenalty, 1e4)] {
+        let elastic = material(stiffness, damping);
+        let start = radius - sag - 0.02 * sag;
+        let bodies = vec![ground(elastic), upright(at(ball(0.1, 100_000, elastic), start))];
+        let mut world = world(response, 2e-4, bodies);
+        let mut crossings = Vec::new();
+        let mut last = height(&world);
+        let middle = radius - sag;
+        let (mut sum, mut count) = (0.0, 0);
+        while world.time() < 4.0 * TAU / omega {
+            world.step().unwrap();
+            let now = height(&world);
+            if last < middle && now >= middle {
+                crossings.push(world.time());
+            }
+            last = now;
+            sum += now;
+            count += 1;
+        }
+        let mean = radius - sum / f64::from(count);
+        assert!((mean / sag - 1.0).abs() < 0.02, "{response:?}: sag {mean:e} beside {sag:e}");
+        if response == Response::Penalty {
+            let periods = crossings.len() - 1;
+            let period = (crossings[periods] - crossings[0]) / periods as f64;
+            let ratio = period * omega / TAU;
+            assert!((ratio - 1.0).abs() < 0.03, "{response:?}: period {ratio} of the closed form");
+        }
+    }
+}
+
+/// A box flat on the ground: k A d, with the sides below a thousandth of that.
+fn flat_box(response: Response, step: f64, damping: f64) -> (World, f64, f64) {
+    let stiffness = 1e6;
+    let pad = material(stiffness, damping);
+    let half = Vec3::splat(0.1);
+    let area = 0.04;
+    let omega = (stiffness * area).sqrt();
+    let sag = G / (stiffness * area);
+    let body = upright(at(cuboid(half, 600, pad), 0.1 - sag));
+    let world = world(response, step, vec![ground(pad), body]);
+    (world, omega, sag)
+}
+
+/// Returns whether a small disturbance of a lasting contact dies out or stays as it is.
+fn is_stable(response: Response, step: f64, damping: f64) -> bool {
+    let (mut world, _, sag) = flat_box(response, step, damping);
+    let rest = height(&world);
+    let mut worst = [0.0_f64; 2];
+    for number in 0..600 {
+        world.step().unwrap();
+        let off = (height(&world) - rest).abs();
+        // The start is off its equilibrium by the sampling of the area, which is disturbance enough.
+        worst[number / 300] = worst[number / 300].max(off);
+        if off > 0.9 * sag {
+            return false;
+        }
+    }
+    worst[1] <= 1.02 * worst[0]
+}
+
+/// Returns the limit of a parameter between stable and unstable, by bisection.
+fn limit(mut stable: f64, mut unstable: f64, is_stable: impl Fn(f64) -> bool) -> f64 {
+    assert!(is_stable(stable), "{stable} is stable");
+    assert!(!is_stable(unstable), "{unstable} is not");
+    for _ in 0..8 {
+        let middle = 0.5 * (stable + unstable);
+        if is_stable(middle) {
+            stable = middle;
+        } else {
+            unstable = middle;
+        }
+    }
+    0.5 * (stable + unstable)
+}
+
+#[test]
+fn lasting_contacts_are_stable_within_the_derived_limits() {
+    let omega = 200.0_f64;
+    let area = 0.04;
+    // Discrete: a + 2 h γ < 4 with a = (h ω)² and γ the damping per mass.
+    let undamped = limit(1.5 / omega, 2.5 / omega, |step| is_stable(Response::Penalty, step, 0.0));
+    assert!((undamped * omega / 2.0 - 1.0).abs() < 0.05, "{}", undamped * omega);
+    let gamma = 100.0;
+    let expected = (-gamma + (gamma * gamma + 4.0 * omega * omega).sqrt()) / (omega * omega);
+    let damped = limit(0.8 * expected, 1.3 * expected, |step| {
+        is_stable(Response::Penalty, step, gamma / area)
+    });
+    assert!((damped / expected - 1.0).abs() < 0.05, "{damped} beside {expected}");
+    // Late: a / 2 < h γ < 2; without damping never.
+    let step = 1e-3;
+    assert!(!is_stable(Response::ContinuousPenalty, step, 0.0));
+    let least = 0.5 * step * omega * omega;
+    let low = limit(1.4 * least, 0.6 * least, |gamma| {
+        is_stable(Response::ContinuousPenalty, step, gamma / area)
+    });
+    assert!((low / least - 1.0).abs() < 0.05, "{low} beside {least}");
+}
+
+#[test]
+fn an_elastic_bounce_gives_back_its_energy() {
+    for points in [3000, 30_000] {
+        let elastic = material(1e8, 0.0);
+        let bodies = vec![ground(elastic), at(ball(0.1, points, elastic), 0.2)];
+        let mut world = world(Response::Penalty, 2e-5, bodies);
+        let start = world.energy().total();
+        let mut worst = 0.0_f64;
+        while world.time() < 0.5 {
+            world.step().unwrap();
+            let total = world.energy().total() + world.stored_energy();
+            worst = worst.max((total - start).abs());
+        }
+        let fall = G * 0.1;
+        assert!(worst < 0.02 * fall, "{points} points: off by {worst} J of {fall}");
+    }
+}
+
+#[test]
+fn two_free_bodies_keep_their_momenta() {
+    let elastic = Material {
+        friction: 0.4,
+        damping: 100.0,
+        ..material(1e7, 0.0)
+    };
+    let mut world = World::new(WorldSettings {
+        response: Response::Penalty,
+        step: 1e-4,
+        gravity: DVec3::ZERO,
+        ..WorldSettings::default()
+    })
+    .unwrap();
+    world
+        .add(BodySettings {
+            velocity: DVec3::new(1.0, 0.0, 0.0),
+            angular_velocity: DVec3::new(0.0, 3.0, 5.0),
+            ..ball(0.1, 5000, elastic)
+        })
+        .unwrap();
+    world
+        .add(BodySettings {
+            pose: Frame::at(DVec3::new(0.25, 0.05, 0.02)),
+            ..cuboid(Vec3::splat(0.08), 5000, elastic)
+        })
+        .unwrap();
+    let momenta = |world: &World| {
+        let bodies = world.bodies().iter().map(|body| body.state());
+        bodies.fold((DVec3::ZERO, DVec3::ZERO), |(linear, angular), state| {
+            let spin = state.position.cross(state.momentum) + state.angular_momentum;
+            (linear + state.momentum, angular + spin)
+        })
+    };
+    let start = momenta(&world);
+    let mut touched = false;
+    while world.time() < 0.4 {
+        world.step().unwrap();
+        touched |= world.contact_count() > 0;
+    }
+    assert!(touched);
+    let end = momenta(&world);
+    assert!((end.0 - start.0).length() < 1e-12, "{}", end.0 - start.0);
+    assert!((end.1 - start.1).length() < 1e-12, "{}", end.1 - start.1);
+}
+
+#[test]
+fn a_block_on_a_slope_slides_above_the_friction_angle_and_creeps_no_faster_than_slip_below() {
+    let angle = 0.5_f64.atan();
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        for friction in [0.3, 0.6] {
+            let rough = Material {
+                friction,
+                slip: 1e-3,
+                damping: 2e4,
+                ..material(1e7, 0.0)
+            };
+            let turn = DQuat::from_rotation_y(angle);
+            let slope = BodySettings {
+                pose: Frame {
+                    rotation: turn,
+                    translation: DVec3::ZERO,
+                },
+                ..ground(rough)
+            };
+            let start = turn * DVec3::new(0.0, 0.0, 0.05);
+            let block = BodySettings {
+                pose: Frame {
+                    rotation: turn,
+                    translation: start,
+                },
+                ..cuboid(Vec3::new(0.1, 0.1, 0.05), 1000, rough)
+            };
+            let mut world = world(response, 2e-4, vec![slope, block]);
+            while world.time() < 0.5 {
+                world.step().unwrap();
+            }
+            let body = &world.bodies()[1];
+            let speed = (turn.inverse() * body.velocity()).x;
+            let pull = 0.5 * G * (angle.sin() - friction * angle.cos());
+            if friction > 0.5 {
+                assert!(speed <= 1e-3, "{response:?}: creeps at {speed} m/s");
+            } else {
+                let ratio = speed / pull;
+                assert!((ratio - 1.0).abs() < 0.02, "{response:?}: {ratio} of the textbook's");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ball_rolls_down_a_slope_at_five_sevenths() {
+    let angle = 0.2_f64;
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        let rough = Material {
+            friction: 0.8,
+            damping: 2e4,
+            ..material(1e8, 0.0)
+        };
+        let turn = DQuat::from_rotation_y(angle);
+        let slope = BodySettings {
+            pose: Frame {
+                rotation: turn,
+                translation: DVec3::ZERO,
+            },
+            ..ground(rough)
+        };
+        let start = turn * DVec3::new(0.0, 0.0, 0.0994);
+        let rolling = BodySettings {
+            pose: Frame::at(start),
+            ..ball(0.1, 50_000, rough)
+        };
+        let mut world = world(response, 2e-4, vec![slope, rolling]);
+        while world.time() < 0.3 {
+            world.step().unwrap();
+        }
+        let speed = (turn.inverse() * world.bodies()[1].velocity()).x;
+        let expected = 5.0 / 7.0 * G * angle.sin() * world.time();
+        let ratio = speed / expected;
+        assert!((ratio - 1.0).abs() < 0.03, "{response:?}: {ratio}");
+    }
+}
