@@ -212,7 +212,7 @@ pub(super) fn pipe() -> ExampleFiles {
         .map(|ball| turn * middle(-0.285 + 0.034 * f64::from(ball)) + up)
         .collect();
     let mut text = SceneText::new(
-        "Balls roll through a winding pipe into a bowl.",
+        "Balls roll down through a winding pipe.",
         "seconds = 1.5",
     )
     .material("glass", "friction = 0.2\nrestitution = 0.3")
