@@ -12,9 +12,9 @@ use crate::body::{Body, BodySettings, Moves, State};
 use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
 use crate::response::continuous::{self, Swept};
-use crate::response::impulse::{self, ImpulseScratch, Substep};
 use crate::response::penalty::{self, PairPush};
 use crate::response::{PenaltySettings, Response};
+use crate::response::impulse::{self, ImpulseScratch, Substep};
 
 /// Settings of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -323,11 +323,7 @@ impl World {
     /// Returns the energy stored in overlaps by discrete penalties when they were last evaluated
     /// \[J\].
     pub fn stored_energy(&self) -> f64 {
-        self.slots
-            .all()
-            .iter()
-            .map(|slot| slot.penalty.energy)
-            .sum()
+        self.slots.all().iter().map(|slot| slot.penalty.energy).sum()
     }
 
     /// Returns the number of contacts that the last search found closed or about to close.
@@ -351,15 +347,7 @@ impl World {
         for slot in self.slots.all() {
             for p in &slot.places {
                 let f = slot.bodies.map(|b| self.bodies[b as usize].pose());
-                eprintln!(
-                    "{:?} n {} gap {:e} at {} moving {:?} resting {:?}",
-                    slot.bodies,
-                    p.normal,
-                    p.gap(&f),
-                    f[0].point(p.on_a),
-                    p.moving,
-                    p.resting
-                );
+                eprintln!("{:?} n {} gap {:e} at {} moving {:?} resting {:?}", slot.bodies, p.normal, p.gap(&f), f[0].point(p.on_a), p.moving, p.resting);
             }
         }
     }
@@ -585,7 +573,12 @@ impl World {
             gravity: self.settings.gravity,
             integrator: self.settings.integrator(),
         };
-        impulse::substep(&mut self.bodies, self.slots.all_mut(), &settings, impulse);
+        impulse::substep(
+            &mut self.bodies,
+            self.slots.all_mut(),
+            &settings,
+            impulse,
+        );
         // Bodies in free flight.
         included.clear();
         let in_contact = impulse.in_contact().iter();
@@ -722,11 +715,7 @@ impl World {
             }
             for (this, other) in [(0, b), (1, a)] {
                 let held = &mut is_held[slot.bodies[this] as usize];
-                *held = if other.is_driven() {
-                    Held::Moved
-                } else {
-                    (*held).max(Held::Still)
-                };
+                *held = if other.is_driven() { Held::Moved } else { (*held).max(Held::Still) };
             }
         }
         // A body's clock runs while it is slow and something at rest holds it.

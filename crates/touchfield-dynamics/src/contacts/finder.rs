@@ -190,18 +190,13 @@ impl Search<'_> {
                 slot.ground = GroundBox::new(normal, f64::from(convex.solid().diagonal()));
             }
             if let Some(ground) = &slot.ground {
-                let center =
-                    |frame: &Frame, shape: &Shape| frame.point(shape.solid().center().as_dvec3());
+                let center = |frame: &Frame, shape: &Shape| {
+                    frame.point(shape.solid().center().as_dvec3())
+                };
                 if side == 0 {
-                    query_a = (
-                        ground.under(&frame_a, center(&frame_b, shape_b)),
-                        ground.shape(),
-                    );
+                    query_a = (ground.under(&frame_a, center(&frame_b, shape_b)), ground.shape());
                 } else {
-                    query_b = (
-                        ground.under(&frame_b, center(&frame_a, shape_a)),
-                        ground.shape(),
-                    );
+                    query_b = (ground.under(&frame_b, center(&frame_a, shape_a)), ground.shape());
                 }
             }
         }
@@ -216,11 +211,7 @@ impl Search<'_> {
         let settings = CollideSettings {
             method,
             max_separation: self.reach as f32,
-            detail: if method == Method::BothShells {
-                DETAIL_SHARE * size
-            } else {
-                0.0
-            },
+            detail: if method == Method::BothShells { DETAIL_SHARE * size } else { 0.0 },
             budget: None,
             ..CollideSettings::default()
         };
@@ -264,10 +255,7 @@ impl Search<'_> {
                 on_b: frame_b.to_inner(place(contact.point_on_b())),
                 normal,
                 of_shell: by_shell.then(|| {
-                    let found = Contact {
-                        id: kept.source,
-                        ..contact
-                    };
+                    let found = Contact { id: kept.source, ..contact };
                     (kept.source, place_of(&pair, &found))
                 }),
                 moving: before.map_or([0.0; 3], |place| place.moving),
