@@ -32,5 +32,5 @@ pub use contacts::ContactMethod;
 pub use frame::Frame;
 pub use integrate::{Integrator, Push};
 pub use mass::{Locked, Mass};
-pub use response::{Handle, Normals, PenaltySettings, Response};
+pub use response::{Handle, Normals, PenaltySettings, Response, Solver};
 pub use world::{Energy, StepError, World, WorldError, WorldSettings};

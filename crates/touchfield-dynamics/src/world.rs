@@ -13,7 +13,7 @@ use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
 use crate::response::continuous::{self, Swept};
 use crate::response::penalty::{self, PairPush};
-use crate::response::{PenaltySettings, Response};
+use crate::response::{PenaltySettings, Response, Solver};
 use crate::response::impulse::{self, ImpulseScratch, Substep};
 
 /// Settings of a world.
@@ -31,6 +31,8 @@ pub struct WorldSettings {
     pub contacts: ContactMethod,
     /// Substeps of a step with impulses. More make stacks stiffer and cost as much more.
     pub substeps: u32,
+    /// How impulses are solved for.
+    pub solver: Solver,
     /// Settings of the penalty responses.
     pub penalty: PenaltySettings,
     /// Whether bodies that lie still are left out until something wakes them.
@@ -46,6 +48,7 @@ impl Default for WorldSettings {
             response: Response::Impulse,
             contacts: ContactMethod::Auto,
             substeps: 4,
+            solver: Solver::Sequential,
             penalty: PenaltySettings::default(),
             sleeping: true,
         }
@@ -551,6 +554,7 @@ impl World {
             step,
             gravity: self.settings.gravity,
             integrator: self.settings.integrator(),
+            solver: self.settings.solver,
         };
         impulse::substep(
             &mut self.bodies,
