@@ -302,6 +302,12 @@ impl World {
         energy
     }
 
+    /// Returns the mean push of contacts on a body over the last step of the continuous penalty,
+    /// which acts in the next one: F* and τ* of \[XuCcd2014\]. Zero with other responses.
+    pub fn late_push(&self, body: usize) -> Push {
+        self.late.get(body).copied().unwrap_or_default()
+    }
+
     /// Returns the energy stored in overlaps by discrete penalties when they were last evaluated
     /// \[J\].
     pub fn stored_energy(&self) -> f64 {

@@ -9,7 +9,8 @@ use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
 use touchfield::glam::{BVec3, DQuat, DVec3, Vec3};
 use touchfield::shape::Convex;
 use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Locked, Mass, Material, Response, World, WorldSettings,
+    BodySettings, Frame, Geometry, Locked, Mass, Material, PenaltySettings, Response, World,
+    WorldSettings,
 };
 
 const G: f64 = 9.81;
@@ -339,5 +340,49 @@ fn a_ball_rolls_down_a_slope_at_five_sevenths() {
         let expected = 5.0 / 7.0 * G * angle.sin() * world.time();
         let ratio = speed / expected;
         assert!((ratio - 1.0).abs() < 0.03, "{response:?}: {ratio}");
+    }
+}
+
+#[test]
+fn the_impulse_of_a_step_is_the_integral_of_the_force_and_converges_at_second_order() {
+    // A ball that falls into the ground within a step, and out of it in another one.
+    let (radius, stiffness, step) = (0.1_f64, 1e6, 1e-2);
+    let elastic = material(stiffness, 0.0);
+    let falling = ball(0.1, 10_000, elastic);
+    let impulse = |midpoints: u32, velocity: f64, start: f64| {
+        let mut world = World::new(WorldSettings {
+            response: Response::ContinuousPenalty,
+            step,
+            gravity: DVec3::ZERO,
+            penalty: PenaltySettings {
+                midpoints,
+                ..PenaltySettings::default()
+            },
+            ..WorldSettings::default()
+        })
+        .unwrap();
+        world.add(ground(elastic)).unwrap();
+        world
+            .add(BodySettings {
+                velocity: DVec3::new(0.0, 0.0, velocity),
+                ..at(falling.clone(), start)
+            })
+            .unwrap();
+        world.step().unwrap();
+        (world.late_push(1).force * step).z
+    };
+    for (velocity, start) in [(-4.0, 0.11), (3.0, 0.08), (-1.0, 0.09)] {
+        // The integral of π R k d² over the time in contact, with d linear in time.
+        let depth = |time: f64| (radius - start - velocity * time).max(0.0);
+        let cubed = (depth(step).powi(3) - depth(0.0).powi(3)) / (-3.0 * velocity);
+        let exact = PI * radius * stiffness * cubed;
+        let found = impulse(20, velocity, start);
+        assert!((found / exact - 1.0).abs() < 0.02, "{velocity}: {found} beside {exact}");
+        // The points are the same, so their error cancels.
+        let fine = impulse(1280, velocity, start);
+        let errors = [5, 10].map(|midpoints| (impulse(midpoints, velocity, start) - fine).abs());
+        let order = (errors[0] / errors[1]).log2();
+        let is_exact = errors[0] < 1e-6 * exact.abs();
+        assert!(is_exact || (order - 2.0).abs() < 0.3, "{velocity}: order {order}, {errors:?}");
     }
 }
