@@ -5,7 +5,8 @@
 //! Cost: one thread that sleeps.
 //!
 //! The first signal removes the files that are being written and sets the flag. Bakes and sweeps
-//! stop by themselves within [`GRACE`]. Whatever has not stopped by then is ended, as it is by a
+//! stop by themselves within [`GRACE`]; a simulation writes a checkpoint first, see [`save_first`].
+//! Whatever has not stopped by then is ended, as it is by a
 //! second signal.
 
 use std::io::{self, IsTerminal, Write};
@@ -23,6 +24,13 @@ use crate::report::Answer;
 /// Time that the work has to stop by itself. It is short enough that a user does not yet press the
 /// keys again, and the steps of a bake take less.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Time that a command has to save what it has, if it said that it does. It saves in a fraction of
+/// it, but a step of a large simulation must end first.
+const SAVING: Duration = Duration::from_secs(10);
+
+/// Whether the command saves what it has before it ends.
+static SAVES: AtomicBool = AtomicBool::new(false);
 
 /// Whether termination was requested.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
@@ -47,6 +55,12 @@ pub(crate) fn check() -> Result<(), Failure> {
     }
 }
 
+/// Lets the command write files after termination was requested, to save what it has, until it
+/// returns.
+pub(crate) fn save_first(saves: bool) {
+    SAVES.store(saves, Ordering::Relaxed);
+}
+
 /// Ends the process if termination was requested. Called before the answer is printed.
 pub(crate) fn before_answering(as_json: bool) {
     if is_wanted() {
@@ -63,7 +77,10 @@ pub(crate) fn listen(as_json: bool) -> io::Result<()> {
         if signals.next_signal() {
             ask();
             let _ = thread::Builder::new().spawn(move || {
-                thread::sleep(GRACE);
+                thread::sleep(match SAVES.load(Ordering::Relaxed) {
+                    true => SAVING,
+                    false => GRACE,
+                });
                 end(as_json)
             });
         }
@@ -75,14 +92,17 @@ pub(crate) fn listen(as_json: bool) -> io::Result<()> {
 }
 
 /// Requests the work to stop, and removes unfinished files at once, because the work may take a
-/// while.
+/// while; unless the command saves what it has first.
 fn ask() {
     IS_WANTED.store(true, Ordering::Relaxed);
-    atomic_file::abandon();
+    if !SAVES.load(Ordering::Relaxed) {
+        atomic_file::abandon();
+    }
 }
 
 /// Reports that the command was cancelled, and ends the process.
 fn end(as_json: bool) -> ! {
+    atomic_file::abandon();
     let exit_code = Failure::Cancelled.exit_code();
     let _word = LAST_WORD.lock().unwrap_or_else(PoisonError::into_inner);
     // Errors are ignored: stderr may be closed. On a terminal, clear a progress bar first.

@@ -25,6 +25,7 @@ use crate::commands::field::{bake, convert, render, sample, slice};
 use crate::commands::mesh::{inspect, models};
 use crate::commands::motion::{cast, clearance, sweep};
 use crate::commands::pair::{clash, collide, separation};
+use crate::commands::scene::simulate;
 use crate::commands::{bench, demo};
 use crate::failure::Failure;
 use crate::input::load;
@@ -48,6 +49,7 @@ Start here:
   touchfield slice part.tfs --axis z -o part.png     see them
   touchfield collide a.tfs b.tfs --b-in-a 0,0,0.02,0,0,0,1     where two bodies touch, and how deep
   touchfield cast a.tfs b.tfs --from 0,0,0.2,0,0,0,1 --to 0,0,0,0,0,0,1     when one first touches the other
+  touchfield simulate --example stack                bodies that move by themselves
 
 Meshes are read from .obj, .stl, .ply, .off, .gltf and .glb; baked fields are .tfs. Lengths are metres.
 Exit codes: 0 done, 1 contact where --fail-on-contact is given, 2 bad input or usage, 3 a limit was hit,
@@ -69,6 +71,7 @@ enum Command {
     Cast(cast::Arguments),
     Clearance(clearance::Arguments),
     Sweep(sweep::Arguments),
+    Simulate(simulate::Arguments),
     Bench(bench::Arguments),
 }
 
@@ -152,6 +155,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Cast(arguments) => cast::run(arguments, common),
         Command::Clearance(arguments) => clearance::run(arguments, common),
         Command::Sweep(arguments) => sweep::run(arguments, common),
+        Command::Simulate(arguments) => simulate::run(arguments, common),
         Command::Bench(arguments) => bench::run(arguments, common),
     }
 }

@@ -20,15 +20,21 @@
 //! ```
 
 mod body;
+mod checkpoint;
 mod contacts;
+mod depth;
 mod frame;
 mod integrate;
 mod mass;
 mod response;
+#[cfg(feature = "scenes")]
+pub mod scene;
 mod world;
 
 pub use body::{Body, BodySettings, Drive, Geometry, Material, Moves, State};
+pub use checkpoint::{Checkpoint, CheckpointError, Kept};
 pub use contacts::ContactMethod;
+pub use depth::{DepthSearch, PairDepth};
 pub use frame::Frame;
 pub use integrate::{Integrator, Push};
 pub use mass::{Locked, Mass};

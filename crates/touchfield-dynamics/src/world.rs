@@ -290,6 +290,17 @@ impl World {
         &self.bodies
     }
 
+    /// Returns all bodies, for a state that is restored.
+    pub(crate) fn bodies_mut(&mut self) -> &mut [Body] {
+        &mut self.bodies
+    }
+
+    /// Sets the number of steps made, and the time with it, for a state that is restored.
+    pub(crate) fn set_steps(&mut self, steps: u64) {
+        self.steps = steps;
+        self.time = steps as f64 * self.settings.step;
+    }
+
     /// Returns the energies.
     pub fn energy(&self) -> Energy {
         let free = self.bodies.iter().filter(|body| body.is_free());

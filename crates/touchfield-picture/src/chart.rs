@@ -29,13 +29,13 @@ pub struct Chart {
     pub curves: Vec<Curve>,
 }
 
-const SIZE: [u32; 2] = [960, 330];
+pub(super) const SIZE: [u32; 2] = [960, 330];
 /// Left, top, right and bottom margin of the axes \[px\].
-const MARGINS: [f32; 4] = [84.0, 46.0, 24.0, 48.0];
+pub(super) const MARGINS: [f32; 4] = [84.0, 46.0, 24.0, 48.0];
 /// Height of capitals \[px\].
-const TEXT: f32 = 9.0;
-const INK: Rgb = [40, 44, 52];
-const GRID: Rgb = [222, 226, 232];
+pub(super) const TEXT: f32 = 9.0;
+pub(super) const INK: Rgb = [40, 44, 52];
+pub(super) const GRID: Rgb = [222, 226, 232];
 const PAPER: Rgb = [255, 255, 255];
 
 /// Draws charts below each other.
@@ -48,7 +48,7 @@ pub fn chart(charts: &[Chart]) -> Result<Canvas, SizeError> {
 }
 
 /// A linear map from numbers to pixel positions.
-struct Axis {
+pub(super) struct Axis {
     low: f64,
     high: f64,
     from: f32,
@@ -79,18 +79,19 @@ impl Axis {
         }
     }
 
-    fn at(&self, number: f64) -> f32 {
+    pub(super) fn at(&self, number: f64) -> f32 {
         let share = (number - self.low) / (self.high - self.low);
         self.from + (self.to - self.from) * share as f32
     }
 
-    fn ticks(&self, most: f64) -> (Vec<f64>, f64) {
+    pub(super) fn ticks(&self, most: f64) -> (Vec<f64>, f64) {
         let step = round_below(2.5 * (self.high - self.low) / most);
         (multiples(self.low, self.high, step), step)
     }
 }
 
-fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
+/// Returns the axes of a chart whose upper edge is `down` pixels down.
+pub(super) fn axes(chart: &Chart, down: f32) -> [Axis; 2] {
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let [left, top, right, bottom] = MARGINS;
     let (left, right) = (left, SIZE[0] as f32 - right);
@@ -105,6 +106,14 @@ fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
         y.low -= room;
     }
     y.high += room;
+    [x, y]
+}
+
+fn draw(canvas: &mut Canvas, chart: &Chart, down: f32) {
+    let [x, y] = axes(chart, down);
+    let [left, top, right, bottom] = MARGINS;
+    let (left, right) = (left, SIZE[0] as f32 - right);
+    let (top, bottom) = (down + top, down + SIZE[1] as f32 - bottom);
     // Grid lines and their labels.
     let style = TextStyle::new(TEXT, INK);
     let number = |value: f64, step: f64| Unit::plain("").number(value, step);

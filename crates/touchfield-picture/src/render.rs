@@ -85,6 +85,9 @@ pub struct RenderSettings {
     pub zoom: f32,
     /// Whether to draw a ground with shadows and a grid.
     pub ground: bool,
+    /// Box of the world that fills the frame, whatever the bodies; for pictures of one scene at
+    /// several times. `None`: the bodies fill it.
+    pub frame: Option<Aabb>,
 }
 
 impl Default for RenderSettings {
@@ -96,6 +99,7 @@ impl Default for RenderSettings {
             elevation: 0.45,
             zoom: 1.0,
             ground: true,
+            frame: None,
         }
     }
 }
@@ -300,13 +304,22 @@ impl<'a> View<'a> {
             })
             .collect();
         let (light_azimuth, light_elevation) = (azimuth - 0.85, 0.92_f32);
-        let camera = Camera::framing(&corners, settings);
-        // Round bodies do not reach the corners of their boxes: frame again what is visible.
-        let seen = camera.visible_points(&scene, settings);
-        let camera = if seen.is_empty() {
-            camera
-        } else {
-            Camera::framing(&seen, settings)
+        let framed = settings.frame.filter(|frame| frame.is_finite() && !frame.is_empty());
+        let camera = match framed {
+            Some(frame) => {
+                let corners = frame.corners().map(|corner| corner + scene_from_world);
+                Camera::framing(&corners, settings)
+            }
+            None => {
+                let camera = Camera::framing(&corners, settings);
+                // Round bodies do not reach the corners of their boxes: frame again what is
+                // visible.
+                let seen = camera.visible_points(&scene, settings);
+                match seen.is_empty() {
+                    true => camera,
+                    false => Camera::framing(&seen, settings),
+                }
+            }
         };
         Ok(View {
             camera,

@@ -6,3 +6,4 @@ pub(crate) mod field;
 pub(crate) mod mesh;
 pub(crate) mod motion;
 pub(crate) mod pair;
+pub(crate) mod scene;

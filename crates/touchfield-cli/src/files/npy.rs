@@ -331,6 +331,14 @@ pub(crate) fn write_f64(out: &mut impl Write, shape: &[u64], values: &[f64]) -> 
         .try_for_each(|value| out.write_all(&value.to_le_bytes()))
 }
 
+/// Writes whole numbers as an array of this shape.
+pub(crate) fn write_i64(out: &mut impl Write, shape: &[u64], values: &[i64]) -> io::Result<()> {
+    write_header(out, "<i8", shape, false)?;
+    values
+        .iter()
+        .try_for_each(|value| out.write_all(&value.to_le_bytes()))
+}
+
 fn write_header(
     out: &mut impl Write,
     descr: &str,

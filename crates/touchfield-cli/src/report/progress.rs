@@ -87,3 +87,43 @@ impl Drop for CountProgress {
         self.bar.finish_and_clear();
     }
 }
+
+/// A progress bar of simulated time; removed when dropped.
+pub(crate) struct TimeProgress {
+    bar: ProgressBar,
+}
+
+impl TimeProgress {
+    /// Parts of the bar: the time is a real number, and bars count.
+    const PARTS: u64 = 100_000;
+
+    /// Creates a bar with `name` in front.
+    pub(crate) fn new(name: &str) -> TimeProgress {
+        let bar = ProgressBar::new(TimeProgress::PARTS);
+        if !bar.is_hidden() {
+            let style = ProgressStyle::with_template(
+                "{prefix} {msg} {wide_bar:.cyan/dim} {percent:>3} % {elapsed:>4}, {eta} left",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(terminal::line(name).into_owned());
+        }
+        TimeProgress { bar }
+    }
+
+    /// Shows that `time` of `seconds` are simulated \[s\].
+    pub(crate) fn show(&self, time: f64, seconds: f64) {
+        if !self.bar.is_hidden() {
+            let share = (time / seconds).clamp(0.0, 1.0);
+            self.bar
+                .set_position((share * TimeProgress::PARTS as f64) as u64);
+            self.bar
+                .set_message(format!("{time:.3} of {seconds} s simulated"));
+        }
+    }
+}
+
+impl Drop for TimeProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
