@@ -7,6 +7,7 @@
 //! not kept, so a world that goes on from a checkpoint follows the same laws but not the same bits.
 
 use crate::body::State;
+use crate::integrate::Push;
 use crate::world::World;
 
 /// What a checkpoint keeps of a body.
@@ -18,6 +19,8 @@ pub struct Kept {
     pub still_for: f64,
     /// Whether the body sleeps.
     pub is_asleep: bool,
+    /// Push that acts in the next step: that of a continuous penalty comes a step late.
+    pub late: Push,
 }
 
 /// The states of a world at the end of a step.
@@ -51,10 +54,12 @@ pub enum CheckpointError {
 impl World {
     /// Returns the states of all bodies.
     pub fn checkpoint(&self) -> Checkpoint {
-        let bodies = self.bodies().iter().map(|body| Kept {
+        let bodies = self.bodies().iter().zip(self.late());
+        let bodies = bodies.map(|(body, &late)| Kept {
             state: body.state,
             still_for: body.still_for,
             is_asleep: body.is_asleep,
+            late,
         });
         Checkpoint {
             steps: self.steps(),
@@ -78,6 +83,8 @@ impl World {
             let is_finite = position.is_finite()
                 && momentum.is_finite()
                 && angular_momentum.is_finite()
+                && kept.late.force.is_finite()
+                && kept.late.torque.is_finite()
                 && kept.still_for >= 0.0;
             !(is_finite && (orientation.length() - 1.0).abs() < 1e-6)
         };
@@ -88,6 +95,9 @@ impl World {
             body.state = kept.state;
             body.still_for = kept.still_for;
             body.is_asleep = kept.is_asleep;
+        }
+        for (late, kept) in self.late_mut().iter_mut().zip(&checkpoint.bodies) {
+            *late = kept.late;
         }
         self.set_steps(checkpoint.steps);
         Ok(())

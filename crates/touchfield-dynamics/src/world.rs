@@ -295,6 +295,16 @@ impl World {
         &mut self.bodies
     }
 
+    /// Returns the pushes that the last step left for the next one.
+    pub(crate) fn late(&self) -> &[Push] {
+        &self.late
+    }
+
+    /// Returns the pushes that the last step left for the next one, for a state that is restored.
+    pub(crate) fn late_mut(&mut self) -> &mut [Push] {
+        &mut self.late
+    }
+
     /// Sets the number of steps made, and the time with it, for a state that is restored.
     pub(crate) fn set_steps(&mut self, steps: u64) {
         self.steps = steps;

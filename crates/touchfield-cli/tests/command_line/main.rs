@@ -13,5 +13,6 @@ mod far_out;
 mod folder;
 mod pages;
 mod refusals;
+mod simulate;
 mod sweep;
 mod swept_points;

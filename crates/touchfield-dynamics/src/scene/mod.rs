@@ -39,7 +39,5 @@ pub use build::Built;
 pub use error::{Problem, SceneError};
 pub use examples::{Example, ExampleFiles, examples};
 pub use read::Leave;
-pub use settings::{
-    BodyShape, FieldName, Forces, Handle, MeshShape, NormalsOf, Scene, SceneBody, Source,
-};
+pub use settings::{BodyShape, FieldName, MeshShape, Scene, SceneBody, Source};
 pub use shapes::Drawn;

@@ -17,10 +17,10 @@ use crate::contacts::ContactMethod;
 use crate::frame::Frame;
 use crate::integrate::Integrator;
 use crate::mass::Locked;
-use crate::response::Response;
+use crate::response::{Handle, Normals, Response};
 use crate::scene::error::{Problem, SceneError, hint};
 use crate::scene::settings::{
-    BodyShape, FieldName, Forces, Handle, MeshShape, NormalsOf, Scene, SceneBody, Source,
+    BodyShape, FieldName, MeshShape, Scene, SceneBody, Source,
 };
 use crate::scene::table::{self, Table, Value};
 use crate::world::WorldSettings;
@@ -75,7 +75,6 @@ impl Scene {
         let mut scene = Scene {
             file: file.to_owned(),
             world: WorldSettings::default(),
-            forces: Forces::default(),
             seconds: Scene::SECONDS,
             record_every: Scene::RECORD_EVERY,
             measure_depth: true,
@@ -181,12 +180,14 @@ fn read_world(table: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
         world.substeps = value.whole(1..=1024)?;
     }
     world.sleeping = table.flag("sleeping", defaults.sleeping)?;
-    let forces = &mut scene.forces;
-    forces.handle = table.choice("handle", forces.handle, &Handle::ALL)?;
+    const HANDLES: [(&str, Handle); 2] = [("linear", Handle::Linear), ("euler", Handle::Euler)];
+    const NORMALS: [(&str, Normals); 2] = [("field", Normals::Field), ("point", Normals::Point)];
+    let forces = &mut world.penalty;
+    forces.handle = table.choice("handle", forces.handle, &HANDLES)?;
     if let Some(value) = table.get("midpoints") {
         forces.midpoints = value.whole(1..=10_000)?;
     }
-    forces.normals = table.choice("normals", forces.normals, &NormalsOf::ALL)?;
+    forces.normals = table.choice("normals", forces.normals, &NORMALS)?;
     forces.damping_as_written = table.flag("damping_as_written", false)?;
     scene.measure_depth = table.flag("measure_depth", true)?;
     table.finish()

@@ -13,63 +13,6 @@ use crate::frame::Frame;
 use crate::mass::Locked;
 use crate::world::WorldSettings;
 
-/// How normal and lever arm of a swept point vary within a step \[XuCcd2014\].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Handle {
-    /// Linearly between their values at both ends of the contact.
-    #[default]
-    Linear,
-    /// By a step of explicit Euler.
-    Euler,
-}
-
-impl Handle {
-    /// All of them, with their names in scene files.
-    pub const ALL: [(&'static str, Handle); 2] =
-        [("linear", Handle::Linear), ("euler", Handle::Euler)];
-}
-
-/// Direction of a penalty force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NormalsOf {
-    /// Gradient of the field: the force has a potential.
-    #[default]
-    Field,
-    /// Normal of the shell point itself \[XuCcd2014\] Eq. 3, \[Sagardia2014\] Eq. 2.
-    Point,
-}
-
-impl NormalsOf {
-    /// All of them, with their names in scene files.
-    pub const ALL: [(&'static str, NormalsOf); 2] =
-        [("field", NormalsOf::Field), ("point", NormalsOf::Point)];
-}
-
-/// Settings of the penalty responses alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forces {
-    /// How normals and lever arms vary within a step.
-    pub handle: Handle,
-    /// Points of the midpoint rule for the impulse of a contact within a step.
-    pub midpoints: u32,
-    /// Direction of the forces.
-    pub normals: NormalsOf,
-    /// Whether damping acts on the whole relative velocity, as \[XuCcd2014\] Eq. 10–11 have it,
-    /// rather than on its normal part.
-    pub damping_as_written: bool,
-}
-
-impl Default for Forces {
-    fn default() -> Forces {
-        Forces {
-            handle: Handle::Linear,
-            midpoints: 20,
-            normals: NormalsOf::Field,
-            damping_as_written: false,
-        }
-    }
-}
-
 /// Kind of field of a mesh body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldName {
@@ -201,8 +144,6 @@ pub struct Scene {
     pub file: PathBuf,
     /// Settings of the world.
     pub world: WorldSettings,
-    /// Settings of the penalty responses.
-    pub forces: Forces,
     /// Length of the simulation \[s\].
     pub seconds: f64,
     /// Simulated time between two rows of the trajectory \[s\].

@@ -23,7 +23,9 @@ use touchfield::field::primitive::Torus;
 use touchfield::mass::MassProperties;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::mesh::{TriangleMesh, Units, generate};
-use touchfield::open::{MadeShape, OpenError, ShapeError, ShapeSettings, is_baked};
+use touchfield::open::{
+    MadeShape, OpenError, ShapeError, ShapeSettings, ShellChoice, is_baked,
+};
 use touchfield::pointshell::PointShell;
 use touchfield::shape::{Convex, ConvexHull};
 
@@ -154,6 +156,9 @@ fn about_its_middle(mut mesh: TriangleMesh) -> TriangleMesh {
     mesh.move_to_frame_at(middle);
     mesh
 }
+
+/// Shell points along the diagonal of a mesh body, at most.
+const MOST_SPACINGS: f32 = 256.0;
 
 /// Points on the surface of a body for which no density is given.
 const SHELL_POINTS: u32 = 10_000;
@@ -297,11 +302,17 @@ fn bake(
             message: error.to_string(),
         },
     })?;
+    // Points a cell apart; where cells are fine for the sake of edges, no more than contacts need.
+    let finest = mesh.bounds().diagonal() as f32 / MOST_SPACINGS;
+    let spacing = baked.field.finest_cell_size().max(finest);
     let made = MadeShape::of_mesh_and_field(
         mesh,
         Arc::new(baked.field),
         baked.provenance,
-        &ShapeSettings::default(),
+        &ShapeSettings {
+            shell: ShellChoice::Density(ShellDensity::Spacing(spacing)),
+            ..ShapeSettings::default()
+        },
     );
     made.map_err(|error: ShapeError| Problem::Shape {
         is_limit: error.is_limit(),

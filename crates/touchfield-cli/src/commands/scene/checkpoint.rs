@@ -2,15 +2,15 @@
 //!
 //! Input: a world and the rows so far.
 //! Output: `checkpoint.npz`, in the folder of the results, complete or not at all: the arrays of
-//! the trajectory so far, and `state (B, 15)`: position, orientation, momentum, angular momentum,
-//! time of stillness, sleep.
+//! the trajectory so far, and `state (B, 21)`: position, orientation, momentum, angular momentum,
+//! time of stillness, sleep, force and torque of the next step.
 //! Cost: that of writing the file.
 //! Not for: other scenes; a checksum of the scene file and the step must be those of the run.
 
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
-use touchfield_dynamics::{Checkpoint, Kept, State};
+use touchfield_dynamics::{Checkpoint, Kept, Push, State};
 
 use crate::commands::scene::trajectory::Trajectory;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ use crate::files::arrays::{self, Archive, Array};
 /// Name of the file.
 pub(super) const NAME: &str = "checkpoint.npz";
 
-const WIDTH: usize = 15;
+const WIDTH: usize = 21;
 
 /// All that a run needs to go on.
 pub(super) struct Resumed {
@@ -60,6 +60,8 @@ pub(super) fn write(
         states.extend(kept.state.momentum.to_array());
         states.extend(kept.state.angular_momentum.to_array());
         states.extend([kept.still_for, f64::from(u8::from(kept.is_asleep))]);
+        states.extend(kept.late.force.to_array());
+        states.extend(kept.late.torque.to_array());
     }
     let steps = [checkpoint.steps as i64];
     let checksum = [scene.checksum];
@@ -112,6 +114,10 @@ pub(super) fn read(path: &Path, scene: &Scene) -> Result<Resumed, Failure> {
             },
             still_for: numbers[13],
             is_asleep: numbers[14] != 0.0,
+            late: Push {
+                force: vector(15),
+                torque: vector(18),
+            },
         }
     });
     Ok(Resumed {

@@ -17,12 +17,12 @@ pub(super) fn bolt_in_nut() -> ExampleFiles {
     .material("oiled", "friction = 0.0")
     .body(
         "nut",
-        "{ model = \"nut_m16\", tolerance = 2e-5 }",
+        "{ model = \"nut_m16\", field = \"sparse\", resolution = 160 }",
         &format!("fixed = true\nmaterial = \"oiled\"\n{}", pose(DVec3::ZERO, over)),
     )
     .body(
         "bolt",
-        "{ model = \"bolt_m16\", tolerance = 2e-5 }",
+        "{ model = \"bolt_m16\", field = \"sparse\", resolution = 400 }",
         &format!(
             "material = \"oiled\"\ndensity = 7800.0\n{}",
             pose(DVec3::new(0.0, 0.0, 0.052), over)
@@ -207,7 +207,7 @@ pub(super) fn geneva() -> ExampleFiles {
     )
     .body(
         "disc",
-        "{ file = \"lock.obj\", tolerance = 2e-5 }",
+        "{ file = \"lock.obj\", resolution = 160 }",
         &format!(
             "material = \"steel\"\n{}\n{}",
             pose(DVec3::ZERO, turn),
@@ -216,7 +216,7 @@ pub(super) fn geneva() -> ExampleFiles {
     )
     .body(
         "wheel",
-        "{ file = \"wheel.obj\", tolerance = 2e-5 }",
+        "{ file = \"wheel.obj\", resolution = 200 }",
         &format!(
             "material = \"steel\"\ndensity = 7800.0\n{}\nlocked = [\"tx\", \"ty\", \"rx\", \"ry\"]",
             at(between, 0.0, 0.0)
@@ -228,7 +228,7 @@ pub(super) fn geneva() -> ExampleFiles {
 pub(super) fn chain() -> ExampleFiles {
     const LINKS: usize = 15;
     // Inner length of a link of the built-in model: where two links touch.
-    let pitch = 0.032 - 0.0005;
+    let pitch = 0.032 - 0.001;
     let length = pitch * (LINKS - 1) as f64;
     let span = 0.7 * length;
     // Solve 2 a sinh(span / 2a) = length for a, by bisection.

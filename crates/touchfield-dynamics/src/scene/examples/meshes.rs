@@ -141,14 +141,14 @@ fn is_inside(point: DVec2, [a, b, c]: [DVec2; 3]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use touchfield::mesh::validate::validate;
+    use touchfield::mesh::validate;
 
     use super::*;
 
     #[test]
     fn meshes_are_closed_and_hold_their_volume() {
-        let star: Vec<DVec2> = (0..10)
-            .map(|i| DVec2::from_angle(TAU * f64::from(i) / 10.0) * [1.0, 0.4][i as usize % 2])
+        let star: Vec<DVec2> = (0..10_usize)
+            .map(|i| DVec2::from_angle(TAU * i as f64 / 10.0) * [1.0, 0.4][i % 2])
             .collect();
         let star_area: f64 = (0..10)
             .map(|i| 0.5 * star[i].perp_dot(star[(i + 1) % 10]))

@@ -212,7 +212,7 @@ pub(super) fn pipe() -> ExampleFiles {
         .map(|ball| turn * middle(-0.285 + 0.034 * f64::from(ball)) + up)
         .collect();
     let mut text = SceneText::new(
-        "Balls roll through a winding pipe into a bowl.",
+        "Balls roll down through a winding pipe.",
         "seconds = 1.5",
     )
     .material("glass", "friction = 0.2\nrestitution = 0.3")
@@ -245,12 +245,12 @@ pub(super) fn nut_on_bolt() -> ExampleFiles {
     .material("oiled", "friction = 0.0")
     .body(
         "bolt",
-        "{ model = \"bolt_m16\", tolerance = 2e-5 }",
+        "{ model = \"bolt_m16\", field = \"sparse\", resolution = 400 }",
         "fixed = true\nmaterial = \"oiled\"",
     )
     .body(
         "nut",
-        "{ model = \"nut_m16\", tolerance = 2e-5 }",
+        "{ model = \"nut_m16\", field = \"sparse\", resolution = 160 }",
         &format!("material = \"oiled\"\ndensity = 7800.0\n{}", at(0.0, 0.0, 0.052)),
     )
     .files()
@@ -266,7 +266,7 @@ pub(super) fn peg_in_hole() -> ExampleFiles {
     .mesh("block.obj", tube(0.01, 0.02, 0.02, 192))
     .body(
         "block",
-        "{ file = \"block.obj\", tolerance = 2e-5 }",
+        "{ file = \"block.obj\" }",
         &format!("fixed = true\nmaterial = \"steel\"\n{}", at(0.0, 0.0, 0.02)),
     )
     .body(
@@ -290,12 +290,12 @@ pub(super) fn gears() -> ExampleFiles {
     .material("steel", "friction = 0.1")
     .body(
         "driver",
-        "{ model = \"gear\", tolerance = 2e-5 }",
+        "{ model = \"gear\", resolution = 160 }",
         "material = \"steel\"\ndriven = { angular_velocity = [0, 0, 3.14159265] }",
     )
     .body(
         "follower",
-        "{ model = \"gear\", tolerance = 2e-5 }",
+        "{ model = \"gear\", resolution = 160 }",
         &format!(
             "material = \"steel\"\ndensity = 7800.0\n{}\nlocked = [\"tx\", \"ty\", \"tz\", \"rx\", \"ry\"]",
             pose(DVec3::new(0.048, 0.0, 0.0), turn)
