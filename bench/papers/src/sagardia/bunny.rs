@@ -199,7 +199,7 @@ fn figure_of(arguments: &Fig8, model: &Model, host: &dyn Host) -> Result<Answer,
     }
     let headings = [
         "collider",
-        ">document 003 [µs a check]",
+        ">[Sagardia2014] [µs a check]",
         ">ours [µs a step]",
         ">deepest [mm]",
         ">at the end [mm]",
@@ -262,7 +262,7 @@ fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Stop> {
         "shell",
         ">level",
         ">segments",
-        ">document 003 [µs]",
+        ">[Sagardia2014] [µs]",
         ">check [µs]",
         ">step [µs]",
         ">deepest [mm]",
