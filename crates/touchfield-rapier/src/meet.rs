@@ -13,7 +13,7 @@ use rapier::parry::shape::Shape as RapierShape;
 use touchfield::contact::{Contact, ContactId};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    Ahead, CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch,
+    Ahead, CollideError, CollideSettings, ContactMethod, Contacts, Outcome, Pair, Scratch,
     TriangleScratch, collide_triangles, find_contacts, find_contacts_ahead, place_of, revisit,
     settle,
 };
@@ -125,9 +125,9 @@ pub(crate) fn solids(
     let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
     let mut settings = CollideSettings {
         method: if are_convex {
-            Method::Convex
+            ContactMethod::Convex
         } else {
-            Method::BothShells
+            ContactMethod::BothShells
         },
         max_separation: colliders.reach,
         detail: DETAIL_SHARE * size,

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use touchfield::geom::Aabb;
 use touchfield::narrow::{
-    CollideSettings, Contacts, Method, Pair, Particles, Scratch, Starts, collide,
+    CollideSettings, ContactMethod, Contacts, Pair, Particles, Scratch, Starts, collide,
 };
 
 use super::scenes::{self, Scene};
@@ -186,7 +186,7 @@ fn physics(arguments: &Arguments) -> Result<Answer, Stop> {
 
 fn settings(particles: Particles) -> CollideSettings {
     CollideSettings {
-        method: Method::ProjectionParticles(particles),
+        method: ContactMethod::ProjectionParticles(particles),
         ..Default::default()
     }
 }

@@ -15,7 +15,8 @@ use touchfield::contact::Contact;
 use touchfield::field::primitive::Sphere;
 use touchfield::mesh::generate::{Icosphere, icosphere};
 use touchfield::narrow::{
-    CollideSettings, Contacts, FaceDescent, Method, Pair, Particles, Scratch, Subdivision, collide,
+    CollideSettings, ContactMethod, Contacts, FaceDescent, Pair, Particles, Scratch, Subdivision,
+    collide,
 };
 use touchfield::shape::Shape;
 
@@ -93,13 +94,13 @@ fn measured() -> Result<(Vec<Row>, f32), Problem> {
         .with_shell(Arc::new(shell))
         .with_surface(Arc::new(surface_of_mesh(&mesh)?));
     let methods = [
-        Method::PointSamples,
-        Method::ShellTraversal,
-        Method::ShellSegments(64),
-        Method::Separation,
-        Method::OctreeSubdivision(Subdivision::default()),
-        Method::ProjectionParticles(Particles::default()),
-        Method::FaceDescent(FaceDescent::default()),
+        ContactMethod::PointSamples,
+        ContactMethod::ShellTraversal,
+        ContactMethod::ShellSegments(64),
+        ContactMethod::Separation,
+        ContactMethod::OctreeSubdivision(Subdivision::default()),
+        ContactMethod::ProjectionParticles(Particles::default()),
+        ContactMethod::FaceDescent(FaceDescent::default()),
     ];
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let mut rows = Vec::new();
