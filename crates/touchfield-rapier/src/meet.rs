@@ -58,6 +58,12 @@ pub(crate) struct Found {
     pub(crate) parts: [u32; 2],
 }
 
+impl AsRef<Contact> for Found {
+    fn as_ref(&self) -> &Contact {
+        &self.contact
+    }
+}
+
 /// Scratch buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Work {
