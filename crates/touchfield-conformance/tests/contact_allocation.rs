@@ -195,6 +195,9 @@ fn no_query_allocates_once_its_buffers_have_grown() {
     a_query_allocates_nothing_after_the_first_round();
 }
 
+/// Runs one query; returns whether the bodies meet.
+type Ask = fn(&mut Query, &Shape, &Shape, Pose) -> bool;
+
 /// The front door: every query of a [`Query`], about shapes as `Shape::from_mesh` makes them, with
 /// their triangles, and about convex bodies, whose pairs are remembered.
 fn a_query_allocates_nothing_after_the_first_round() {
@@ -216,7 +219,7 @@ fn a_query_allocates_nothing_after_the_first_round() {
                 translation: (reach * random.uniform(0.0, 0.9) * random.unit_vector()).as_vec3(),
             })
             .collect();
-        let queries: [(&str, fn(&mut Query, &Shape, &Shape, Pose) -> bool); 6] = [
+        let queries: [(&str, Ask); 6] = [
             ("contacts", |query, a, b, pose| {
                 !query.contacts(a, b, pose).unwrap().is_empty()
             }),
