@@ -307,7 +307,7 @@ fn bounds_of(add: &mut Add<'_>, cylinder: Cylinder) -> Result<(), Problem> {
     )?;
     add(
         "shell of a ball",
-        &Shell::new(Sphere::new(1.0)?, 0.25)?,
+        &Wall::new(Sphere::new(1.0)?, 0.25)?,
         Box::new(|p| (p.length() - 1.0).abs() - 0.125),
     )
 }
