@@ -17,7 +17,7 @@ pub(crate) mod separation;
 pub(crate) mod touching;
 
 pub use contacts::{Ahead, TriangleScratch, collide_triangles, place_of, revisit, settle, sharpen};
-pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
+pub use method::{ContactMethod, Descent, FaceDescent, Features, Particles, Starts, Subdivision};
 pub use motion::{
     Below, Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome,
     ClearanceScratch, ClearanceSettings, Level, MotionError, MovingShell, ShellSweepScratch,

@@ -8,8 +8,8 @@ use touchfield::contact::Contact;
 use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
-    CollideSettings, Contacts, FaceDescent, Method, Outcome, Particles, Scratch, Subdivision,
-    collide, sharpen,
+    CollideSettings, ContactMethod, Contacts, FaceDescent, Outcome, Particles, Scratch,
+    Subdivision, collide, sharpen,
 };
 
 use crate::args::{Common, Length};
@@ -31,8 +31,8 @@ Examples:
   touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --convex
   touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
 
-Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
-separation there, negative where the bodies overlap.")]
+Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit
+normal from A to B, and the separation there, negative where the bodies overlap.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -99,18 +99,20 @@ impl Search {
     pub(crate) fn settings(&self) -> CollideSettings {
         CollideSettings {
             method: match self.method {
-                MethodName::Auto => Method::Auto,
-                MethodName::PointSamples => Method::PointSamples,
-                MethodName::ShellTraversal => Method::ShellTraversal,
-                MethodName::BothShells => Method::BothShells,
-                MethodName::ShellSegments => Method::ShellSegments(16),
-                MethodName::Separation => Method::Separation,
-                MethodName::OctreeSubdivision => Method::OctreeSubdivision(Subdivision::default()),
-                MethodName::ProjectionParticles => {
-                    Method::ProjectionParticles(Particles::default())
+                MethodName::Auto => ContactMethod::Auto,
+                MethodName::PointSamples => ContactMethod::PointSamples,
+                MethodName::ShellTraversal => ContactMethod::ShellTraversal,
+                MethodName::BothShells => ContactMethod::BothShells,
+                MethodName::ShellSegments => ContactMethod::ShellSegments(16),
+                MethodName::Separation => ContactMethod::Separation,
+                MethodName::OctreeSubdivision => {
+                    ContactMethod::OctreeSubdivision(Subdivision::default())
                 }
-                MethodName::FaceDescent => Method::FaceDescent(FaceDescent::default()),
-                MethodName::Convex => Method::Convex,
+                MethodName::ProjectionParticles => {
+                    ContactMethod::ProjectionParticles(Particles::default())
+                }
+                MethodName::FaceDescent => ContactMethod::FaceDescent(FaceDescent::default()),
+                MethodName::Convex => ContactMethod::Convex,
             },
             max_separation: self.max_separation.0 as f32,
             detail: 0.0,
