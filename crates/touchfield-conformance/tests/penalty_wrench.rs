@@ -497,8 +497,8 @@ impl Path {
     }
 }
 
-/// Along any path the forces do exactly as much work as the energy changes, for the interpolant as it
-/// is stored: the force is minus the gradient of the energy.
+/// Along any path the forces do exactly as much work as the energy changes, for the interpolant as
+/// it is stored: the force is minus the gradient of the energy.
 #[test]
 fn the_force_is_minus_the_gradient_of_the_energy() {
     const STEPS: usize = 1000;

@@ -201,7 +201,8 @@ pub struct Contacts {
     pub method: Method,
     /// Whether the search was completed.
     pub outcome: Outcome,
-    /// Penalty force and torque on B, if [`CollideSettings::wrench`] is set and a shape has a shell.
+    /// Penalty force and torque on B, if [`CollideSettings::wrench`] is set and a shape has a
+    /// shell.
     pub wrench: Option<PenaltyWrench>,
     /// Penalty forces of the segments that are in contact, in the order of their contacts: those of
     /// the segmented shell first, then those of the other shell, if there is one. They add up to

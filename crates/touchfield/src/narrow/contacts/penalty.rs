@@ -14,7 +14,9 @@
 //! surface counts half.
 //!
 //! After \[Sagardia2014\], Eq. 2 and 3, and \[XuCcd2014\], Eq. 3, whose forces act along the normal
-//! of the shell point ([`PenaltyNormals::Point`](crate::narrow::PenaltyNormals::Point)) and grow with the number of points.
+//! of the shell point ([`PenaltyNormals::Point`]) and grow with the number of points.
+//!
+//! [`PenaltyNormals::Point`]: crate::narrow::PenaltyNormals::Point
 
 use glam::Vec3;
 
