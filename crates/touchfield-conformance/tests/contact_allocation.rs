@@ -21,7 +21,8 @@ use touchfield::narrow::swept_points::{
 };
 use touchfield::narrow::{
     CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, ContactMethod,
-    Contacts, FaceDescent, Pair, Particles, Scratch, Subdivision, cast, clearance, collide,
+    Contacts, FaceDescent, Pair, Particles, Scratch, Subdivision, WrenchSettings, cast, clearance,
+    collide,
 };
 use touchfield::shape::{Convex, Shape};
 use touchfield::{Query, ShapeSettings, glam};
@@ -117,6 +118,7 @@ fn no_query_allocates_once_its_buffers_have_grown() {
                 method,
                 max_separation: 0.01 * size,
                 budget,
+                wrench: Some(WrenchSettings::default()),
                 ..Default::default()
             };
             let (mut scratch, mut out) = (Scratch::default(), Contacts::default());

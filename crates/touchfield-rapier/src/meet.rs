@@ -138,6 +138,7 @@ pub(crate) fn solids(
         max_separation: colliders.reach,
         detail: DETAIL_SHARE * size,
         budget: colliders.budget,
+        wrench: None,
     };
     let (scratch, contacts) = (&mut work.scratch, &mut work.contacts);
     match &colliders.going {

@@ -14,6 +14,7 @@ use rapier::geometry::SharedShape;
 use touchfield::bake::BakeSettings;
 use touchfield::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSettings, extreme_points, shell_of_field, shell_of_points,
+    shell_of_points_with_areas,
 };
 use touchfield::field::{Field, ParameterError, Provenance, StoredField, Transformed};
 use touchfield::geom::Pose;
@@ -409,8 +410,12 @@ fn field_shell(
     let (mut points, mut normals) = extreme_points(field, &spread);
     points.extend_from_slice(spread.points());
     normals.extend_from_slice(spread.normals());
+    // The extreme points are added to a surface that the others represent.
+    let mut areas = vec![0.0; points.len() - spread.points().len()];
+    areas.extend_from_slice(spread.areas());
     let radius = spread.covering_radius();
-    shell_of_points(&points, &normals, radius, &ShellSettings::default())
+    let settings = ShellSettings::default();
+    shell_of_points_with_areas(&points, &normals, &areas, radius, &settings)
 }
 
 /// Builds a shell of the points of a convex body that lie farthest along many directions, plus some
@@ -433,6 +438,10 @@ pub(crate) fn convex_shell(shape: &Shape) -> Result<PointShell, ShellBakeError> 
 /// Builds a shell scaled with its solid.
 fn scaled_shell(shell: &PointShell, scale: f32) -> Result<PointShell, ShellBakeError> {
     let points: Vec<_> = shell.points().iter().map(|&point| scale * point).collect();
+    let areas: Vec<_> = (shell.areas().iter())
+        .map(|&area| scale * scale * area)
+        .collect();
     let radius = scale * shell.covering_radius();
-    shell_of_points(&points, shell.normals(), radius, &ShellSettings::default())
+    let settings = ShellSettings::default();
+    shell_of_points_with_areas(&points, shell.normals(), &areas, radius, &settings)
 }

@@ -20,7 +20,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use crate::bake::pointshell::{
     ShellBakeError, ShellDensity, ShellSampling, ShellSettings, shell_of_field, shell_of_mesh,
@@ -31,6 +31,7 @@ use crate::bake::{
 };
 use crate::field::file::{FileError, SIGNATURE};
 use crate::field::{Field, Provenance, SignMethod, StoredField};
+use crate::geom::Triangle;
 use crate::mass::{MassError, MassProperties};
 use crate::mesh::read::{Limits, ReadError, read_file};
 use crate::mesh::{TriangleMesh, Units};
@@ -295,9 +296,16 @@ impl MadeShape {
             true => kept_faces(mesh, &provenance)?.map(Arc::new),
             false => None,
         };
+        let mass = MassProperties::of_triangles(mesh.triangles()).ok();
+        let made = MadeShape::joined(field, provenance, shell, surface);
+        let shape = match &mass {
+            Some(mass) => made.shape.with_center_of_mass(mass.center.as_vec3()),
+            None => made.shape,
+        };
         Ok(MadeShape {
-            mass: MassProperties::of_triangles(mesh.triangles()).ok(),
-            ..MadeShape::joined(field, provenance, shell, surface)
+            shape,
+            mass,
+            ..made
         })
     }
 
@@ -358,6 +366,9 @@ impl MadeShape {
             shape = shape.with_shell(shell);
         }
         if let Some(surface) = surface {
+            if let Ok(mass) = MassProperties::of_triangles(triangles_of(&surface)) {
+                shape = shape.with_center_of_mass(mass.center.as_vec3());
+            }
             shape = shape.with_exact_surface(surface);
         }
         MadeShape {
@@ -366,6 +377,14 @@ impl MadeShape {
             mass: None,
         }
     }
+}
+
+/// Returns the triangles of a surface in `f64`.
+fn triangles_of(surface: &Surface) -> impl Iterator<Item = Triangle> + '_ {
+    (0..surface.triangles().len()).map(|index| {
+        let [a, b, c] = surface.corners(index as u32).map(Vec3::as_dvec3);
+        Triangle { a, b, c }
+    })
 }
 
 /// Returns whether a file is a baked one, by its first bytes, else by its extension.

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
 use crate::broad::{AabbTree, BoxId, BroadError, BroadPhase};
-use crate::contact::{Contact, Wrench};
+use crate::contact::{Contact, PenaltyWrench};
 use crate::geom::{Aabb, Pose};
 use crate::manifold::{Group, Kept, Manifold, ManifoldError, ManifoldScratch, ManifoldSettings};
 use crate::narrow::{
@@ -113,8 +113,8 @@ pub enum Answer {
         method: ContactMethod,
         /// Whether the method tested everything.
         outcome: Outcome,
-        /// Wrench, as in [`Contacts::wrench`].
-        wrench: Option<Wrench>,
+        /// Penalty wrench, as in [`Contacts::wrench`].
+        wrench: Option<PenaltyWrench>,
         /// Distance, as in [`Contacts::distance`] \[m\].
         distance: f32,
     },

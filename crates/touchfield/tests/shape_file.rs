@@ -60,7 +60,10 @@ fn shell() -> PointShell {
         node(Vec3::splat(-0.25), 0.625, [3, 3, 0, 0]),
     ];
     let tree = SphereTree::new(nodes, vec![0, 1, 3]);
-    PointShell::new(points.to_vec(), normals, 0.5, tree).unwrap()
+    let shell = PointShell::new(points.to_vec(), normals, 0.5, tree).unwrap();
+    shell
+        .with_areas(vec![0.5, 0.75, 1.0, 1.25, 1.5, 0.0])
+        .unwrap()
 }
 
 fn surface() -> Surface {
@@ -90,7 +93,7 @@ fn bytes_of(shape: &StoredShape) -> Vec<u8> {
 /// Run with `TOUCHFIELD_WRITE_GOLDEN=1` to rewrite the file after the format version was raised.
 #[test]
 fn the_golden_shape_reads_and_writes_as_ever() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shape_v1.tfs");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shape_areas_v1.tfs");
     let golden = golden();
     if std::env::var_os("TOUCHFIELD_WRITE_GOLDEN").is_some() {
         let file::Stored { field, provenance } = &golden.stored;
@@ -114,6 +117,35 @@ fn the_golden_shape_reads_and_writes_as_ever() {
     );
     // The reader of fields sees only the field.
     assert_eq!(file::from_bytes(&bytes, MEMORY).unwrap(), golden.stored);
+}
+
+/// Files written before shells had areas get them from the faces that they keep.
+#[test]
+fn a_shell_without_areas_takes_them_from_the_surface() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shape_v1.tfs");
+    let bytes = std::fs::read(&path).unwrap();
+    let found = from_bytes(&bytes, MEMORY).unwrap();
+    let (shell, golden) = (found.shell.unwrap(), golden());
+    let area = |[a, b, c]: [Vec3; 3]| 0.5 * (b - a).cross(c - a).length();
+    let surface = found.surface.unwrap();
+    let whole: f32 = (0..4).map(|index| area(surface.corners(index))).sum();
+    let sum: f32 = shell.areas().iter().sum();
+    assert!((sum - whole).abs() < 1e-6, "{sum} of {whole}");
+    // All else is as in the file with areas.
+    let same = shell.with_areas(golden.shell.as_ref().unwrap().areas().to_vec());
+    assert_eq!(same.ok(), golden.shell);
+    // Without faces the covering radius gives an estimate.
+    let alone = StoredShape {
+        surface: None,
+        ..self::golden()
+    };
+    let mut bytes = bytes_of(&alone);
+    let at = bytes.windows(4).rposition(|four| four == b"SHAR").unwrap();
+    bytes.truncate(at);
+    tfs_files::repair_length(&mut bytes);
+    tfs_files::repair_checksums(&mut bytes);
+    let shell = from_bytes(&bytes, MEMORY).unwrap().shell.unwrap();
+    assert_eq!(shell.areas(), [0.5 * 0.5 / 0.7; 6]);
 }
 
 #[test]
@@ -184,13 +216,17 @@ fn changed(tag: &[u8; 4], change: impl Fn(&mut Vec<u32>)) -> Vec<u8> {
             .chain(ranges)
             .chain([node.representative])
     });
-    let chunks: [(&[u8; 4], Vec<u32>); 6] = [
+    let chunks: [(&[u8; 4], Vec<u32>); 7] = [
         (b"SHEL", [&head, shell.tree().levels()].concat()),
         (b"SHPT", planes(shell.points())),
         (b"SHNM", planes(shell.normals())),
         (b"SHSP", spheres.collect()),
         (b"SFVT", planes(surface.vertices())),
         (b"SFTR", surface.triangles().concat()),
+        (
+            b"SHAR",
+            shell.areas().iter().map(|area| area.to_bits()).collect(),
+        ),
     ];
     let file::Stored { field, provenance } = &golden.stored;
     let mut bytes = file::to_bytes(field, provenance);
@@ -220,7 +256,7 @@ fn what_is_no_shell_or_surface_is_refused_with_the_place() {
     // Plain chunks read like packed ones.
     assert_eq!(with_chunk(b"none", |_| ()).unwrap(), golden());
     let nan = f32::NAN.to_bits();
-    let cases: [Damage<'_>; 17] = [
+    let cases: [Damage<'_>; 20] = [
         (b"SHEL", &|words| words[0] = nan, "covering radius"),
         (
             b"SHEL",
@@ -246,6 +282,9 @@ fn what_is_no_shell_or_surface_is_refused_with_the_place() {
         (b"SFVT", &|words| words[3] = nan, "within"),
         (b"SFTR", &|words| words[3] = 4, "vertex"),
         (b"SFTR", &|words| words.truncate(11), "three numbers"),
+        (b"SHAR", &|words| words[2] = nan, "area"),
+        (b"SHAR", &|words| words[2] = (-1.0f32).to_bits(), "area"),
+        (b"SHAR", &|words| words.truncate(5), "areas"),
     ];
     for (tag, change, expected) in cases {
         let error = with_chunk(tag, change).unwrap_err();

@@ -68,7 +68,15 @@ fn collide_answers_with_the_keys_that_scripts_read() {
     let answer = collide(&folder, OVERLAPPING, &[]);
     assert_eq!(
         keys(&answer),
-        ["complete", "contacts", "method", "microseconds"]
+        [
+            "complete",
+            "contacts",
+            "energy",
+            "method",
+            "microseconds",
+            "stiffness",
+            "wrench"
+        ]
     );
     assert!(number(&answer["microseconds"]) > 0.0, "{answer}");
     assert!(METHODS.contains(&answer["method"].as_str().unwrap_or_default()));
@@ -109,6 +117,55 @@ fn contacts_of_cubes_are_as_deep_as_the_cubes_and_deepest_first() {
     assert_eq!(found, contacts(&collide(&folder, OVERLAPPING, &[])));
     let one_thread = collide(&folder, OVERLAPPING, &["--threads", "1"]);
     assert_eq!(found, contacts(&one_thread));
+}
+
+/// The face of B at x = 0.44 is inside A, and so are strips of its four sides, all with the
+/// gradient of A's side x = 0.5. Of A, the square of that side is inside B: its middle is nearest
+/// to B's face at x = 0.44, the rest nearer to the four sides, whose pushes cancel. Each surface
+/// counts half.
+#[test]
+fn the_wrench_of_a_face_pressed_in_is_pressure_times_area() {
+    const SIDE: f64 = 0.2;
+    let folder = with_cubes();
+    let answer = collide(&folder, OVERLAPPING, &["--stiffness", "1e6"]);
+    let wrench = &answer["wrench"];
+    assert_eq!(keys(wrench), ["about", "force", "torque"]);
+    assert_eq!(answer["stiffness"], 1e6);
+    let (force, torque) = (numbers(&wrench["force"]), numbers(&wrench["torque"]));
+    assert!(
+        near(&numbers(&wrench["about"]), &[0.54, 0.05, -0.1], 1e-4),
+        "{wrench}"
+    );
+    let face = DEPTH * SIDE * SIDE;
+    let strips = 0.5 * DEPTH * 4.0 * SIDE * DEPTH;
+    let middle = DEPTH * (SIDE - 2.0 * DEPTH).powi(2);
+    let exact = 1e6 * 0.5 * (face + strips + middle);
+    // A's shell has only a few points in the square.
+    assert!(
+        (force[0] / exact - 1.0).abs() < 0.1,
+        "{force:?} for {exact}"
+    );
+    assert!(force[1].hypot(force[2]) < 0.2 * exact, "{force:?}");
+    let largest = 0.2 * exact * SIDE;
+    assert!(torque.iter().all(|t| t.abs() < largest), "{torque:?}");
+    // A force is proportional to the stiffness, and is 0 apart.
+    let soft = collide(&folder, OVERLAPPING, &[]);
+    let ratio = force[0] / numbers(&soft["wrench"]["force"])[0];
+    assert!((ratio / 1e6 - 1.0).abs() < 1e-4, "{ratio}");
+    let apart = collide(&folder, NEAR, &[]);
+    assert_eq!(numbers(&apart["wrench"]["force"]), [0.0; 3], "{apart}");
+    // Segments add up to the whole.
+    let segments = collide(&folder, OVERLAPPING, &["--method", "shell-segments"]);
+    let parts = segments["segments"].as_array().cloned().unwrap_or_default();
+    assert!(parts.len() > 1, "{segments}");
+    let sum: f64 = parts.iter().map(|part| numbers(&part["force"])[0]).sum();
+    let whole = numbers(&segments["wrench"]["force"])[0];
+    assert!((sum / whole - 1.0).abs() < 1e-4, "{sum} for {whole}");
+    for text in ["-1", "nan", "stiff"] {
+        let pose = ["collide", "a.tfs", "b.tfs", "--b-in-a", OVERLAPPING];
+        let run = folder.run(&[&pose[..], &["--stiffness", text]].concat());
+        assert_eq!(run.code, 2, "{text}: {}", run.stderr);
+    }
 }
 
 #[test]

@@ -106,8 +106,8 @@ struct SavedMass {
     inertia: [f64; 9],
 }
 
-/// Point shell as little-endian numbers: points and normals as 3 floats, sphere-tree nodes as 4
-/// floats in `spheres` and 5 integers in `ranges`.
+/// Point shell as little-endian numbers: points and normals as 3 floats, areas as 1, sphere-tree
+/// nodes as 4 floats in `spheres` and 5 integers in `ranges`.
 #[derive(Serialize, Deserialize)]
 struct SavedShell {
     points: Bytes,
@@ -116,6 +116,9 @@ struct SavedShell {
     spheres: Bytes,
     ranges: Bytes,
     levels: Vec<u32>,
+    /// Areas of the points; empty in worlds saved before shells had areas.
+    #[serde(default)]
+    areas: Bytes,
 }
 
 impl SavedShapes {
@@ -488,6 +491,11 @@ impl SavedShell {
             spheres: Bytes(spheres.flat_map(f32::to_le_bytes).collect()),
             ranges: Bytes(ranges.flat_map(u32::to_le_bytes).collect()),
             levels,
+            areas: Bytes(
+                (shell.areas().iter())
+                    .flat_map(|area| area.to_le_bytes())
+                    .collect(),
+            ),
         }
     }
 
@@ -524,17 +532,25 @@ impl SavedShell {
         });
         let tree = SphereTree::new(nodes.collect(), self.levels.clone());
         let vectors = |rows: Vec<[f32; 3]>| rows.into_iter().map(Vec3::from_array).collect();
-        PointShell::new(
+        let shell = PointShell::new(
             vectors(points),
             vectors(normals),
             self.covering_radius,
             tree,
         )
-        .map_err(text)
+        .map_err(text)?;
+        let areas: Vec<[f32; 1]> = self.areas.numbers(f32::from_le_bytes)?;
+        match areas.is_empty() {
+            true => Ok(shell),
+            false => shell
+                .with_areas(areas.into_iter().flatten().collect())
+                .map_err(text),
+        }
     }
 }
 
 /// Bytes that serialisation formats write as bytes rather than as a list of numbers.
+#[derive(Default)]
 struct Bytes(Vec<u8>);
 
 impl Bytes {

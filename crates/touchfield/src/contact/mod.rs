@@ -7,4 +7,4 @@ mod wrench;
 
 pub use contact::{Contact, ContactId};
 pub use impact::Impact;
-pub use wrench::Wrench;
+pub use wrench::{PenaltyWrench, SegmentWrench, Wrench};

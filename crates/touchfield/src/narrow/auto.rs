@@ -63,7 +63,6 @@ pub(crate) fn collide(
         }
         if let Some(contact) = contact_between_points(pair, settings.max_separation, scratch) {
             out.method = ContactMethod::Separation;
-            out.wrench = None;
             out.distance = out.distance.min(contact.separation);
             out.contacts.push(contact);
         }

@@ -16,7 +16,10 @@ pub(crate) mod search;
 pub(crate) mod separation;
 pub(crate) mod touching;
 
-pub use contacts::{Ahead, TriangleScratch, collide_triangles, place_of, revisit, settle, sharpen};
+pub use contacts::{
+    Ahead, TriangleScratch, collide_triangles, penalty_points, penalty_wrench, place_of, revisit,
+    settle, sharpen,
+};
 pub use method::{ContactMethod, Descent, FaceDescent, Features, Particles, Starts, Subdivision};
 pub use motion::{
     Below, Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome,
@@ -24,8 +27,12 @@ pub use motion::{
     StartingContact, ball_stays_beyond, cast, cast_many, clearance, clearance_many, swept_points,
 };
 pub use narrow::{collide, collide_again, find_contacts, find_contacts_ahead};
-pub use pair::{CollideError, CollideSettings, Contacts, Outcome, Pair, Region};
+pub use pair::{
+    CollideError, CollideSettings, Contacts, Outcome, Pair, PenaltyNormals, Region, WrenchSettings,
+};
 pub use scratch::{PairMemory, Scratch, SeparationScratch};
+pub use search::penalty_point::PenaltyPoint;
+pub use search::probe::Side;
 pub use separation::{
     Separation, SeparationOutcome, SeparationSettings, separation, separation_again,
     separation_many,

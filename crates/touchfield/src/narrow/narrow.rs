@@ -19,6 +19,7 @@ use crate::contact::Contact;
 use crate::narrow::auto;
 use crate::narrow::contacts::face_descent;
 use crate::narrow::contacts::octree_subdivision;
+use crate::narrow::contacts::penalty;
 use crate::narrow::contacts::projection_particles;
 use crate::narrow::contacts::shell_walk::Ahead;
 use crate::narrow::contacts::{both_shells, point_samples, shell_segments, shell_traversal};
@@ -94,7 +95,9 @@ pub fn find_contacts_ahead(
     };
     check_max_separation(ahead.farthest)?;
     begin(settings, ContactMethod::BothShells, out)?;
-    both_shells::collide(pair, settings, Some(&ahead), scratch, out)
+    both_shells::collide(pair, settings, Some(&ahead), scratch, out)?;
+    add_wrench(pair, settings, scratch, out);
+    Ok(())
 }
 
 /// Checks the settings and clears the output.
@@ -111,10 +114,14 @@ fn begin(
             wanted: "finite and not negative",
         });
     }
+    if let Some(wrench) = &settings.wrench {
+        wrench.check()?;
+    }
     out.contacts.clear();
     out.method = method;
     out.outcome = Outcome::Complete;
     out.wrench = None;
+    out.segments.clear();
     out.distance = f32::INFINITY;
     out.region.clear();
     Ok(())
@@ -153,5 +160,22 @@ fn find(
         }
         ContactMethod::Convex => by_convex::collide(pair, settings, memory, scratch, out)?,
     }
+    add_wrench(pair, settings, scratch, out);
     Ok(())
+}
+
+/// Adds the penalty wrench, if one is wanted.
+fn add_wrench(
+    pair: &Pair<'_>,
+    settings: &CollideSettings,
+    scratch: &mut Scratch,
+    out: &mut Contacts,
+) {
+    let Some(wrench) = &settings.wrench else {
+        return;
+    };
+    out.wrench = penalty::wrench(pair, wrench, &mut scratch.penalty);
+    if let ContactMethod::ShellSegments(segments) = settings.method {
+        shell_segments::add_wrenches(pair, segments, wrench, scratch, out);
+    }
 }

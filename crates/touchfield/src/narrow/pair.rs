@@ -1,7 +1,7 @@
 //! Input and output of every method of the pair table: a [`Pair`], [`CollideSettings`], and
 //! [`Contacts`] in frame A.
 
-use crate::contact::{Contact, Wrench};
+use crate::contact::{Contact, PenaltyWrench, SegmentWrench};
 use crate::geom::Pose;
 use crate::narrow::method::ContactMethod;
 use crate::shape::Shape;
@@ -35,13 +35,15 @@ pub struct CollideSettings {
     ///
     /// No point is deeper than the deepest reported one by more than an eighth of `detail` plus the
     /// error of the field. A ball of which only a little is in contact may be left out if another
-    /// one is reported, and a penalty wrench sums fewer points. [`ContactMethod::BothShells`], for
-    /// solvers, reports the border of a contact patch to an eighth of `detail`, and the deepest
-    /// point to the error of the field.
+    /// one is reported. [`ContactMethod::BothShells`], for solvers, reports the border of a contact
+    /// patch to an eighth of `detail`, and the deepest point to the error of the field.
     pub detail: f32,
     /// Time after which the method returns a coarser result instead of a late one; `None` sets no
     /// limit.
     pub budget: Option<Duration>,
+    /// Settings of the penalty wrench; `None` computes none. The wrench is that of all shell
+    /// points, whatever the method, `detail` and `budget`.
+    pub wrench: Option<WrenchSettings>,
 }
 
 impl Default for CollideSettings {
@@ -51,7 +53,87 @@ impl Default for CollideSettings {
             max_separation: 0.0,
             detail: 0.0,
             budget: None,
+            wrench: None,
         }
+    }
+}
+
+/// Direction of the penalty force of a shell point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PenaltyNormals {
+    /// The gradient of the other body's field, not normalised. The forces have a potential: they
+    /// are exactly minus the gradient of the energy.
+    #[default]
+    Field,
+    /// The inward normal of the shell point, as in \[XuCcd2014\], Eq. 3, and \[Sagardia2014\], Eq.
+    /// 2. The forces have no potential.
+    Point,
+}
+
+/// Settings of a penalty wrench.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WrenchSettings {
+    /// Stiffness \[Pa/m\]: pressure on the surface per depth.
+    pub stiffness: f32,
+    /// Point about which torques are taken, in frame A \[m\]. `None` selects B's centre of mass
+    /// ([`Shape::center_of_mass`]), or the centre of its box if that is not known, or its origin if
+    /// it is unbounded.
+    pub about: Option<Vec3>,
+    /// Direction of the force of a point.
+    pub normals: PenaltyNormals,
+    /// Radius of the spheres of the shell's tree that one point represents, with the area of all
+    /// its points \[m\]. 0 samples every point. The choice does not depend on the pose, so forces
+    /// are still minus the gradient of the energy.
+    pub detail: f32,
+}
+
+impl Default for WrenchSettings {
+    fn default() -> WrenchSettings {
+        WrenchSettings {
+            stiffness: 1.0,
+            about: None,
+            normals: PenaltyNormals::Field,
+            detail: 0.0,
+        }
+    }
+}
+
+impl WrenchSettings {
+    /// Returns an error if a number is out of range.
+    pub(crate) fn check(&self) -> Result<(), CollideError> {
+        let wrong = |setting, value, wanted| {
+            Err(CollideError::BadSetting {
+                setting,
+                value,
+                wanted,
+            })
+        };
+        if !(self.stiffness >= 0.0 && self.stiffness.is_finite()) {
+            return wrong("stiffness", self.stiffness, "finite and not negative");
+        }
+        if !(self.detail >= 0.0 && self.detail.is_finite()) {
+            return wrong("detail", self.detail, "finite and not negative");
+        }
+        match self.about.filter(|about| !about.is_finite()) {
+            Some(about) => {
+                let bad = about.to_array().into_iter().find(|x| !x.is_finite());
+                wrong("about", bad.unwrap_or(f32::NAN), "a finite point")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the point about which torques are taken, in frame A \[m\].
+    pub(crate) fn about_in(&self, pair: &Pair<'_>) -> Vec3 {
+        let center = || {
+            let solid = pair.b.solid();
+            let middle = match solid.is_finite() {
+                true => solid.center(),
+                false => Vec3::ZERO,
+            };
+            pair.b.center_of_mass().unwrap_or(middle)
+        };
+        (self.about).unwrap_or_else(|| pair.a_from_b.transform_point(center()))
     }
 }
 
@@ -119,9 +201,13 @@ pub struct Contacts {
     pub method: ContactMethod,
     /// Whether the search was completed.
     pub outcome: Outcome,
-    /// Penalty force and torque on B per unit of stiffness, for methods that sum them
-    /// \[Sagardia2014\].
-    pub wrench: Option<Wrench>,
+    /// Penalty force and torque on B, if [`CollideSettings::wrench`] is set and a shape has a
+    /// shell.
+    pub wrench: Option<PenaltyWrench>,
+    /// Penalty forces of the segments that are in contact, in the order of their contacts: those of
+    /// the segmented shell first, then those of the other shell, if there is one. They add up to
+    /// `wrench`. Empty unless the method is [`Method::ShellSegments`].
+    pub segments: Vec<SegmentWrench>,
     /// Smallest separation seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,
     /// Region where the bodies meet, from methods that search space.

@@ -8,6 +8,7 @@ use crate::narrow::convex::RegionScratch;
 use crate::narrow::search::boxes::Boxes;
 use crate::narrow::search::least_first::LeastFirst;
 use crate::narrow::search::overlap::OverlapBuffers;
+use crate::narrow::search::penalty_point::PenaltySum;
 use crate::narrow::search::shell_pairs::OpenPairs;
 use crate::narrow::search::surface_pairs::OpenDiscs;
 use glam::Vec3;
@@ -38,12 +39,29 @@ pub struct Scratch {
     pub(crate) children: Vec<(f32, u32)>,
     /// Contacts of the first of two walks.
     pub(crate) contacts: Vec<Contact>,
+    pub(crate) penalty: PenaltyBuffers,
+    /// Sums of the segments of both shells.
+    pub(crate) segments: Vec<PenaltySum>,
     pub(crate) separation: SeparationScratch,
     pub(crate) overlap: OverlapBuffers,
     pub(crate) boxes: Boxes,
     pub(crate) particles: ParticleBuffers,
     pub(crate) faces: FaceBuffers,
     pub(crate) convex: ConvexBuffers,
+}
+
+/// Buffers of the penalty forces.
+#[derive(Debug, Default)]
+pub(crate) struct PenaltyBuffers {
+    /// Spheres of the current level.
+    pub(crate) front: Vec<u32>,
+    /// Spheres of the next level.
+    pub(crate) next_front: Vec<u32>,
+    /// Points near the other body, with the areas that they count for \[m²\].
+    pub(crate) near: Vec<(u32, f32)>,
+    pub(crate) places: Vec<Vec3>,
+    pub(crate) distances: Vec<f32>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 /// Buffers of particles that have not arrived yet.

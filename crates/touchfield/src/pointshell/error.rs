@@ -23,6 +23,22 @@ pub enum ShellError {
     /// The covering radius is NaN, infinite or negative.
     #[error("a covering radius of {0:?} m covers nothing; it must be finite and not negative")]
     BadRadius(f32),
+    /// The numbers of points and areas differ.
+    #[error("{points} points, but {areas} areas")]
+    WrongAreaCount {
+        /// Number of points of the shell.
+        points: usize,
+        /// Number of areas given.
+        areas: usize,
+    },
+    /// An area is NaN, infinite or negative.
+    #[error("point {index} has an area of {area:?} m²; it must be finite and not negative")]
+    BadArea {
+        /// Index of the point.
+        index: usize,
+        /// Area that was given \[m²\].
+        area: f32,
+    },
     /// The tree does not match the points.
     #[error("node {node} of the sphere tree is not valid: {why}")]
     BadTree {

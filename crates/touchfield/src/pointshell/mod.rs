@@ -1,5 +1,6 @@
 //! Point shells: points on a surface, and a tree of spheres over them.
 
+mod areas;
 mod error;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod pointshell;

@@ -1,5 +1,5 @@
-//! Contact data stored beside a field in the same `.tfs` file: a point shell with its spheres, and
-//! the triangles of the surface.
+//! Contact data stored beside a field in the same `.tfs` file: a point shell with its spheres and
+//! areas, and the triangles of the surface.
 //!
 //! Input: a stored field, its provenance, a [`PointShell`] and a [`Surface`]; or a file and a
 //! memory limit.
@@ -18,15 +18,17 @@ use glam::Vec3;
 use super::{Shape, Surface};
 use crate::field::file::{self, FileError, Stored, Tag, Words};
 use crate::field::{Provenance, StoredField};
+use crate::geom::Triangle;
 use crate::pointshell::{PointShell, SphereNode, SphereTree};
 
 const LEVELS: Tag = Tag(*b"SHEL");
 const POINTS: Tag = Tag(*b"SHPT");
 const NORMALS: Tag = Tag(*b"SHNM");
 const SPHERES: Tag = Tag(*b"SHSP");
+const AREAS: Tag = Tag(*b"SHAR");
 const VERTICES: Tag = Tag(*b"SFVT");
 const TRIANGLES: Tag = Tag(*b"SFTR");
-const TAGS: [Tag; 6] = [LEVELS, POINTS, NORMALS, SPHERES, VERTICES, TRIANGLES];
+const TAGS: [Tag; 7] = [LEVELS, POINTS, NORMALS, SPHERES, VERTICES, TRIANGLES, AREAS];
 /// Number of words per sphere.
 const SPHERE: usize = 9;
 
@@ -101,6 +103,7 @@ fn chunks(shell: Option<&PointShell>, surface: Option<&Surface>) -> Vec<Words> {
         chunks.push(Words::of_floats(NORMALS, planes(shell.normals())));
         let spheres = tree.nodes().iter().flat_map(words_of_sphere).collect();
         chunks.push(Words::of_numbers(SPHERES, spheres));
+        chunks.push(Words::of_floats(AREAS, shell.areas().iter().copied()));
     }
     if let Some(surface) = surface {
         chunks.push(Words::of_floats(VERTICES, planes(surface.vertices())));
@@ -130,7 +133,7 @@ fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
         )?),
         false => None,
     };
-    let surface = match together(&TAGS[4..])? {
+    let surface = match together(&TAGS[4..6])? {
         true => {
             let (vertices, triangles) = (get(VERTICES)?, get(TRIANGLES)?);
             let (corners, []) = triangles.words.as_chunks() else {
@@ -141,10 +144,35 @@ fn whole(stored: Stored, chunks: &[Words]) -> Result<StoredShape, FileError> {
         }
         false => None,
     };
+    let shell = match (shell, find(AREAS)) {
+        (Some(shell), Some(chunk)) => {
+            let areas = chunk
+                .words
+                .iter()
+                .map(|&bits| f32::from_bits(bits))
+                .collect();
+            Some((shell.with_areas(areas)).map_err(|error| chunk.error(error.to_string()))?)
+        }
+        // Files of before have no areas.
+        (Some(shell), None) => Some(match &surface {
+            Some(surface) => with_areas_of_surface(shell, surface),
+            None => shell,
+        }),
+        (None, Some(_)) => return Err(FileError::missing(LEVELS)),
+        (None, None) => None,
+    };
     Ok(StoredShape {
         stored,
         shell,
         surface,
+    })
+}
+
+/// Returns the shell with the areas that its points represent of the triangles of a surface.
+fn with_areas_of_surface(shell: PointShell, surface: &Surface) -> PointShell {
+    shell.with_areas_of_each(surface.triangles().len(), |index| {
+        let [a, b, c] = surface.corners(index as u32).map(Vec3::as_dvec3);
+        Triangle { a, b, c }
     })
 }
 

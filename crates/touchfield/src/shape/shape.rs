@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use super::thickness::{Chords, FieldChords, Place, SurfaceChords, Thickness, least_wall};
 use super::{Convex, Surface};
+use glam::Vec3;
+
 use crate::field::{Field, FieldOctree, ParameterError, StoredField};
 use crate::geom::Aabb;
 use crate::pointshell::PointShell;
@@ -26,6 +28,7 @@ pub struct Shape {
     convex: Option<Arc<Convex>>,
     solid: Aabb,
     cell_size: f32,
+    center_of_mass: Option<Vec3>,
 }
 
 impl Shape {
@@ -42,6 +45,7 @@ impl Shape {
             convex: None,
             solid,
             cell_size: 0.0,
+            center_of_mass: None,
         }
     }
 
@@ -57,6 +61,7 @@ impl Shape {
             surface: None,
             surface_is_exact: false,
             convex: None,
+            center_of_mass: None,
         }
     }
 
@@ -73,6 +78,7 @@ impl Shape {
             solid: convex.bounds(),
             convex: Some(Arc::new(convex)),
             cell_size: 0.0,
+            center_of_mass: None,
         })
     }
 
@@ -125,6 +131,14 @@ impl Shape {
         }
     }
 
+    /// Adds the centre of mass, in the frame of the shape \[m\].
+    pub fn with_center_of_mass(self, center: Vec3) -> Shape {
+        Shape {
+            center_of_mass: Some(center),
+            ..self
+        }
+    }
+
     /// Returns the signed distance field, in the frame of the shape.
     pub fn field(&self) -> &dyn Field {
         &*self.field
@@ -169,6 +183,11 @@ impl Shape {
     /// Returns the convex body, if the shape was made from one.
     pub fn as_convex(&self) -> Option<&Convex> {
         self.convex.as_deref()
+    }
+
+    /// Returns the centre of mass in the frame of the shape \[m\], if it was added.
+    pub fn center_of_mass(&self) -> Option<Vec3> {
+        self.center_of_mass
     }
 
     /// Returns a box that contains the solid \[m\]; infinite if the solid is unbounded.

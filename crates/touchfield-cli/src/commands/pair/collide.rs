@@ -3,14 +3,17 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use glam::Vec3;
 use serde_json::{Value, json};
-use touchfield::contact::Contact;
+use touchfield::contact::{Contact, PenaltyWrench, Wrench};
 use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
     CollideSettings, ContactMethod, Contacts, FaceDescent, Outcome, Particles, Scratch,
-    Subdivision, collide, sharpen,
+    Subdivision, WrenchSettings, collide, sharpen,
 };
+use touchfield::open::mass_of_field;
+use touchfield::shape::Shape;
 
 use crate::args::{Common, Length};
 use crate::failure::Failure;
@@ -30,9 +33,16 @@ Examples:
   touchfield collide bolt.tfs nut.tfs --b-in-a 0,0,0.02,0,0,0,1 --keep 8
   touchfield collide a.stl b.stl --b-in-a 0,0,0.05,0,0,0,1 --convex
   touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
+  touchfield collide ball.tfs floor.tfs --b-in-a 0,0,-0.02,0,0,0,1 --stiffness 1e9
 
 Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit
-normal from A to B, and the separation there, negative where the bodies overlap.")]
+normal from A to B, and the separation there, negative where the bodies overlap.
+
+The wrench is the force and torque on B of a pressure that grows with depth: every point of either
+surface that is inside the other body presses on the area that it represents, by --stiffness times
+its depth, along the gradient of the other body's field. Where both bodies have points, each surface
+counts half. The torque is about B's centre of mass. With shell-segments it is also given per
+segment.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -44,6 +54,9 @@ pub(crate) struct Arguments {
     /// including the deepest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
+    /// Stiffness of the wrench in Pa/m: pressure on the surface per depth
+    #[arg(long, value_name = "K", default_value = "1", value_parser = parse_stiffness)]
+    stiffness: f32,
     /// Exit with code 1 if there is a contact
     #[arg(long)]
     fail_on_contact: bool,
@@ -115,8 +128,8 @@ impl Search {
                 MethodName::Convex => ContactMethod::Convex,
             },
             max_separation: self.max_separation.0 as f32,
-            detail: 0.0,
             budget: self.budget.map(Duration::from_micros),
+            ..CollideSettings::default()
         }
     }
 }
@@ -139,10 +152,17 @@ pub(crate) fn keep(count: usize, size: f32, contacts: &mut Vec<Contact>) -> Resu
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
-    let settings = arguments.search.settings();
+    let mut settings = arguments.search.settings();
     arguments.bodies.check(&settings)?;
     let shapes = arguments.bodies.load(common)?;
     let pair = shapes.at(&arguments.placed.b_in_a);
+    if pair.a.shell().is_some() || pair.b.shell().is_some() {
+        settings.wrench = Some(WrenchSettings {
+            stiffness: arguments.stiffness,
+            about: center_of_mass(pair.b).map(|center| pair.a_from_b.transform_point(center)),
+            ..WrenchSettings::default()
+        });
+    }
     let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
     let start = Instant::now();
     collide(&pair, &settings, &mut scratch, &mut found).map_err(|e| shapes.failure(&e))?;
@@ -155,7 +175,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         }
     }
     let microseconds = start.elapsed().as_secs_f64() * 1e6;
-    let answer = answer(&found, &shapes.frames, microseconds);
+    let answer = answer(&found, &shapes.frames, arguments.stiffness, microseconds);
     if arguments.fail_on_contact && !found.contacts.is_empty() {
         return Err(Failure::Contact(Box::new(answer)));
     }
@@ -168,11 +188,20 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     Ok(answer)
 }
 
-fn answer(found: &Contacts, frames: &Frames, microseconds: f64) -> Answer {
+fn answer(found: &Contacts, frames: &Frames, stiffness: f32, microseconds: f64) -> Answer {
     let mut facts = Facts::default();
     facts.add("contacts", report::count_of(found.contacts.len()));
     if let Some(deepest) = found.contacts.first() {
         facts.add("deepest", report::length(deepest.separation));
+    }
+    if let Some(PenaltyWrench { wrench, .. }) = found.wrench.filter(|found| found.points > 0) {
+        let at = format!("at {} Pa/m", report::digits(stiffness.into()));
+        facts.add("force", format!("{} N {at}", vector(wrench.force)));
+        let about = frames.point(wrench.about);
+        facts.add(
+            "torque",
+            format!("{} N·m about {about} m", vector(wrench.torque)),
+        );
     }
     facts.add("method", found.method.name());
     match found.outcome {
@@ -215,8 +244,56 @@ fn answer(found: &Contacts, frames: &Frames, microseconds: f64) -> Answer {
         "complete": found.outcome == Outcome::Complete,
         "microseconds": microseconds,
     });
+    if let Some(penalty) = &found.wrench {
+        json["wrench"] = wrench_json(&penalty.wrench, frames);
+        json["stiffness"] = report::number(stiffness);
+        json["energy"] = json!(penalty.energy);
+    }
+    if !found.segments.is_empty() {
+        let segments = found.segments.iter().map(|segment| {
+            let mut json = wrench_json(&segment.penalty.wrench, frames);
+            json["depth"] = report::number(segment.penalty.depth);
+            json["area"] = report::number(segment.penalty.area);
+            json["id"] = json!(segment.deepest.0);
+            json
+        });
+        json["segments"] = segments.collect();
+    }
     frames.add_to(&mut json);
     Answer { text, json }
+}
+
+fn wrench_json(wrench: &Wrench, frames: &Frames) -> Value {
+    json!({
+        "force": report::numbers(wrench.force),
+        "torque": report::numbers(wrench.torque),
+        "about": frames.point_json(wrench.about),
+    })
+}
+
+/// Formats a force or a torque with four significant digits.
+fn vector(of: Vec3) -> String {
+    let [x, y, z] = of.to_array().map(|x| report::significant(x.into(), 4));
+    format!("({x}, {y}, {z})")
+}
+
+/// Returns the centre of mass of a shape in its frame; `None` if it has no volume that could be
+/// found.
+fn center_of_mass(shape: &Shape) -> Option<Vec3> {
+    shape.center_of_mass().or_else(|| {
+        let mass = mass_of_field(shape.field()).ok()?;
+        Some(mass.center.as_vec3())
+    })
+}
+
+/// Parses a stiffness in Pa/m.
+fn parse_stiffness(text: &str) -> Result<f32, String> {
+    match text.trim().parse::<f32>() {
+        Ok(stiffness) if stiffness >= 0.0 && stiffness.is_finite() => Ok(stiffness),
+        _ => Err(format!(
+            "`{text}` is not a stiffness; write Pa/m, such as 1e9"
+        )),
+    }
 }
 
 fn contact_json(contact: &Contact, frames: &Frames) -> Value {

@@ -46,7 +46,7 @@ const RUN: usize = 1024;
 ///
 /// Every point of every face lies within the shell's covering radius of one of its points, which
 /// are themselves on faces up to the rounding of `f32`. Where the field has no gradient, the normal
-/// is that of the face.
+/// is that of the face. The areas of the points sum to the area of the mesh.
 ///
 /// ```
 /// use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
@@ -83,7 +83,8 @@ pub fn shell_of_mesh(
     let places: Vec<Vec3> = points.iter().map(|point| point.at).collect();
     // There are no points only if no face passes through a voxel, which cannot happen.
     let radius = cover::covering_radius(mesh, &PointTree::new(&places)).unwrap_or(f64::INFINITY);
-    shell(&points, field, radius, settings)
+    let shell = shell(&points, field, radius, settings)?;
+    Ok(with_areas_of_mesh(shell, mesh))
 }
 
 /// Bakes a shell of points on the surface of a field without a mesh: from its isosurface at cells
@@ -91,7 +92,7 @@ pub fn shell_of_mesh(
 ///
 /// Every point of the *true* surface lies within the shell's covering radius of one of its points,
 /// whatever the isosurface missed and however large the error of the field. A field with a large
-/// error has a large radius.
+/// error has a large radius. The areas of the points sum to the area of the isosurface.
 ///
 /// ```
 /// use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
@@ -156,18 +157,49 @@ pub fn shell_of_field(
     };
     let radius = cover_field::covering_radius(field, bounds, &PointTree::new(&places), fineness);
     // Without points, `shell` returns the error.
-    shell(&points, field, radius.unwrap_or(0.0), settings)
+    let shell = shell(&points, field, radius.unwrap_or(0.0), settings)?;
+    Ok(with_areas_of_mesh(shell, &mesh))
 }
 
 /// Builds a shell from given points and outward unit normals. The caller promises that every point
 /// of the surface lies within `covering_radius` of one of them \[m\]. The order of the points
-/// changes.
+/// changes. Their areas are rough estimates, as in [`PointShell::new`].
 pub fn shell_of_points(
     points: &[Vec3],
     normals: &[Vec3],
     covering_radius: f32,
     settings: &ShellSettings,
 ) -> Result<PointShell, ShellBakeError> {
+    sorted_shell(points, normals, covering_radius, settings).map(|(shell, _)| shell)
+}
+
+/// Builds a shell like [`shell_of_points`], from points whose areas are given \[m²\].
+pub fn shell_of_points_with_areas(
+    points: &[Vec3],
+    normals: &[Vec3],
+    areas: &[f32],
+    covering_radius: f32,
+    settings: &ShellSettings,
+) -> Result<PointShell, ShellBakeError> {
+    if points.len() != areas.len() {
+        return Err(ShellError::WrongAreaCount {
+            points: points.len(),
+            areas: areas.len(),
+        }
+        .into());
+    }
+    let (shell, order) = sorted_shell(points, normals, covering_radius, settings)?;
+    let areas = order.iter().map(|&old| areas[old as usize]).collect();
+    Ok(shell.with_areas(areas)?)
+}
+
+/// Builds the shell of given points, and the order that its tree gives them.
+fn sorted_shell(
+    points: &[Vec3],
+    normals: &[Vec3],
+    covering_radius: f32,
+    settings: &ShellSettings,
+) -> Result<(PointShell, Vec<u32>), ShellBakeError> {
     settings.check()?;
     if points.is_empty() {
         return Err(ShellError::Empty.into());
@@ -185,12 +217,13 @@ pub fn shell_of_points(
     let built = build_tree(points, settings);
     let sorted = |of: &[Vec3]| built.order.iter().map(|&old| of[old as usize]).collect();
     let (points, normals) = (sorted(points), sorted(normals));
-    Ok(PointShell::new(
-        points,
-        normals,
-        covering_radius,
-        built.tree,
-    )?)
+    let shell = PointShell::new(points, normals, covering_radius, built.tree)?;
+    Ok((shell, built.order))
+}
+
+/// Returns the shell with the areas that its points represent of the faces of a mesh.
+fn with_areas_of_mesh(shell: PointShell, mesh: &TriangleMesh) -> PointShell {
+    shell.with_areas_of_each(mesh.faces.len(), |face| mesh.triangle(face))
 }
 
 /// Builds the levels of clusters by the method of the settings, and the tree over them.

@@ -32,7 +32,7 @@ pub(crate) fn collide(
     // A walk replaces the contacts in `out`, so those of the first walk are set aside.
     scratch.contacts.clear();
     std::mem::swap(&mut out.contacts, &mut scratch.contacts);
-    let (outcome, wrench, distance) = (out.outcome, out.wrench.take(), out.distance);
+    let (outcome, distance) = (out.outcome, out.distance);
     out.outcome = Outcome::Complete;
     let mut second = Walk::with(other, settings).for_solvers();
     second = second.ahead(pair.a_from_b, ahead);
@@ -43,11 +43,6 @@ pub(crate) fn collide(
         out.outcome = outcome;
     }
     out.distance = out.distance.min(distance);
-    // Points of both surfaces would count an overlap twice. The wrench is that of the first shell,
-    // or of the second if the first found nothing.
-    if !scratch.contacts.is_empty() {
-        out.wrench = wrench;
-    }
     scratch.contacts.append(&mut out.contacts);
     std::mem::swap(&mut out.contacts, &mut scratch.contacts);
     Ok(())

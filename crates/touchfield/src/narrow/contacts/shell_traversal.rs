@@ -1,8 +1,8 @@
 //! Narrow phase: the sphere tree of a shell against the field of the other shape, level by level.
 //!
 //! Input: a [`Pair`], at least one of whose shapes has a shell.
-//! Output: one contact for each shell point closer than `max_separation`, the penalty wrench, and a
-//! distance; with a budget, possibly those of a coarser copy of the surface.
+//! Output: one contact for each shell point closer than `max_separation`, and a distance; with a
+//! budget, possibly those of a coarser copy of the surface.
 //! Cost: one field value for each sphere near the other body, one sample for each point in contact;
 //! no allocation once the buffers have grown.
 //! Not for: fast movers, or shells coarser than the features that they must detect.

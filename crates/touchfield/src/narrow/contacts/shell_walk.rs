@@ -1,7 +1,7 @@
 //! Level-by-level traversal of a shell's sphere tree against a field, shared by the shell methods.
 //!
 //! Input: a [`Probe`], a reach, a deadline.
-//! Output: the contacts of all shell points within reach, their wrench, a distance.
+//! Output: the contacts of all shell points within reach, a distance.
 //! Cost: one field value for each sphere near the other body, one sample for each point in contact.
 //! Not for: deciding whether there is contact at all (see `touching`).
 
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use glam::{Mat3, Vec3};
 
-use crate::contact::{Contact, Wrench};
+use crate::contact::Contact;
 use crate::geom::Pose;
 use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
 use crate::narrow::scratch::Scratch;
-use crate::narrow::search::probe::{Probe, Side, index_of};
+use crate::narrow::search::probe::{Probe, Side};
 
 /// Number of spheres or points between two clock readings: about a microsecond.
 const PIECE: usize = 32;
@@ -590,23 +590,10 @@ impl Walk<'_> {
         self.probe.contact(point, place, sample)
     }
 
-    /// Sums the penalty wrench: each contact pushes by its depth along the inward normal of its
-    /// shell point (\[Sagardia2014\], Eq. 2 and 3), and updates the distance.
+    /// Updates the distance by the contacts.
     fn finish(&self, out: &mut Contacts) {
-        let mut wrench = Wrench::default();
-        for contact in &out.contacts {
-            out.distance = out.distance.min(contact.separation);
-            let depth = (-contact.separation).max(0.0);
-            let inward_in_a = self.probe.inward_in_a(index_of(contact.id));
-            // The force acts on the body with the shell at its point. If that body is A, the force
-            // on B is the opposite.
-            let (point, force) = match self.probe.side {
-                Side::B => (contact.point_on_b(), depth * inward_in_a),
-                Side::A => (contact.point_on_a(), -depth * inward_in_a),
-            };
-            wrench.push_at(point, force);
-        }
-        out.wrench = Some(wrench);
+        let separations = out.contacts.iter().map(|contact| contact.separation);
+        out.distance = separations.fold(out.distance, f32::min);
     }
 }
 
@@ -647,8 +634,8 @@ impl Pace {
     /// sorting of the contacts so far would exceed the budget. The estimate uses the mean time or
     /// that of the slowest piece, as points in contact take longer than distant spheres.
     fn take(&mut self, count: usize, contacts: usize) -> Result<(), Late> {
-        /// Time to finish one contact, in units of a sphere: its share of the wrench, and of being
-        /// sorted among some hundred.
+        /// Time to finish one contact, in units of a sphere: its share of being sorted among some
+        /// hundred.
         const TO_FINISH: usize = 2;
         let Some(budget) = self.budget else {
             return Ok(());

@@ -5,6 +5,7 @@ pub(crate) mod exchange;
 pub(crate) mod face_search;
 pub(crate) mod least_first;
 pub(crate) mod overlap;
+pub(crate) mod penalty_point;
 pub(crate) mod probe;
 pub(crate) mod shell_pairs;
 pub(crate) mod surface_pairs;

@@ -14,10 +14,12 @@ use crate::narrow::pair::{CollideError, Pair};
 use crate::narrow::search::exchange::lexicographic;
 use crate::pointshell::{PointShell, SphereNode};
 
-/// The shape that provides the shell.
+/// One of the two bodies of a pair: the one that provides the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
+    /// Body A.
     A,
+    /// Body B.
     B,
 }
 
@@ -105,6 +107,11 @@ impl<'a> Probe<'a> {
         self.rotation * vector_in_shell
     }
 
+    /// Rotates a direction from the frame of the field to frame A.
+    pub(crate) fn vector_to_a(&self, vector_in_field: Vec3) -> Vec3 {
+        self.rotation_to_a * vector_in_field
+    }
+
     /// Rotates a direction from the frame of the field to the frame of the shell.
     pub(crate) fn to_shell(&self, vector_in_field: Vec3) -> Vec3 {
         self.rotation.transpose() * vector_in_field
@@ -168,9 +175,9 @@ impl<'a> Probe<'a> {
     ) -> Contact {
         let outward_in_a = self.rotation_to_a * outward;
         // The gradient points out of the body with the field: from A to B if that is A.
-        let (normal, side_bit) = match self.side {
-            Side::B => (outward_in_a, 0),
-            Side::A => (-outward_in_a, SIDE_A),
+        let normal = match self.side {
+            Side::B => outward_in_a,
+            Side::A => -outward_in_a,
         };
         // Midway along the normal, so that the point of the shell is exactly a witness point.
         let middle = point_in_field - 0.5 * distance * outward;
@@ -178,7 +185,7 @@ impl<'a> Probe<'a> {
             point: self.rotation_to_a * middle + self.translation_to_a,
             normal,
             separation: distance,
-            id: ContactId(index | side_bit),
+            id: id_of(self.side, index),
         }
     }
 
@@ -201,6 +208,14 @@ impl<'a> Probe<'a> {
         }
         let way = (point - at) * distance.signum();
         way.try_normalize().unwrap_or(outward)
+    }
+}
+
+/// Returns the identity of the contact that a shell point makes.
+pub(crate) fn id_of(side: Side, index: u32) -> ContactId {
+    match side {
+        Side::B => ContactId(index),
+        Side::A => ContactId(index | SIDE_A),
     }
 }
 
