@@ -36,7 +36,9 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckpointError {
     /// The numbers of bodies differ.
-    #[error("the checkpoint has {kept} bodies and the world {here}; restore it into the world that it is from")]
+    #[error(
+        "the checkpoint has {kept} bodies and the world {here}; restore it into the world that it is from"
+    )]
     OtherBodies {
         /// Bodies of the checkpoint.
         kept: usize,

@@ -70,7 +70,9 @@ impl DepthSearch {
         {
             let mut scratch = SeparationScratch::default();
             let found = self.pairs.iter();
-            found.filter_map(|pair| depth_of(&mut scratch, pair)).collect()
+            found
+                .filter_map(|pair| depth_of(&mut scratch, pair))
+                .collect()
         }
     }
 
@@ -111,7 +113,8 @@ fn world_box(body: &Body) -> DAabb {
     let solid = solid.as_daabb();
     let turn = DMat3::from_quat(pose.rotation);
     let half = solid.half_extents();
-    let reach = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let reach =
+        turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
     let center = pose.point(solid.center());
     DAabb::new(center - reach, center + reach)
 }
@@ -150,7 +153,11 @@ fn depth_of(a: &Body, b: &Body, scratch: &mut SeparationScratch) -> Option<(f64,
 
 /// Returns normal and level of the plane of a half-space, in the world.
 fn ground(body: &Body) -> Option<(DVec3, f64)> {
-    let normal = body.geometry().as_half_space()?.as_dvec3().try_normalize()?;
+    let normal = body
+        .geometry()
+        .as_half_space()?
+        .as_dvec3()
+        .try_normalize()?;
     let pose = body.pose();
     let normal = pose.rotation * normal;
     Some((normal, normal.dot(pose.translation)))

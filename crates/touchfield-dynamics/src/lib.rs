@@ -33,7 +33,7 @@ mod world;
 
 pub use body::{Body, BodySettings, Drive, Geometry, Material, Moves, State};
 pub use checkpoint::{Checkpoint, CheckpointError, Kept};
-pub use contacts::ContactMethod;
+pub use contacts::ContactFinder;
 pub use depth::{DepthSearch, PairDepth};
 pub use frame::Frame;
 pub use integrate::{Integrator, Push};

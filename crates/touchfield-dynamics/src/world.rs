@@ -9,12 +9,12 @@ use glam::DVec3;
 use touchfield::broad::BroadError;
 
 use crate::body::{Body, BodySettings, Moves, State};
-use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
+use crate::contacts::{Candidates, ContactFinder, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
 use crate::response::continuous::{self, Swept};
+use crate::response::impulse::{self, ImpulseScratch, Substep};
 use crate::response::penalty::{self, PairPush};
 use crate::response::{PenaltySettings, Response, Solver};
-use crate::response::impulse::{self, ImpulseScratch, Substep};
 
 /// Settings of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct WorldSettings {
     /// What contacts do.
     pub response: Response,
     /// How contacts are found.
-    pub contacts: ContactMethod,
+    pub contacts: ContactFinder,
     /// Substeps of a step with impulses. More make stacks stiffer and cost as much more.
     pub substeps: u32,
     /// How impulses are solved for.
@@ -46,7 +46,7 @@ impl Default for WorldSettings {
             step: 1e-3,
             integrator: None,
             response: Response::Impulse,
-            contacts: ContactMethod::Auto,
+            contacts: ContactFinder::Auto,
             substeps: 4,
             solver: Solver::Sequential,
             penalty: PenaltySettings::default(),
@@ -332,7 +332,11 @@ impl World {
     /// Returns the energy stored in overlaps by discrete penalties when they were last evaluated
     /// \[J\].
     pub fn stored_energy(&self) -> f64 {
-        self.slots.all().iter().map(|slot| slot.penalty.energy).sum()
+        self.slots
+            .all()
+            .iter()
+            .map(|slot| slot.penalty.energy)
+            .sum()
     }
 
     /// Returns the number of contacts that the last search found closed or about to close.
@@ -356,7 +360,15 @@ impl World {
         for slot in self.slots.all() {
             for p in &slot.places {
                 let f = slot.bodies.map(|b| self.bodies[b as usize].pose());
-                eprintln!("{:?} n {} gap {:e} at {} moving {:?} resting {:?}", slot.bodies, p.normal, p.gap(&f), f[0].point(p.on_a), p.moving, p.resting);
+                eprintln!(
+                    "{:?} n {} gap {:e} at {} moving {:?} resting {:?}",
+                    slot.bodies,
+                    p.normal,
+                    p.gap(&f),
+                    f[0].point(p.on_a),
+                    p.moving,
+                    p.resting
+                );
             }
         }
     }
@@ -543,7 +555,7 @@ impl World {
             body.place_driven(time + step);
             *state = body.state;
         }
-        let by_spheres = settings.contacts != ContactMethod::SweptLinear;
+        let by_spheres = settings.contacts != ContactFinder::SweptLinear;
         let all = &*bodies;
         in_lanes(slots.all_mut(), lanes, |slot, lane| {
             let pair = slot.bodies.map(|body| {
@@ -583,12 +595,7 @@ impl World {
             integrator: self.settings.integrator(),
             solver: self.settings.solver,
         };
-        impulse::substep(
-            &mut self.bodies,
-            self.slots.all_mut(),
-            &settings,
-            impulse,
-        );
+        impulse::substep(&mut self.bodies, self.slots.all_mut(), &settings, impulse);
         // Bodies in free flight.
         included.clear();
         let in_contact = impulse.in_contact().iter();
@@ -725,7 +732,11 @@ impl World {
             }
             for (this, other) in [(0, b), (1, a)] {
                 let held = &mut is_held[slot.bodies[this] as usize];
-                *held = if other.is_driven() { Held::Moved } else { (*held).max(Held::Still) };
+                *held = if other.is_driven() {
+                    Held::Moved
+                } else {
+                    (*held).max(Held::Still)
+                };
             }
         }
         // A body's clock runs while it is slow and something at rest holds it.

@@ -3,9 +3,7 @@
 
 use touchfield::glam::{DQuat, DVec3, Vec3};
 use touchfield::shape::Convex;
-use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Mass, Material, World, WorldSettings,
-};
+use touchfield_dynamics::{BodySettings, Frame, Geometry, Mass, Material, World, WorldSettings};
 
 const G: f64 = 9.81;
 
@@ -103,10 +101,17 @@ fn a_sliding_ball_begins_to_roll_at_five_sevenths_of_its_speed() {
     let body = &world.bodies()[1];
     let slip = body.velocity().x - 0.1 * body.angular_velocity().y;
     let expected = speed - 3.5 * friction * G * world.time();
-    assert!((slip - expected).abs() < 0.01 * speed, "{slip} beside {expected}");
+    assert!(
+        (slip - expected).abs() < 0.01 * speed,
+        "{slip} beside {expected}"
+    );
     run(&mut world, 2.0 * rolls_at);
     let body = &world.bodies()[1];
-    assert!((body.velocity().x - 5.0 / 7.0 * speed).abs() < 2e-3, "{}", body.velocity().x);
+    assert!(
+        (body.velocity().x - 5.0 / 7.0 * speed).abs() < 2e-3,
+        "{}",
+        body.velocity().x
+    );
 }
 
 #[test]
@@ -136,7 +141,10 @@ fn a_block_slides_above_the_friction_angle_and_rests_below() {
             assert!(went.length() < 0.5 * 5e-3, "{friction}: {went}");
         } else {
             let ratio = went.x / (0.5 * pull);
-            assert!((ratio - 1.0).abs() < 0.02, "{friction}: {ratio} of the textbook's");
+            assert!(
+                (ratio - 1.0).abs() < 0.02,
+                "{friction}: {ratio} of the textbook's"
+            );
         }
     }
 }
@@ -203,9 +211,16 @@ fn two_balls_exchange_momentum_as_the_textbook_says() {
         ];
         for (body, expected) in world.bodies().iter().zip(expected) {
             let speed = body.velocity().x;
-            assert!((speed - expected).abs() < 1e-3, "{restitution} {mass}: {speed} {expected}");
+            assert!(
+                (speed - expected).abs() < 1e-3,
+                "{restitution} {mass}: {speed} {expected}"
+            );
         }
-        let momentum: DVec3 = world.bodies().iter().map(|body| body.state().momentum).sum();
+        let momentum: DVec3 = world
+            .bodies()
+            .iter()
+            .map(|body| body.state().momentum)
+            .sum();
         assert!((momentum.x - (2.0 - mass)).abs() < 1e-12);
     }
 }
@@ -262,7 +277,10 @@ fn a_fast_cube_between_two_near_walls_stays_between_them() {
                 world.step().unwrap();
                 let off = world.bodies()[2].pose().translation.x.abs();
                 assert!(off < 0.001 + 0.01, "{restitution} {step}: {off}");
-                assert!(world.energy().kinetic <= start * 1.01, "{restitution} {step}");
+                assert!(
+                    world.energy().kinetic <= start * 1.01,
+                    "{restitution} {step}"
+                );
             }
         }
     }

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use glam::{BVec3, DVec3};
 use touchfield::mesh::{generate, write};
 use touchfield_dynamics::scene::{BodyShape, Leave, Problem, Scene, SceneError};
-use touchfield_dynamics::{ContactMethod, DepthSearch, Drive, Integrator, Material, Moves, Response};
+use touchfield_dynamics::{
+    ContactFinder, DepthSearch, Drive, Integrator, Material, Moves, Response,
+};
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
     Scene::parse(text, Path::new("scene.toml"), Leave::InFolder)
@@ -32,69 +34,229 @@ fn faults_have_a_line_a_key_and_a_way_out() {
     let world = |line: &str| format!("[world]\n{line}\n{BALL}");
     let shape = |shape: &str| format!("[[body]]\nname = \"b\"\nshape = {{ {shape} }}\n");
     let cases = [
-        (body("densty = 3"), 4, "body.ball.densty", "did you mean `density`?"),
-        (body("density = -3"), 4, "body.ball.density", "is -3; it must be a finite number above 0"),
+        (
+            body("densty = 3"),
+            4,
+            "body.ball.densty",
+            "did you mean `density`?",
+        ),
+        (
+            body("density = -3"),
+            4,
+            "body.ball.density",
+            "is -3; it must be a finite number above 0",
+        ),
         (body("density = nan"), 4, "body.ball.density", "is nan"),
         (body("mass = 0"), 4, "body.ball.mass", "is 0"),
         (body("mass = inf"), 4, "body.ball.mass", "is inf"),
-        (body("mass = 1\ndensity = 2"), 4, "body.ball.mass", "not both"),
-        (body("pose = [0, 0, 0, 0, 0, 0, 0]"), 4, "body.ball.pose", "length 1"),
-        (body("pose = [0, 0, 0, 0, 0, 1, 1]"), 4, "body.ball.pose", "length 1"),
-        (body("pose = [0, 0, nan, 0, 0, 0, 1]"), 4, "body.ball.pose[2]", "a finite number"),
+        (
+            body("mass = 1\ndensity = 2"),
+            4,
+            "body.ball.mass",
+            "not both",
+        ),
+        (
+            body("pose = [0, 0, 0, 0, 0, 0, 0]"),
+            4,
+            "body.ball.pose",
+            "length 1",
+        ),
+        (
+            body("pose = [0, 0, 0, 0, 0, 1, 1]"),
+            4,
+            "body.ball.pose",
+            "length 1",
+        ),
+        (
+            body("pose = [0, 0, nan, 0, 0, 0, 1]"),
+            4,
+            "body.ball.pose[2]",
+            "a finite number",
+        ),
         (body("pose = [0, 0, 0]"), 4, "body.ball.pose", "seven"),
         (body("velocity = 3"), 4, "body.ball.velocity", "three"),
-        (body("locked = [\"tz\", \"qz\"]"), 4, "body.ball.locked[1]", "one of tx"),
-        (body("material = \"stel\""), 4, "body.ball.material", "no material `stel`"),
+        (
+            body("locked = [\"tz\", \"qz\"]"),
+            4,
+            "body.ball.locked[1]",
+            "one of tx",
+        ),
+        (
+            body("material = \"stel\""),
+            4,
+            "body.ball.material",
+            "no material `stel`",
+        ),
         (body("fixed = 1"), 4, "body.ball.fixed", "true or false"),
-        (body("fixed = true\ndriven = {}"), 5, "body.ball.driven", "does not move"),
-        (body("driven = { times = [0, 1] }"), 4, "body.ball.driven.poses", "`times` and `poses`"),
+        (
+            body("fixed = true\ndriven = {}"),
+            5,
+            "body.ball.driven",
+            "does not move",
+        ),
+        (
+            body("driven = { times = [0, 1] }"),
+            4,
+            "body.ball.driven.poses",
+            "`times` and `poses`",
+        ),
         (
             body("driven = { times = [0, 0], poses = [[0,0,0,0,0,0,1],[0,0,0,0,0,0,1]] }"),
             4,
             "body.ball.driven.times[1]",
             "above the time before it",
         ),
-        (body("[[body]]\nname = \"ball\"\nshape = { sphere = 1 }"), 4, "body[1]", "the body at line 1"),
+        (
+            body("[[body]]\nname = \"ball\"\nshape = { sphere = 1 }"),
+            4,
+            "body[1]",
+            "the body at line 1",
+        ),
         (world("step = 0"), 2, "world.step", "above 0"),
         (world("step = -1e-3"), 2, "world.step", "above 0"),
-        (world("step = 3"), 2, "world.step", "longer than the simulation"),
+        (
+            world("step = 3"),
+            2,
+            "world.step",
+            "longer than the simulation",
+        ),
         (world("step = 1e-12"), 2, "world.step", "steps"),
         (world("seconds = nan"), 2, "world.seconds", "above 0"),
         (world("gravity = [0, 0]"), 2, "world.gravity", "three"),
-        (world("integrator = \"rk5\""), 2, "world.integrator", "did you mean `rk4`?"),
-        (world("response = \"spring\""), 2, "world.response", "one of impulse"),
+        (
+            world("integrator = \"rk5\""),
+            2,
+            "world.integrator",
+            "did you mean `rk4`?",
+        ),
+        (
+            world("response = \"spring\""),
+            2,
+            "world.response",
+            "one of impulse",
+        ),
         (
             world("integrator = \"rk4\"\nresponse = \"continuous-penalty\""),
             2,
             "world.integrator",
             "symplectic-euler",
         ),
-        (world("contacts = \"swept-tree\""), 2, "world.contacts", "continuous-penalty"),
-        (world("midpoints = 2.5"), 2, "world.midpoints", "a whole number"),
-        (world("include = \"other.toml\""), 2, "world.include", "no such key"),
-        (format!("include = \"self.toml\"\n{BALL}"), 1, "include", "no such key"),
-        (format!("[material.a]\nfriction = -1\n{BALL}"), 2, "material.a.friction", "0 or more"),
-        (format!("[material.a]\nrestitution = 1.5\n{BALL}"), 2, "material.a.restitution", "0 to 1"),
+        (
+            world("contacts = \"swept-tree\""),
+            2,
+            "world.contacts",
+            "continuous-penalty",
+        ),
+        (
+            world("midpoints = 2.5"),
+            2,
+            "world.midpoints",
+            "a whole number",
+        ),
+        (
+            world("include = \"other.toml\""),
+            2,
+            "world.include",
+            "no such key",
+        ),
+        (
+            format!("include = \"self.toml\"\n{BALL}"),
+            1,
+            "include",
+            "no such key",
+        ),
+        (
+            format!("[material.a]\nfriction = -1\n{BALL}"),
+            2,
+            "material.a.friction",
+            "0 or more",
+        ),
+        (
+            format!("[material.a]\nrestitution = 1.5\n{BALL}"),
+            2,
+            "material.a.restitution",
+            "0 to 1",
+        ),
         (shape("sphere = 0"), 3, "body.b.shape.sphere", "above 0"),
-        (shape("spere = 1"), 3, "body.b.shape.spere", "did you mean `sphere`?"),
-        (shape("sphere = 1, box = [1, 1, 1]"), 3, "body.b.shape", "give one of them"),
+        (
+            shape("spere = 1"),
+            3,
+            "body.b.shape.spere",
+            "did you mean `sphere`?",
+        ),
+        (
+            shape("sphere = 1, box = [1, 1, 1]"),
+            3,
+            "body.b.shape",
+            "give one of them",
+        ),
         (shape(""), 3, "body.b.shape", "names no shape"),
-        (shape("torus = [1, 2]"), 3, "body.b.shape.torus", "above that of its tube"),
-        (shape("half_space = [0, 0, 0]"), 3, "body.b.shape.half_space", "not all 0"),
-        (shape("half_space = [0, 0, 1]"), 3, "body.b.shape", "fixed = true"),
-        (shape("model = \"bunny\""), 3, "body.b.shape.model", "no model `bunny`"),
-        (shape("file = \"none.stl\""), 3, "body.b.shape.file", "none.stl"),
-        (shape("file = \"../none.stl\""), 3, "body.b.shape.file", "--allow-outside"),
-        (shape("model = \"mug\", scale = -1"), 3, "body.b.shape.scale", "above 0"),
-        (shape("model = \"mug\", units = \"ft\""), 3, "body.b.shape.units", "one of m"),
-        (shape("model = \"mug\", surface = \"sheet\""), 3, "body.b.shape.surface", "not built yet"),
+        (
+            shape("torus = [1, 2]"),
+            3,
+            "body.b.shape.torus",
+            "above that of its tube",
+        ),
+        (
+            shape("half_space = [0, 0, 0]"),
+            3,
+            "body.b.shape.half_space",
+            "not all 0",
+        ),
+        (
+            shape("half_space = [0, 0, 1]"),
+            3,
+            "body.b.shape",
+            "fixed = true",
+        ),
+        (
+            shape("model = \"bunny\""),
+            3,
+            "body.b.shape.model",
+            "no model `bunny`",
+        ),
+        (
+            shape("file = \"none.stl\""),
+            3,
+            "body.b.shape.file",
+            "none.stl",
+        ),
+        (
+            shape("file = \"../none.stl\""),
+            3,
+            "body.b.shape.file",
+            "--allow-outside",
+        ),
+        (
+            shape("model = \"mug\", scale = -1"),
+            3,
+            "body.b.shape.scale",
+            "above 0",
+        ),
+        (
+            shape("model = \"mug\", units = \"ft\""),
+            3,
+            "body.b.shape.units",
+            "one of m",
+        ),
+        (
+            shape("model = \"mug\", surface = \"sheet\""),
+            3,
+            "body.b.shape.surface",
+            "not built yet",
+        ),
         (
             shape("model = \"mug\", field = \"dense\", tolerance = 1e-3"),
             3,
             "body.b.shape.tolerance",
             "sparse",
         ),
-        ("[[body]]\nname = \"b\"\n".to_owned(), 1, "body.b.shape", "is missing"),
+        (
+            "[[body]]\nname = \"b\"\n".to_owned(),
+            1,
+            "body.b.shape",
+            "is missing",
+        ),
         ("[world]\n".to_owned(), 1, "body", "at least one"),
         ("[world\nstep = 1\n".to_owned(), 1, "", ""),
     ];
@@ -103,9 +265,16 @@ fn faults_have_a_line_a_key_and_a_way_out() {
             Err(error) => error,
             Ok(_) => panic!("accepted: {text}"),
         };
-        assert_eq!((error.line, error.key.as_str()), (line, key), "{text}\n{error}");
+        assert_eq!(
+            (error.line, error.key.as_str()),
+            (line, key),
+            "{text}\n{error}"
+        );
         let message = error.to_string();
-        assert!(message.starts_with(&format!("scene.toml:{line}: ")), "{message}");
+        assert!(
+            message.starts_with(&format!("scene.toml:{line}: ")),
+            "{message}"
+        );
         assert!(message.contains(words), "no `{words}` in {message}");
     }
 }
@@ -115,17 +284,23 @@ fn too_many_bodies_are_refused_with_their_number() {
     let text = "[[body]]\nshape = { sphere = 1 }\n".repeat(Scene::MOST_BODIES + 1);
     let error = parse(&text).unwrap_err();
     assert!(error.is_limit(), "{error}");
-    assert!(matches!(*error.problem, Problem::TooMany { count: 100_001, .. }), "{error}");
+    assert!(
+        matches!(*error.problem, Problem::TooMany { count: 100_001, .. }),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_a_file_leaves_out_has_its_default() {
     let scene = parse("[[body]]\nshape = { sphere = 0.1 }\n").unwrap();
     assert_eq!(scene.world.gravity, DVec3::new(0.0, 0.0, -9.81));
-    assert_eq!((scene.world.step, scene.seconds, scene.record_every), (0.001, 2.0, 0.01));
+    assert_eq!(
+        (scene.world.step, scene.seconds, scene.record_every),
+        (0.001, 2.0, 0.01)
+    );
     assert_eq!(scene.world.integrator(), Integrator::Midpoint);
     assert_eq!(scene.world.response, Response::Impulse);
-    assert_eq!(scene.world.contacts, ContactMethod::Auto);
+    assert_eq!(scene.world.contacts, ContactFinder::Auto);
     assert!(scene.measure_depth && scene.warnings.is_empty());
     assert_eq!(scene.steps(), 2000);
     let body = &scene.bodies[0];
@@ -133,7 +308,10 @@ fn what_a_file_leaves_out_has_its_default() {
     assert_eq!(body.material, Material::default());
     assert_eq!(body.moves, Moves::Freely);
     // A long step is the time between rows; penalties have their own integrator.
-    let slow = parse(&format!("[world]\nstep = 0.02\nresponse = \"penalty\"\n{BALL}")).unwrap();
+    let slow = parse(&format!(
+        "[world]\nstep = 0.02\nresponse = \"penalty\"\n{BALL}"
+    ))
+    .unwrap();
     assert_eq!(slow.record_every, 0.02);
     assert_eq!(slow.world.integrator(), Integrator::SymplecticEuler);
 }
@@ -172,7 +350,13 @@ driven = { velocity = [0, 0, 1], angular_velocity = [0, 0, 2], about = [1, 0, 0]
     assert_eq!((part.line, table.line), (9, 21));
     assert_eq!((part.material.friction, part.material.slip), (0.9, 1e-2));
     assert_eq!(part.mass, Some(2.5));
-    assert_eq!(part.shape, BodyShape::Capsule { radius: 0.1, half_length: 0.2 });
+    assert_eq!(
+        part.shape,
+        BodyShape::Capsule {
+            radius: 0.1,
+            half_length: 0.2
+        }
+    );
     assert!((part.pose.rotation.length() - 1.0).abs() < 1e-15);
     assert_eq!(part.pose.translation, DVec3::new(1.0, 2.0, 3.0));
     assert_eq!((part.force, part.torque), (DVec3::Z, DVec3::ONE));
@@ -231,7 +415,11 @@ pose = [0, 0, 2, 0, 0, 0, 1]
     assert!(cuboid.geometry.shape().as_convex().is_some());
     // 100 × 80 × 60 mm, doubled along x.
     let mass = 2.0 * 0.2 * 0.08 * 0.06;
-    assert!((cuboid.mass.mass / mass - 1.0).abs() < 1e-12, "{}", cuboid.mass.mass);
+    assert!(
+        (cuboid.mass.mass / mass - 1.0).abs() < 1e-12,
+        "{}",
+        cuboid.mass.mass
+    );
     assert!(ring.geometry.shape().as_convex().is_none());
     assert!(ring.geometry.shape().shell().is_some());
     // One bake for both.
@@ -249,12 +437,18 @@ fn a_file_outside_the_folder_needs_leave() {
     let cuboid = generate::cuboid(generate::Cuboid::default()).unwrap();
     write::write_file(&folder.0.join("box.obj"), &cuboid).unwrap();
     let file = inner.join("scene.toml");
-    for name in ["../box.obj".to_owned(), folder.0.join("box.obj").display().to_string()] {
+    for name in [
+        "../box.obj".to_owned(),
+        folder.0.join("box.obj").display().to_string(),
+    ] {
         let text = format!("[[body]]\nshape = {{ file = '{name}' }}\n");
         let error = Scene::parse(&text, &file, Leave::InFolder).unwrap_err();
         assert!(matches!(*error.problem, Problem::Outside { .. }), "{error}");
         assert_eq!(error.line, 2);
-        assert!(Scene::parse(&text, &file, Leave::Anywhere).is_ok(), "{name}");
+        assert!(
+            Scene::parse(&text, &file, Leave::Anywhere).is_ok(),
+            "{name}"
+        );
     }
     #[cfg(unix)]
     {
@@ -313,7 +507,10 @@ fn depths_are_those_of_closed_forms() {
         let built = build(&text);
         let found = DepthSearch::default().deepest(&built.world);
         let found = found.map_or(0.0, |pair| pair.depth);
-        assert!((found - depth).abs() <= within, "{text}: {found} for {depth}");
+        assert!(
+            (found - depth).abs() <= within,
+            "{text}: {found} for {depth}"
+        );
     }
 }
 

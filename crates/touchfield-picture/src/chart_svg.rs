@@ -46,36 +46,66 @@ fn draw(svg: &mut String, chart: &Chart, down: f32) {
     for tick in ticks {
         let (at, label) = (x.at(tick), number(tick, step));
         let below = bottom + 2.0 * TEXT;
-        put!(svg, r#"<path d="M{at:.1} {top:.1}V{bottom:.1}" stroke="{grid}"/>"#);
-        put!(svg, r#"<text x="{at:.1}" y="{below:.1}" text-anchor="middle" fill="{ink}">{label}</text>"#);
+        put!(
+            svg,
+            r#"<path d="M{at:.1} {top:.1}V{bottom:.1}" stroke="{grid}"/>"#
+        );
+        put!(
+            svg,
+            r#"<text x="{at:.1}" y="{below:.1}" text-anchor="middle" fill="{ink}">{label}</text>"#
+        );
     }
     let (ticks, step) = y.ticks(12.0);
     for tick in ticks {
         let (at, label) = (y.at(tick), number(tick, step));
         let (beside, line) = (left - 0.8 * TEXT, at + 0.5 * TEXT);
-        put!(svg, r#"<path d="M{left:.1} {at:.1}H{right:.1}" stroke="{grid}"/>"#);
-        put!(svg, r#"<text x="{beside:.1}" y="{line:.1}" text-anchor="end" fill="{ink}">{label}</text>"#);
+        put!(
+            svg,
+            r#"<path d="M{left:.1} {at:.1}H{right:.1}" stroke="{grid}"/>"#
+        );
+        put!(
+            svg,
+            r#"<text x="{beside:.1}" y="{line:.1}" text-anchor="end" fill="{ink}">{label}</text>"#
+        );
     }
     // Frame, title and label of the x axis.
     let (wide, high) = (right - left, bottom - top);
-    put!(svg, r#"<rect x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}" fill="none" stroke="{ink}"/>"#);
+    put!(
+        svg,
+        r#"<rect x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}" fill="none" stroke="{ink}"/>"#
+    );
     let (title, above) = (escaped(&chart.title), top - 1.6 * TEXT);
-    put!(svg, r#"<text x="{left:.1}" y="{above:.1}" font-weight="bold" fill="{ink}">{title}</text>"#);
+    put!(
+        svg,
+        r#"<text x="{left:.1}" y="{above:.1}" font-weight="bold" fill="{ink}">{title}</text>"#
+    );
     let (name, middle, below) = (escaped(&chart.x), 0.5 * (left + right), bottom + 4.2 * TEXT);
-    put!(svg, r#"<text x="{middle:.1}" y="{below:.1}" text-anchor="middle" fill="{ink}">{name}</text>"#);
+    put!(
+        svg,
+        r#"<text x="{middle:.1}" y="{below:.1}" text-anchor="middle" fill="{ink}">{name}</text>"#
+    );
     // Curves, and the legend from right to left.
     let mut legend = right;
     for (index, curve) in chart.curves.iter().enumerate().rev() {
         let colour = hex(PALETTE[index % PALETTE.len()]);
         let path = path(&curve.points, &x, &y);
-        put!(svg, r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-linejoin="round"/>"#);
+        put!(
+            svg,
+            r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-linejoin="round"/>"#
+        );
         if chart.curves.len() > 1 {
             let name = escaped(&curve.name);
-            put!(svg, r#"<text x="{legend:.1}" y="{above:.1}" text-anchor="end" fill="{ink}">{name}</text>"#);
+            put!(
+                svg,
+                r#"<text x="{legend:.1}" y="{above:.1}" text-anchor="end" fill="{ink}">{name}</text>"#
+            );
             // Letters of sans-serif fonts are about this wide on average, and seldom wider.
             legend -= 0.85 * TEXT * curve.name.chars().count() as f32 + 0.8 * TEXT;
             let (from, height) = (legend - 2.0 * TEXT, top - 2.1 * TEXT);
-            put!(svg, r#"<path d="M{from:.1} {height:.1}H{legend:.1}" stroke="{colour}" stroke-width="3"/>"#);
+            put!(
+                svg,
+                r#"<path d="M{from:.1} {height:.1}H{legend:.1}" stroke="{colour}" stroke-width="3"/>"#
+            );
             legend -= 4.0 * TEXT;
         }
     }
@@ -123,13 +153,22 @@ mod tests {
             title: "a < b & c [m]".to_owned(),
             x: "time [s]".to_owned(),
             curves: vec![
-                curve("one", vec![[0.0, 1.0], [1.0, f64::NAN], [2.0, 3.0], [3.0, 4.0]]),
+                curve(
+                    "one",
+                    vec![[0.0, 1.0], [1.0, f64::NAN], [2.0, 3.0], [3.0, 4.0]],
+                ),
                 curve("two", vec![[0.0, -1.0], [3.0, -2.0]]),
             ],
         };
         let svg = chart_svg(&[chart]);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-        for words in ["a &lt; b &amp; c [m]", "time [s]", ">one<", ">two<", "#4e80bc"] {
+        for words in [
+            "a &lt; b &amp; c [m]",
+            "time [s]",
+            ">one<",
+            ">two<",
+            "#4e80bc",
+        ] {
             assert!(svg.contains(words), "no `{words}` in {svg}");
         }
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");

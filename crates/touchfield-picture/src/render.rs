@@ -304,7 +304,9 @@ impl<'a> View<'a> {
             })
             .collect();
         let (light_azimuth, light_elevation) = (azimuth - 0.85, 0.92_f32);
-        let framed = settings.frame.filter(|frame| frame.is_finite() && !frame.is_empty());
+        let framed = settings
+            .frame
+            .filter(|frame| frame.is_finite() && !frame.is_empty());
         let camera = match framed {
             Some(frame) => {
                 let corners = frame.corners().map(|corner| corner + scene_from_world);

@@ -57,7 +57,10 @@ fn array(archive: &[u8], name: &str) -> (String, String, Vec<f64>) {
 /// Returns the JSON and the binary chunk of a binary glTF file.
 fn glb(bytes: &[u8]) -> (Value, &[u8]) {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    assert_eq!((&bytes[..4], word(4), word(8)), (&b"glTF"[..], 2, bytes.len()));
+    assert_eq!(
+        (&bytes[..4], word(4), word(8)),
+        (&b"glTF"[..], 2, bytes.len())
+    );
     assert_eq!(&bytes[16..20], b"JSON");
     let text = &bytes[20..20 + word(12)];
     let binary = 20 + text.len();
@@ -111,7 +114,10 @@ fn a_simulation_writes_what_the_contract_says() {
 
     for name in ["energy.svg", "penetration.svg", "contacts.svg"] {
         let svg = String::from_utf8(folder.read(&format!("run/{name}"))).unwrap();
-        assert!(svg.starts_with("<svg ") && svg.contains("time [s]"), "{name}");
+        assert!(
+            svg.starts_with("<svg ") && svg.contains("time [s]"),
+            "{name}"
+        );
     }
     assert!(png_size(&folder.read("run/strip.png")).0 > 1000);
     assert!(!folder.path("run/checkpoint.npz").exists());
@@ -135,7 +141,10 @@ fn the_animation_is_a_gltf_file_that_our_reader_takes() {
             "VEC3" => 3,
             _ => 4,
         };
-        assert_eq!(number(&view["byteLength"]), 4 * width * number(&accessor["count"]));
+        assert_eq!(
+            number(&view["byteLength"]),
+            4 * width * number(&accessor["count"])
+        );
         let end = number(&view["byteOffset"]) + number(&view["byteLength"]);
         assert!(end <= binary.len() as u64);
     }
@@ -162,10 +171,22 @@ fn bad_scenes_are_refused_with_their_line_and_leave_nothing() {
     let folder = Folder::new();
     let ball = "[[body]]\nname = \"ball\"\nshape = { sphere = 0.1 }\n";
     for (text, words) in [
-        (format!("{ball}densty = 1\n"), ["bad.toml:4", "body.ball.densty"]),
-        (format!("{ball}density = -1\n"), ["bad.toml:4", "body.ball.density"]),
-        (format!("[world]\nstep = 0\n{ball}"), ["bad.toml:2", "world.step"]),
-        (ball.replace("sphere = 0.1", "file = 'no.stl'"), ["bad.toml:3", "no.stl"]),
+        (
+            format!("{ball}densty = 1\n"),
+            ["bad.toml:4", "body.ball.densty"],
+        ),
+        (
+            format!("{ball}density = -1\n"),
+            ["bad.toml:4", "body.ball.density"],
+        ),
+        (
+            format!("[world]\nstep = 0\n{ball}"),
+            ["bad.toml:2", "world.step"],
+        ),
+        (
+            ball.replace("sphere = 0.1", "file = 'no.stl'"),
+            ["bad.toml:3", "no.stl"],
+        ),
         ("[world".to_owned(), ["bad.toml:1", ""]),
     ] {
         folder.write("bad.toml", text);
@@ -179,7 +200,11 @@ fn bad_scenes_are_refused_with_their_line_and_leave_nothing() {
     folder.fails(&tiny, 2, &["--step"]);
     let many = "[[body]]\nshape = { sphere = 1 }\n".repeat(100_001);
     folder.write("many.toml", many);
-    folder.fails(&["simulate", "many.toml", "-o", "run"], 3, &["100001 bodies"]);
+    folder.fails(
+        &["simulate", "many.toml", "-o", "run"],
+        3,
+        &["100001 bodies"],
+    );
 }
 
 #[test]
@@ -188,7 +213,10 @@ fn overlaps_at_the_start_are_warnings_in_the_report() {
     folder.write("in.toml", FALL.replace("0, 0, 0.5", "0, 0, 0.05"));
     let json = folder.json(&["simulate", "in.toml", "-o", "run", "--no-strip"]);
     let warning = json["warnings"][0].as_str().unwrap();
-    assert!(warning.contains("`floor` and `ball` overlap by 5.000e-2"), "{warning}");
+    assert!(
+        warning.contains("`floor` and `ball` overlap by 5.000e-2"),
+        "{warning}"
+    );
     assert!(json["deepest"].as_f64().unwrap() >= 0.0499, "{json}");
 }
 
@@ -205,7 +233,15 @@ fn ready_scenes_are_listed_written_and_run() {
     for name in ["stack", "spike-in-hole"] {
         folder.json(&["simulate", "--example", name, "-o", "scenes"]);
         let scene = format!("scenes/{name}.toml");
-        let json = folder.json(&["simulate", &scene, "-o", name, "--seconds", "0.05", "--no-strip"]);
+        let json = folder.json(&[
+            "simulate",
+            &scene,
+            "-o",
+            name,
+            "--seconds",
+            "0.05",
+            "--no-strip",
+        ]);
         assert_eq!(json["steps"], 50, "{json}");
         assert!(json["deepest"].as_f64().unwrap() < 1e-4, "{json}");
     }
@@ -219,17 +255,30 @@ fn an_interrupted_simulation_is_resumed() {
     use std::process::{Command, Stdio};
     let folder = Folder::new();
     folder.write("fall.toml", FALL.replace("seconds = 0.1", "seconds = 0.4"));
-    let long = ["simulate", "fall.toml", "-o", "run", "--no-strip", "--seconds", "4000"];
+    let long = [
+        "simulate",
+        "fall.toml",
+        "-o",
+        "run",
+        "--no-strip",
+        "--seconds",
+        "4000",
+    ];
     let mut command = folder.command(&long);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(sent.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("--resume") && stderr.ends_with("cancelled\n"), "{stderr}");
+    assert!(
+        stderr.contains("--resume") && stderr.ends_with("cancelled\n"),
+        "{stderr}"
+    );
     let saved = folder.read("run/checkpoint.npz");
     let steps = array(&saved, "steps").2[0];
     assert!(steps > 0.0);
@@ -238,7 +287,14 @@ fn an_interrupted_simulation_is_resumed() {
 
     // On to a hundred steps more.
     let seconds = format!("{}", 0.001 * (steps + 100.0));
-    let resume = ["simulate", "fall.toml", "-o", "run", "--no-strip", "--resume"];
+    let resume = [
+        "simulate",
+        "fall.toml",
+        "-o",
+        "run",
+        "--no-strip",
+        "--resume",
+    ];
     let json = folder.json(&[&resume[..], &["--seconds", &seconds]].concat());
     assert_eq!(json["steps"].as_f64().unwrap(), steps + 100.0, "{json}");
     let file = folder.read("run/trajectory.npz");

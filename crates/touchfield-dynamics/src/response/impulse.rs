@@ -206,7 +206,11 @@ pub(crate) fn substep(
         // queries resolve. One that is about to bounce waits for its moment.
         let will_bounce = joint.restitution > 0.0 && speed < -joint.bounce_from;
         joint.is_closed = joint.impulses[0] > 0.0 || (left <= joint.resolved && !will_bounce);
-        joint.impulses = if joint.is_closed { place.resting } else { [0.0; 3] };
+        joint.impulses = if joint.is_closed {
+            place.resting
+        } else {
+            [0.0; 3]
+        };
     }
     *rounds += solve_for(joints, velocities, |joint| joint.resting_target);
     for joint in joints.iter() {
@@ -222,8 +226,7 @@ pub(crate) fn substep(
         let orientation = body.state.orientation;
         let mean_momentum = body.inertia.angular_momentum(orientation, mean.angular);
         body.state.position += step * mean.linear;
-        body.state.orientation =
-            spun(settings.integrator, body, orientation, mean_momentum, step);
+        body.state.orientation = spun(settings.integrator, body, orientation, mean_momentum, step);
         body.state.momentum = mass * end.linear;
         body.state.angular_momentum = body.inertia.angular_momentum(orientation, end.angular);
     }
@@ -237,12 +240,7 @@ impl ImpulseScratch {
 }
 
 /// Fills the list of contacts between bodies that are awake, and marks the bodies in contact.
-fn collect(
-    bodies: &[Body],
-    slots: &[Slot],
-    joints: &mut Vec<Joint>,
-    in_contact: &mut Vec<bool>,
-) {
+fn collect(bodies: &[Body], slots: &[Slot], joints: &mut Vec<Joint>, in_contact: &mut Vec<bool>) {
     joints.clear();
     in_contact.clear();
     in_contact.resize(bodies.len(), false);
@@ -466,12 +464,7 @@ fn response(of: &Joint, axis: DVec3, by: &Joint, push: DVec3, velocities: &[Velo
 }
 
 /// Solves one of the two problems for all contacts. Returns the number of rounds.
-fn solve(
-    joints: &mut [Joint],
-    velocities: &mut [Velocity],
-    enough: f64,
-    target: Target,
-) -> u32 {
+fn solve(joints: &mut [Joint], velocities: &mut [Velocity], enough: f64, target: Target) -> u32 {
     for joint in joints.iter() {
         for axis in 0..3 {
             push(joint, axis, joint.impulses[axis], velocities);
@@ -483,7 +476,11 @@ fn solve(
         let count = joints.len();
         for turn in 0..count {
             // There and back, so that what lies under a stack is heard above as soon as below.
-            let index = if rounds % 2 == 0 { turn } else { count - 1 - turn };
+            let index = if rounds % 2 == 0 {
+                turn
+            } else {
+                count - 1 - turn
+            };
             let joint = &mut joints[index];
             if joint.is_closed {
                 change = change.max(relax(joint, velocities, target(joint)));
@@ -505,13 +502,16 @@ fn relax(joint: &mut Joint, velocities: &mut [Velocity], target: f64) -> f64 {
     joint.impulses[0] = wanted.max(0.0);
     let normal = joint.impulses[0] - before;
     push(joint, 0, normal, velocities);
-    let mut change = if joint.masses[0] > 0.0 { (normal / joint.masses[0]).abs() } else { 0.0 };
+    let mut change = if joint.masses[0] > 0.0 {
+        (normal / joint.masses[0]).abs()
+    } else {
+        0.0
+    };
     // Friction: both tangents at once, held within the disc.
     let most = joint.friction * joint.impulses[0];
     let old = [joint.impulses[1], joint.impulses[2]];
-    let mut new = [1, 2].map(|axis| {
-        joint.impulses[axis] - joint.masses[axis] * relative(joint, velocities, axis)
-    });
+    let mut new = [1, 2]
+        .map(|axis| joint.impulses[axis] - joint.masses[axis] * relative(joint, velocities, axis));
     let length = new[0].hypot(new[1]);
     if length > most {
         let scale = if length > 0.0 { most / length } else { 0.0 };

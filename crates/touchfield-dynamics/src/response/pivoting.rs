@@ -73,8 +73,10 @@ impl Complementarity {
         }
         let width = 2 * size + 2;
         let (artificial, right) = (2 * size, 2 * size + 1);
-        let largest = (self.matrix.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
-        let most = (self.offset.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
+        let largest =
+            (self.matrix.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
+        let most =
+            (self.offset.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
         // Columns: w, z, the artificial variable, the right-hand side. Equal ratios lead the method
         // in circles, so each row is off by a number of its own.
         let mut random = Random::new(seed);
@@ -108,7 +110,11 @@ impl Complementarity {
                 return self.is_solved().then_some(());
             }
             // The partner of what left enters.
-            entering = if leaving < size { leaving + size } else { leaving - size };
+            entering = if leaving < size {
+                leaving + size
+            } else {
+                leaving - size
+            };
             leaving_row = self.ratio_test(entering, width, LEAST_PIVOT * largest)?;
         }
         None
@@ -117,11 +123,16 @@ impl Complementarity {
     /// Returns whether the solution holds, to within the rounding of many pivots.
     fn is_solved(&self) -> bool {
         let size = self.size;
-        let most = (self.offset.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
+        let most =
+            (self.offset.iter()).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
         (0..size).all(|row| {
             let line = &self.matrix[row * size..][..size];
             let product: f64 = line.iter().zip(&self.solution).map(|(m, z)| m * z).sum();
-            let terms: f64 = line.iter().zip(&self.solution).map(|(m, z)| (m * z).abs()).sum();
+            let terms: f64 = line
+                .iter()
+                .zip(&self.solution)
+                .map(|(m, z)| (m * z).abs())
+                .sum();
             let slack = product + self.offset[row];
             let rounding = 1e-6 * (most + terms);
             slack > -rounding && (self.solution[row] == 0.0 || slack < rounding)
@@ -182,7 +193,9 @@ mod tests {
         for size in 1..20 {
             let mut problem = Complementarity::default();
             problem.reset(size);
-            let factor: Vec<f64> = (0..size * size).map(|_| random.uniform(-1.0, 1.0)).collect();
+            let factor: Vec<f64> = (0..size * size)
+                .map(|_| random.uniform(-1.0, 1.0))
+                .collect();
             let mut matrix = vec![0.0; size * size];
             for row in 0..size {
                 for column in 0..size {
@@ -201,11 +214,16 @@ mod tests {
             assert!(solution.is_some(), "{size}");
             let solution = solution.unwrap_or_default();
             for row in 0..size {
-                let product: f64 =
-                    (0..size).map(|column| matrix[row * size + column] * solution[column]).sum();
+                let product: f64 = (0..size)
+                    .map(|column| matrix[row * size + column] * solution[column])
+                    .sum();
                 let slack = product + offset[row];
                 assert!(slack > -1e-6, "{size}: {slack}");
-                assert!((slack * solution[row]).abs() < 1e-5, "{size}: {slack} {}", solution[row]);
+                assert!(
+                    (slack * solution[row]).abs() < 1e-5,
+                    "{size}: {slack} {}",
+                    solution[row]
+                );
             }
         }
     }

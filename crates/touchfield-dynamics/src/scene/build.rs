@@ -99,7 +99,8 @@ fn body_settings(body: &SceneBody, made: &Made) -> Result<BodySettings, String> 
     let mass = match &made.mass {
         Some(properties) => {
             let mass = Mass::of(properties, body.density);
-            body.mass.map_or(mass, |kilograms| mass.with_mass(kilograms))
+            body.mass
+                .map_or(mass, |kilograms| mass.with_mass(kilograms))
         }
         // Forces do not move it, so any mass will do.
         None if body.moves != Moves::Freely => Mass::ball(1.0, 1.0),
@@ -150,10 +151,20 @@ impl Built {
         /// Most pairs that are named.
         const SHOWN: usize = 10;
         let mut found = DepthSearch::default().all(&self.world);
-        let size = |body: usize| self.world.bodies()[body].geometry().shape().solid().diagonal();
+        let size = |body: usize| {
+            self.world.bodies()[body]
+                .geometry()
+                .shape()
+                .solid()
+                .diagonal()
+        };
         // Below the width of the search's bracket, bodies that touch look as if they overlapped.
         found.retain(|pair| {
-            let smaller = pair.bodies.map(size).into_iter().fold(f32::INFINITY, f32::min);
+            let smaller = pair
+                .bodies
+                .map(size)
+                .into_iter()
+                .fold(f32::INFINITY, f32::min);
             pair.depth > 2e-3 * f64::from(smaller)
         });
         found.sort_by(|a, b| b.depth.total_cmp(&a.depth));
@@ -165,7 +176,8 @@ impl Built {
             ));
         }
         if let Some(more) = found.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-            self.warnings.push(format!("{more} more pairs overlap at the start"));
+            self.warnings
+                .push(format!("{more} more pairs overlap at the start"));
         }
     }
 }

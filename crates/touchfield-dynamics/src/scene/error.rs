@@ -172,7 +172,10 @@ mod tests {
 
     #[test]
     fn a_hint_names_the_nearest_name_or_all() {
-        assert_eq!(hint("densty", ["mass", "density"]), "did you mean `density`?");
+        assert_eq!(
+            hint("densty", ["mass", "density"]),
+            "did you mean `density`?"
+        );
         assert_eq!(hint("colour", ["mass", "density"]), "known: density, mass");
         assert_eq!(edits("kitten", "sitting"), 3);
     }

@@ -26,8 +26,8 @@ pub(super) fn mass_of(shape: &BodyShape) -> Option<MassProperties> {
             let (tube, caps) = (2.0 * PI * r * r * h, 4.0 / 3.0 * PI * r.powi(3));
             // A half ball has its centre 3/8 r above its flat side; the parallel-axis theorem takes
             // it from there to the middle of the capsule.
-            let across = tube * (0.25 * r * r + h * h / 3.0)
-                + caps * (0.4 * r * r + h * h + 0.75 * h * r);
+            let across =
+                tube * (0.25 * r * r + h * h / 3.0) + caps * (0.4 * r * r + h * h + 0.75 * h * r);
             let along = tube * 0.5 * r * r + caps * 0.4 * r * r;
             let volume = tube + caps;
             (volume, DVec3::new(across, across, along) / volume)
@@ -37,7 +37,10 @@ pub(super) fn mass_of(shape: &BodyShape) -> Option<MassProperties> {
             half_height: h,
         } => {
             let across = 0.25 * r * r + h * h / 3.0;
-            (2.0 * PI * r * r * h, DVec3::new(across, across, 0.5 * r * r))
+            (
+                2.0 * PI * r * r * h,
+                DVec3::new(across, across, 0.5 * r * r),
+            )
         }
         BodyShape::Torus { major, minor } => {
             let (ring, tube) = (major * major, minor * minor);

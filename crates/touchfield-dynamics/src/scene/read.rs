@@ -13,15 +13,13 @@ use touchfield::bounded_file;
 use touchfield::mesh::{Units, generate};
 
 use crate::body::{Drive, Material, Moves};
-use crate::contacts::ContactMethod;
+use crate::contacts::ContactFinder;
 use crate::frame::Frame;
 use crate::integrate::Integrator;
 use crate::mass::Locked;
 use crate::response::{Handle, Normals, Response};
 use crate::scene::error::{Problem, SceneError, hint};
-use crate::scene::settings::{
-    BodyShape, FieldName, MeshShape, Scene, SceneBody, Source,
-};
+use crate::scene::settings::{BodyShape, FieldName, MeshShape, Scene, SceneBody, Source};
 use crate::scene::table::{self, Table, Value};
 use crate::world::WorldSettings;
 
@@ -163,11 +161,11 @@ fn read_world(table: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
     }
     let default = Scene::RECORD_EVERY.max(world.step);
     scene.record_every = table.number("record_every", default, POSITIVE, is_positive)?;
-    let methods = ContactMethod::ALL.map(|one| (one.name(), one));
+    let methods = ContactFinder::ALL.map(|one| (one.name(), one));
     world.contacts = table.choice("contacts", defaults.contacts, &methods)?;
     let is_swept = matches!(
         world.contacts,
-        ContactMethod::SweptLinear | ContactMethod::SweptTree
+        ContactFinder::SweptLinear | ContactFinder::SweptTree
     );
     if is_swept && world.response != Response::ContinuousPenalty {
         let text = format!(
@@ -250,8 +248,7 @@ impl BodyReader<'_> {
         let shape = match table.get("shape") {
             Some(value) => self.shape(&value)?,
             None => {
-                let wanted =
-                    "a body has one, such as `shape = { sphere = 0.1 }`".to_owned();
+                let wanted = "a body has one, such as `shape = { sphere = 0.1 }`".to_owned();
                 return Err(table.error("shape", Problem::Missing { wanted }));
             }
         };
@@ -297,7 +294,9 @@ impl BodyReader<'_> {
             angular_velocity: table.vector("angular_velocity", DVec3::ZERO)?,
             force: table.vector("force", DVec3::ZERO)?,
             torque: table.vector("torque", DVec3::ZERO)?,
-            locked: table.get("locked").map_or(Ok(Locked::default()), |v| read_locked(&v))?,
+            locked: table
+                .get("locked")
+                .map_or(Ok(Locked::default()), |v| read_locked(&v))?,
             name,
             line,
             shape,
@@ -316,7 +315,10 @@ impl BodyReader<'_> {
             let idle = ["velocity", "angular_velocity", "force", "torque", "locked"];
             let idle = idle.into_iter().filter(|key| table.get(key).is_some());
             warnings.extend(idle.map(|key| {
-                format!("line {line}: `{key}` has no effect on `{}`, which forces do not move", body.name)
+                format!(
+                    "line {line}: `{key}` has no effect on `{}`, which forces do not move",
+                    body.name
+                )
             }));
         }
         Ok(body)
@@ -435,7 +437,9 @@ impl BodyReader<'_> {
                     std::path::Component::Normal(_) | std::path::Component::CurDir
                 )
             });
-            let is_inside = found.as_ref().map_or(!climbs, |file| file.starts_with(folder));
+            let is_inside = found
+                .as_ref()
+                .map_or(!climbs, |file| file.starts_with(folder));
             if !is_inside {
                 return Err(outside());
             }
@@ -485,7 +489,9 @@ impl BodyReader<'_> {
                 |number| number == 0.0,
             )?;
         }
-        let field = table.get("field").map(|value| value.choice(&FieldName::ALL));
+        let field = table
+            .get("field")
+            .map(|value| value.choice(&FieldName::ALL));
         let field = field.transpose()?;
         let resolution = table.get("resolution").map(|value| value.whole(8..=16_384));
         let tolerance = table.get("tolerance");

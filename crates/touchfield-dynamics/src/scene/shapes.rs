@@ -23,9 +23,7 @@ use touchfield::field::primitive::Torus;
 use touchfield::mass::MassProperties;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::mesh::{TriangleMesh, Units, generate};
-use touchfield::open::{
-    MadeShape, OpenError, ShapeError, ShapeSettings, ShellChoice, is_baked,
-};
+use touchfield::open::{MadeShape, OpenError, ShapeError, ShapeSettings, ShellChoice, is_baked};
 use touchfield::pointshell::PointShell;
 use touchfield::shape::{Convex, ConvexHull};
 
@@ -191,11 +189,7 @@ fn add_shell(shape: Shape, mesh: Option<&TriangleMesh>) -> Result<Shape, Problem
     Ok(shape.with_shell(Arc::new(shell)))
 }
 
-fn make_mesh(
-    shape: &MeshShape,
-    with_shell: bool,
-    progress: Progress<'_>,
-) -> Result<Made, Problem> {
+fn make_mesh(shape: &MeshShape, with_shell: bool, progress: Progress<'_>) -> Result<Made, Problem> {
     if let Source::File(path) = &shape.source
         && is_baked(path)
     {
@@ -387,15 +381,23 @@ fn hull_of_convex(mesh: &TriangleMesh) -> Option<(ConvexHull, MassProperties)> {
     }
     // A small dent changes the volume little, but its corners lie inside.
     let planes = triangles.iter().filter_map(|&[a, b, c]| {
-        let normal = (corner(b) - corner(a)).cross(corner(c) - corner(a)).try_normalize()?;
+        let normal = (corner(b) - corner(a))
+            .cross(corner(c) - corner(a))
+            .try_normalize()?;
         Some((normal, normal.dot(corner(a))))
     });
     let planes: Vec<(DVec3, f64)> = planes.collect();
     let is_inside = |point: &DVec3| {
-        let above = planes.iter().map(|(normal, level)| normal.dot(*point) - level);
+        let above = planes
+            .iter()
+            .map(|(normal, level)| normal.dot(*point) - level);
         above.fold(f64::NEG_INFINITY, f64::max) < -ROUNDING * size
     };
-    let mut used = mesh.faces.iter().flatten().map(|&index| &mesh.vertices[index as usize]);
+    let mut used = mesh
+        .faces
+        .iter()
+        .flatten()
+        .map(|&index| &mesh.vertices[index as usize]);
     (!used.any(is_inside)).then_some((hull, mass))
 }
 

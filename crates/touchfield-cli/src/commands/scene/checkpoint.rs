@@ -91,7 +91,8 @@ pub(super) fn read(path: &Path, scene: &Scene) -> Result<Resumed, Failure> {
     let mut one = |name| Ok::<f64, Failure>(archive.read(name, &[Some(1)])?[0]);
     let (steps, checksum, step) = (one("steps")?, one("scene")?, one("step")?);
     if checksum as i64 != scene.checksum {
-        let why = "is of another scene, or the scene file was changed; leave --resume out to start anew";
+        let why =
+            "is of another scene, or the scene file was changed; leave --resume out to start anew";
         return Err(Failure::in_file(path, why));
     }
     if step != scene.step {

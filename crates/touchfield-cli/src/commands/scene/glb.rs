@@ -148,9 +148,15 @@ fn parts(built: &Built, rows: &Trajectory) -> (Value, Vec<u8>) {
         .filter(|&body| bodies[body].settings().moves != Moves::Never)
         .collect();
     // Rows that are kept: all, or every so many and the last.
-    let stride = (28 * moving.len() * rows.rows()).div_ceil(MOST_BYTES).max(1);
+    let stride = (28 * moving.len() * rows.rows())
+        .div_ceil(MOST_BYTES)
+        .max(1);
     let mut kept: Vec<usize> = (0..rows.rows()).step_by(stride).collect();
-    if let Some(last) = rows.rows().checked_sub(1).filter(|last| kept.last() != Some(last)) {
+    if let Some(last) = rows
+        .rows()
+        .checked_sub(1)
+        .filter(|last| kept.last() != Some(last))
+    {
         kept.push(last);
     }
     // One mesh for each shape in each colour.

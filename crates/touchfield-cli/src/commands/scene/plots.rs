@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn thinning_keeps_peaks() {
         let peak = 77_777;
-        let points = thinned(100_000, |row| [row as f64, f64::from(u8::from(row == peak))]);
+        let points = thinned(100_000, |row| {
+            [row as f64, f64::from(u8::from(row == peak))]
+        });
         assert!(points.len() <= MOST_POINTS + 2, "{}", points.len());
         assert!(points.contains(&[peak as f64, 1.0]));
         assert_eq!(thinned(3, |row| [row as f64, 0.0]).len(), 3);

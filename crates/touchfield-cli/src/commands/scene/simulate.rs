@@ -265,7 +265,8 @@ impl Run<'_> {
             false => 0.0,
         };
         self.spent[1] += start.elapsed().as_secs_f64();
-        self.trajectory.push(&self.built, by_contacts.max(by_search));
+        self.trajectory
+            .push(&self.built, by_contacts.max(by_search));
     }
 
     /// Returns the step after which the row of this number is due.
@@ -403,7 +404,9 @@ impl Run<'_> {
         glb::write(&folder.join("scene.glb"), &self.built, &self.trajectory)?;
         if !arguments.no_strip {
             cancel::check()?;
-            if let Err(failure) = strip::write(&folder.join("strip.png"), &self.built, &self.trajectory) {
+            if let Err(failure) =
+                strip::write(&folder.join("strip.png"), &self.built, &self.trajectory)
+            {
                 load::note(&format!("strip.png is not drawn: {}", failure.message()));
             }
         }
@@ -427,9 +430,19 @@ impl Run<'_> {
             text: format!(
                 "{}{}\nIn {}: trajectory.npz, report.json, scene.glb, energy.svg, penetration.svg, contacts.svg{}\n",
                 facts.text(),
-                report::list("warnings", &warnings.iter().map(|text| terminal::line(text).into_owned()).collect::<Vec<_>>()),
+                report::list(
+                    "warnings",
+                    &warnings
+                        .iter()
+                        .map(|text| terminal::line(text).into_owned())
+                        .collect::<Vec<_>>()
+                ),
                 terminal::path(folder),
-                if arguments.no_strip { "" } else { ", strip.png" }
+                if arguments.no_strip {
+                    ""
+                } else {
+                    ", strip.png"
+                }
             ),
             json,
         })

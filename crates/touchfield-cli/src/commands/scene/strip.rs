@@ -116,8 +116,8 @@ pub(super) fn write(path: &Path, built: &Built, rows: &Trajectory) -> Result<(),
 fn shown_box(built: &Built, rows: &Trajectory, moments: &[usize]) -> DAabb {
     let bodies = built.world.bodies();
     let of = |row: usize| {
-        let boxes = (0..bodies.len())
-            .filter_map(|body| world_box(built, body, &rows.pose(row, body)));
+        let boxes =
+            (0..bodies.len()).filter_map(|body| world_box(built, body, &rows.pose(row, body)));
         boxes.fold(DAabb::EMPTY, DAabb::union)
     };
     let start = moments.first().map_or(DAabb::EMPTY, |&row| of(row));

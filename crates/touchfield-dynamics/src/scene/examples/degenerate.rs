@@ -13,7 +13,11 @@ pub(super) fn cliff() -> ExampleFiles {
         "seconds = 2.0",
     )
     .floor()
-    .body("cliff", "{ box = [0.5, 0.5, 0.5] }", &format!("fixed = true\n{}", at(0.0, 0.0, 0.5)))
+    .body(
+        "cliff",
+        "{ box = [0.5, 0.5, 0.5] }",
+        &format!("fixed = true\n{}", at(0.0, 0.0, 0.5)),
+    )
     .body("cube", "{ box = [0.5, 0.5, 0.5] }", &at(0.0, 0.0, 1.6))
     .files()
 }
@@ -37,7 +41,10 @@ pub(super) fn internal_edges() -> ExampleFiles {
     text.body(
         "cube",
         "{ box = [0.3, 0.3, 0.3] }",
-        &format!("material = \"ice\"\nvelocity = [3, 0, 0]\n{}", at(0.3, 0.07, 0.3)),
+        &format!(
+            "material = \"ice\"\nvelocity = [3, 0, 0]\n{}",
+            at(0.3, 0.07, 0.3)
+        ),
     )
     .files()
 }
@@ -61,7 +68,11 @@ pub(super) fn spike_slide() -> ExampleFiles {
     )
     .floor()
     .mesh("spike.obj", spike_mesh())
-    .body("spike", SPIKE, &format!("velocity = [10, 0, 0]\n{}", at(0.0, 0.0, DOWN)))
+    .body(
+        "spike",
+        SPIKE,
+        &format!("velocity = [10, 0, 0]\n{}", at(0.0, 0.0, DOWN)),
+    )
     .files()
 }
 
@@ -72,13 +83,20 @@ pub(super) fn wedge_slide() -> ExampleFiles {
     )
     .floor()
     .mesh("wedge.obj", wedge_mesh())
-    .body("wedge", WEDGE, &format!("velocity = [10, 0, 0]\n{}", at(0.0, 0.0, DOWN)))
+    .body(
+        "wedge",
+        WEDGE,
+        &format!("velocity = [10, 0, 0]\n{}", at(0.0, 0.0, DOWN)),
+    )
     .files()
 }
 
 /// Returns a spike or wedge that points up, fixed, its tip at the origin.
 fn upside_down() -> String {
-    format!("fixed = true\n{}", pose(DVec3::ZERO, DQuat::from_rotation_x(std::f64::consts::PI)))
+    format!(
+        "fixed = true\n{}",
+        pose(DVec3::ZERO, DQuat::from_rotation_x(std::f64::consts::PI))
+    )
 }
 
 pub(super) fn spike_on_spike() -> ExampleFiles {
@@ -105,14 +123,11 @@ pub(super) fn spike_on_wedge() -> ExampleFiles {
 }
 
 pub(super) fn wedge_on_wedge() -> ExampleFiles {
-    SceneText::new(
-        "A wedge falls 0.1 mm, edge on edge.",
-        "seconds = 1.0",
-    )
-    .mesh("wedge.obj", wedge_mesh())
-    .body("below", WEDGE, &upside_down())
-    .body("above", WEDGE, &at(0.0, 0.0, DOWN))
-    .files()
+    SceneText::new("A wedge falls 0.1 mm, edge on edge.", "seconds = 1.0")
+        .mesh("wedge.obj", wedge_mesh())
+        .body("below", WEDGE, &upside_down())
+        .body("above", WEDGE, &at(0.0, 0.0, DOWN))
+        .files()
 }
 
 pub(super) fn spike_in_hole() -> ExampleFiles {
@@ -159,8 +174,16 @@ pub(super) fn cube_between_walls() -> ExampleFiles {
         "A cube flies at 100 m/s between two walls, each 1 mm away.",
         "seconds = 0.5\ngravity = [0, 0, 0]",
     )
-    .body("left", "{ box = [0.5, 2.0, 2.0] }", &format!("fixed = true\n{}", at(-1.001, 0.0, 0.0)))
-    .body("right", "{ box = [0.5, 2.0, 2.0] }", &format!("fixed = true\n{}", at(1.001, 0.0, 0.0)))
+    .body(
+        "left",
+        "{ box = [0.5, 2.0, 2.0] }",
+        &format!("fixed = true\n{}", at(-1.001, 0.0, 0.0)),
+    )
+    .body(
+        "right",
+        "{ box = [0.5, 2.0, 2.0] }",
+        &format!("fixed = true\n{}", at(1.001, 0.0, 0.0)),
+    )
     .body(
         "cube",
         "{ box = [0.5, 0.5, 0.5] }",

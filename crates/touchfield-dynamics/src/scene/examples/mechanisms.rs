@@ -18,7 +18,10 @@ pub(super) fn bolt_in_nut() -> ExampleFiles {
     .body(
         "nut",
         "{ model = \"nut_m16\", field = \"sparse\", resolution = 160 }",
-        &format!("fixed = true\nmaterial = \"oiled\"\n{}", pose(DVec3::ZERO, over)),
+        &format!(
+            "fixed = true\nmaterial = \"oiled\"\n{}",
+            pose(DVec3::ZERO, over)
+        ),
     )
     .body(
         "bolt",
@@ -58,7 +61,10 @@ pub(super) fn piston() -> ExampleFiles {
         text = text.body(
             name,
             &format!("{{ box = [{hx}, {hy}, {hz}] }}"),
-            &format!("fixed = true\nmaterial = \"oiled\"\n{}", at(x * away, y * away, 0.145)),
+            &format!(
+                "fixed = true\nmaterial = \"oiled\"\n{}",
+                at(x * away, y * away, 0.145)
+            ),
         );
     }
     // Over the disc's top at the start, with its lower end below the walls.
@@ -136,9 +142,9 @@ fn geneva_lock(wheel: &[DVec2]) -> Vec<DVec2> {
         // The slot that holds the pin points at it.
         let turn = pin.to_angle() - 0.75 * PI;
         let (wheel_turn, back) = (DVec2::from_angle(turn), DVec2::from_angle(-crank));
-        let placed = wheel.iter().map(|corner| {
-            (corner.rotate(wheel_turn) + DVec2::new(between, 0.0)).rotate(back)
-        });
+        let placed = wheel
+            .iter()
+            .map(|corner| (corner.rotate(wheel_turn) + DVec2::new(between, 0.0)).rotate(back));
         wheels.push(placed.collect::<Vec<DVec2>>());
     }
     let is_free = |point: DVec2| !wheels.iter().any(|wheel| is_within(wheel, point));
@@ -181,7 +187,10 @@ pub(super) fn geneva() -> ExampleFiles {
     let start = PI;
     let about = DVec3::new(-CRANK, 0.0, 0.0);
     let driven = |about: DVec3| {
-        format!("driven = {{ angular_velocity = [0, 0, 3.14159265], about = {} }}", vector(about))
+        format!(
+            "driven = {{ angular_velocity = [0, 0, 3.14159265], about = {} }}",
+            vector(about)
+        )
     };
     let turn = DQuat::from_rotation_z(start);
     SceneText::new(
@@ -242,18 +251,15 @@ pub(super) fn chain() -> ExampleFiles {
         }
     }
     let a = 0.5 * (low + high);
-    let mut text = SceneText::new(
-        "A chain hangs between two fixed links.",
-        "seconds = 2.0",
-    )
-    .material("steel", "friction = 0.2");
+    let mut text = SceneText::new("A chain hangs between two fixed links.", "seconds = 2.0")
+        .material("steel", "friction = 0.2");
     for index in 0..LINKS {
         let along = pitch * index as f64 - 0.5 * length;
         let x = a * (along / a).asinh();
         let slope = (x / a).sinh().atan();
         // Every other link is turned by a quarter about the chain.
-        let turn = DQuat::from_rotation_y(-slope)
-            * DQuat::from_rotation_x(FRAC_PI_2 * (index % 2) as f64);
+        let turn =
+            DQuat::from_rotation_y(-slope) * DQuat::from_rotation_x(FRAC_PI_2 * (index % 2) as f64);
         let place = DVec3::new(x, 0.0, a * (x / a).cosh() - a);
         let fixed = match index == 0 || index == LINKS - 1 {
             true => "fixed = true\n",
@@ -289,7 +295,10 @@ pub(super) fn arch() -> ExampleFiles {
         text = text.body(
             &format!("stone-{}", stone + 1),
             "{ file = \"stone.obj\" }",
-            &format!("material = \"stone\"\ndensity = 2600.0\n{}", pose(place, turn)),
+            &format!(
+                "material = \"stone\"\ndensity = 2600.0\n{}",
+                pose(place, turn)
+            ),
         );
     }
     text.files()
@@ -354,7 +363,10 @@ pub(super) fn card_house() -> ExampleFiles {
     let mut number = 0;
     let mut add = |text: SceneText, place: DVec3, turn: DQuat| {
         number += 1;
-        let lines = format!("material = \"card\"\ndensity = 900.0\n{}", pose(place, turn));
+        let lines = format!(
+            "material = \"card\"\ndensity = 900.0\n{}",
+            pose(place, turn)
+        );
         text.body(&format!("card-{number}"), &card, &lines)
     };
     let apart = 0.084;

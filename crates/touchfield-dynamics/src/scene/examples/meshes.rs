@@ -112,16 +112,23 @@ fn ears(outline: &[DVec2]) -> Vec<[u32; 3]> {
     while left.len() > 3 {
         let count = left.len();
         let ear = (0..count).find(|&at| {
-            let [a, b, c] = [left[(at + count - 1) % count], left[at], left[(at + 1) % count]];
+            let [a, b, c] = [
+                left[(at + count - 1) % count],
+                left[at],
+                left[(at + 1) % count],
+            ];
             let corners = [outline[a], outline[b], outline[c]];
             area(corners) > 0.0
-                && !(left.iter()).any(|&p| {
-                    p != a && p != b && p != c && is_inside(outline[p], corners)
-                })
+                && !(left.iter())
+                    .any(|&p| p != a && p != b && p != c && is_inside(outline[p], corners))
         });
         // Every simple polygon has an ear; if rounding hides it, cut anywhere.
         let at = ear.unwrap_or(0);
-        let [a, b, c] = [left[(at + count - 1) % count], left[at], left[(at + 1) % count]];
+        let [a, b, c] = [
+            left[(at + count - 1) % count],
+            left[at],
+            left[(at + 1) % count],
+        ];
         triangles.push([a as u32, b as u32, c as u32]);
         left.remove(at);
     }

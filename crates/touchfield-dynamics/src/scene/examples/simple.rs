@@ -43,9 +43,8 @@ pub(super) fn incline() -> ExampleFiles {
     let slope = 0.5_f64.atan();
     let turn = DQuat::from_rotation_y(slope);
     let up = turn * DVec3::Z;
-    let place = |along: f64, aside: f64, high: f64| {
-        pose(turn * DVec3::new(along, aside, high), turn)
-    };
+    let place =
+        |along: f64, aside: f64, high: f64| pose(turn * DVec3::new(along, aside, high), turn);
     SceneText::new(
         "A slope of tan 0.5: one block sticks at a friction of 0.5, one slides at 0.4,\nand a ball rolls at 5/7 g sin.",
         "seconds = 1.0",
@@ -132,12 +131,9 @@ pub(super) fn knots() -> ExampleFiles {
 }
 
 pub(super) fn bowls() -> ExampleFiles {
-    let mut text = SceneText::new(
-        "China bowls fall into each other.",
-        "seconds = 1.5",
-    )
-    .material("china", "friction = 0.2\nrestitution = 0.1")
-    .floor();
+    let mut text = SceneText::new("China bowls fall into each other.", "seconds = 1.5")
+        .material("china", "friction = 0.2\nrestitution = 0.1")
+        .floor();
     for number in 0..5_u32 {
         let lean = 0.05 * (f64::from(number) - 2.0);
         let place = DVec3::new(
@@ -202,7 +198,9 @@ pub(super) fn pipe() -> ExampleFiles {
     // The middle line near the upper end, from the middle of what lies there.
     let middle = |x: f64| {
         let near = mesh.vertices.iter().filter(|v| (v.x - x).abs() < 0.004);
-        let (sum, count) = near.fold((DVec3::ZERO, 0.0), |(sum, count), v| (sum + *v, count + 1.0));
+        let (sum, count) = near.fold((DVec3::ZERO, 0.0), |(sum, count), v| {
+            (sum + *v, count + 1.0)
+        });
         sum / f64::max(count, 1.0)
     };
     // Tilted so far, the pipe descends everywhere.
@@ -211,18 +209,15 @@ pub(super) fn pipe() -> ExampleFiles {
     let balls: Vec<DVec3> = (0..6)
         .map(|ball| turn * middle(-0.285 + 0.034 * f64::from(ball)) + up)
         .collect();
-    let mut text = SceneText::new(
-        "Balls roll down through a winding pipe.",
-        "seconds = 1.5",
-    )
-    .material("glass", "friction = 0.2\nrestitution = 0.3")
-    .floor()
-    .mesh("pipe.obj", mesh)
-    .body(
-        "pipe",
-        "{ file = \"pipe.obj\", resolution = 220 }",
-        &format!("fixed = true\nmaterial = \"glass\"\n{}", pose(up, turn)),
-    );
+    let mut text = SceneText::new("Balls roll down through a winding pipe.", "seconds = 1.5")
+        .material("glass", "friction = 0.2\nrestitution = 0.3")
+        .floor()
+        .mesh("pipe.obj", mesh)
+        .body(
+            "pipe",
+            "{ file = \"pipe.obj\", resolution = 220 }",
+            &format!("fixed = true\nmaterial = \"glass\"\n{}", pose(up, turn)),
+        );
     for (number, place) in balls.iter().enumerate() {
         text = text.body(
             &format!("ball-{}", number + 1),
@@ -320,4 +315,3 @@ pub(super) fn dominoes() -> ExampleFiles {
     }
     text.files()
 }
-
