@@ -9,7 +9,7 @@ use std::error::Error;
 
 use glam::{Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, Cylinder, Sphere};
-use touchfield::field::{Difference, Field, Shell, Transformed, Union};
+use touchfield::field::{Difference, Field, Transformed, Union, Wall};
 use touchfield::geom::{Aabb, Pose};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         translation: Vec3::ZERO,
     };
     let drill = Transformed::new(Cylinder::new(1.0, 0.1)?, block_from_drill, 1.0)?;
-    let ball = Shell::new(Sphere::new(0.2)?, 0.02)?;
+    let ball = Wall::new(Sphere::new(0.2)?, 0.02)?;
     let block_from_ball = Pose::from_translation(Vec3::new(0.0, 0.0, 0.4));
     let solid = Union {
         first: Difference {

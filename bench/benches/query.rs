@@ -1,4 +1,5 @@
-//! Benchmarks `Query` beside the functions below it: what the memory of pairs and the front door cost.
+//! Benchmarks `Query` beside the functions below it: what the memory of pairs and the front door
+//! cost.
 //!
 //! Both loops of a task visit the same poses with buffers that have grown. The difference is the
 //! cost of the front door.

@@ -29,7 +29,7 @@ use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::mesh::TriangleMesh;
 use touchfield::mesh::read::{Limits, read_file};
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Pair, Scratch, SeparationOutcome,
+    CollideError, CollideSettings, ContactMethod, Contacts, Pair, Scratch, SeparationOutcome,
     SeparationScratch, SeparationSettings, find_contacts, separation, sharpen, touching,
 };
 use touchfield::open::ShellChoice;
@@ -39,7 +39,7 @@ use touchfield_bench::contact_poses::poses_from_csv;
 use touchfield_bench::mesh_pair::ExactPose;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut nodes, mut points, mut method) = (128, 35_000, Method::Auto);
+    let (mut nodes, mut points, mut method) = (128, 35_000, ContactMethod::Auto);
     let (mut detail, mut keep) = (0.03, 8);
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
@@ -111,12 +111,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn method_named(name: &str) -> Result<Method, String> {
-    let segments = Method::ShellSegments(64);
+fn method_named(name: &str) -> Result<ContactMethod, String> {
+    let segments = ContactMethod::ShellSegments(64);
     let all = [
-        Method::Auto,
-        Method::PointSamples,
-        Method::ShellTraversal,
+        ContactMethod::Auto,
+        ContactMethod::PointSamples,
+        ContactMethod::ShellTraversal,
         segments,
     ];
     (all.into_iter().find(|method| method.name() == name))

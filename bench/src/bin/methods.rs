@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use touchfield::bake::{BakeSettings, Baked, Method, Resolution, bake};
+use touchfield::bake::{BakeSettings, Baked, DistanceMethod, Resolution, bake};
 use touchfield::field::Field;
 use touchfield::mesh::TriangleMesh;
 use touchfield_bench::{clock, models};
@@ -48,10 +48,10 @@ fn compare(name: &str, mesh: &TriangleMesh, nodes: u32) -> Result<(), Box<dyn Er
         };
         clock::least(|| bake(mesh, &settings))
     };
-    let exact = run(Method::Exact).0?;
-    for method in Method::ALL {
+    let exact = run(DistanceMethod::Exact).0?;
+    for method in DistanceMethod::ALL {
         let pairs = exact.field.values().len() as u64 * mesh.faces.len() as u64;
-        if method == Method::BruteForce && pairs > BRUTE_FORCE {
+        if method == DistanceMethod::BruteForce && pairs > BRUTE_FORCE {
             continue;
         }
         let (baked, spent) = run(method);

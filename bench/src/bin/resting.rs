@@ -34,7 +34,9 @@ use touchfield::field::primitive::HalfSpace;
 use touchfield::field::{DenseGrid, StoredField};
 use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{CollideSettings, Contacts, Method, Outcome, Pair, Scratch, collide};
+use touchfield::narrow::{
+    CollideSettings, ContactMethod, Contacts, Outcome, Pair, Scratch, collide,
+};
 use touchfield::pointshell::PointShell;
 use touchfield::shape::Shape;
 use touchfield_bench::models;
@@ -154,10 +156,10 @@ fn measure(options: &Options) -> Result<(), Problem> {
             poses: resting(shell, DEPTH * diagonal, options.poses),
         };
         let count = shell.points().len();
-        let every = cost(&scene, Method::PointSamples, 1)?;
-        let tree = cost(&scene, Method::ShellTraversal, 20)?;
+        let every = cost(&scene, ContactMethod::PointSamples, 1)?;
+        let tree = cost(&scene, ContactMethod::ShellTraversal, 20)?;
         let detail = (DETAIL * diagonal) as f32;
-        let few = cost_to(&scene, Method::ShellTraversal, detail, 20)?;
+        let few = cost_to(&scene, ContactMethod::ShellTraversal, detail, 20)?;
         println!(
             "| {count} | {:.1} | {:.2} | {:.0} | {:.0} | {:.2} | {:.0} |",
             every.micros,
@@ -311,14 +313,14 @@ struct Cost {
 
 /// Measures the CPU time of one thread over all poses: the least of three rounds after one warm-up
 /// round.
-fn cost(scene: &Scene<'_>, method: Method, repeats: usize) -> Result<Cost, Problem> {
+fn cost(scene: &Scene<'_>, method: ContactMethod, repeats: usize) -> Result<Cost, Problem> {
     cost_to(scene, method, 0.0, repeats)
 }
 
 /// Measures the cost as [`cost`] does, with contacts merged within `detail` \[m\].
 fn cost_to(
     scene: &Scene<'_>,
-    method: Method,
+    method: ContactMethod,
     detail: f32,
     repeats: usize,
 ) -> Result<Cost, Problem> {
@@ -367,7 +369,7 @@ fn budgets(
     diagonal: f64,
     csv: &mut String,
 ) -> Result<Vec<BudgetRow>, Problem> {
-    let full = cost(scene, Method::ShellTraversal, 1)?;
+    let full = cost(scene, ContactMethod::ShellTraversal, 1)?;
     println!(
         "\n{name}, {BUDGET_POINTS} points, {:.0} contacts: {:.1} µs without a budget.\n",
         full.contacts, full.micros
@@ -377,7 +379,7 @@ fn budgets(
     );
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let mut settings = CollideSettings {
-        method: Method::ShellTraversal,
+        method: ContactMethod::ShellTraversal,
         ..Default::default()
     };
     // Reference: the deepest contact of every pose, without a budget.
@@ -545,9 +547,9 @@ fn growth(
             b: &shape,
             poses: poses.clone(),
         };
-        let cost = cost(&scene, Method::ShellTraversal, 3)?;
+        let cost = cost(&scene, ContactMethod::ShellTraversal, 3)?;
         let detail = (DETAIL * mesh.bounds().diagonal()) as f32;
-        let few = cost_to(&scene, Method::ShellTraversal, detail, 3)?;
+        let few = cost_to(&scene, ContactMethod::ShellTraversal, detail, 3)?;
         let (count, nodes) = (shells[points].points().len(), RESOLUTIONS[nodes]);
         println!(
             "| {count} | {nodes} | {:.1} | {:.0} | {:.1} | {:.0} |",

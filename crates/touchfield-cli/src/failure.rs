@@ -303,10 +303,10 @@ fn geometry_way_out(cell_size: f32, settings: &BakeSettings) -> &'static str {
     }
     match settings.resolution {
         Resolution::Nodes(_) => {
-            "f32 cannot tell its nodes apart; lower --resolution, or move the mesh towards the origin"
+            "f32 cannot distinguish its nodes; lower --resolution, or move the mesh towards the origin"
         }
         Resolution::CellSize(_) => {
-            "f32 cannot tell its nodes apart; use a larger --cell-size or a smaller --padding, or move the mesh towards the origin"
+            "f32 cannot distinguish its nodes; use a larger --cell-size or a smaller --padding, or move the mesh towards the origin"
         }
     }
 }

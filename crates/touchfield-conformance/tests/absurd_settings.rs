@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::DVec3;
 use touchfield::bake::{
-    BakeError, BakeSettings, MemoryError, MeshError, Method, Resolution, SignChoice, Stage,
+    BakeError, BakeSettings, DistanceMethod, MemoryError, MeshError, Resolution, SignChoice, Stage,
     bake_with,
 };
 use touchfield::field::{Field, SignMethod};
@@ -287,7 +287,7 @@ fn no_resolution_is_hinted_at_when_the_mesh_alone_is_too_large() {
 #[test]
 fn a_bake_stops_when_told_to_at_every_stage() {
     let mesh = with_holes(&icosphere(1.0, 3), 0.2, 1);
-    for method in Method::ALL {
+    for method in DistanceMethod::ALL {
         for stage in [
             Stage::Preparing,
             Stage::Distances,
@@ -314,7 +314,7 @@ fn a_bake_stops_when_told_to_at_every_stage() {
                 "{method:?} {stage:?}"
             );
             assert!(
-                reached || method == Method::BruteForce,
+                reached || method == DistanceMethod::BruteForce,
                 "{stage:?} was never reached"
             );
         }

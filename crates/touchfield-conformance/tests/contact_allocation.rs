@@ -20,11 +20,12 @@ use touchfield::narrow::swept_points::{
     ShellPath, SweepScratch, SweepSettings, SweepWanted, SweptField, sweep_shell,
 };
 use touchfield::narrow::{
-    CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, Contacts,
-    FaceDescent, Method, Pair, Particles, Scratch, Subdivision, WrenchSettings, cast, clearance,
+    CastScratch, CastSettings, ClearanceScratch, ClearanceSettings, CollideSettings, ContactMethod,
+    Contacts, FaceDescent, Pair, Particles, Scratch, Subdivision, WrenchSettings, cast, clearance,
     collide,
 };
-use touchfield::shape::Shape;
+use touchfield::shape::{Convex, Shape};
+use touchfield::{Query, ShapeSettings, glam};
 use touchfield_conformance::random::Random;
 
 struct Counting;
@@ -97,14 +98,14 @@ fn no_query_allocates_once_its_buffers_have_grown() {
         })
         .collect();
     let methods = [
-        Method::Auto,
-        Method::PointSamples,
-        Method::ShellTraversal,
-        Method::ShellSegments(16),
-        Method::Separation,
-        Method::OctreeSubdivision(Subdivision::default()),
-        Method::ProjectionParticles(Particles::default()),
-        Method::FaceDescent(FaceDescent::default()),
+        ContactMethod::Auto,
+        ContactMethod::PointSamples,
+        ContactMethod::ShellTraversal,
+        ContactMethod::ShellSegments(16),
+        ContactMethod::Separation,
+        ContactMethod::OctreeSubdivision(Subdivision::default()),
+        ContactMethod::ProjectionParticles(Particles::default()),
+        ContactMethod::FaceDescent(FaceDescent::default()),
     ];
     let budgets = [None, Some(Duration::from_secs(1000))];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
@@ -193,4 +194,74 @@ fn no_query_allocates_once_its_buffers_have_grown() {
             assert!(first > 0 && touching > 0, "{first} {touching}");
         }
     });
+    a_query_allocates_nothing_after_the_first_round();
+}
+
+/// Runs one query; returns whether the bodies meet.
+type Ask = fn(&mut Query, &Shape, &Shape, Pose) -> bool;
+
+/// The front door: every query of a [`Query`], about shapes as `Shape::from_mesh` makes them, with
+/// their triangles, and about convex bodies, whose pairs are remembered.
+fn a_query_allocates_nothing_after_the_first_round() {
+    let settings = ShapeSettings::with_nodes(40);
+    let ring = Shape::from_mesh(&torus(Torus::default()).unwrap(), &settings).unwrap();
+    let block = Shape::convex(Convex::cuboid(glam::Vec3::splat(0.02)).unwrap()).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.unwrap();
+    for (name, a, b) in [
+        ("rings", &ring, &ring),
+        ("ring and block", &ring, &block),
+        ("blocks", &block, &block),
+    ] {
+        let reach = f64::from(a.solid().diagonal().max(b.solid().diagonal()));
+        let mut random = Random::new(84);
+        let poses: Vec<Pose> = (0..40)
+            .map(|_| Pose {
+                rotation: random.quaternion().as_quat().normalize(),
+                translation: (reach * random.uniform(0.0, 0.9) * random.unit_vector()).as_vec3(),
+            })
+            .collect();
+        let queries: [(&str, Ask); 6] = [
+            ("contacts", |query, a, b, pose| {
+                !query.contacts(a, b, pose).unwrap().is_empty()
+            }),
+            ("manifold", |query, a, b, pose| {
+                !query.manifold(a, b, pose).unwrap().kept().is_empty()
+            }),
+            ("touching", |query, a, b, pose| {
+                query.touching(a, b, pose).unwrap()
+            }),
+            ("separation", |query, a, b, pose| {
+                query.separation(a, b, pose).unwrap().separation < 0.0
+            }),
+            ("cast", |query, a, b, pose| {
+                let motion = Motion::straight(pose, -2.0 * pose.translation);
+                query.cast(a, b, motion).unwrap().is_hit()
+            }),
+            ("clearance", |query, a, b, pose| {
+                let motion = Motion::straight(pose, -0.5 * pose.translation);
+                query.clearance(a, b, motion).unwrap().separation < 0.0
+            }),
+        ];
+        for (query_name, ask) in queries {
+            let mut query = Query::default();
+            let mut met = 0;
+            let mut run = || {
+                pool.install(|| {
+                    for &pose in &poses {
+                        met += usize::from(ask(&mut query, a, b, pose));
+                    }
+                });
+            };
+            run();
+            // The pool itself allocates when work is handed over.
+            let handed_over = allocations(|| pool.install(|| ()));
+            let later = allocations(&mut run);
+            assert!(met > 0, "{query_name} of {name} never meets");
+            assert!(
+                later <= handed_over,
+                "{query_name} of {name}: {later} allocations in the second round"
+            );
+        }
+    }
 }

@@ -13,7 +13,7 @@ use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{DAabb, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{
-    CollideSettings, Contacts, Method, Pair, Scratch, SeparationScratch, SeparationSettings,
+    CollideSettings, ContactMethod, Contacts, Pair, Scratch, SeparationScratch, SeparationSettings,
     collide, separation, sharpen, touching,
 };
 use touchfield::shape::Shape;
@@ -110,7 +110,7 @@ fn sharpened_contacts_have_both_witness_points_on_the_surfaces() {
         let mut random = Random::new(23);
         let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
         let settings = CollideSettings {
-            method: Method::ShellTraversal,
+            method: ContactMethod::ShellTraversal,
             ..Default::default()
         };
         let (mut checked, mut led_astray, mut led_astray_before) = (0u32, 0u32, 0u32);
@@ -293,8 +293,8 @@ fn traversal_finds_what_testing_every_point_finds() {
             };
             for reach in [0.0, 0.02] {
                 let (all, walked) = (
-                    by(Method::PointSamples, reach),
-                    by(Method::ShellTraversal, reach),
+                    by(ContactMethod::PointSamples, reach),
+                    by(ContactMethod::ShellTraversal, reach),
                 );
                 assert_eq!(all.len(), walked.len(), "{} {}", a.name, b.name);
                 for (one, other) in all.iter().zip(&walked) {
@@ -394,7 +394,7 @@ fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch
             collide(&pair, &settings, &mut scratch, &mut contacts).unwrap();
             contacts.contacts.clone()
         };
-        let all = by(Method::ShellTraversal, 0.0);
+        let all = by(ContactMethod::ShellTraversal, 0.0);
         // The patch is 0.1 m in radius and holds a hundredth of the points.
         assert!(all.len() > 500, "{}", all.len());
         let ids: Vec<_> = all.iter().map(|contact| contact.id).collect();
@@ -408,17 +408,17 @@ fn a_shell_finer_than_the_detail_is_told_by_a_contact_for_each_ball_of_its_patch
         // Points are 7 mm apart. With both shells, an eighth of the smallest detail holds a few of
         // them, an eighth of the largest about a hundred.
         let cases = [
-            (Method::BothShells, 0.1, 0.9),
-            (Method::BothShells, 0.3, 0.15),
-            (Method::BothShells, 0.6, 0.05),
-            (Method::ShellTraversal, 0.02, 0.5),
-            (Method::ShellTraversal, 0.05, 0.1),
-            (Method::ShellTraversal, 0.1, 0.05),
+            (ContactMethod::BothShells, 0.1, 0.9),
+            (ContactMethod::BothShells, 0.3, 0.15),
+            (ContactMethod::BothShells, 0.6, 0.05),
+            (ContactMethod::ShellTraversal, 0.02, 0.5),
+            (ContactMethod::ShellTraversal, 0.05, 0.1),
+            (ContactMethod::ShellTraversal, 0.1, 0.05),
         ];
         for (method, detail, most) in cases {
             let few = by(method, detail);
             let (border, deeper) = match method {
-                Method::BothShells => (detail / 8.0, 0.0),
+                ContactMethod::BothShells => (detail / 8.0, 0.0),
                 _ => (detail, detail / 8.0),
             };
             let off = few[0].separation - all[0].separation;
@@ -468,9 +468,9 @@ fn with_a_detail_a_touch_of_a_single_point_is_told() {
                 },
             };
             for (method, detail) in [
-                (Method::ShellTraversal, 0.03),
-                (Method::ShellTraversal, 0.3),
-                (Method::BothShells, 0.3),
+                (ContactMethod::ShellTraversal, 0.03),
+                (ContactMethod::ShellTraversal, 0.3),
+                (ContactMethod::BothShells, 0.3),
             ] {
                 let settings = CollideSettings {
                     method,

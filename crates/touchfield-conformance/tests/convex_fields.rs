@@ -16,8 +16,8 @@ use touchfield::geom::{Motion, PairMotion, Pose};
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::convex::{ConvexCache, ConvexPair, Touch};
 use touchfield::narrow::{
-    CastOutcome, CastScratch, CastSettings, CollideSettings, Contacts, Method, Pair, Scratch,
-    SeparationScratch, SeparationSettings, cast, collide, separation, touching,
+    CastOutcome, CastScratch, CastSettings, CollideSettings, ContactMethod, Contacts, Pair,
+    Scratch, SeparationScratch, SeparationSettings, cast, collide, separation, touching,
 };
 use touchfield::shape::{Convex, ConvexHull, Shape};
 use touchfield_conformance::field_suite::check_field;
@@ -285,7 +285,7 @@ fn convex_pairs_are_picked_and_mixed_pairs_are_fields() {
         let exact = touch(&a, &b, a_from_b);
         let settings = CollideSettings::default();
         collide(&pair, &settings, &mut scratch, &mut found).unwrap();
-        assert_eq!(found.method, Method::Convex);
+        assert_eq!(found.method, ContactMethod::Convex);
         assert_eq!(found.contacts.is_empty(), exact.separation > 0.0);
         assert_eq!(
             touching(&pair, 0.0, &mut scratch).unwrap(),

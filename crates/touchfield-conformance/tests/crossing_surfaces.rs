@@ -11,7 +11,9 @@ use touchfield::bake::surface_of_mesh;
 use touchfield::contact::Contact;
 use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, collide, touching};
+use touchfield::narrow::{
+    CollideSettings, ContactMethod, Contacts, Pair, Scratch, collide, touching,
+};
 use touchfield::open::ShellChoice;
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::Place;
@@ -100,7 +102,7 @@ fn most_crossing(a: &Body, b: &Body, place: &Place) -> f64 {
 
 struct Answer {
     contacts: Vec<Contact>,
-    method: Method,
+    method: ContactMethod,
     touches: bool,
 }
 
@@ -153,7 +155,7 @@ fn a_crossing_that_no_shell_point_sees_is_found_by_the_triangles() {
             assert!(found.touches && !found.contacts.is_empty(), "{place:?}");
             missed_before += u32::from(before.contacts.is_empty());
             assert_eq!(before.contacts.is_empty(), !before.touches);
-            if found.method != Method::Separation {
+            if found.method != ContactMethod::Separation {
                 assert_eq!(found.contacts, before.contacts);
                 continue;
             }

@@ -10,7 +10,7 @@
 use glam::DVec3;
 use parry3d_f64::query::PointQuery;
 use parry3d_f64::shape::{TriMesh, TriMeshFlags};
-use touchfield::bake::{BakeSettings, ExactDistance, Method, Resolution, SignChoice};
+use touchfield::bake::{BakeSettings, DistanceMethod, ExactDistance, Resolution, SignChoice};
 use touchfield::mesh::{SelfIntersectionCheck, ValidateSettings, validate_with};
 use touchfield_conformance::bake_suite::{bake_quietly, check_exact, check_queries, node_of_index};
 use touchfield_conformance::mesh_truth::MeshTruth;
@@ -133,7 +133,7 @@ fn the_librarys_brute_force_agrees_with_ours() {
         ("crown", meshes::crown(60)),
     ] {
         let settings = BakeSettings {
-            method: Method::BruteForce,
+            method: DistanceMethod::BruteForce,
             ..nodes(16)
         };
         if let Err(broken) = check_exact(&named.1, &settings, PAIRS, 7) {

@@ -14,7 +14,8 @@ use touchfield::field::primitive::Sphere;
 use touchfield::geom::Pose;
 use touchfield::mesh::{TriangleMesh, generate};
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, FaceDescent, Features, Method, Pair, Scratch, collide,
+    CollideError, CollideSettings, ContactMethod, Contacts, FaceDescent, Features, Pair, Scratch,
+    collide,
 };
 use touchfield::shape::{Shape, Surface};
 use touchfield_conformance::contact_truth::{Place, SOLIDS, Solid, ball_contact};
@@ -54,7 +55,7 @@ fn box_shape() -> Shape {
 
 fn settings(features: Features, max_separation: f32) -> CollideSettings {
     CollideSettings {
-        method: Method::FaceDescent(FaceDescent {
+        method: ContactMethod::FaceDescent(FaceDescent {
             features,
             ..Default::default()
         }),

@@ -13,7 +13,7 @@ use glam::{DVec3, Vec3};
 use touchfield::bake::{BakeSettings, IsosurfaceError, IsosurfaceSettings, Resolution, isosurface};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere, Torus};
 use touchfield::field::{
-    Closure, Declared, Difference, Field, Meaning, Sample, Shell, Transformed, Union,
+    Closure, Declared, Difference, Field, Meaning, Sample, Transformed, Union, Wall,
 };
 use touchfield::geom::{Aabb, Interval, Pose};
 use touchfield::mesh::{SelfIntersectionList, TriangleMesh, validate};
@@ -160,7 +160,7 @@ fn joined_solids_formulas_and_grids_have_clean_surfaces() {
                 second: ball,
             }),
         ),
-        ("shell", Box::new(Shell::new(ball, 0.1).unwrap())),
+        ("shell", Box::new(Wall::new(ball, 0.1).unwrap())),
         ("gyroid", Box::new(Closure::new(gyroid, declared).unwrap())),
         ("mug", Box::new(mug)),
     ];
@@ -237,7 +237,7 @@ fn what_leaves_the_box_is_closed_off_there() {
 #[test]
 fn thin_walls_are_closed_as_far_as_they_are_seen() {
     for (seed, thickness) in [(1, 0.2), (2, 0.08), (3, 0.05), (4, 0.03)] {
-        let wall = Shell::new(Sphere::new(0.5).unwrap(), thickness).unwrap();
+        let wall = Wall::new(Sphere::new(0.5).unwrap(), thickness).unwrap();
         let wall = Transformed::new(wall, turned(seed), 1.0).unwrap();
         clean("wall", &wall, 0.0, &cells(20));
     }

@@ -12,7 +12,7 @@ use touchfield::contact::{Contact, ContactId};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::{Pose, Tolerance};
 use touchfield::manifold::*;
-use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, collide};
+use touchfield::narrow::{CollideSettings, ContactMethod, Contacts, Pair, Scratch, collide};
 use touchfield::shape::Shape;
 use touchfield_conformance::patches::{Kind, patch};
 use touchfield_conformance::random::Random;
@@ -285,7 +285,7 @@ fn a_sliding_box_keeps_four_corners_with_their_names() {
     let half = Vec3::new(0.2, 0.15, 0.1);
     let mut random = Random::new(47);
     let collide_settings = CollideSettings {
-        method: Method::PointSamples,
+        method: ContactMethod::PointSamples,
         max_separation: 1e-3,
         ..Default::default()
     };
@@ -406,7 +406,7 @@ fn the_shell_of_a_rolling_ball_hands_its_names_on() {
     let (mut narrow_scratch, mut found) = (Scratch::default(), Contacts::default());
     let (mut all, mut known) = (0, 0);
     let collide_settings = CollideSettings {
-        method: Method::PointSamples,
+        method: ContactMethod::PointSamples,
         ..Default::default()
     };
     for step in 0..500 {

@@ -12,7 +12,7 @@ use glam::{DMat3, DVec3, Vec3};
 use touchfield::bake::{BakeSettings, ExactDistance, Resolution, SignChoice};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere, Torus};
 use touchfield::field::{
-    Closure, Declared, Difference, Field, Intersection, Meaning, Sample, Shell, Transformed, Union,
+    Closure, Declared, Difference, Field, Intersection, Meaning, Sample, Transformed, Union, Wall,
 };
 use touchfield::geom::{Aabb, Interval, Pose};
 use touchfield::mass::{MassError, MassProperties};
@@ -270,7 +270,7 @@ fn hollow_bodies_lack_what_is_missing() {
         )
     };
     let exact = without(ball(outer), ball(inner));
-    let thick = Shell::new(Sphere::new(0.4).unwrap(), 0.2).unwrap();
+    let thick = Wall::new(Sphere::new(0.4).unwrap(), 0.2).unwrap();
     let off = errors(&MassProperties::of_field(&thick, 64).unwrap(), &exact);
     assert!(off.iter().all(|&error| error < 1e-3), "shell: {off:?}");
     let cut = Difference {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::DVec3;
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, ExactDistance, MemoryError, Method, Resolution, SignChoice,
-    Stage, bake_with,
+    BakeError, BakeSettings, Baked, DistanceMethod, ExactDistance, MemoryError, Resolution,
+    SignChoice, Stage, bake_with,
 };
 use touchfield::field::Field;
 use touchfield::mesh::TriangleMesh;
@@ -24,24 +24,24 @@ use touchfield_conformance::meshes::{self, Named};
 use touchfield_conformance::random::Random;
 
 /// All methods under test.
-const METHODS: [Method; 6] = [
-    Method::Exact,
-    Method::BoundTree,
-    Method::ScanConversion,
-    Method::Chamfer,
-    Method::VectorDistance,
-    Method::FastMarching,
+const METHODS: [DistanceMethod; 6] = [
+    DistanceMethod::Exact,
+    DistanceMethod::BoundTree,
+    DistanceMethod::ScanConversion,
+    DistanceMethod::Chamfer,
+    DistanceMethod::VectorDistance,
+    DistanceMethod::FastMarching,
 ];
-const APPROXIMATE: [Method; 4] = [
-    Method::ScanConversion,
-    Method::Chamfer,
-    Method::VectorDistance,
-    Method::FastMarching,
+const APPROXIMATE: [DistanceMethod; 4] = [
+    DistanceMethod::ScanConversion,
+    DistanceMethod::Chamfer,
+    DistanceMethod::VectorDistance,
+    DistanceMethod::FastMarching,
 ];
 /// Cells from the surface within which every method is exact.
 const BAND: f64 = 3.0;
 
-fn settings(method: Method, nodes: u32) -> BakeSettings {
+fn settings(method: DistanceMethod, nodes: u32) -> BakeSettings {
     BakeSettings {
         method,
         resolution: Resolution::Nodes(nodes),
@@ -112,7 +112,7 @@ fn broken() -> Vec<Named> {
 }
 
 /// Reference method: decides in `f64` everywhere, and is therefore no faster.
-const TRUTH: Method = Method::BoundTree;
+const TRUTH: DistanceMethod = DistanceMethod::BoundTree;
 
 /// Cells from the surface up to which the exact method decides in `f64`.
 const EXACT_CELLS: f64 = 2.0;
@@ -169,7 +169,7 @@ fn the_exact_method_gives_the_bits_of_the_bound_tree_near_the_surface_and_nearly
     let mut beyond = 0;
     for Named { name, mesh } in closed().into_iter().chain(broken()) {
         for nodes in [6, 29] {
-            let found = bake_quietly(&mesh, &settings(Method::Exact, nodes)).unwrap();
+            let found = bake_quietly(&mesh, &settings(DistanceMethod::Exact, nodes)).unwrap();
             let truth = bake_quietly(&mesh, &settings(TRUTH, nodes)).unwrap();
             compare(
                 &format!("{name}, {nodes} nodes"),
@@ -207,7 +207,7 @@ fn the_exact_method_gives_the_bits_of_the_bound_tree_near_the_surface_and_nearly
 #[test]
 fn brute_force_agrees_with_the_bound_tree() {
     for Named { name, mesh } in closed() {
-        let settings = settings(Method::BoundTree, 30);
+        let settings = settings(DistanceMethod::BoundTree, 30);
         if let Err(broken) = check_exact(&mesh, &settings, 1_000_000, 1) {
             panic!("{name}: {broken}");
         }
@@ -244,10 +244,10 @@ fn the_error_bound_holds_everywhere() {
     for Named { name, mesh } in closed().into_iter().chain(broken()) {
         let exact = ExactDistance::new(&mesh, SignChoice::Auto).unwrap();
         for (method, nodes, padding) in METHODS.map(|method| (method, 33, 2)).into_iter().chain([
-            (Method::Chamfer, 40, 8),
-            (Method::VectorDistance, 40, 12),
-            (Method::FastMarching, 40, 8),
-            (Method::ScanConversion, 17, 0),
+            (DistanceMethod::Chamfer, 40, 8),
+            (DistanceMethod::VectorDistance, 40, 12),
+            (DistanceMethod::FastMarching, 40, 8),
+            (DistanceMethod::ScanConversion, 17, 0),
         ]) {
             let settings = BakeSettings {
                 padding,
@@ -341,7 +341,7 @@ fn the_smallest_grids_and_the_thinnest_meshes_are_baked() {
                 let found = bake_quietly(&mesh, &with(method)).unwrap();
                 let exact = bake_quietly(&mesh, &with(TRUTH)).unwrap();
                 let name = format!("{name}, {}, {nodes} nodes", method.name());
-                let band = if method == Method::Exact {
+                let band = if method == DistanceMethod::Exact {
                     EXACT_CELLS
                 } else {
                     BAND
@@ -361,7 +361,10 @@ fn chamfer_is_off_where_the_others_are_nearly_right() {
         let found = bake_quietly(&mesh, &settings(method, 64)).unwrap();
         compare(method.name(), &found, &exact, BAND).unwrap()
     };
-    let (chamfer, vector) = (worst(Method::Chamfer), worst(Method::VectorDistance));
+    let (chamfer, vector) = (
+        worst(DistanceMethod::Chamfer),
+        worst(DistanceMethod::VectorDistance),
+    );
     assert!(chamfer > 0.1, "{chamfer} cells");
     assert!(vector < 0.5 * chamfer, "{vector} and {chamfer} cells");
 }
@@ -451,8 +454,8 @@ fn memory_beside_the_values_counts() {
 
 #[test]
 fn names_are_one_to_one() {
-    let mut names = Method::ALL.map(Method::name).to_vec();
+    let mut names = DistanceMethod::ALL.map(DistanceMethod::name).to_vec();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), Method::ALL.len());
+    assert_eq!(names.len(), DistanceMethod::ALL.len());
 }

@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, ExactDistance, LayoutError, Method, OffsetWidth, Resolution,
-    SignChoice, SignError, SparseBakeError, SparseGoal, SparseSettings, Stage, bake_sparse,
-    bake_taylor, bake_with,
+    BakeError, BakeSettings, Baked, DistanceMethod, ExactDistance, LayoutError, OffsetWidth,
+    Resolution, SignChoice, SignError, SparseBakeError, SparseGoal, SparseSettings, Stage,
+    bake_sparse, bake_taylor, bake_with,
 };
 use touchfield::field::{Field, GridLayout, SignMethod};
 use touchfield::geom::DAabb;
@@ -481,13 +481,13 @@ fn bakes_do_not_depend_on_threads() {
 fn every_way_to_find_distances_will_do_but_brute_force() {
     let mesh = with_holes(&icosphere(1.0, 3), 0.05, 6);
     let exact = bake_quietly(&mesh, &settings(28, OffsetWidth::Cells(1.5))).unwrap();
-    for method in Method::ALL {
+    for method in DistanceMethod::ALL {
         let settings = BakeSettings {
             method,
             ..settings(28, OffsetWidth::Cells(1.5))
         };
         let baked = bake_quietly(&mesh, &settings);
-        if method == Method::BruteForce {
+        if method == DistanceMethod::BruteForce {
             assert_eq!(
                 baked,
                 Err(BakeError::Sign(SignError::BruteForceSign("offset")))

@@ -9,7 +9,8 @@ use glam::{DVec3, Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Pair, Particles, Scratch, Starts, collide,
+    CollideError, CollideSettings, ContactMethod, Contacts, Pair, Particles, Scratch, Starts,
+    collide,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::{Place, SOLIDS, Solid, ball_contact};
@@ -19,7 +20,7 @@ const STARTS: [Starts; 3] = [Starts::Uniform, Starts::QuasiRandom, Starts::Seede
 
 fn settings(particles: Particles) -> CollideSettings {
     CollideSettings {
-        method: Method::ProjectionParticles(particles),
+        method: ContactMethod::ProjectionParticles(particles),
         ..Default::default()
     }
 }

@@ -12,7 +12,9 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 use touchfield::contact::{Contact, ContactId};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::Pose;
-use touchfield::narrow::{CollideError, CollideSettings, Contacts, Method, Pair, Scratch, collide};
+use touchfield::narrow::{
+    CollideError, CollideSettings, ContactMethod, Contacts, Pair, Scratch, collide,
+};
 use touchfield::pipeline::*;
 use touchfield::shape::Shape;
 use touchfield::shape::convex::{Convex, ConvexHull};
@@ -36,7 +38,7 @@ fn block(half_extents: Vec3) -> Shape {
 fn settings(max_separation: f32) -> PipelineSettings {
     PipelineSettings {
         collide: CollideSettings {
-            method: Method::PointSamples,
+            method: ContactMethod::PointSamples,
             max_separation,
             ..Default::default()
         },
@@ -123,7 +125,7 @@ fn nothing_is_lost_and_nothing_added() {
     for max_separation in [0.0, 0.05, 0.7] {
         let mut settings = settings(max_separation);
         for round in 0..4 {
-            settings.collide.method = [Method::PointSamples, Method::Auto][round % 2];
+            settings.collide.method = [ContactMethod::PointSamples, ContactMethod::Auto][round % 2];
             let mut bodies = heap(60, 3.0, &mut random);
             let mut pipeline = world(&bodies, settings);
             for step in 0..5 {
@@ -305,7 +307,7 @@ fn convex_pairs_that_remember_are_as_good_as_new_ones_on_any_number_of_threads()
                     else {
                         panic!("{:?}", found.answer);
                     };
-                    assert_eq!(*method, Method::Convex);
+                    assert_eq!(*method, ContactMethod::Convex);
                     let [a, b] = [found.a, found.b].map(|id| &bodies[id.0 as usize].shape);
                     let pair = Pair {
                         a,

@@ -14,7 +14,7 @@ use glam::{DVec3, Quat, Vec3};
 use touchfield::broad::{AabbTree, BroadPhase, SweepAndPrune};
 use touchfield::field::primitive::{HalfSpace, Sphere};
 use touchfield::geom::{Aabb, Pose};
-use touchfield::narrow::{CollideSettings, Method};
+use touchfield::narrow::{CollideSettings, ContactMethod};
 use touchfield::pipeline::{Body, BodyId, Pipeline, PipelineSettings};
 use touchfield::shape::Shape;
 use touchfield::shape::convex::{Convex, ConvexHull};
@@ -63,7 +63,7 @@ struct Swing {
 const PERIOD: u32 = 16;
 
 impl Swing {
-    fn new(ball: &Shape, method: Method) -> Swing {
+    fn new(ball: &Shape, method: ContactMethod) -> Swing {
         let settings = PipelineSettings {
             collide: CollideSettings {
                 method,
@@ -125,10 +125,10 @@ fn nothing_is_allocated_once_the_buffers_have_grown() {
     let hull = Convex::hull(Arc::new(ConvexHull::new(&corners).unwrap()));
     let hull = Shape::convex(hull).unwrap();
     let swings = [
-        (1, &shelled, Method::PointSamples, 1000),
-        (2, &shelled, Method::PointSamples, 1000),
-        (1, &hull, Method::Auto, 50),
-        (2, &hull, Method::Auto, 50),
+        (1, &shelled, ContactMethod::PointSamples, 1000),
+        (2, &shelled, ContactMethod::PointSamples, 1000),
+        (1, &hull, ContactMethod::Auto, 50),
+        (2, &hull, ContactMethod::Auto, 50),
     ];
     for (threads, ball, method, least) in swings {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

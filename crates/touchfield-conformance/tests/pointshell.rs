@@ -14,7 +14,7 @@ use touchfield::bake::pointshell::{
 };
 use touchfield::bake::{BakeSettings, Resolution};
 use touchfield::field::primitive::{Capsule, Cuboid, HalfSpace, Sphere, Torus};
-use touchfield::field::{Difference, Field, Sample, Shell, Transformed, Union};
+use touchfield::field::{Difference, Field, Sample, Transformed, Union, Wall};
 use touchfield::geom::{Aabb, Interval, Pose, Triangle};
 use touchfield::mesh::TriangleMesh;
 use touchfield::pointshell::PointShell;
@@ -337,7 +337,7 @@ fn closed_forms(random: &mut Random) -> Vec<(&'static str, Box<dyn Field>)> {
         first: ball(0.5),
         second: posed(ball(0.4), random),
     };
-    let hollow = Shell::new(ball(0.5), 0.02).unwrap();
+    let hollow = Wall::new(ball(0.5), 0.02).unwrap();
     vec![
         ("ball", Box::new(posed(ball(0.5), random))),
         (

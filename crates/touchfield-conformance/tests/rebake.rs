@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
 use touchfield::bake::{
-    BakeError, BakeSettings, Baked, Before, Bits, ConvertSettings, Keep, LayoutError, MeshError,
-    Method, OffsetWidth, Rebaked, Resolution, SignChoice, SparseBakeError, SparseBefore,
-    SparseGoal, SparseSettings, Target, UpdateError, bake_on, bake_sparse, bake_sparse_on,
-    changed_box, convert, converted_provenance, rebake, rebake_sparse,
+    BakeError, BakeSettings, Baked, Before, Bits, ConvertSettings, DistanceMethod, Keep,
+    LayoutError, MeshError, OffsetWidth, Rebaked, Resolution, SignChoice, SparseBakeError,
+    SparseBefore, SparseGoal, SparseSettings, Target, UpdateError, bake_on, bake_sparse,
+    bake_sparse_on, changed_box, convert, converted_provenance, rebake, rebake_sparse,
 };
 use touchfield::field::{Field, GridLayout, SignMethod, SparseBlocks, StoredField, file};
 use touchfield::geom::DAabb;
@@ -253,7 +253,7 @@ fn every_sign_that_can_be_chosen() {
     ] {
         let settings = BakeSettings {
             sign: SignChoice::Always(method),
-            method: Method::BoundTree,
+            method: DistanceMethod::BoundTree,
             ..settings(32)
         };
         check(method.name(), &mesh, &new, &settings);
@@ -311,7 +311,11 @@ fn what_cannot_be_kept_is_refused() {
         ),
         "{refused:?}"
     );
-    for method in [Method::Chamfer, Method::BruteForce, Method::FastMarching] {
+    for method in [
+        DistanceMethod::Chamfer,
+        DistanceMethod::BruteForce,
+        DistanceMethod::FastMarching,
+    ] {
         let settings = BakeSettings { method, ..settings };
         let refused = update(&before, None, &new, changed, &settings);
         assert_eq!(refused.err(), Some(UpdateError::NeedsExact(method.name())));
@@ -348,7 +352,7 @@ fn what_is_not_exact_is_not_kept() {
     let new = dented(&mesh, 0.2, 0.1, 1);
     let open = cut(&mesh, 0.2, 1);
     let chamfer = BakeSettings {
-        method: Method::Chamfer,
+        method: DistanceMethod::Chamfer,
         ..settings
     };
     let offset = BakeSettings {

@@ -11,8 +11,8 @@ use glam::{DVec3, Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, HalfSpace, Sphere};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    CollideError, CollideSettings, Contacts, Descent, Method, Outcome, Pair, Scratch, Subdivision,
-    collide,
+    CollideError, CollideSettings, ContactMethod, Contacts, Descent, Outcome, Pair, Scratch,
+    Subdivision, collide,
 };
 use touchfield::shape::Shape;
 use touchfield_conformance::contact_truth::{Place, SOLIDS, Solid, ball_contact, separation};
@@ -24,7 +24,7 @@ const DESCENTS: [Descent; 3] = [Descent::Slow, Subdivision::HYBRID, Descent::Fas
 
 fn settings(descent: Descent, depth: u32) -> CollideSettings {
     CollideSettings {
-        method: Method::OctreeSubdivision(Subdivision {
+        method: ContactMethod::OctreeSubdivision(Subdivision {
             descent,
             depth,
             ..Default::default()
@@ -319,7 +319,7 @@ fn limits_are_kept_and_said() {
     let ball = Shape::new(Sphere::new(0.5).unwrap());
     let same = Pose::from_translation(Vec3::new(0.01, 0.0, 0.0));
     let limited = CollideSettings {
-        method: Method::OctreeSubdivision(Subdivision {
+        method: ContactMethod::OctreeSubdivision(Subdivision {
             descent: Descent::Slow,
             depth: 20,
             max_boxes: 5000,
@@ -346,7 +346,7 @@ fn what_makes_no_sense_is_refused() {
     let plane = Shape::new(HalfSpace::new(Vec3::Z, 0.0).unwrap());
     let attempt = |a: &Shape, b: &Shape, subdivision: Subdivision| {
         let settings = CollideSettings {
-            method: Method::OctreeSubdivision(subdivision),
+            method: ContactMethod::OctreeSubdivision(subdivision),
             ..Default::default()
         };
         let pair = Pair {

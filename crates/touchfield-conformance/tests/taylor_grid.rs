@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 
 use glam::{DVec3, UVec3, Vec3};
-use touchfield::bake::{BakeSettings, Method, Resolution, bake_taylor, bake_with};
+use touchfield::bake::{BakeSettings, DistanceMethod, Resolution, bake_taylor, bake_with};
 use touchfield::field::{DenseGrid, Field, GridError, GridLayout, Sample, TaylorError, TaylorGrid};
 use touchfield::geom::Aabb;
 use touchfield::mesh::TriangleMesh;
@@ -176,7 +176,7 @@ fn baked_far_from_the_origin_passes_the_suite() {
 fn both_methods_give_the_same_grid() {
     let mesh = random_star(3);
     let brute = BakeSettings {
-        method: Method::BruteForce,
+        method: DistanceMethod::BruteForce,
         ..settings(14)
     };
     let brute = bake_taylor(&mesh, &brute, &|_| ControlFlow::Continue(())).unwrap();

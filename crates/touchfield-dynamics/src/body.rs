@@ -104,16 +104,36 @@ impl Material {
         let not_negative = "finite and not negative";
         let at_least_zero = |value: f64| value >= 0.0 && value.is_finite();
         let faults = [
-            ("friction", self.friction, at_least_zero(self.friction), not_negative),
+            (
+                "friction",
+                self.friction,
+                at_least_zero(self.friction),
+                not_negative,
+            ),
             (
                 "restitution",
                 self.restitution,
                 (0.0..=1.0).contains(&self.restitution),
                 "from 0 to 1",
             ),
-            ("stiffness", self.stiffness, at_least_zero(self.stiffness), not_negative),
-            ("damping", self.damping, at_least_zero(self.damping), not_negative),
-            ("slip", self.slip, self.slip > 0.0 && self.slip.is_finite(), "finite and more than 0"),
+            (
+                "stiffness",
+                self.stiffness,
+                at_least_zero(self.stiffness),
+                not_negative,
+            ),
+            (
+                "damping",
+                self.damping,
+                at_least_zero(self.damping),
+                not_negative,
+            ),
+            (
+                "slip",
+                self.slip,
+                self.slip > 0.0 && self.slip.is_finite(),
+                "finite and more than 0",
+            ),
         ];
         let fault = faults.into_iter().find(|fault| !fault.2);
         fault.map(|(name, value, _, wanted)| (name, value, wanted))

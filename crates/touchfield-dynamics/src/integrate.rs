@@ -128,7 +128,8 @@ pub(crate) fn integrate(
     let mut rate_at = |stage: &[State], place: usize, rates: &mut [[Rate; 4]]| {
         buffer.fill(Push::default());
         pushes(stage, buffer);
-        for (((body, state), push), rates) in bodies.iter().zip(stage).zip(buffer.iter()).zip(rates) {
+        for (((body, state), push), rates) in bodies.iter().zip(stage).zip(buffer.iter()).zip(rates)
+        {
             rates[place] = Rate {
                 velocity: body.velocity_of(state),
                 spin: body.spin_of(state),
@@ -147,7 +148,8 @@ pub(crate) fn integrate(
         }
         Integrator::SymplecticEuler => {
             for place in places() {
-                let (body, state, push) = (&bodies[place], &mut states[place], rates[place][0].push);
+                let (body, state, push) =
+                    (&bodies[place], &mut states[place], rates[place][0].push);
                 state.momentum += step * push.force;
                 state.angular_momentum += step * push.torque;
                 state.position += step * body.velocity_of(state);

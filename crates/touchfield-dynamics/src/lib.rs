@@ -33,10 +33,10 @@ mod world;
 
 pub use body::{Body, BodySettings, Drive, Geometry, Material, Moves, State};
 pub use checkpoint::{Checkpoint, CheckpointError, Kept};
-pub use contacts::ContactMethod;
+pub use contacts::ContactFinder;
 pub use depth::{DepthSearch, PairDepth};
 pub use frame::Frame;
 pub use integrate::{Integrator, Push};
 pub use mass::{Locked, Mass};
-pub use response::{Handle, Normals, PenaltySettings, Response};
+pub use response::{Handle, Normals, PenaltySettings, Response, Solver};
 pub use world::{Energy, StepError, World, WorldError, WorldSettings};

@@ -156,7 +156,10 @@ mod tests {
         };
         let inverse = locked.inverse_inertia(inertia);
         let spin = inverse * DVec3::new(5.0, -2.0, 8.0);
-        assert!((spin - DVec3::new(0.0, 0.0, 2.0)).length() < 1e-14, "{spin}");
+        assert!(
+            (spin - DVec3::new(0.0, 0.0, 2.0)).length() < 1e-14,
+            "{spin}"
+        );
         let free = Locked::default().inverse_inertia(inertia) * inertia;
         assert!(free.abs_diff_eq(DMat3::IDENTITY, 1e-13));
     }

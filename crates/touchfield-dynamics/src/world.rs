@@ -9,12 +9,12 @@ use glam::DVec3;
 use touchfield::broad::BroadError;
 
 use crate::body::{Body, BodySettings, Moves, State};
-use crate::contacts::{Candidates, ContactMethod, Lane, Search, Slot, Slots};
+use crate::contacts::{Candidates, ContactFinder, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
 use crate::response::continuous::{self, Swept};
-use crate::response::penalty::{self, PairPush};
-use crate::response::{PenaltySettings, Response};
 use crate::response::impulse::{self, ImpulseScratch, Substep};
+use crate::response::penalty::{self, PairPush};
+use crate::response::{PenaltySettings, Response, Solver};
 
 /// Settings of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +28,11 @@ pub struct WorldSettings {
     /// What contacts do.
     pub response: Response,
     /// How contacts are found.
-    pub contacts: ContactMethod,
+    pub contacts: ContactFinder,
     /// Substeps of a step with impulses. More make stacks stiffer and cost as much more.
     pub substeps: u32,
+    /// How impulses are solved for.
+    pub solver: Solver,
     /// Settings of the penalty responses.
     pub penalty: PenaltySettings,
     /// Whether bodies that lie still are left out until something wakes them.
@@ -44,8 +46,9 @@ impl Default for WorldSettings {
             step: 1e-3,
             integrator: None,
             response: Response::Impulse,
-            contacts: ContactMethod::Auto,
+            contacts: ContactFinder::Auto,
             substeps: 4,
+            solver: Solver::Sequential,
             penalty: PenaltySettings::default(),
             sleeping: true,
         }
@@ -320,10 +323,20 @@ impl World {
         energy
     }
 
+    /// Returns the mean push of contacts on a body over the last step of the continuous penalty,
+    /// which acts in the next one: F* and τ* of \[XuCcd2014\]. Zero with other responses.
+    pub fn late_push(&self, body: usize) -> Push {
+        self.late.get(body).copied().unwrap_or_default()
+    }
+
     /// Returns the energy stored in overlaps by discrete penalties when they were last evaluated
     /// \[J\].
     pub fn stored_energy(&self) -> f64 {
-        self.slots.all().iter().map(|slot| slot.penalty.energy).sum()
+        self.slots
+            .all()
+            .iter()
+            .map(|slot| slot.penalty.energy)
+            .sum()
     }
 
     /// Returns the number of contacts that the last search found closed or about to close.
@@ -347,7 +360,15 @@ impl World {
         for slot in self.slots.all() {
             for p in &slot.places {
                 let f = slot.bodies.map(|b| self.bodies[b as usize].pose());
-                eprintln!("{:?} n {} gap {:e} at {} moving {:?} resting {:?}", slot.bodies, p.normal, p.gap(&f), f[0].point(p.on_a), p.moving, p.resting);
+                eprintln!(
+                    "{:?} n {} gap {:e} at {} moving {:?} resting {:?}",
+                    slot.bodies,
+                    p.normal,
+                    p.gap(&f),
+                    f[0].point(p.on_a),
+                    p.moving,
+                    p.resting
+                );
             }
         }
     }
@@ -534,7 +555,7 @@ impl World {
             body.place_driven(time + step);
             *state = body.state;
         }
-        let by_spheres = settings.contacts != ContactMethod::SweptLinear;
+        let by_spheres = settings.contacts != ContactFinder::SweptLinear;
         let all = &*bodies;
         in_lanes(slots.all_mut(), lanes, |slot, lane| {
             let pair = slot.bodies.map(|body| {
@@ -572,13 +593,9 @@ impl World {
             step,
             gravity: self.settings.gravity,
             integrator: self.settings.integrator(),
+            solver: self.settings.solver,
         };
-        impulse::substep(
-            &mut self.bodies,
-            self.slots.all_mut(),
-            &settings,
-            impulse,
-        );
+        impulse::substep(&mut self.bodies, self.slots.all_mut(), &settings, impulse);
         // Bodies in free flight.
         included.clear();
         let in_contact = impulse.in_contact().iter();
@@ -715,7 +732,11 @@ impl World {
             }
             for (this, other) in [(0, b), (1, a)] {
                 let held = &mut is_held[slot.bodies[this] as usize];
-                *held = if other.is_driven() { Held::Moved } else { (*held).max(Held::Still) };
+                *held = if other.is_driven() {
+                    Held::Moved
+                } else {
+                    (*held).max(Held::Still)
+                };
             }
         }
         // A body's clock runs while it is slow and something at rest holds it.

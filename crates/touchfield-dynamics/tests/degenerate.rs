@@ -105,7 +105,11 @@ fn run(name: &str, world: &mut World, seconds: f64, deepest: f64) {
         let energy = world.energy();
         fastest = fastest.max(energy.kinetic);
         let depth = world.take_deepest();
-        assert!(depth <= deepest, "{name}: {depth} m deep at {} s", world.time());
+        assert!(
+            depth <= deepest,
+            "{name}: {depth} m deep at {} s",
+            world.time()
+        );
         let gained = energy.total() - start;
         assert!(
             gained <= 0.01 * fastest + 1e-9,
@@ -151,7 +155,11 @@ fn a_cube_on_a_floor_of_many_blocks_is_kicked_by_none_of_their_edges() {
     let body = &world.bodies()[slider];
     let kick = body.velocity() - DVec3::new(3.0, 0.4, 0.0);
     assert!(kick.length() < 1e-3, "{kick}");
-    assert!(body.angular_velocity().length() < 1e-3, "{}", body.angular_velocity());
+    assert!(
+        body.angular_velocity().length() < 1e-3,
+        "{}",
+        body.angular_velocity()
+    );
 }
 
 #[test]
@@ -185,7 +193,11 @@ fn sharp_bodies_fall_on_sharp_bodies_without_a_jump() {
         ("wedge on spike", spike(), wedge()),
     ] {
         let below = fixed(upside_down(below));
-        let mut world = world(vec![below, at(above, [0.0, 0.0, 1e-4]), at(ground(), [0.0, 0.0, -1.0])]);
+        let mut world = world(vec![
+            below,
+            at(above, [0.0, 0.0, 1e-4]),
+            at(ground(), [0.0, 0.0, -1.0]),
+        ]);
         run(name, &mut world, 2.0, 0.002);
     }
 }
@@ -222,7 +234,12 @@ fn a_wedge_slides_into_a_crack_and_rests_between_its_walls() {
     // It rests where it is as wide as the crack: with its edge a tenth of a metre above the bottom.
     let off = body.pose().translation - DVec3::new(0.0, 0.0, 0.1);
     let _ = off;
-    println!("{:?} {:?} {}", body.pose(), body.velocity(), body.is_asleep());
+    println!(
+        "{:?} {:?} {}",
+        body.pose(),
+        body.velocity(),
+        body.is_asleep()
+    );
     assert!(body.velocity().length() < 1e-2);
     assert!(world.contact_count() >= 2);
 }
@@ -243,7 +260,16 @@ fn a_dropped_cube_tumbles_to_rest_in_any_pose() {
         let mut world = world(vec![ground(), dropped]);
         run(&format!("cube {trial}"), &mut world, 4.0, 0.01);
         let body = &world.bodies()[1];
-        assert!((body.pose().translation.z - 0.5).abs() < 2e-3, "{trial}: {:?}", body.pose());
-        assert!(body.is_asleep(), "{trial}: {} {}", body.velocity(), body.angular_velocity());
+        assert!(
+            (body.pose().translation.z - 0.5).abs() < 2e-3,
+            "{trial}: {:?}",
+            body.pose()
+        );
+        assert!(
+            body.is_asleep(),
+            "{trial}: {} {}",
+            body.velocity(),
+            body.angular_velocity()
+        );
     }
 }

@@ -3,9 +3,7 @@
 
 use touchfield::glam::{DMat3, DQuat, DVec3, Vec3};
 use touchfield::shape::Convex;
-use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Integrator, Mass, World, WorldSettings,
-};
+use touchfield_dynamics::{BodySettings, Frame, Geometry, Integrator, Mass, World, WorldSettings};
 
 fn world(integrator: Integrator, step: f64, gravity: DVec3) -> World {
     World::new(WorldSettings {
@@ -53,7 +51,10 @@ fn a_thrown_body_follows_its_parabola() {
             Integrator::SymplecticEuler => 0.5 * step / 4.0 * pull,
             Integrator::Midpoint | Integrator::Rk4 => DVec3::ZERO,
         };
-        assert!((off - expected).length() < 1e-11, "{integrator:?}: {off} beside {expected}");
+        assert!(
+            (off - expected).length() < 1e-11,
+            "{integrator:?}: {off} beside {expected}"
+        );
         let speed = world.bodies()[0].velocity() - velocity - pull;
         assert!(speed.length() < 1e-11, "{speed}");
     }
@@ -174,7 +175,13 @@ fn a_torque_turns_a_body_about_its_free_axis_only() {
     assert!((body.angular_velocity() - DVec3::new(0.0, 0.0, 2.0)).length() < 1e-12);
     assert!((body.velocity() - DVec3::new(2.0, 0.0, 0.0)).length() < 1e-12);
     let center = body.state().position - DVec3::new(1.01, 2.02, 3.0);
-    assert!((center - DVec3::new(1.0, 0.0, 0.0)).length() < 1e-11, "{center}");
-    let turned = body.pose().rotation.angle_between(DQuat::from_rotation_z(1.0));
+    assert!(
+        (center - DVec3::new(1.0, 0.0, 0.0)).length() < 1e-11,
+        "{center}"
+    );
+    let turned = body
+        .pose()
+        .rotation
+        .angle_between(DQuat::from_rotation_z(1.0));
     assert!(turned < 1e-7, "{turned}");
 }

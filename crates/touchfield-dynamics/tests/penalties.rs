@@ -9,7 +9,8 @@ use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
 use touchfield::glam::{BVec3, DQuat, DVec3, Vec3};
 use touchfield::shape::Convex;
 use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Locked, Mass, Material, Response, World, WorldSettings,
+    BodySettings, Frame, Geometry, Locked, Mass, Material, PenaltySettings, Response, World,
+    WorldSettings,
 };
 
 const G: f64 = 9.81;
@@ -106,7 +107,10 @@ fn a_ball_rests_at_the_sag_of_its_stiffness_and_oscillates_at_its_frequency() {
     for (response, damping) in [(Response::Penalty, 0.0), (Response::ContinuousPenalty, 1e4)] {
         let elastic = material(stiffness, damping);
         let start = radius - sag - 0.02 * sag;
-        let bodies = vec![ground(elastic), upright(at(ball(0.1, 100_000, elastic), start))];
+        let bodies = vec![
+            ground(elastic),
+            upright(at(ball(0.1, 100_000, elastic), start)),
+        ];
         let mut world = world(response, 2e-4, bodies);
         let mut crossings = Vec::new();
         let mut last = height(&world);
@@ -123,12 +127,18 @@ fn a_ball_rests_at_the_sag_of_its_stiffness_and_oscillates_at_its_frequency() {
             count += 1;
         }
         let mean = radius - sum / f64::from(count);
-        assert!((mean / sag - 1.0).abs() < 0.02, "{response:?}: sag {mean:e} beside {sag:e}");
+        assert!(
+            (mean / sag - 1.0).abs() < 0.02,
+            "{response:?}: sag {mean:e} beside {sag:e}"
+        );
         if response == Response::Penalty {
             let periods = crossings.len() - 1;
             let period = (crossings[periods] - crossings[0]) / periods as f64;
             let ratio = period * omega / TAU;
-            assert!((ratio - 1.0).abs() < 0.03, "{response:?}: period {ratio} of the closed form");
+            assert!(
+                (ratio - 1.0).abs() < 0.03,
+                "{response:?}: period {ratio} of the closed form"
+            );
         }
     }
 }
@@ -183,14 +193,23 @@ fn lasting_contacts_are_stable_within_the_derived_limits() {
     let omega = 200.0_f64;
     let area = 0.04;
     // Discrete: a + 2 h γ < 4 with a = (h ω)² and γ the damping per mass.
-    let undamped = limit(1.5 / omega, 2.5 / omega, |step| is_stable(Response::Penalty, step, 0.0));
-    assert!((undamped * omega / 2.0 - 1.0).abs() < 0.05, "{}", undamped * omega);
+    let undamped = limit(1.5 / omega, 2.5 / omega, |step| {
+        is_stable(Response::Penalty, step, 0.0)
+    });
+    assert!(
+        (undamped * omega / 2.0 - 1.0).abs() < 0.05,
+        "{}",
+        undamped * omega
+    );
     let gamma = 100.0;
     let expected = (-gamma + (gamma * gamma + 4.0 * omega * omega).sqrt()) / (omega * omega);
     let damped = limit(0.8 * expected, 1.3 * expected, |step| {
         is_stable(Response::Penalty, step, gamma / area)
     });
-    assert!((damped / expected - 1.0).abs() < 0.05, "{damped} beside {expected}");
+    assert!(
+        (damped / expected - 1.0).abs() < 0.05,
+        "{damped} beside {expected}"
+    );
     // Late: a / 2 < h γ < 2; without damping never.
     let step = 1e-3;
     assert!(!is_stable(Response::ContinuousPenalty, step, 0.0));
@@ -215,7 +234,10 @@ fn an_elastic_bounce_gives_back_its_energy() {
             worst = worst.max((total - start).abs());
         }
         let fall = G * 0.1;
-        assert!(worst < 0.02 * fall, "{points} points: off by {worst} J of {fall}");
+        assert!(
+            worst < 0.02 * fall,
+            "{points} points: off by {worst} J of {fall}"
+        );
     }
 }
 
@@ -303,7 +325,10 @@ fn a_block_on_a_slope_slides_above_the_friction_angle_and_creeps_no_faster_than_
                 assert!(speed <= 1e-3, "{response:?}: creeps at {speed} m/s");
             } else {
                 let ratio = speed / pull;
-                assert!((ratio - 1.0).abs() < 0.02, "{response:?}: {ratio} of the textbook's");
+                assert!(
+                    (ratio - 1.0).abs() < 0.02,
+                    "{response:?}: {ratio} of the textbook's"
+                );
             }
         }
     }
@@ -339,5 +364,55 @@ fn a_ball_rolls_down_a_slope_at_five_sevenths() {
         let expected = 5.0 / 7.0 * G * angle.sin() * world.time();
         let ratio = speed / expected;
         assert!((ratio - 1.0).abs() < 0.03, "{response:?}: {ratio}");
+    }
+}
+
+#[test]
+fn the_impulse_of_a_step_is_the_integral_of_the_force_and_converges_at_second_order() {
+    // A ball that falls into the ground within a step, and out of it in another one.
+    let (radius, stiffness, step) = (0.1_f64, 1e6, 1e-2);
+    let elastic = material(stiffness, 0.0);
+    let falling = ball(0.1, 10_000, elastic);
+    let impulse = |midpoints: u32, velocity: f64, start: f64| {
+        let mut world = World::new(WorldSettings {
+            response: Response::ContinuousPenalty,
+            step,
+            gravity: DVec3::ZERO,
+            penalty: PenaltySettings {
+                midpoints,
+                ..PenaltySettings::default()
+            },
+            ..WorldSettings::default()
+        })
+        .unwrap();
+        world.add(ground(elastic)).unwrap();
+        world
+            .add(BodySettings {
+                velocity: DVec3::new(0.0, 0.0, velocity),
+                ..at(falling.clone(), start)
+            })
+            .unwrap();
+        world.step().unwrap();
+        (world.late_push(1).force * step).z
+    };
+    for (velocity, start) in [(-4.0, 0.11), (3.0, 0.08), (-1.0, 0.09)] {
+        // The integral of π R k d² over the time in contact, with d linear in time.
+        let depth = |time: f64| (radius - start - velocity * time).max(0.0);
+        let cubed = (depth(step).powi(3) - depth(0.0).powi(3)) / (-3.0 * velocity);
+        let exact = PI * radius * stiffness * cubed;
+        let found = impulse(20, velocity, start);
+        assert!(
+            (found / exact - 1.0).abs() < 0.02,
+            "{velocity}: {found} beside {exact}"
+        );
+        // The points are the same, so their error cancels.
+        let fine = impulse(1280, velocity, start);
+        let errors = [5, 10].map(|midpoints| (impulse(midpoints, velocity, start) - fine).abs());
+        let order = (errors[0] / errors[1]).log2();
+        let is_exact = errors[0] < 1e-6 * exact.abs();
+        assert!(
+            is_exact || (order - 2.0).abs() < 0.3,
+            "{velocity}: order {order}, {errors:?}"
+        );
     }
 }

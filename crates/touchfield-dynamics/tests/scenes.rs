@@ -13,7 +13,7 @@ use glam::{BVec3, DVec3};
 use touchfield::mesh::{generate, write};
 use touchfield_dynamics::scene::{BodyShape, Leave, Problem, Scene, SceneError};
 use touchfield_dynamics::{
-    ContactMethod, DepthSearch, Drive, Integrator, Material, Moves, Response,
+    ContactFinder, DepthSearch, Drive, Integrator, Material, Moves, Response,
 };
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
@@ -300,7 +300,7 @@ fn what_a_file_leaves_out_has_its_default() {
     );
     assert_eq!(scene.world.integrator(), Integrator::Midpoint);
     assert_eq!(scene.world.response, Response::Impulse);
-    assert_eq!(scene.world.contacts, ContactMethod::Auto);
+    assert_eq!(scene.world.contacts, ContactFinder::Auto);
     assert!(scene.measure_depth && scene.warnings.is_empty());
     assert_eq!(scene.steps(), 2000);
     let body = &scene.bodies[0];

@@ -83,8 +83,8 @@ impl Body<'_> {
     ///
     /// For p outside the box, q the nearest point of the box and s any point of the solid, the
     /// angle at q is at least a right angle, since the box is convex and contains s:
-    /// `|ps|² ≥ |pq|² + |qs|²`. Unlike a field's own bound out there, this one never decreases on the
-    /// way outward, which would show as a ring in soft shadows.
+    /// `|ps|² ≥ |pq|² + |qs|²`. Unlike a field's own bound out there, this one never decreases on
+    /// the way outward, which would show as a ring in soft shadows.
     fn distance(&self, point_in_field: Vec3) -> f32 {
         let nearest = self.bounds.closest_point(point_in_field);
         let inside = self.field.distance(nearest);

@@ -59,3 +59,8 @@ pub use snapshot::{RestoreError, SaveError, Snapshot, restore, restore_with, sav
 pub use world::{
     MOST_CUTS, activation, configure, install, step, step_with_events, steps_per_second,
 };
+
+/// Compiles what `docs/RAPIER.md` shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/RAPIER.md")]
+struct Page;

@@ -15,7 +15,10 @@ use rapier::parry::query::{ContactManifold, TrackedContact};
 use rapier::parry::shape::PackedFeatureId;
 use touchfield::contact::Contact;
 use touchfield::geom::{Pose, Tolerance};
-use touchfield::manifold::{ManifoldError, ReduceScratch, ReduceSettings, Reduced, reduce};
+use touchfield::manifold::{
+    FlankSettings, ManifoldError, ReduceScratch, ReduceSettings, Reduced, drop_between, reduce,
+    without_flanks,
+};
 
 use crate::convert;
 use crate::meet::Found;
@@ -61,32 +64,6 @@ pub(crate) struct PairFrame {
     pub(crate) reach: f32,
 }
 
-/// Replaces `feet` by the contacts that are on the flank of no other one, deepest first.
-fn without_flanks(found: &[Found], foot: f32, order: &mut Vec<(f32, u32)>, feet: &mut Vec<Found>) {
-    order.clear();
-    order.extend(
-        (0..)
-            .zip(found)
-            .map(|(index, found)| (found.contact.separation, index)),
-    );
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    feet.clear();
-    for &(_, index) in order.iter() {
-        let one = &found[index as usize].contact;
-        let is_flank = |other: &Found| {
-            let other = &other.contact;
-            let apart = one.point.distance_squared(other.point);
-            let higher = one.separation - other.separation;
-            apart <= foot * foot
-                && higher * higher > STEEP * STEEP * apart
-                && one.normal.dot(other.normal) > FOOT_COSINE
-        };
-        if feet.len() >= MOST_FEET || !feet.iter().any(is_flank) {
-            feet.push(found[index as usize]);
-        }
-    }
-}
-
 /// Chooses the contacts that represent the rest and moves them to where the surfaces are nearest.
 /// `settle` moves one contact; [`tell`] writes the result to the manifolds.
 pub(crate) fn settle_feet(
@@ -110,7 +87,13 @@ pub(crate) fn settle_feet(
     }
     // Settling costs samples: settle only the lowest points of each foot, and of many contacts only
     // those that reach farthest.
-    without_flanks(found, FOOT_SHARE * frame.size, order, feet);
+    let flanks = FlankSettings {
+        distance: FOOT_SHARE * frame.size,
+        slope: STEEP,
+        cosine: FOOT_COSINE,
+        max_feet: MOST_FEET,
+    };
+    without_flanks(found, &flanks, order, feet);
     contacts.clear();
     contacts.extend(feet.iter().map(|found| found.contact));
     let thinned = ReduceSettings {
@@ -292,41 +275,6 @@ where
     Ok(())
 }
 
-/// Drops contacts that lie between two others and are no deeper than the line between those: the
-/// others carry their load. Along an edge that hits the ground, four points in a row would each be
-/// given back their speed in turn, and with a restitution near 1 a box gained energy that way.
-///
-/// `near` is the maximum distance from the line \[m\]. `deeper` is by how much a contact may be
-/// deeper than the line \[m\] and still be dropped. A foot between two places that are still above
-/// the floor carries load; a body that loses it falls from one place to the next and never rests.
-fn drop_between(kept: &mut Vec<Found>, near: f32, deeper: f32) {
-    let is_between = |index: usize, kept: &[Found]| {
-        let one = &kept[index].contact;
-        let others = || (0..kept.len()).filter(|&other| other != index);
-        others().any(|a| {
-            let a = &kept[a].contact;
-            others().any(|b| {
-                let b = &kept[b].contact;
-                let along = b.point - a.point;
-                let share = (one.point - a.point).dot(along) / along.length_squared();
-                let on_line = a.point + share * along;
-                let between = a.separation + share * (b.separation - a.separation);
-                (0.0..=1.0).contains(&share)
-                    && on_line.distance_squared(one.point) <= near * near
-                    && one.separation >= between - deeper
-            })
-        })
-    };
-    let mut index = 0;
-    while kept.len() > 2 && index < kept.len() {
-        if is_between(index, kept) {
-            kept.remove(index);
-        } else {
-            index += 1;
-        }
-    }
-}
-
 /// Updates the separations in the manifolds for a new relative pose; the contact points stay where
 /// they were on their bodies.
 pub(crate) fn measure_again<M, C>(
@@ -380,79 +328,5 @@ impl Old {
         let on_first = self.on_first.distance_squared(on_first);
         let on_second = self.on_second.distance_squared(on_second);
         on_first.min(on_second)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use touchfield::contact::ContactId;
-
-    /// Builds contacts along x whose separations are given by `height`.
-    fn contacts(height: impl Fn(f32) -> f32) -> Vec<Found> {
-        let places = (-10i16..=10).map(|step| 0.01 * f32::from(step));
-        let contact = |x: f32| Contact {
-            point: Vec3::new(x, 0.0, 0.0),
-            normal: Vec3::Z,
-            separation: height(x),
-            id: ContactId(0),
-        };
-        let found = places.map(|x| Found {
-            contact: contact(x),
-            parts: [0; 2],
-        });
-        found.collect()
-    }
-
-    fn feet_of(found: &[Found]) -> Vec<f32> {
-        let (mut order, mut feet) = (Vec::new(), Vec::new());
-        without_flanks(found, 0.3, &mut order, &mut feet);
-        feet.iter().map(|found| found.contact.point.x).collect()
-    }
-
-    #[test]
-    fn of_a_round_foot_only_the_lowest_points_are_left() {
-        // A ball of radius 5 cm whose middle is 3 mm beside a point.
-        let feet = feet_of(&contacts(|x| 10.0 * (x - 0.003) * (x - 0.003)));
-        assert_eq!(feet, [0.0, 0.01], "the two beside the foot");
-    }
-
-    /// Builds contacts along x with these separations.
-    fn in_a_row(separations: &[f32]) -> Vec<Found> {
-        let all = contacts(|_| 0.0).into_iter().zip(separations);
-        let put = all.map(|(mut found, &separation)| {
-            found.contact.separation = separation;
-            found
-        });
-        put.collect()
-    }
-
-    #[test]
-    fn what_lies_between_two_others_is_dropped_unless_it_carries_alone() {
-        let left = |separations: &[f32]| {
-            let mut kept = in_a_row(separations);
-            drop_between(&mut kept, 0.003, 4e-5);
-            kept.len()
-        };
-        assert_eq!(
-            left(&[-1e-5, -1e-5, -1e-5, -1e-5]),
-            2,
-            "an edge on the floor"
-        );
-        assert_eq!(left(&[0.0, 1e-4, 2e-4]), 2, "an edge that comes down");
-        assert_eq!(left(&[0.0, 0.0, 3e-4]), 3, "a foot beside one in the air");
-        assert_eq!(
-            left(&[2.8e-4, -1e-5, 3e-4]),
-            3,
-            "a foot between two in the air"
-        );
-    }
-
-    #[test]
-    fn a_face_that_is_nearly_flat_keeps_its_corners() {
-        let feet = feet_of(&contacts(|x| 0.02 * x));
-        assert_eq!(feet.len(), 21);
-        let feet = feet_of(&contacts(|x| 0.2 * x));
-        assert_eq!(feet.len(), 1, "and a steep one does not");
     }
 }

@@ -13,7 +13,7 @@ use rapier::parry::shape::Shape as RapierShape;
 use touchfield::contact::{Contact, ContactId};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    Ahead, CollideError, CollideSettings, Contacts, Method, Outcome, Pair, Scratch,
+    Ahead, CollideError, CollideSettings, ContactMethod, Contacts, Outcome, Pair, Scratch,
     TriangleScratch, collide_triangles, find_contacts, find_contacts_ahead, place_of, revisit,
     settle,
 };
@@ -56,6 +56,12 @@ pub(crate) struct Going {
 pub(crate) struct Found {
     pub(crate) contact: Contact,
     pub(crate) parts: [u32; 2],
+}
+
+impl AsRef<Contact> for Found {
+    fn as_ref(&self) -> &Contact {
+        &self.contact
+    }
 }
 
 /// Scratch buffers of one thread.
@@ -125,13 +131,14 @@ pub(crate) fn solids(
     let size = f32::min(shape_a.solid().diagonal(), shape_b.solid().diagonal());
     let mut settings = CollideSettings {
         method: if are_convex {
-            Method::Convex
+            ContactMethod::Convex
         } else {
-            Method::BothShells
+            ContactMethod::BothShells
         },
         max_separation: colliders.reach,
         detail: DETAIL_SHARE * size,
         budget: colliders.budget,
+        wrench: None,
     };
     let (scratch, contacts) = (&mut work.scratch, &mut work.contacts);
     match &colliders.going {

@@ -9,6 +9,17 @@ use touchfield::open::{MadeShape, ShellChoice};
 use touchfield::shape::file;
 use touchfield_rapier::{FieldShape, Settings};
 
+/// The first program of the README is that of docs/RAPIER.md, which is compiled.
+#[test]
+fn the_readme_shows_the_program_of_the_page() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let page = read("docs/RAPIER.md");
+    let (_, program) = page.split_once("```rust,no_run\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    assert!(read("README.md").contains(program));
+}
+
 fn settings() -> Settings {
     Settings {
         resolution: 40,

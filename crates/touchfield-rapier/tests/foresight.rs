@@ -12,7 +12,7 @@ use touchfield::field::primitive::{Cuboid, Torus};
 use touchfield::geom::Pose;
 use touchfield::mesh::generate::{Icosphere, icosphere};
 use touchfield::narrow::{
-    Ahead, CollideSettings, Contacts, Method, Pair, Scratch, find_contacts_ahead,
+    Ahead, CollideSettings, ContactMethod, Contacts, Pair, Scratch, find_contacts_ahead,
 };
 use touchfield::shape::Shape;
 use touchfield_rapier::rapier::prelude::*;
@@ -109,7 +109,7 @@ proptest! {
         let shape = RING.shape();
         let pair = Pair { a: shape, b: shape, a_from_b: now };
         let wanted = 0.02;
-        let settings = CollideSettings { method: Method::BothShells, max_separation: wanted, ..Default::default() };
+        let settings = CollideSettings { method: ContactMethod::BothShells, max_separation: wanted, ..Default::default() };
         let ahead = Ahead { a_from_b_before: before, faster: 1.25, margin: 0.005, farthest: 0.2 };
         let mut found = Contacts::default();
         find_contacts_ahead(&pair, &settings, &ahead, &mut Scratch::default(), &mut found).unwrap();

@@ -29,7 +29,7 @@ use crate::contact::{Contact, PenaltyWrench};
 use crate::geom::{Aabb, Pose};
 use crate::manifold::{Group, Kept, Manifold, ManifoldError, ManifoldScratch, ManifoldSettings};
 use crate::narrow::{
-    CollideError, CollideSettings, Contacts, Method, Outcome, Pair, PairMemory, Scratch,
+    CollideError, CollideSettings, ContactMethod, Contacts, Outcome, Pair, PairMemory, Scratch,
     collide_again,
 };
 use crate::shape::Shape;
@@ -109,8 +109,8 @@ pub enum Answer {
     Apart,
     /// A method of the narrow phase was run.
     Asked {
-        /// Method that was run; never [`Method::Auto`].
-        method: Method,
+        /// Method that was run; never [`ContactMethod::Auto`].
+        method: ContactMethod,
         /// Whether the method tested everything.
         outcome: Outcome,
         /// Penalty wrench, as in [`Contacts::wrench`].

@@ -10,14 +10,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use crate::contact::Contact;
+use crate::contact::{Contact, PenaltyWrench};
 use crate::field::Field;
 use crate::geom::{PairMotion, Pose};
 use crate::manifold::{Manifold, ManifoldError, ManifoldScratch, ManifoldSettings};
 use crate::narrow::{
     self, Cast, CastScratch, CastSettings, Clearance, ClearanceScratch, ClearanceSettings,
     CollideError, CollideSettings, Contacts, MotionError, Pair, PairMemory, Scratch, Separation,
-    SeparationScratch, SeparationSettings,
+    SeparationScratch, SeparationSettings, WrenchSettings,
 };
 use crate::shape::Shape;
 use crate::threads;
@@ -153,6 +153,18 @@ impl Query {
         let found = &self.contacts.contacts;
         (pair_of.manifold).update(found, a_from_b, manifold, &mut self.manifold)?;
         Ok(&pair_of.manifold)
+    }
+
+    /// Computes force and torque on B of a pressure that grows with depth, from all shell points
+    /// inside the other body. At least one shape needs a shell.
+    pub fn penalty_wrench(
+        &mut self,
+        a: &Shape,
+        b: &Shape,
+        a_from_b: Pose,
+        settings: &WrenchSettings,
+    ) -> Result<PenaltyWrench, CollideError> {
+        narrow::penalty_wrench(&Pair { a, b, a_from_b }, settings, &mut self.scratch)
     }
 
     /// Returns whether two bodies touch or overlap; stops at the first proof.

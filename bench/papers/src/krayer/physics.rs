@@ -299,7 +299,7 @@ fn text(rows: &[Row], steps: u32) -> String {
         ">pairs handled",
     ];
     format!(
-        "Means over {steps} steps in Rapier, one thread; document 000 at N = {PAPER_RESOLUTION}: {PAPER_SETUP}\n{}",
+        "Means over {steps} steps in Rapier, one thread; [Krayer2020] at N = {PAPER_RESOLUTION}: {PAPER_SETUP}\n{}",
         report::table(&headings, &lines.collect::<Vec<_>>())
     )
 }

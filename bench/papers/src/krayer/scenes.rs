@@ -14,7 +14,9 @@ use touchfield::bake::{BakeSettings, Resolution, bake_with};
 use touchfield::field::primitive::Sphere;
 use touchfield::geom::{Aabb, Pose, turned_half_extents};
 use touchfield::mesh::{TriangleMesh, generate};
-use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, Subdivision, collide};
+use touchfield::narrow::{
+    CollideSettings, ContactMethod, Contacts, Pair, Scratch, Subdivision, collide,
+};
 use touchfield::shape::Shape;
 
 use crate::host::Stop;
@@ -220,7 +222,7 @@ impl Scene {
     fn set_down(&mut self, shape: &Shape, rotation: Quat, start: Vec3) -> Result<(), Stop> {
         let size = shape.solid().diagonal();
         let settings = CollideSettings {
-            method: Method::OctreeSubdivision(Subdivision {
+            method: ContactMethod::OctreeSubdivision(Subdivision {
                 depth: 5,
                 ..Default::default()
             }),

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use touchfield::geom::Aabb;
 use touchfield::narrow::{
-    CollideSettings, Contacts, Method, Pair, Particles, Scratch, Starts, collide,
+    CollideSettings, ContactMethod, Contacts, Pair, Particles, Scratch, Starts, collide,
 };
 
 use super::scenes::{self, Scene};
@@ -30,7 +30,7 @@ use touchfield_report::{self as report, Answer};
 
 pub(crate) const NAME: &str = "krayer-table1";
 pub(crate) const DESCRIPTION: &str =
-    "document 000, Table 1: particles on the intersections of three scenes, uniform and seeded";
+    "[Krayer2020], Table 1: particles on the intersections of three scenes, uniform and seeded";
 
 /// Krayer2020, Table 1: particles on the intersections of three scenes
 #[derive(Args)]
@@ -186,7 +186,7 @@ fn physics(arguments: &Arguments) -> Result<Answer, Stop> {
 
 fn settings(particles: Particles) -> CollideSettings {
     CollideSettings {
-        method: Method::ProjectionParticles(particles),
+        method: ContactMethod::ProjectionParticles(particles),
         ..Default::default()
     }
 }
@@ -370,7 +370,7 @@ fn text(rows: &[Row]) -> String {
                 lines.push(vec![
                     row.scene.to_owned(),
                     row.resolution.to_string(),
-                    "document 000".to_owned(),
+                    "[Krayer2020]".to_owned(),
                     report::count(paper.collisions.round() as u64),
                     report::count(paper.pairs.round() as u64),
                     format!("{:.2}", paper.milliseconds),
@@ -408,7 +408,7 @@ fn text(rows: &[Row]) -> String {
         ">speed",
     ];
     format!(
-        "{}; document 000: {PAPER_SETUP}\n{}  ours: dense grids in 32 bits, closed forms for balls; covered: share of the true surfaces with a \
+        "{}; [Krayer2020]: {PAPER_SETUP}\n{}  ours: dense grids in 32 bits, closed forms for balls; covered: share of the true surfaces with a \
          particle within two cells; pairs found: share of the truly touching pairs with a contact; CPU: of one thread for all pairs; speed: beside uniform, by CPU\n",
         report::plural(rayon::current_num_threads(), "thread", "threads"),
         report::table(&headings, &lines),
@@ -456,7 +456,7 @@ fn csv(rows: &[Row]) -> String {
             && let Some(paper) = paper_row(row.scene, row.resolution)
         {
             text += &format!(
-                "{},{},document 000,{},{},{},,,,\n",
+                "{},{},paper,{},{},{},,,,\n",
                 row.scene, row.resolution, paper.collisions, paper.pairs, paper.milliseconds
             );
         }

@@ -16,7 +16,7 @@ use serde_json::json;
 use touchfield::field::primitive::HalfSpace;
 use touchfield::geom::Pose as FieldPose;
 use touchfield::mesh::TriangleMesh;
-use touchfield::narrow::{CollideSettings, Contacts, Method, Pair, Scratch, collide};
+use touchfield::narrow::{CollideSettings, ContactMethod, Contacts, Pair, Scratch, collide};
 use touchfield::shape::Shape as FieldsShape;
 use touchfield_rapier::rapier::prelude::*;
 use touchfield_rapier::{DispatcherSettings, FieldDispatcher, FieldShape, Settings, configure};
@@ -199,7 +199,7 @@ fn figure_of(arguments: &Fig8, model: &Model, host: &dyn Host) -> Result<Answer,
     }
     let headings = [
         "collider",
-        ">document 003 [µs a check]",
+        ">[Sagardia2014] [µs a check]",
         ">ours [µs a step]",
         ">deepest [mm]",
         ">at the end [mm]",
@@ -262,7 +262,7 @@ fn table_of(arguments: &Table2, model: &Model) -> Result<Answer, Stop> {
         "shell",
         ">level",
         ">segments",
-        ">document 003 [µs]",
+        ">[Sagardia2014] [µs]",
         ">check [µs]",
         ">step [µs]",
         ">deepest [mm]",
@@ -287,7 +287,7 @@ fn check_micros(
     poses: &[Pose],
 ) -> Result<f64, Stop> {
     let settings = CollideSettings {
-        method: Method::ShellSegments(segments),
+        method: ContactMethod::ShellSegments(segments),
         ..Default::default()
     };
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());

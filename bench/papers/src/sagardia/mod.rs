@@ -26,12 +26,12 @@ use touchfield_report::Units;
 
 pub(crate) const TABLE1: &str = "sagardia-table1";
 pub(crate) const TABLE1_DESCRIPTION: &str =
-    "document 003, Table 1: how deep a bouncing ball gets, in Rapier (feature `physics`)";
+    "[Sagardia2014], Table 1: how deep a bouncing ball gets, in Rapier (feature `physics`)";
 pub(crate) const FIG8: &str = "sagardia-fig8";
-pub(crate) const FIG8_DESCRIPTION: &str = "document 003, Figure 8: a bunny dropped onto a plane, time a step, in Rapier (feature `physics`)";
+pub(crate) const FIG8_DESCRIPTION: &str = "[Sagardia2014], Figure 8: a bunny dropped onto a plane, time a step, in Rapier (feature `physics`)";
 pub(crate) const TABLE2: &str = "sagardia-table2";
 pub(crate) const TABLE2_DESCRIPTION: &str =
-    "document 003, Table 2: a bunny on a plane, by the number of segments (feature `physics`)";
+    "[Sagardia2014], Table 2: a bunny on a plane, by the number of segments (feature `physics`)";
 
 /// Sagardia2014, Table 1: penetration depth of a bouncing ball, in Rapier (feature `physics`)
 #[derive(Args)]

@@ -344,7 +344,7 @@ impl Table {
         let mut lines: Vec<Vec<String>> = (self.paper.iter())
             .map(|row| {
                 vec![
-                    format!("document 002: {}", row.model),
+                    format!("[XuCcd2014]: {}", row.model),
                     report::count_of(row.points),
                     report::count_of(row.motions),
                     "all".to_owned(),
@@ -390,7 +390,7 @@ impl Table {
             })
             .collect();
         format!(
-            "{}; {} fields of {}³, CPU time of one thread\n  document 002: {PAPER_SETUP}\n{}{}",
+            "{}; {} fields of {}³, CPU time of one thread\n  [XuCcd2014]: {PAPER_SETUP}\n{}{}",
             self.about,
             bodies.field.name(),
             bodies.resolution,
@@ -440,7 +440,7 @@ impl Table {
         );
         for row in self.paper {
             text += &format!(
-                "document 002: {},{},{},all,{},{},{},{:.1},,\n",
+                "paper: {},{},{},all,{},{},{},{:.1},,\n",
                 row.model,
                 row.points,
                 row.motions,

@@ -23,7 +23,7 @@ use touchfield_report::{self as report, Answer, terminal};
 
 pub(crate) const NAME: &str = "xu-table1";
 pub(crate) const DESCRIPTION: &str =
-    "document 002, Table 1: time and memory of a field and its octree, 128³ to 1024³";
+    "[XuCcd2014], Table 1: time and memory of a field and its octree, 128³ to 1024³";
 
 /// XuCcd2014, Table 1: time and memory of a field and its octree
 #[derive(Args)]
@@ -179,7 +179,7 @@ fn text(path: &Path, mesh: &TriangleMesh, rows: &[Row]) -> String {
         {
             lines.push(vec![
                 format!("{}³", row.cells),
-                "document 002".to_owned(),
+                "[XuCcd2014]".to_owned(),
                 report::seconds(paper.field_seconds),
                 megabytes(paper.field_megabytes),
                 report::seconds(paper.octree_seconds),
@@ -212,7 +212,7 @@ fn text(path: &Path, mesh: &TriangleMesh, rows: &[Row]) -> String {
         ">memory",
     ];
     format!(
-        "{}, {}, {}; document 002: {PAPER_SETUP}\n{}{}  dense: every node in 32 bits, octree down to 4³ cells; \
+        "{}, {}, {}; [XuCcd2014]: {PAPER_SETUP}\n{}{}  dense: every node in 32 bits, octree down to 4³ cells; \
          sparse: a band of ±3 cells in 16 bits, octree down to single cells\n",
         terminal::path(path),
         report::plural(mesh.faces.len(), "triangle", "triangles"),
@@ -264,7 +264,7 @@ fn csv(rows: &[Row]) -> String {
         {
             let bytes = |megabytes: f64| (1e6 * megabytes).round();
             text += &format!(
-                "{},document 002,{},{},{},{}\n",
+                "{},paper,{},{},{},{}\n",
                 row.cells,
                 paper.field_seconds,
                 bytes(paper.field_megabytes),

@@ -29,7 +29,7 @@ use touchfield_report::{self as report, Answer, terminal};
 
 pub(crate) const NAME: &str = "xu-table2";
 pub(crate) const DESCRIPTION: &str =
-    "document 002, Table 2: segments against a field, cell by cell and by octree; and balls";
+    "[XuCcd2014], Table 2: segments against a field, cell by cell and by octree; and balls";
 
 /// XuCcd2014, Table 2: segments against a field, cell by cell and by octree; and balls
 #[derive(Args)]
@@ -323,7 +323,7 @@ impl Table<'_> {
             }
         }
         format!(
-            "{}, {}, {} between random points of the field's box; CPU time of one thread\n  document 002: {PAPER_SETUP}\n{}{}{}\
+            "{}, {}, {} between random points of the field's box; CPU time of one thread\n  [XuCcd2014]: {PAPER_SETUP}\n{}{}{}\
              \nBalls against {}³, radius as a part of half the longest side\n{}",
             terminal::path(&self.model.path),
             report::plural(self.model.mesh.faces.len(), "triangle", "triangles"),
@@ -345,7 +345,7 @@ impl Table<'_> {
             {
                 lines.push(vec![
                     format!("{}³", row.cells),
-                    "document 002".to_owned(),
+                    "[XuCcd2014]".to_owned(),
                     "all".to_owned(),
                     report::seconds(paper.cell_by_cell),
                     report::seconds(paper.octree),
@@ -490,7 +490,7 @@ impl Table<'_> {
                 && let Some(paper) = paper(cells)
             {
                 text += &format!(
-                    "{cells},document 002,all,0,{PAPER_SEGMENTS},{},{PAPER_SEGMENTS},{},\n",
+                    "{cells},paper,all,0,{PAPER_SEGMENTS},{},{PAPER_SEGMENTS},{},\n",
                     paper.cell_by_cell, paper.octree
                 );
             }

@@ -17,7 +17,7 @@ use touchfield_report::Answer;
 
 pub(crate) const NAME: &str = "xu-table3";
 pub(crate) const DESCRIPTION: &str =
-    "document 002, Table 3: a shell between random poses, point by point and by spheres";
+    "[XuCcd2014], Table 3: a shell between random poses, point by point and by spheres";
 
 /// XuCcd2014, Table 3: a shell between random poses, point by point and by spheres
 #[derive(Args)]

@@ -17,7 +17,7 @@ use touchfield_report::Answer;
 
 pub(crate) const NAME: &str = "xu-table4";
 pub(crate) const DESCRIPTION: &str =
-    "document 002, Table 4: a shell that falls on its own body, point by point and by spheres";
+    "[XuCcd2014], Table 4: a shell that falls on its own body, point by point and by spheres";
 
 /// XuCcd2014, Table 4: a shell that falls on its own body, point by point and by spheres
 #[derive(Args)]

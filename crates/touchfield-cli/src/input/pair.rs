@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use touchfield::narrow::{CollideSettings, Method, Pair};
+use touchfield::narrow::{CollideSettings, ContactMethod, Pair};
 use touchfield::shape::Shape;
 
 use crate::args::{Common, Length, parse_pose};
@@ -47,7 +47,7 @@ impl Bodies {
     /// Refuses a method for convex bodies if the bodies are not convex, before they are baked in
     /// vain.
     pub(crate) fn check(&self, settings: &CollideSettings) -> Result<(), Failure> {
-        match settings.method == Method::Convex && !self.convex {
+        match settings.method == ContactMethod::Convex && !self.convex {
             true => Err(Failure::BadInput(
                 "--method convex is for convex bodies; --convex takes both meshes as their hulls"
                     .to_owned(),

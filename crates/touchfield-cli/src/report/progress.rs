@@ -1,6 +1,7 @@
 //! Progress bars on stderr, shown only on a terminal.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,6 +14,8 @@ use crate::report::terminal;
 /// The progress bar of one bake; removed when dropped.
 pub(crate) struct BakeProgress {
     bar: ProgressBar,
+    /// The stage that the bar shows, and whether its parts are counted.
+    shown: Mutex<Option<(Stage, bool)>>,
 }
 
 impl BakeProgress {
@@ -21,25 +24,19 @@ impl BakeProgress {
         // Drawn to stderr; hidden automatically if that is not a terminal.
         let bar = ProgressBar::new(1);
         if !bar.is_hidden() {
-            let style = ProgressStyle::with_template(
-                "{prefix} {msg:22} {wide_bar:.cyan/dim} {percent:>3} % {elapsed:>4}",
-            );
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_prefix(terminal::line(name).into_owned());
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        BakeProgress { bar }
+        BakeProgress {
+            bar,
+            shown: Mutex::new(None),
+        }
     }
 
     /// Shows the progress of a bake; cancels the bake if termination was requested.
     pub(crate) fn show(&self, step: Step) -> ControlFlow<()> {
         if !self.bar.is_hidden() {
-            self.bar.set_message(match step.stage {
-                Stage::Preparing => "looking for defects",
-                Stage::Distances => "distances",
-                Stage::Signs => "inside or outside",
-                Stage::Checking => "checking",
-            });
+            self.begin(step.stage, step.total > 1);
             self.bar.set_length(step.total);
             self.bar.set_position(step.done);
         }
@@ -47,6 +44,31 @@ impl BakeProgress {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    /// Switches the bar to another stage. The time left is estimated for stages whose parts are
+    /// counted; the others only show that they go on.
+    fn begin(&self, stage: Stage, is_counted: bool) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if *shown == Some((stage, is_counted)) {
+            return;
+        }
+        *shown = Some((stage, is_counted));
+        let style = ProgressStyle::with_template(match is_counted {
+            true => {
+                "{prefix} {msg:22} {wide_bar:.cyan/dim} {percent:>3} % {elapsed:>4}, {eta} left"
+            }
+            false => "{prefix} {msg:22} {spinner} {elapsed}",
+        });
+        self.bar
+            .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar.set_message(match stage {
+            Stage::Preparing => "looking for defects",
+            Stage::Distances => "distances",
+            Stage::Signs => "inside or outside",
+            Stage::Checking => "checking",
+        });
+        self.bar.reset_eta();
     }
 }
 

@@ -17,7 +17,7 @@ fn the_list_names_what_can_be_run() {
 }
 
 #[test]
-fn the_table_of_document_002_is_printed_beside_ours() {
+fn the_table_of_xu_is_printed_beside_ours() {
     let folder = Folder::new();
     folder.write("cube.obj", CUBE);
     let arguments = [
@@ -67,7 +67,7 @@ fn the_table_of_document_002_is_printed_beside_ours() {
     let table = String::from_utf8(folder.read("table.csv")).unwrap();
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 6, "{table}");
-    assert_eq!(lines[3], "128,document 002,1.9,8200000,0.01,34200000");
+    assert_eq!(lines[3], "128,paper,1.9,8200000,0.01,34200000");
     for line in &lines {
         assert_eq!(line.matches(',').count(), 5, "{line}");
     }
@@ -81,7 +81,7 @@ fn the_table_of_document_002_is_printed_beside_ours() {
 }
 
 #[test]
-fn segments_cell_by_cell_and_by_octree_are_printed_beside_document_002() {
+fn segments_cell_by_cell_and_by_octree_are_printed_beside_xu() {
     let folder = Folder::new();
     folder.write("cube.obj", CUBE);
     let arguments = [
@@ -127,7 +127,7 @@ fn segments_cell_by_cell_and_by_octree_are_printed_beside_document_002() {
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 1 + 4 * 8 + 1, "{table}");
     assert!(lines.iter().all(|line| line.matches(',').count() == 8));
-    assert!(lines.contains(&"128,document 002,all,0,1000000,12.7,1000000,12,"));
+    assert!(lines.contains(&"128,paper,all,0,1000000,12.7,1000000,12,"));
 
     let small = ["--resolution", "16", "--segments", "100"];
     let text = folder
@@ -142,7 +142,7 @@ fn segments_cell_by_cell_and_by_octree_are_printed_beside_document_002() {
 }
 
 #[test]
-fn shells_point_by_point_and_by_spheres_are_printed_beside_document_002() {
+fn shells_point_by_point_and_by_spheres_are_printed_beside_xu() {
     let folder = Folder::new();
     folder.write("cube.obj", CUBE);
     let measured = |bench, extra: &[&str]| {
@@ -187,7 +187,7 @@ fn shells_point_by_point_and_by_spheres_are_printed_beside_document_002() {
 }
 
 #[test]
-fn the_table_of_document_000_is_printed_beside_ours() {
+fn the_table_of_krayer_is_printed_beside_ours() {
     let folder = Folder::new();
     let arguments = [
         "bench",
@@ -242,7 +242,7 @@ fn without_physics_the_way_to_it_is_told() {
 /// Without the feature `physics`, the falling scenes of \[Krayer2020\] are refused.
 #[cfg(not(feature = "physics"))]
 #[test]
-fn without_physics_the_scenes_of_document_000_do_not_fall() {
+fn without_physics_the_scenes_of_krayer_do_not_fall() {
     let run = Folder::new().run(&["bench", "krayer-table1", "--physics"]);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("--features physics"), "{}", run.stderr);
@@ -251,7 +251,7 @@ fn without_physics_the_scenes_of_document_000_do_not_fall() {
 /// A few bodies for a few steps: they touch the ground, and none is left out.
 #[cfg(feature = "physics")]
 #[test]
-fn the_scenes_of_document_000_fall_in_rapier() {
+fn the_scenes_of_krayer_fall_in_rapier() {
     let arguments = [
         "bench",
         "krayer-table1",
@@ -281,7 +281,7 @@ fn the_scenes_of_document_000_fall_in_rapier() {
 /// every restitution.
 #[cfg(feature = "physics")]
 #[test]
-fn a_bouncing_ball_gets_less_deep_than_document_003_says() {
+fn a_bouncing_ball_gets_less_deep_than_sagardia_says() {
     let json = Folder::new().json(&["bench", "sagardia-table1"]);
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 3);
@@ -291,7 +291,7 @@ fn a_bouncing_ball_gets_less_deep_than_document_003_says() {
             let theirs = row["document_mm"][ball].as_f64().unwrap();
             assert!(
                 ours < theirs,
-                "{ball}: {ours} mm, document 003: {theirs} mm"
+                "{ball}: {ours} mm, [Sagardia2014]: {theirs} mm"
             );
         }
     }

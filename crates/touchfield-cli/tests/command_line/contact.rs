@@ -119,9 +119,10 @@ fn contacts_of_cubes_are_as_deep_as_the_cubes_and_deepest_first() {
     assert_eq!(found, contacts(&one_thread));
 }
 
-/// The face of B at x = 0.44 is inside A, and so are strips of its four sides, all with the gradient
-/// of A's side x = 0.5. Of A, the square of that side is inside B: its middle is nearest to B's face
-/// at x = 0.44, the rest nearer to the four sides, whose pushes cancel. Each surface counts half.
+/// The face of B at x = 0.44 is inside A, and so are strips of its four sides, all with the
+/// gradient of A's side x = 0.5. Of A, the square of that side is inside B: its middle is nearest
+/// to B's face at x = 0.44, the rest nearer to the four sides, whose pushes cancel. Each surface
+/// counts half.
 #[test]
 fn the_wrench_of_a_face_pressed_in_is_pressure_times_area() {
     const SIDE: f64 = 0.2;

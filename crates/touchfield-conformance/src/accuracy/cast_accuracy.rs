@@ -38,10 +38,14 @@ const PAIRS: [(&str, [usize; 2]); 5] = [
 const INTRODUCTION: &str = "
 ## Casts
 
-First touches of bodies about a metre in size with exact times of impact in `f64`, 200 random motions a row, to within 1 mm. *Freely*: both go and turn, up to two turns, about points that are not their middles. The
-error at the time is how far from touching the bodies are when they are said to touch, whichever way; that at the lower bound is how far apart they still are where the proof ends. The last pair is
-the box as a dense field of 48 nodes along its longest side, good to 0.87 cells: the proof ends up to twice that earlier, and corners are rounded off. *Broken* counts proofs that reach past the exact touch, *missed* touches that were not found;
-of a baked box, touches deeper than twice its error.
+First touches of bodies about a metre in size, compared with exact times of impact in `f64`; 200
+random motions per row, with a tolerance of 1 mm. *Freely*: both bodies move and rotate, up to two
+turns, about points off their centres. The error at the time is the distance by which the bodies are
+apart or overlap at the reported touch. The error at the lower bound is how far apart they still are
+where the proof ends. The last pair uses the box as a dense field of 48 nodes along its longest
+side, with a bound of 0.87 cells: its proof ends up to twice that earlier, and its corners are
+rounded off. *Broken* counts proofs that extend past the exact touch. *Missed* counts touches that
+were not found; for the baked box, those deeper than twice its error.
 
 | model | moves | error at the time [m] | error at the lower bound [m] | broken | missed |
 |---|---|---|---|---|---|

@@ -15,7 +15,8 @@ use touchfield::contact::Contact;
 use touchfield::field::primitive::Sphere;
 use touchfield::mesh::generate::{Icosphere, icosphere};
 use touchfield::narrow::{
-    CollideSettings, Contacts, FaceDescent, Method, Pair, Particles, Scratch, Subdivision, collide,
+    CollideSettings, ContactMethod, Contacts, FaceDescent, Pair, Particles, Scratch, Subdivision,
+    collide,
 };
 use touchfield::shape::Shape;
 
@@ -59,11 +60,15 @@ pub fn section() -> Result<String, Problem> {
 const INTRODUCTION: &str = "
 ## Contacts
 
-A ball of 0.5 m against bodies about a metre in size, 100 random poses a pair, from 0.15 m deep to 0.1 m apart: the worst error of the deepest contact, against the textbook's
-in `f64`. *Separation* is of bodies apart, *depth* of those that overlap. Shell methods have points on the ball, within COVERING of any other place: what lies between is how far point and normal can
-be off, and the depth by its square. Faces are those of an icosphere of 20,480. Boxes are halved a set number of times; only `separation` goes on until
-a tolerance is reached. At an edge of the box either face may give the normal: the other is 90 degrees off. Particles that arrive anywhere on the intersection are contacts, and the deepest of them need not be the deepest there is. *Missed* counts poses in which nothing was
-found, of those with contact or less than 0.1 m apart.
+A ball of 0.5 m against bodies about a metre in size, in 100 random poses per pair, from 0.15 m deep
+to 0.1 m apart. Errors are the worst of the deepest contact, compared with the closed form in `f64`.
+*Separation* is the error for bodies that are apart, *depth* for bodies that overlap. Shell methods
+use points on the ball with a covering radius of COVERING: point and normal can be off by that much,
+and the depth by its square. Faces are those of an icosphere of 20,480. Boxes are halved a fixed
+number of times; only `separation` continues until a tolerance is reached. At an edge of the box
+either face may give the normal; the other one is 90 degrees off. Particles may arrive anywhere on
+the intersection, so the deepest of them need not be the deepest contact. *Missed* counts poses
+without a result, among those in contact or less than 0.1 m apart.
 ";
 
 /// Result of one pair and method.
@@ -93,13 +98,13 @@ fn measured() -> Result<(Vec<Row>, f32), Problem> {
         .with_shell(Arc::new(shell))
         .with_surface(Arc::new(surface_of_mesh(&mesh)?));
     let methods = [
-        Method::PointSamples,
-        Method::ShellTraversal,
-        Method::ShellSegments(64),
-        Method::Separation,
-        Method::OctreeSubdivision(Subdivision::default()),
-        Method::ProjectionParticles(Particles::default()),
-        Method::FaceDescent(FaceDescent::default()),
+        ContactMethod::PointSamples,
+        ContactMethod::ShellTraversal,
+        ContactMethod::ShellSegments(64),
+        ContactMethod::Separation,
+        ContactMethod::OctreeSubdivision(Subdivision::default()),
+        ContactMethod::ProjectionParticles(Particles::default()),
+        ContactMethod::FaceDescent(FaceDescent::default()),
     ];
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let mut rows = Vec::new();

@@ -325,13 +325,17 @@ fn nodes(size: UVec3) -> impl Iterator<Item = UVec3> {
 const SECTION: &str = "
 ## How the error falls
 
-Within a cell of the surface, where the distance to a sphere of 1 m and to a torus of 1 m and 0.4 m has no kink. The slope is the power of the cell size that
-the error falls with from 32 to 64 cells along a side of 3.2 m. Eight bits are spent on a block of eight cells: what they round away falls only with the cell.
+Errors within a cell of the surface, where the distance to a sphere of 1 m and to a torus of 1 m and
+0.4 m has no kink. The slope is the exponent with which the error falls with the cell size, from 32
+to 64 cells along a side of 3.2 m. With 8 bits, values are quantised over the range of a block of
+eight cells, so their rounding falls only linearly with the cell size.
 
 ![Mean error over the size of cells, and over memory](images/convergence.svg)
 
-The picture: `cargo run --release -p touchfield-conformance --example convergence > docs/images/convergence.svg`, with the bunny when `TOUCHFIELD_MESHES` names
-the folder that holds it. Around a mesh the distance has kinks at every edge, and no way to store it is of second order there.
+The picture is made by `cargo run --release -p touchfield-conformance --example convergence >
+docs/images/convergence.svg`. It includes the bunny when `TOUCHFIELD_MESHES` names its folder.
+Around a mesh the distance has kinks at every edge, so no kind of field converges with second order
+there.
 ";
 
 const EQUAL_MEMORY: &str = "

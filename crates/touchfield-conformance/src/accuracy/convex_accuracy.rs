@@ -23,9 +23,14 @@ const PAIRS: usize = 3000;
 const INTRODUCTION: &str = "
 ## Convex pairs
 
-Random bodies, 3,000 pairs a row, random, along the axes, in place, touching, nearly touching, deep and far apart. Promised is the largest error, as a share of the bodies' size or of their distance, whichever is more; it is held against all pairs of features in `f64`
-(rounded bodies: of their cores), and this table cannot be made if it is broken. *Sharp* are clouds, needles, plates, flat and straight sets, boxes, prisms, triangles and slivers; *rounded* are balls, capsules, and boxes and clouds with a radius. V-Clip gives up on one pair in a thousand at most, and says so.
-10⁵ m from its origin a body's own coordinates are 4 mm apart, which is in the truth, too.
+Random bodies, 3,000 pairs per row: random poses, along the axes, in place, touching, nearly
+touching, deep, and far apart. *Promised* is the largest allowed error, as a share of the bodies'
+size or of their distance, whichever is larger. It is compared with all pairs of features in `f64`
+(for rounded bodies, of their cores); if it is broken, this table cannot be generated. *Sharp*
+bodies are clouds, needles, plates, flat and straight sets, boxes, prisms, triangles and slivers.
+*Rounded* bodies are balls, capsules, and boxes and clouds with a radius. V-Clip gives up on at most
+one pair in a thousand, and reports it. At 10⁵ m from its origin, a body's own coordinates are 4 mm
+apart; the reference includes that.
 ";
 
 /// Returns the library's body with the same numbers.

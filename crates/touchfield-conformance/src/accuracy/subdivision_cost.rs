@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 use touchfield::field::primitive::{Cuboid, Sphere};
 use touchfield::geom::Pose;
 use touchfield::narrow::{
-    CollideSettings, Contacts, Descent, Method, Pair, Scratch, Subdivision, collide,
+    CollideSettings, ContactMethod, Contacts, Descent, Pair, Scratch, Subdivision, collide,
 };
 use touchfield::shape::Shape;
 
@@ -63,7 +63,7 @@ pub fn measured() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
         {
             for depth in 0..DEPTHS {
                 let settings = CollideSettings {
-                    method: Method::OctreeSubdivision(Subdivision {
+                    method: ContactMethod::OctreeSubdivision(Subdivision {
                         descent,
                         depth,
                         max_boxes: u32::MAX,

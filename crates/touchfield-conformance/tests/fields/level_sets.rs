@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::{DVec2, DVec3};
 use touchfield::field::primitive::{Cylinder, Sphere, Torus};
-use touchfield::field::{Field, Intersection, Meaning, Offset, Shell, Union};
+use touchfield::field::{Field, Intersection, Meaning, Offset, Union, Wall};
 use touchfield_conformance::closed_forms::{self, Piece};
 
 use crate::balls::{Pair, arc, unit_balls};
@@ -33,12 +33,12 @@ fn level_sets_of_unions_and_intersections() {
     let truth = wall([inner.union_arcs(), outer.union_arcs()], |pair, p| {
         pair.in_upper(p) || pair.in_lower(p)
     });
-    passes(&Shell::new(both, 0.25).unwrap(), &truth, "shell of a union");
+    passes(&Wall::new(both, 0.25).unwrap(), &truth, "shell of a union");
     let truth = wall([inner.lens_arcs(), outer.lens_arcs()], |pair, p| {
         pair.in_upper(p) && pair.in_lower(p)
     });
     passes(
-        &Shell::new(lens, 0.25).unwrap(),
+        &Wall::new(lens, 0.25).unwrap(),
         &truth,
         "shell of an intersection",
     );
@@ -91,7 +91,7 @@ fn offsets_of_convex_and_of_hollow_solids() {
 #[test]
 fn shells_of_balls_thin_and_filled() {
     for (radius, thickness) in [(1.0f32, 0.25f32), (1.0, 0.0), (0.5, 2.0)] {
-        let field = Shell::new(Sphere::new(radius).unwrap(), thickness).unwrap();
+        let field = Wall::new(Sphere::new(radius).unwrap(), thickness).unwrap();
         let (inner, outer) = (
             f64::from(radius - 0.5 * thickness),
             f64::from(radius + 0.5 * thickness),

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 use glam::{DVec2, DVec3, Vec3};
 use touchfield::field::primitive::*;
-use touchfield::field::{Field, Offset, Shell};
+use touchfield::field::{Field, Offset, Wall};
 use touchfield_conformance::closed_forms::{self, Piece};
 use touchfield_conformance::field_suite::check_field;
 
@@ -265,7 +265,7 @@ fn sizes_that_make_no_shape_are_refused() {
         assert!(Cone::new(bad, 1.0).is_err() && Cone::frustum(1.0, 1.0, bad).is_err());
         assert!(Ellipsoid::new(Vec3::new(1.0, 1.0, bad)).is_err());
         assert!(Torus::new(bad, 0.5).is_err() && Torus::new(1.0, bad).is_err());
-        assert!(Shell::new(Sphere::new(1.0).unwrap(), bad).is_err());
+        assert!(Wall::new(Sphere::new(1.0).unwrap(), bad).is_err());
     }
     assert!(RoundedCuboid::new(Vec3::ONE, 1.1).is_err());
     assert!(Torus::new(1.0, 1.1).is_err());

@@ -14,7 +14,7 @@ use touchfield::manifold::{
     ManifoldScratch, ManifoldSettings, ReduceScratch, ReduceSettings, Reduced, reduce,
 };
 use touchfield::narrow::{
-    CollideSettings, Contacts, Descent, Method, Pair, Particles, Scratch, Subdivision,
+    CollideSettings, ContactMethod, Contacts, Descent, Pair, Particles, Scratch, Subdivision,
     collide_again, place_of, revisit, settle,
 };
 use touchfield::{Pose, Shape};
@@ -27,7 +27,7 @@ use crate::response::continuous::SweptBuffers;
 
 /// How contacts are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContactMethod {
+pub enum ContactFinder {
     /// Convex bodies by their faces, all others by both shells, settled onto the surfaces.
     #[default]
     Auto,
@@ -37,7 +37,7 @@ pub enum ContactMethod {
     OctreeFast,
     /// Subdivision of boxes, following those near the best \[Adelman\].
     OctreeHybrid,
-    /// Shells alone, as for pairs of fields in [`ContactMethod::Auto`], for convex bodies too.
+    /// Shells alone, as for pairs of fields in [`ContactFinder::Auto`], for convex bodies too.
     Shell,
     /// Particles projected onto the surface of the intersection \[Krayer2020\].
     Particles,
@@ -47,30 +47,30 @@ pub enum ContactMethod {
     SweptTree,
 }
 
-impl ContactMethod {
+impl ContactFinder {
     /// All methods.
-    pub const ALL: [ContactMethod; 8] = [
-        ContactMethod::Auto,
-        ContactMethod::OctreeSlow,
-        ContactMethod::OctreeFast,
-        ContactMethod::OctreeHybrid,
-        ContactMethod::Shell,
-        ContactMethod::Particles,
-        ContactMethod::SweptLinear,
-        ContactMethod::SweptTree,
+    pub const ALL: [ContactFinder; 8] = [
+        ContactFinder::Auto,
+        ContactFinder::OctreeSlow,
+        ContactFinder::OctreeFast,
+        ContactFinder::OctreeHybrid,
+        ContactFinder::Shell,
+        ContactFinder::Particles,
+        ContactFinder::SweptLinear,
+        ContactFinder::SweptTree,
     ];
 
     /// Returns the name used in scene files.
     pub fn name(self) -> &'static str {
         match self {
-            ContactMethod::Auto => "auto",
-            ContactMethod::OctreeSlow => "octree-slow",
-            ContactMethod::OctreeFast => "octree-fast",
-            ContactMethod::OctreeHybrid => "octree-hybrid",
-            ContactMethod::Shell => "shell",
-            ContactMethod::Particles => "particles",
-            ContactMethod::SweptLinear => "swept-linear",
-            ContactMethod::SweptTree => "swept-tree",
+            ContactFinder::Auto => "auto",
+            ContactFinder::OctreeSlow => "octree-slow",
+            ContactFinder::OctreeFast => "octree-fast",
+            ContactFinder::OctreeHybrid => "octree-hybrid",
+            ContactFinder::Shell => "shell",
+            ContactFinder::Particles => "particles",
+            ContactFinder::SweptLinear => "swept-linear",
+            ContactFinder::SweptTree => "swept-tree",
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) struct Search<'a> {
     pub(crate) b: &'a Body,
     /// Separation up to which contacts are wanted \[m\].
     pub(crate) reach: f64,
-    pub(crate) method: ContactMethod,
+    pub(crate) method: ContactFinder,
     /// Time for which the bodies go on before contacts are searched again \[s\].
     pub(crate) ahead: f64,
 }
@@ -177,7 +177,7 @@ impl Search<'_> {
         let size = shape_a.solid().diagonal().min(shape_b.solid().diagonal());
         let is_convex = |shape: &Shape| shape.as_convex().is_some();
         let grounds = [self.a, self.b].map(|body| body.geometry().as_half_space());
-        let exactly = self.method == ContactMethod::Auto;
+        let exactly = self.method == ContactFinder::Auto;
         // A half-space beside a convex body is a box under it.
         let other = match grounds {
             [Some(normal), None] if is_convex(shape_b) => Some((0, normal, shape_b)),
@@ -190,13 +190,18 @@ impl Search<'_> {
                 slot.ground = GroundBox::new(normal, f64::from(convex.solid().diagonal()));
             }
             if let Some(ground) = &slot.ground {
-                let center = |frame: &Frame, shape: &Shape| {
-                    frame.point(shape.solid().center().as_dvec3())
-                };
+                let center =
+                    |frame: &Frame, shape: &Shape| frame.point(shape.solid().center().as_dvec3());
                 if side == 0 {
-                    query_a = (ground.under(&frame_a, center(&frame_b, shape_b)), ground.shape());
+                    query_a = (
+                        ground.under(&frame_a, center(&frame_b, shape_b)),
+                        ground.shape(),
+                    );
                 } else {
-                    query_b = (ground.under(&frame_b, center(&frame_a, shape_a)), ground.shape());
+                    query_b = (
+                        ground.under(&frame_b, center(&frame_a, shape_a)),
+                        ground.shape(),
+                    );
                 }
             }
         }
@@ -207,11 +212,15 @@ impl Search<'_> {
         };
         let both_convex = is_convex(pair.a) && is_convex(pair.b);
         let method = self.method(both_convex, &pair);
-        slot.is_cheap = method == Method::Convex;
+        slot.is_cheap = method == ContactMethod::Convex;
         let settings = CollideSettings {
             method,
             max_separation: self.reach as f32,
-            detail: if method == Method::BothShells { DETAIL_SHARE * size } else { 0.0 },
+            detail: if method == ContactMethod::BothShells {
+                DETAIL_SHARE * size
+            } else {
+                0.0
+            },
             budget: None,
             ..CollideSettings::default()
         };
@@ -255,7 +264,10 @@ impl Search<'_> {
                 on_b: frame_b.to_inner(place(contact.point_on_b())),
                 normal,
                 of_shell: by_shell.then(|| {
-                    let found = Contact { id: kept.source, ..contact };
+                    let found = Contact {
+                        id: kept.source,
+                        ..contact
+                    };
                     (kept.source, place_of(&pair, &found))
                 }),
                 moving: before.map_or([0.0; 3], |place| place.moving),
@@ -265,25 +277,25 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn method(&self, both_convex: bool, pair: &Pair<'_>) -> Method {
+    fn method(&self, both_convex: bool, pair: &Pair<'_>) -> ContactMethod {
         let has_shell = pair.a.shell().is_some() || pair.b.shell().is_some();
         let octree = |descent| {
-            Method::OctreeSubdivision(Subdivision {
+            ContactMethod::OctreeSubdivision(Subdivision {
                 descent,
                 ..Subdivision::default()
             })
         };
         match self.method {
-            ContactMethod::Auto if both_convex => Method::Convex,
-            ContactMethod::OctreeSlow => octree(Descent::Slow),
-            ContactMethod::OctreeFast => octree(Descent::Fast),
-            ContactMethod::OctreeHybrid => octree(Subdivision::HYBRID),
-            ContactMethod::Particles => Method::ProjectionParticles(Particles {
+            ContactFinder::Auto if both_convex => ContactMethod::Convex,
+            ContactFinder::OctreeSlow => octree(Descent::Slow),
+            ContactFinder::OctreeFast => octree(Descent::Fast),
+            ContactFinder::OctreeHybrid => octree(Subdivision::HYBRID),
+            ContactFinder::Particles => ContactMethod::ProjectionParticles(Particles {
                 one_per_cell: true,
                 ..Particles::default()
             }),
-            _ if has_shell => Method::BothShells,
-            _ => Method::Auto,
+            _ if has_shell => ContactMethod::BothShells,
+            _ => ContactMethod::Auto,
         }
     }
 

@@ -7,6 +7,6 @@ mod ground;
 mod slots;
 
 pub(crate) use candidates::Candidates;
+pub use finder::ContactFinder;
 pub(crate) use finder::{Lane, Search};
-pub use finder::ContactMethod;
 pub(crate) use slots::{Place, Slot, Slots};

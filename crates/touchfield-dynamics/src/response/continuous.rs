@@ -81,7 +81,11 @@ impl<'a> Way<'a> {
             swept,
             step,
             // A driven body has no equation of motion to make a step of.
-            handle: if swept.body.is_free() { handle } else { Handle::Linear },
+            handle: if swept.body.is_free() {
+                handle
+            } else {
+                Handle::Linear
+            },
             axes: [from, to].map(|state| DMat3::from_quat(state.orientation)),
             velocity: (to.position - from.position) / step,
             spin: turn.normalize().to_scaled_axis() / step,
@@ -164,12 +168,22 @@ pub(crate) fn push(
             by_spheres,
         };
         let target = SweptField::of(field_shape);
-        sweep_shell(shell, &path, &target, &wanted, &mut buffers.sweep, &mut buffers.spans)
-            .map_err(|error| error.to_string())?;
+        sweep_shell(
+            shell,
+            &path,
+            &target,
+            &wanted,
+            &mut buffers.sweep,
+            &mut buffers.spans,
+        )
+        .map_err(|error| error.to_string())?;
         // The force on B is along the gradient of A's field, or against that of its own.
         let sign = if role == 1 { 1.0 } else { -1.0 };
         for &PointSpan { point, span } in &buffers.spans {
-            let (place, normal) = (shell.points()[point as usize], shell.normals()[point as usize]);
+            let (place, normal) = (
+                shell.points()[point as usize],
+                shell.normals()[point as usize],
+            );
             let ends = [from.transform_point(place), to.transform_point(place)];
             let area = share * f64::from(shell.areas()[point as usize]);
             let length = (span.leave - span.enter) / f64::from(settings.midpoints);

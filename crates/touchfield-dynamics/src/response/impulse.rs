@@ -18,11 +18,36 @@
 //! speed v leaves with e·v for the rest of the substep, gravity included. So a ball bounces to the
 //! height that its restitution says, whatever the step.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::body::{Body, Material};
 use crate::contacts::{Place, Slot};
 use crate::integrate::{Integrator, spun};
+use crate::response::pivoting::{Complementarity, SIDES};
+
+/// How the two problems are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Contact by contact, in rounds that start from the impulses of the last substep.
+    #[default]
+    Sequential,
+    /// All contacts at once, by pivoting: for a few contacts, and to check the other. Worlds with
+    /// more than [`Solver::MOST_PIVOTED`] contacts at a time are solved sequentially.
+    Pivoting,
+}
+
+impl Solver {
+    /// Most contacts that are solved by pivoting.
+    pub const MOST_PIVOTED: usize = 48;
+
+    /// Returns the name used in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Solver::Sequential => "sequential",
+            Solver::Pivoting => "pivoting",
+        }
+    }
+}
 
 /// Rounds of the solver at most, per problem and substep.
 const MOST_ROUNDS: u32 = 60;
@@ -77,6 +102,7 @@ struct Velocity {
     linear: DVec3,
     angular: DVec3,
     inverse_mass: DVec3,
+    inverse_inertia: DMat3,
 }
 
 /// Buffers of the solver.
@@ -87,6 +113,7 @@ pub(crate) struct ImpulseScratch {
     /// Change of momentum and angular momentum of each body by the first problem.
     start: Vec<Velocity>,
     in_contact: Vec<bool>,
+    pivoting: Complementarity,
     /// Rounds of the last substep, for statistics.
     pub(crate) rounds: u32,
 }
@@ -97,6 +124,7 @@ pub(crate) struct Substep {
     pub(crate) step: f64,
     pub(crate) gravity: DVec3,
     pub(crate) integrator: Integrator,
+    pub(crate) solver: Solver,
 }
 
 impl Substep {
@@ -120,6 +148,7 @@ pub(crate) fn substep(
         velocities,
         start,
         in_contact,
+        pivoting,
         rounds,
     } = scratch;
     collect(bodies, slots, joints, in_contact);
@@ -143,6 +172,7 @@ pub(crate) fn substep(
                 linear: body.drive_velocity + body.inertia.inverse_mass * momentum,
                 angular: body.drive_spin + inverse_inertia * angular,
                 inverse_mass: body.inertia.inverse_mass,
+                inverse_inertia,
             }
         }));
     };
@@ -152,7 +182,17 @@ pub(crate) fn substep(
         joint.impulses = slots[joint.source[0]].places[joint.source[1]].moving;
     }
     let enough = CONVERGED * gravity_speed;
-    *rounds += solve(joints, velocities, enough, |joint| joint.moving_target);
+    let mut solve_for = |joints: &mut [Joint], velocities: &mut [Velocity], target: Target| {
+        let is_few = joints.len() <= Solver::MOST_PIVOTED;
+        if settings.solver == Solver::Pivoting && is_few {
+            // Where pivoting ends on a ray the other solver goes on from what it found last.
+            if solve_at_once(joints, velocities, target, pivoting) {
+                return 1;
+            }
+        }
+        solve(joints, velocities, enough, target)
+    };
+    *rounds += solve_for(joints, velocities, |joint| joint.moving_target);
     start.clear();
     start.extend_from_slice(velocities);
     // Second problem: the velocities at the end of the substep.
@@ -166,9 +206,13 @@ pub(crate) fn substep(
         // queries resolve. One that is about to bounce waits for its moment.
         let will_bounce = joint.restitution > 0.0 && speed < -joint.bounce_from;
         joint.is_closed = joint.impulses[0] > 0.0 || (left <= joint.resolved && !will_bounce);
-        joint.impulses = if joint.is_closed { place.resting } else { [0.0; 3] };
+        joint.impulses = if joint.is_closed {
+            place.resting
+        } else {
+            [0.0; 3]
+        };
     }
-    *rounds += solve(joints, velocities, enough, |joint| joint.resting_target);
+    *rounds += solve_for(joints, velocities, |joint| joint.resting_target);
     for joint in joints.iter() {
         slots[joint.source[0]].places[joint.source[1]].resting = joint.impulses;
     }
@@ -182,8 +226,7 @@ pub(crate) fn substep(
         let orientation = body.state.orientation;
         let mean_momentum = body.inertia.angular_momentum(orientation, mean.angular);
         body.state.position += step * mean.linear;
-        body.state.orientation =
-            spun(settings.integrator, body, orientation, mean_momentum, step);
+        body.state.orientation = spun(settings.integrator, body, orientation, mean_momentum, step);
         body.state.momentum = mass * end.linear;
         body.state.angular_momentum = body.inertia.angular_momentum(orientation, end.angular);
     }
@@ -197,12 +240,7 @@ impl ImpulseScratch {
 }
 
 /// Fills the list of contacts between bodies that are awake, and marks the bodies in contact.
-fn collect(
-    bodies: &[Body],
-    slots: &[Slot],
-    joints: &mut Vec<Joint>,
-    in_contact: &mut Vec<bool>,
-) {
+fn collect(bodies: &[Body], slots: &[Slot], joints: &mut Vec<Joint>, in_contact: &mut Vec<bool>) {
     joints.clear();
     in_contact.clear();
     in_contact.resize(bodies.len(), false);
@@ -269,11 +307,7 @@ impl Joint {
 
 /// Returns the speed of B relative to A at a contact along one of its axes.
 fn relative(joint: &Joint, velocities: &[Velocity], axis: usize) -> f64 {
-    let at = |side: usize| {
-        let velocity = &velocities[joint.bodies[side]];
-        velocity.linear + velocity.angular.cross(joint.arms[side])
-    };
-    (at(1) - at(0)).dot(joint.axes[axis])
+    speed_along(joint, joint.axes[axis], velocities)
 }
 
 /// Sets what the two problems demand of a contact.
@@ -329,13 +363,108 @@ fn time_to_close(gap: f64, speed: f64, acceleration: f64) -> Option<f64> {
     }
 }
 
-/// Solves one of the two problems for all contacts. Returns the number of rounds.
-fn solve(
+/// What a problem demands of a contact.
+type Target = fn(&Joint) -> f64;
+
+/// Solves one of the two problems by pivoting. Returns whether that succeeded.
+fn solve_at_once(
     joints: &mut [Joint],
     velocities: &mut [Velocity],
-    enough: f64,
-    target: impl Fn(&Joint) -> f64,
-) -> u32 {
+    target: Target,
+    problem: &mut Complementarity,
+) -> bool {
+    // Unknowns of a contact: the normal impulse, those along the sides of the pyramid, and the
+    // speed at which it slides.
+    const EACH: usize = SIDES + 2;
+    let directions = |joint: &Joint| -> [DVec3; SIDES + 1] {
+        let mut axes = [joint.axes[0]; SIDES + 1];
+        for (side, axis) in axes[1..].iter_mut().enumerate() {
+            let angle = std::f64::consts::TAU * side as f64 / SIDES as f64;
+            *axis = angle.cos() * joint.axes[1] + angle.sin() * joint.axes[2];
+        }
+        axes
+    };
+    problem.reset(EACH * joints.len());
+    for (row, of) in joints.iter().enumerate() {
+        let first = EACH * row;
+        if !of.is_closed {
+            // Held at zero: its speed is never below zero.
+            for unknown in 0..EACH {
+                problem.add(first + unknown, first + unknown, 1.0);
+            }
+            continue;
+        }
+        let axes = directions(of);
+        for (number, &axis) in axes.iter().enumerate() {
+            let speed = speed_along(of, axis, velocities);
+            let wanted = if number == 0 { target(of) } else { 0.0 };
+            problem.set_offset(first + number, speed - wanted);
+            if number > 0 {
+                problem.add(first + number, first + SIDES + 1, 1.0);
+                problem.add(first + SIDES + 1, first + number, -1.0);
+            }
+        }
+        problem.add(first + SIDES + 1, first, of.friction);
+        for (column, by) in joints.iter().enumerate().filter(|(_, by)| by.is_closed) {
+            for (from, &push) in directions(by).iter().enumerate() {
+                for (to, &axis) in axes.iter().enumerate() {
+                    let response = response(of, axis, by, push, velocities);
+                    problem.add(first + to, EACH * column + from, response);
+                }
+            }
+        }
+    }
+    let Some(solution) = problem.solve() else {
+        return false;
+    };
+    for (number, joint) in joints.iter_mut().enumerate() {
+        let found = &solution[EACH * number..][..EACH];
+        let mut impulses = [found[0], 0.0, 0.0];
+        for side in 0..SIDES {
+            let angle = std::f64::consts::TAU * side as f64 / SIDES as f64;
+            impulses[1] += found[1 + side] * angle.cos();
+            impulses[2] += found[1 + side] * angle.sin();
+        }
+        joint.impulses = if joint.is_closed { impulses } else { [0.0; 3] };
+    }
+    for joint in joints.iter() {
+        for axis in 0..3 {
+            push(joint, axis, joint.impulses[axis], velocities);
+        }
+    }
+    true
+}
+
+/// Returns the speed of B relative to A at a contact along a direction.
+fn speed_along(joint: &Joint, axis: DVec3, velocities: &[Velocity]) -> f64 {
+    let at = |side: usize| {
+        let velocity = &velocities[joint.bodies[side]];
+        velocity.linear + velocity.angular.cross(joint.arms[side])
+    };
+    (at(1) - at(0)).dot(axis)
+}
+
+/// Returns how much the speed at one contact along `axis` grows for an impulse at another along
+/// `push`.
+fn response(of: &Joint, axis: DVec3, by: &Joint, push: DVec3, velocities: &[Velocity]) -> f64 {
+    let mut total = 0.0;
+    for (side, sign) in [(0, -1.0), (1, 1.0)] {
+        for (other, other_sign) in [(0, -1.0), (1, 1.0)] {
+            if of.bodies[side] != by.bodies[other] {
+                continue;
+            }
+            let body = &velocities[of.bodies[side]];
+            let linear = body.inverse_mass * push;
+            let angular = body.inverse_inertia * by.arms[other].cross(push);
+            let moved = linear + angular.cross(of.arms[side]);
+            total += sign * other_sign * moved.dot(axis);
+        }
+    }
+    total
+}
+
+/// Solves one of the two problems for all contacts. Returns the number of rounds.
+fn solve(joints: &mut [Joint], velocities: &mut [Velocity], enough: f64, target: Target) -> u32 {
     for joint in joints.iter() {
         for axis in 0..3 {
             push(joint, axis, joint.impulses[axis], velocities);
@@ -347,7 +476,11 @@ fn solve(
         let count = joints.len();
         for turn in 0..count {
             // There and back, so that what lies under a stack is heard above as soon as below.
-            let index = if rounds % 2 == 0 { turn } else { count - 1 - turn };
+            let index = if rounds % 2 == 0 {
+                turn
+            } else {
+                count - 1 - turn
+            };
             let joint = &mut joints[index];
             if joint.is_closed {
                 change = change.max(relax(joint, velocities, target(joint)));
@@ -369,13 +502,16 @@ fn relax(joint: &mut Joint, velocities: &mut [Velocity], target: f64) -> f64 {
     joint.impulses[0] = wanted.max(0.0);
     let normal = joint.impulses[0] - before;
     push(joint, 0, normal, velocities);
-    let mut change = if joint.masses[0] > 0.0 { (normal / joint.masses[0]).abs() } else { 0.0 };
+    let mut change = if joint.masses[0] > 0.0 {
+        (normal / joint.masses[0]).abs()
+    } else {
+        0.0
+    };
     // Friction: both tangents at once, held within the disc.
     let most = joint.friction * joint.impulses[0];
     let old = [joint.impulses[1], joint.impulses[2]];
-    let mut new = [1, 2].map(|axis| {
-        joint.impulses[axis] - joint.masses[axis] * relative(joint, velocities, axis)
-    });
+    let mut new = [1, 2]
+        .map(|axis| joint.impulses[axis] - joint.masses[axis] * relative(joint, velocities, axis));
     let length = new[0].hypot(new[1]);
     if length > most {
         let scale = if length > 0.0 { most / length } else { 0.0 };

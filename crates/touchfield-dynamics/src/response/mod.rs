@@ -3,7 +3,9 @@
 pub(crate) mod continuous;
 pub(crate) mod impulse;
 pub(crate) mod penalty;
+pub(crate) mod pivoting;
 
+pub use impulse::Solver;
 pub use penalty::{Handle, Normals, PenaltySettings};
 
 /// How bodies respond to contact.

@@ -13,7 +13,7 @@ use touchfield::bounded_file;
 use touchfield::mesh::{Units, generate};
 
 use crate::body::{Drive, Material, Moves};
-use crate::contacts::ContactMethod;
+use crate::contacts::ContactFinder;
 use crate::frame::Frame;
 use crate::integrate::Integrator;
 use crate::mass::Locked;
@@ -161,11 +161,11 @@ fn read_world(table: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
     }
     let default = Scene::RECORD_EVERY.max(world.step);
     scene.record_every = table.number("record_every", default, POSITIVE, is_positive)?;
-    let methods = ContactMethod::ALL.map(|one| (one.name(), one));
+    let methods = ContactFinder::ALL.map(|one| (one.name(), one));
     world.contacts = table.choice("contacts", defaults.contacts, &methods)?;
     let is_swept = matches!(
         world.contacts,
-        ContactMethod::SweptLinear | ContactMethod::SweptTree
+        ContactFinder::SweptLinear | ContactFinder::SweptTree
     );
     if is_swept && world.response != Response::ContinuousPenalty {
         let text = format!(

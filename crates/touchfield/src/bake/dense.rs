@@ -32,7 +32,7 @@ use crate::bake::intake::Intake;
 use crate::bake::offset::grid as offset;
 use crate::bake::progress::{Progress, Stage, Step, tell};
 use crate::bake::settings::SignChoice;
-use crate::bake::settings::{BakeSettings, Method};
+use crate::bake::settings::{BakeSettings, DistanceMethod};
 use crate::bake::sign::plan::{Sign, SignPlan, Signs};
 use crate::field::{GridLayout, SignMethod, torn_cells};
 use crate::geom::{DAabb, place_at};
@@ -52,15 +52,15 @@ pub(crate) fn estimated_memory(layout: &GridLayout, faces: usize, settings: &Bak
 }
 
 /// Returns the peak memory per node: its value, and what the method stores beside it \[bytes\].
-fn bytes_per_node(method: Method) -> u64 {
+fn bytes_per_node(method: DistanceMethod) -> u64 {
     const VALUE: u64 = size_of::<f32>() as u64;
     match method {
-        Method::Exact | Method::BruteForce | Method::BoundTree => VALUE,
-        Method::Chamfer => 2 * VALUE,
-        Method::ScanConversion | Method::VectorDistance => {
+        DistanceMethod::Exact | DistanceMethod::BruteForce | DistanceMethod::BoundTree => VALUE,
+        DistanceMethod::Chamfer => 2 * VALUE,
+        DistanceMethod::ScanConversion | DistanceMethod::VectorDistance => {
             2 * VALUE + vector_distance::BYTES_PER_NODE
         }
-        Method::FastMarching => 2 * VALUE + fast_marching::BYTES_PER_NODE,
+        DistanceMethod::FastMarching => 2 * VALUE + fast_marching::BYTES_PER_NODE,
     }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn bake_keeping(
     let mut recomputed = values.len();
     begin(Stage::Distances)?;
     // Distances, with their signs where the nearest feature determines them.
-    let node_error = if settings.method == Method::BruteForce {
+    let node_error = if settings.method == DistanceMethod::BruteForce {
         brute_force::fill(mesh, plan, &layout, &mut values, progress)
             .ok_or(BakeError::Cancelled)?;
         0.0
@@ -166,7 +166,7 @@ pub(crate) fn bake_keeping(
         };
         // Only the exact method reuses distances of an earlier bake.
         let kept = kept
-            .filter(|_| settings.method == Method::Exact)
+            .filter(|_| settings.method == DistanceMethod::Exact)
             .and_then(|kept| Some((kept, kept.reuse(plan, distances.far_error())?)));
         let error = match kept {
             Some((kept, reuse)) => {
@@ -181,7 +181,7 @@ pub(crate) fn bake_keeping(
     begin(Stage::Checking)?;
     let sign_method = exact.sign_method();
     // Cross-check the signs, find torn cells, and bound the error.
-    if settings.method != Method::BruteForce && sign_method == SignMethod::Pseudonormal {
+    if settings.method != DistanceMethod::BruteForce && sign_method == SignMethod::Pseudonormal {
         cross_check(&exact, &layout, &values, &mut doubts);
     }
     let mut torn = torn_cells(&layout, &values);
@@ -230,13 +230,14 @@ pub(crate) fn check_within(layout: &GridLayout, mesh: DAabb) -> Result<(), BakeE
 /// signs by the winding number only.
 fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
     match (settings.method, settings.sign) {
-        (Method::BruteForce, SignChoice::Auto | SignChoice::Always(SignMethod::Winding)) => {
-            Ok(SignChoice::Always(SignMethod::Winding))
-        }
-        (Method::BruteForce, SignChoice::Always(method)) => {
+        (
+            DistanceMethod::BruteForce,
+            SignChoice::Auto | SignChoice::Always(SignMethod::Winding),
+        ) => Ok(SignChoice::Always(SignMethod::Winding)),
+        (DistanceMethod::BruteForce, SignChoice::Always(method)) => {
             Err(SignError::BruteForceSign(method.name()).into())
         }
-        (Method::BruteForce, SignChoice::Offset(_)) => {
+        (DistanceMethod::BruteForce, SignChoice::Offset(_)) => {
             Err(SignError::BruteForceSign(SignMethod::Offset.name()).into())
         }
         (_, choice) => Ok(choice),
@@ -245,7 +246,7 @@ fn sign_choice(settings: &BakeSettings) -> Result<SignChoice, BakeError> {
 
 /// Refuses grids with more cells than 32 bits can number, because doubtful cells are numbered by 32
 /// bits, here and in the file. The same holds for the nodes of methods that keep lists of them.
-fn check_cells(layout: &GridLayout, method: Method) -> Result<(), BakeError> {
+fn check_cells(layout: &GridLayout, method: DistanceMethod) -> Result<(), BakeError> {
     let [x, y, z] = layout.cells().to_array().map(u64::from);
     let cells = x.saturating_mul(y).saturating_mul(z);
     if cells > u64::from(u32::MAX) {

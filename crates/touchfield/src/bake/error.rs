@@ -185,16 +185,18 @@ pub enum SignError {
         faces: usize,
     },
     /// Given signs were chosen, but a mesh has none.
-    #[error("a mesh gives no signs of its own; choose how to tell them (try `auto`)")]
+    #[error(
+        "`given` signs belong to imported grids, not to meshes; choose another way (try `auto`)"
+    )]
     GivenSigns,
     /// Brute force supports one sign method only: the winding number.
     #[error(
-        "brute force tells inside by the winding number; it cannot use `{0}` (leave the choice open, or use the exact method)"
+        "brute force uses the winding number for signs; it cannot use `{0}` (leave the choice open, or use the exact method)"
     )]
     BruteForceSign(&'static str),
     /// Signs by an offset surface were chosen where there is no dense grid to compute them on.
     #[error(
-        "signs by an offset surface are told on a dense grid; they are not to be had for single points, Taylor \
+        "signs by an offset surface need a dense grid; they are not available for single points, Taylor \
          grids or voxmaps (bake a dense grid, or choose another sign)"
     )]
     OffsetNeedsDense,

@@ -36,7 +36,7 @@ pub use intake::frame_origin;
 pub use kind::{FieldBakeError, FieldKind, bake_field};
 pub use packing::Bits;
 pub use progress::{Progress, Stage, Step};
-pub use settings::{BakeSettings, Method, OffsetWidth, Resolution, SignChoice};
+pub use settings::{BakeSettings, DistanceMethod, OffsetWidth, Resolution, SignChoice};
 pub use sparse::{SparseBakeError, SparseGoal, SparseSettings, bake_sparse, bake_sparse_on};
 pub use taylor::{TaylorBakeError, bake_taylor};
 pub use update::{Before, Rebaked, SparseBefore, UpdateError, changed_box, rebake, rebake_sparse};

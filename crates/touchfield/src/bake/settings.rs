@@ -15,7 +15,7 @@ pub struct BakeSettings {
     /// Choice of the sign method.
     pub sign: SignChoice,
     /// Distance method.
-    pub method: Method,
+    pub method: DistanceMethod,
     /// Memory limit \[bytes\]. A bake that would take more is refused before it starts.
     pub max_memory: u64,
 }
@@ -26,7 +26,7 @@ impl Default for BakeSettings {
             resolution: Resolution::Nodes(128),
             padding: 2,
             sign: SignChoice::Auto,
-            method: Method::Exact,
+            method: DistanceMethod::Exact,
             max_memory: 8 << 30,
         }
     }
@@ -45,7 +45,7 @@ pub enum Resolution {
 /// cells of the surface, and within a proven bound beyond, which
 /// [`error_bound`](crate::field::Field::error_bound) includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum DistanceMethod {
     /// BVH search shared by blocks of nodes; exact to `f64` rounding.
     Exact,
     /// Every triangle for every node in `f64`, with signs by the exact winding number. The
@@ -55,7 +55,7 @@ pub enum Method {
     /// `f64` rounding. After \[Johnson1998\].
     BoundTree,
     /// Characteristics of faces, edges and vertices, scan-converted; exact near the surface, and as
-    /// [`Method::VectorDistance`] beyond. After \[Mauch2000\].
+    /// [`DistanceMethod::VectorDistance`] beyond. After \[Mauch2000\].
     ScanConversion,
     /// Chamfer distances: sums of steps within a 5 × 5 × 5 neighbourhood. Off by at most a proven
     /// 2.5 % of the distance plus a quarter of a cell. After \[Borgefors1986\].
@@ -69,33 +69,36 @@ pub enum Method {
     FastMarching,
 }
 
-impl Method {
+impl DistanceMethod {
     /// Every method.
-    pub const ALL: [Method; 7] = [
-        Method::Exact,
-        Method::BruteForce,
-        Method::BoundTree,
-        Method::ScanConversion,
-        Method::Chamfer,
-        Method::VectorDistance,
-        Method::FastMarching,
+    pub const ALL: [DistanceMethod; 7] = [
+        DistanceMethod::Exact,
+        DistanceMethod::BruteForce,
+        DistanceMethod::BoundTree,
+        DistanceMethod::ScanConversion,
+        DistanceMethod::Chamfer,
+        DistanceMethod::VectorDistance,
+        DistanceMethod::FastMarching,
     ];
 
     /// Returns whether node values are exact everywhere, rather than near the surface only.
     pub fn is_exact(self) -> bool {
-        matches!(self, Method::Exact | Method::BruteForce | Method::BoundTree)
+        matches!(
+            self,
+            DistanceMethod::Exact | DistanceMethod::BruteForce | DistanceMethod::BoundTree
+        )
     }
 
     /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Exact => "exact",
-            Method::BruteForce => "brute-force",
-            Method::BoundTree => "bound-tree",
-            Method::ScanConversion => "scan",
-            Method::Chamfer => "chamfer",
-            Method::VectorDistance => "vector",
-            Method::FastMarching => "fast-marching",
+            DistanceMethod::Exact => "exact",
+            DistanceMethod::BruteForce => "brute-force",
+            DistanceMethod::BoundTree => "bound-tree",
+            DistanceMethod::ScanConversion => "scan",
+            DistanceMethod::Chamfer => "chamfer",
+            DistanceMethod::VectorDistance => "vector",
+            DistanceMethod::FastMarching => "fast-marching",
         }
     }
 }

@@ -19,6 +19,12 @@ pub struct Contact {
     pub id: ContactId,
 }
 
+impl AsRef<Contact> for Contact {
+    fn as_ref(&self) -> &Contact {
+        self
+    }
+}
+
 impl Contact {
     /// Returns the contact with A and B exchanged; the frame stays the same.
     pub fn flipped(self) -> Contact {

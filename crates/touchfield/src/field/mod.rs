@@ -22,7 +22,7 @@ pub use along_line::{
 };
 pub use closed_form::{
     Closure, Declared, Difference, HeightField, HeightFieldError, Intersection, Offset,
-    ParameterError, Shell, Transformed, Union, csg, level_set, primitive,
+    ParameterError, Transformed, Union, Wall, csg, level_set, primitive,
 };
 pub use field::{Field, LowerPlane, Meaning, Sample};
 #[cfg(feature = "bake")]

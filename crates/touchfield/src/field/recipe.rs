@@ -38,8 +38,9 @@ pub enum Recipe {
     Difference(Box<[Recipe; 2]>),
     /// [`Offset`](crate::field::Offset) of a field by a radius.
     Offset(Box<Recipe>, f32),
-    /// [`Shell`](crate::field::Shell) of a field with a thickness.
-    Shell(Box<Recipe>, f32),
+    /// [`Wall`](crate::field::Wall) of a field with a thickness.
+    #[cfg_attr(feature = "serde", serde(alias = "Shell"))]
+    Wall(Box<Recipe>, f32),
     /// [`Transformed`](crate::field::Transformed): a field that is rotated, moved and scaled.
     Transformed {
         /// The field in its own frame.

@@ -4,6 +4,11 @@
 //! `half` and `robust`. Lengths are in metres, angles in radians.
 
 mod aabb;
+#[cfg_attr(
+    not(feature = "bake"),
+    allow(dead_code, reason = "meshes use boxes in `f64`, the run time in `f32`")
+)]
+pub(crate) mod box_tree;
 mod directions;
 mod interval;
 #[cfg_attr(
@@ -26,6 +31,7 @@ mod triangle;
 mod triangle_pair;
 
 pub use aabb::{Aabb, DAabb, turned_half_extents};
+pub use box_tree::BoxNode;
 pub use directions::fibonacci_directions;
 pub use interval::Interval;
 pub use motion::{Motion, PairMotion};

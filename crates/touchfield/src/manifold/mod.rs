@@ -2,8 +2,10 @@
 //! identity across steps.
 
 mod directions;
+mod feet;
 mod persist;
 mod reduce;
 
+pub use feet::{FlankSettings, drop_between, without_flanks};
 pub use persist::{Kept, Manifold, ManifoldScratch, ManifoldSettings};
 pub use reduce::{Group, ManifoldError, ReduceScratch, ReduceSettings, Reduced, reduce};

@@ -1,38 +1,30 @@
-//! A small AABB tree over faces, for the checks in this folder.
+//! Visits of the faces of a mesh by their boxes, for the checks in this folder.
 //!
 //! Input: face numbers and their boxes.
 //! Output: visits of the faces whose box may matter.
-//! Cost: median split, O(n log² n) to build, linear over faces that are in order; depth at most 32.
+//! Cost: that of the tree, see `geom::box_tree`; linear to build over faces that are in order.
 //! Not for: distances; `bvh` is built for those.
 
 use std::ops::ControlFlow;
 
 use crate::geom::DAabb;
+use crate::geom::box_tree::{self, BoxNode};
 
 /// Faces per leaf. Tuned: from 2 to 8 there is no measurable difference.
 const LEAF_SIZE: usize = 4;
 
 pub(super) struct BoxTree {
-    nodes: Vec<Node>,
+    nodes: Vec<BoxNode<DAabb>>,
     /// Faces in the order of the leaves.
     pub(super) items: Vec<u32>,
     /// Boxes of `items`, in the same order.
     pub(super) boxes: Vec<DAabb>,
 }
 
-struct Node {
-    bounds: DAabb,
-    /// First and end position of the node's items.
-    start: u32,
-    end: u32,
-    /// Index of the second child; the first child follows the node directly. 0 for a leaf.
-    second: u32,
-}
-
 impl BoxTree {
     pub(super) fn new(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
         let mut entries: Vec<(u32, DAabb)> = faces.collect();
-        sort(&mut entries);
+        box_tree::sort(&mut entries, LEAF_SIZE);
         BoxTree::in_order(entries.into_iter())
     }
 
@@ -40,12 +32,8 @@ impl BoxTree {
     /// other.
     pub(super) fn in_order(faces: impl Iterator<Item = (u32, DAabb)>) -> BoxTree {
         let (items, boxes): (Vec<u32>, Vec<DAabb>) = faces.unzip();
-        let mut nodes = Vec::with_capacity(boxes.len() + 1);
-        if !boxes.is_empty() {
-            add_node(&boxes, 0, &mut nodes);
-        }
         BoxTree {
-            nodes,
+            nodes: box_tree::nodes_in_order(&boxes, LEAF_SIZE),
             items,
             boxes,
         }
@@ -79,7 +67,8 @@ impl BoxTree {
             depth -= 1;
             let index = stack[depth];
             let node = &self.nodes[index as usize];
-            if node.end as usize <= first || !wanted(&node.bounds) || left_out(index as usize) {
+            let end = (node.first + node.count) as usize;
+            if end <= first || !wanted(&node.bounds) || left_out(index as usize) {
                 continue;
             }
             if node.second != 0 {
@@ -88,7 +77,7 @@ impl BoxTree {
                 depth += 2;
                 continue;
             }
-            for position in (node.start as usize).max(first)..node.end as usize {
+            for position in (node.first as usize).max(first)..end {
                 if wanted(&self.boxes[position]) && visitor(position).is_break() {
                     return;
                 }
@@ -106,7 +95,7 @@ impl BoxTree {
         // Children come after their parent.
         for (index, node) in self.nodes.iter().enumerate().rev() {
             sums[index] = if node.second == 0 {
-                (node.start as usize..node.end as usize)
+                (node.first as usize..(node.first + node.count) as usize)
                     .map(&of_position)
                     .reduce(&joined)
             } else {
@@ -118,45 +107,4 @@ impl BoxTree {
         }
         sums.into_iter().flatten().collect()
     }
-}
-
-/// Adds the node over `boxes`, which start at position `start`, and the nodes below it; returns its
-/// box.
-fn add_node(boxes: &[DAabb], start: usize, nodes: &mut Vec<Node>) -> DAabb {
-    let index = nodes.len();
-    nodes.push(Node {
-        bounds: DAabb::EMPTY,
-        start: start as u32,
-        end: (start + boxes.len()) as u32,
-        second: 0,
-    });
-    let bounds = if boxes.len() <= LEAF_SIZE {
-        (boxes.iter()).fold(DAabb::EMPTY, |bounds, item| bounds.union(*item))
-    } else {
-        let middle = boxes.len() / 2;
-        let low = add_node(&boxes[..middle], start, nodes);
-        nodes[index].second = nodes.len() as u32;
-        low.union(add_node(&boxes[middle..], start + middle, nodes))
-    };
-    nodes[index].bounds = bounds;
-    bounds
-}
-
-/// Moves the lower half along the longest axis of the centres to the front, and recurses into both
-/// halves.
-fn sort(entries: &mut [(u32, DAabb)]) {
-    if entries.len() <= LEAF_SIZE {
-        return;
-    }
-    let centers = DAabb::of_points(entries.iter().map(|(_, item)| item.center()));
-    let axis = centers.half_extents().max_position();
-    let middle = entries.len() / 2;
-    // Ties are broken by face number, so the tree is the same on every run.
-    entries.select_nth_unstable_by(middle, |(a, box_a), (b, box_b)| {
-        let (x, y) = (box_a.center()[axis], box_b.center()[axis]);
-        x.total_cmp(&y).then(a.cmp(b))
-    });
-    let (low, high) = entries.split_at_mut(middle);
-    sort(low);
-    sort(high);
 }

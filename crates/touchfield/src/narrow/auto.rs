@@ -16,7 +16,7 @@
 
 use crate::narrow::contacts::projection_particles;
 use crate::narrow::contacts::shell_walk::Walk;
-use crate::narrow::method::Method;
+use crate::narrow::method::ContactMethod;
 use crate::narrow::method::Particles;
 use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair};
 use crate::narrow::scratch::PairMemory;
@@ -35,13 +35,13 @@ pub(crate) fn collide(
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     if by_convex::are_convex(pair) {
-        out.method = Method::Convex;
+        out.method = ContactMethod::Convex;
         return by_convex::collide(pair, settings, memory, scratch, out);
     }
     let Ok(probe) = Probe::finer(pair, "auto") else {
         return without_shells(pair, settings, scratch, out);
     };
-    out.method = Method::ShellTraversal;
+    out.method = ContactMethod::ShellTraversal;
     let other = Probe::of(pair, probe.side.other());
     let walk = Walk::with(probe, settings);
     walk.run(scratch, out);
@@ -62,13 +62,13 @@ pub(crate) fn collide(
             return Ok(());
         }
         if let Some(contact) = contact_between_points(pair, settings.max_separation, scratch) {
-            out.method = Method::Separation;
+            out.method = ContactMethod::Separation;
             out.distance = out.distance.min(contact.separation);
             out.contacts.push(contact);
         }
         return Ok(());
     }
-    out.method = Method::Separation;
+    out.method = ContactMethod::Separation;
     search::collide(pair, settings.max_separation, &mut scratch.separation, out)
 }
 
@@ -78,7 +78,7 @@ fn without_shells(
     scratch: &mut Scratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    out.method = Method::Separation;
+    out.method = ContactMethod::Separation;
     search::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
     if out.contacts.is_empty() {
         return Ok(());
@@ -87,6 +87,6 @@ fn without_shells(
         one_per_cell: true,
         ..Default::default()
     };
-    out.method = Method::ProjectionParticles(particles);
+    out.method = ContactMethod::ProjectionParticles(particles);
     projection_particles::collide(pair, settings, &particles, scratch, out)
 }

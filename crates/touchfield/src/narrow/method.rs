@@ -2,7 +2,7 @@
 
 /// Method that finds contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Method {
+pub enum ContactMethod {
     /// Chosen from the kind and size of the two shapes.
     #[default]
     Auto,
@@ -18,8 +18,9 @@ pub enum Method {
     BothShells,
     /// The single contact at the minimum of the separation, as `separation` finds it.
     ///
-    /// [`Method::Auto`] also reports this method for two exact surfaces whose triangles cross
-    /// between the points of their shells. That contact is as deep as the crossing triangles go.
+    /// [`ContactMethod::Auto`] also reports this method for two exact surfaces whose triangles
+    /// cross between the points of their shells. That contact is as deep as the crossing triangles
+    /// go.
     Separation,
     /// Recursive subdivision of boxes that both bodies may share \[Adelman\].
     OctreeSubdivision(Subdivision),
@@ -31,20 +32,20 @@ pub enum Method {
     Convex,
 }
 
-impl Method {
+impl ContactMethod {
     /// Returns the name used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Auto => "auto",
-            Method::PointSamples => "point-samples",
-            Method::ShellTraversal => "shell-traversal",
-            Method::ShellSegments(_) => "shell-segments",
-            Method::BothShells => "both-shells",
-            Method::Separation => "separation",
-            Method::OctreeSubdivision(_) => "octree-subdivision",
-            Method::ProjectionParticles(_) => "projection-particles",
-            Method::FaceDescent(_) => "face-descent",
-            Method::Convex => "convex",
+            ContactMethod::Auto => "auto",
+            ContactMethod::PointSamples => "point-samples",
+            ContactMethod::ShellTraversal => "shell-traversal",
+            ContactMethod::ShellSegments(_) => "shell-segments",
+            ContactMethod::BothShells => "both-shells",
+            ContactMethod::Separation => "separation",
+            ContactMethod::OctreeSubdivision(_) => "octree-subdivision",
+            ContactMethod::ProjectionParticles(_) => "projection-particles",
+            ContactMethod::FaceDescent(_) => "face-descent",
+            ContactMethod::Convex => "convex",
         }
     }
 
@@ -54,7 +55,7 @@ impl Method {
     pub fn is_by_shell(self) -> bool {
         matches!(
             self,
-            Method::PointSamples | Method::ShellTraversal | Method::BothShells
+            ContactMethod::PointSamples | ContactMethod::ShellTraversal | ContactMethod::BothShells
         )
     }
 }

@@ -20,7 +20,7 @@ pub use contacts::{
     Ahead, TriangleScratch, collide_triangles, penalty_points, penalty_wrench, place_of, revisit,
     settle, sharpen,
 };
-pub use method::{Descent, FaceDescent, Features, Method, Particles, Starts, Subdivision};
+pub use method::{ContactMethod, Descent, FaceDescent, Features, Particles, Starts, Subdivision};
 pub use motion::{
     Below, Cast, CastOutcome, CastScratch, CastSettings, Clearance, ClearanceOutcome,
     ClearanceScratch, ClearanceSettings, Level, MotionError, MovingShell, ShellSweepScratch,

@@ -5,7 +5,7 @@
 //! Cost: the method's; no allocation once `scratch` and `out` have grown.
 //! Not for: worlds of many bodies (see `pipeline`).
 
-use crate::narrow::method::Method;
+use crate::narrow::method::ContactMethod;
 use crate::narrow::pair::CollideError;
 use crate::narrow::pair::CollideSettings;
 use crate::narrow::pair::Contacts;
@@ -71,8 +71,8 @@ pub fn find_contacts(
     find(pair, settings, None, scratch, out)
 }
 
-/// Finds the contacts of a pair in motion, as [`find_contacts`] does by [`Method::BothShells`],
-/// with a reach that grows with the speed of each point.
+/// Finds the contacts of a pair in motion, as [`find_contacts`] does by
+/// [`ContactMethod::BothShells`], with a reach that grows with the speed of each point.
 ///
 /// Points that move fast are reported from farther away than `max_separation`; points that hardly
 /// move are not. A tumbling body is therefore not searched all over at the reach of its fastest
@@ -94,7 +94,7 @@ pub fn find_contacts_ahead(
         ..*ahead
     };
     check_max_separation(ahead.farthest)?;
-    begin(settings, Method::BothShells, out)?;
+    begin(settings, ContactMethod::BothShells, out)?;
     both_shells::collide(pair, settings, Some(&ahead), scratch, out)?;
     add_wrench(pair, settings, scratch, out);
     Ok(())
@@ -103,7 +103,7 @@ pub fn find_contacts_ahead(
 /// Checks the settings and clears the output.
 fn begin(
     settings: &CollideSettings,
-    method: Method,
+    method: ContactMethod,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
     check_max_separation(settings.max_separation)?;
@@ -137,28 +137,28 @@ fn find(
     let pair = &checked(pair)?;
     begin(settings, settings.method, out)?;
     match settings.method {
-        Method::Auto => auto::collide(pair, settings, memory, scratch, out)?,
-        Method::Separation => {
+        ContactMethod::Auto => auto::collide(pair, settings, memory, scratch, out)?,
+        ContactMethod::Separation => {
             search::collide(pair, settings.max_separation, &mut scratch.separation, out)?;
         }
-        Method::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
-        Method::ShellTraversal => {
+        ContactMethod::PointSamples => point_samples::collide(pair, settings, scratch, out)?,
+        ContactMethod::ShellTraversal => {
             shell_traversal::collide(pair, settings, scratch, out)?;
         }
-        Method::ShellSegments(segments) => {
+        ContactMethod::ShellSegments(segments) => {
             shell_segments::collide(pair, segments, settings, scratch, out)?;
         }
-        Method::BothShells => both_shells::collide(pair, settings, None, scratch, out)?,
-        Method::OctreeSubdivision(subdivision) => {
+        ContactMethod::BothShells => both_shells::collide(pair, settings, None, scratch, out)?,
+        ContactMethod::OctreeSubdivision(subdivision) => {
             octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?;
         }
-        Method::ProjectionParticles(particles) => {
+        ContactMethod::ProjectionParticles(particles) => {
             projection_particles::collide(pair, settings, &particles, scratch, out)?;
         }
-        Method::FaceDescent(descent) => {
+        ContactMethod::FaceDescent(descent) => {
             face_descent::collide(pair, settings, &descent, scratch, out)?;
         }
-        Method::Convex => by_convex::collide(pair, settings, memory, scratch, out)?,
+        ContactMethod::Convex => by_convex::collide(pair, settings, memory, scratch, out)?,
     }
     add_wrench(pair, settings, scratch, out);
     Ok(())
@@ -175,7 +175,7 @@ fn add_wrench(
         return;
     };
     out.wrench = penalty::wrench(pair, wrench, &mut scratch.penalty);
-    if let Method::ShellSegments(segments) = settings.method {
+    if let ContactMethod::ShellSegments(segments) = settings.method {
         shell_segments::add_wrenches(pair, segments, wrench, scratch, out);
     }
 }

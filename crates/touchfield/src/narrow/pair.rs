@@ -3,7 +3,7 @@
 
 use crate::contact::{Contact, PenaltyWrench, SegmentWrench};
 use crate::geom::Pose;
-use crate::narrow::method::Method;
+use crate::narrow::method::ContactMethod;
 use crate::shape::Shape;
 use glam::Vec3;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Pair<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CollideSettings {
     /// Method that finds the contacts.
-    pub method: Method,
+    pub method: ContactMethod,
     /// Maximum separation of reported contacts \[m\]. 0 reports touching or overlapping points
     /// only.
     pub max_separation: f32,
@@ -35,8 +35,8 @@ pub struct CollideSettings {
     ///
     /// No point is deeper than the deepest reported one by more than an eighth of `detail` plus the
     /// error of the field. A ball of which only a little is in contact may be left out if another
-    /// one is reported. [`Method::BothShells`], for solvers, reports the border of a contact patch
-    /// to an eighth of `detail`, and the deepest point to the error of the field.
+    /// one is reported. [`ContactMethod::BothShells`], for solvers, reports the border of a contact
+    /// patch to an eighth of `detail`, and the deepest point to the error of the field.
     pub detail: f32,
     /// Time after which the method returns a coarser result instead of a late one; `None` sets no
     /// limit.
@@ -49,7 +49,7 @@ pub struct CollideSettings {
 impl Default for CollideSettings {
     fn default() -> CollideSettings {
         CollideSettings {
-            method: Method::Auto,
+            method: ContactMethod::Auto,
             max_separation: 0.0,
             detail: 0.0,
             budget: None,
@@ -197,11 +197,12 @@ impl Region {
 pub struct Contacts {
     /// Contacts, deepest first if they come from [`collide`](super::collide).
     pub contacts: Vec<Contact>,
-    /// Method that was used; never [`Method::Auto`].
-    pub method: Method,
+    /// Method that was used; never [`ContactMethod::Auto`].
+    pub method: ContactMethod,
     /// Whether the search was completed.
     pub outcome: Outcome,
-    /// Penalty force and torque on B, if [`CollideSettings::wrench`] is set and a shape has a shell.
+    /// Penalty force and torque on B, if [`CollideSettings::wrench`] is set and a shape has a
+    /// shell.
     pub wrench: Option<PenaltyWrench>,
     /// Penalty forces of the segments that are in contact, in the order of their contacts: those of
     /// the segmented shell first, then those of the other shell, if there is one. They add up to

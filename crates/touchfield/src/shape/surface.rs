@@ -11,6 +11,7 @@ use glam::Vec3;
 
 use super::disc::{Below, Disc, DiscBlock};
 use super::surface_parts::{ClosedPart, closed_parts};
+use crate::geom::box_tree::{self, BoxNode};
 use crate::geom::lanes::LANES;
 use crate::geom::{Aabb, Triangle};
 
@@ -21,17 +22,7 @@ const LEAF_SIZE: usize = 4;
 const MAX_DEPTH: usize = 32;
 
 /// A node of the tree: a box, and the triangles in it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfaceNode {
-    /// Box around the node's triangles \[m\].
-    pub bounds: Aabb,
-    /// Index of the first triangle.
-    pub first: u32,
-    /// Number of triangles.
-    pub count: u32,
-    /// Index of the second child; the first child is the next node. 0 for a leaf.
-    pub second: u32,
-}
+pub type SurfaceNode = BoxNode<Aabb>;
 
 /// A triangle surface with a tree of boxes.
 #[derive(Clone, Debug)]
@@ -90,8 +81,14 @@ impl Surface {
         let bounds = |t: &[u32; 3]| Aabb::of_points(t.map(|v| vertices[v as usize]));
         let mut entries: Vec<([u32; 3], Aabb)> =
             triangles.iter().map(|t| (*t, bounds(t))).collect();
-        let mut nodes = Vec::new();
-        add_node(&mut entries, 0, &mut nodes);
+        box_tree::sort(&mut entries, LEAF_SIZE);
+        let boxes: Vec<Aabb> = entries.iter().map(|(_, own)| *own).collect();
+        let nodes = box_tree::nodes_in_order(&boxes, LEAF_SIZE);
+        // Leaves are sorted, so that the order does not depend on that of the input.
+        for leaf in nodes.iter().filter(|node| node.second == 0) {
+            let own = &mut entries[leaf.first as usize..][..leaf.count as usize];
+            own.sort_unstable_by_key(|&(triangle, _)| triangle);
+        }
         let ordered: Vec<[u32; 3]> = entries.into_iter().map(|(triangle, _)| triangle).collect();
         let corners = |triangle: &[u32; 3]| triangle.map(|vertex| vertices[vertex as usize]);
         let disc = |first: u32, count: u32| {
@@ -185,35 +182,6 @@ impl Surface {
             + size_of_val(self.blocks.as_slice())
             + self.closed_parts().map_or(0, size_of_val)
     }
-}
-
-/// Adds the node over `entries`, whose triangles start at index `first`, and all nodes below it.
-/// Splits at the median along the longest side, so the depth is at most [`MAX_DEPTH`].
-fn add_node(entries: &mut [([u32; 3], Aabb)], first: u32, nodes: &mut Vec<SurfaceNode>) {
-    let bounds = (entries.iter()).fold(Aabb::EMPTY, |bounds, (_, own)| bounds.union(*own));
-    let index = nodes.len();
-    nodes.push(SurfaceNode {
-        bounds,
-        first,
-        count: entries.len() as u32,
-        second: 0,
-    });
-    if entries.len() <= LEAF_SIZE {
-        // Sorted, so that the order does not depend on that of the input.
-        entries.sort_unstable_by_key(|&(triangle, _)| triangle);
-        return;
-    }
-    let centers = Aabb::of_points(entries.iter().map(|(_, own)| own.center()));
-    let axis = centers.half_extents().max_position();
-    let middle = entries.len() / 2;
-    // Ties are broken by vertices, so that the tree is the same on every run.
-    entries.select_nth_unstable_by(middle, |(a, box_a), (b, box_b)| {
-        (box_a.center()[axis].total_cmp(&box_b.center()[axis])).then(a.cmp(b))
-    });
-    let (low, high) = entries.split_at_mut(middle);
-    add_node(low, first, nodes);
-    nodes[index].second = nodes.len() as u32;
-    add_node(high, first + middle as u32, nodes);
 }
 
 /// Builds the blocks of discs over the same triangles as the nodes, down to single triangles. The

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use touchfield::bake::FieldKind;
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_mesh};
 use touchfield::bake::{
-    BakeSettings, Method, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
+    BakeSettings, DistanceMethod, OffsetWidth, Resolution, SignChoice, SparseGoal, SparseSettings,
     VoxmapSettings, changed_box,
 };
 use touchfield::field::{SignMethod, StoredField};
@@ -31,13 +31,13 @@ use crate::report::{self, Answer, Facts, terminal};
 Examples:
   touchfield bake bunny.obj -o bunny.tfs                               sensible defaults
   touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    cells of that size
-  touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as it takes to be that exact
+  touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as that needs
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
   touchfield bake soup.stl --sign offset --offset-width 2mm -o soup.tfs   the outermost surface, gaps up to 4 mm closed
 
   touchfield bake new.stl --update old.tfs --before old.stl -o new.tfs      after a local change, at a part of the cost
 
-Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were told.
+Any mesh is taken, holes and flipped faces included; the summary says what was wrong and how signs were found.
 Then look at it: touchfield slice scan.tfs --axis z --doubtful -o scan.png")]
 pub(crate) struct Arguments {
     /// The mesh: .obj, .stl, .ply, .off, .gltf or .glb
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     /// How to compute distances. All methods are exact within three cells of the surface; the
     /// printed error bound holds for each
     #[arg(long, value_enum, default_value_t)]
-    method: DistanceMethod,
+    method: MethodName,
     /// Number of empty cells between the mesh and the border of the grid
     #[arg(long, value_name = "CELLS", default_value_t = BakeSettings::default().padding)]
     padding: u32,
@@ -160,7 +160,7 @@ enum Sign {
 
 /// Distance methods.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum DistanceMethod {
+enum MethodName {
     /// bounding volume hierarchy, on all cores: the recommended method
     #[default]
     Exact,
@@ -180,16 +180,16 @@ enum DistanceMethod {
     FastMarching,
 }
 
-impl DistanceMethod {
-    fn method(self) -> Method {
+impl MethodName {
+    fn method(self) -> DistanceMethod {
         match self {
-            DistanceMethod::Exact => Method::Exact,
-            DistanceMethod::BruteForce => Method::BruteForce,
-            DistanceMethod::BoundTree => Method::BoundTree,
-            DistanceMethod::Scan => Method::ScanConversion,
-            DistanceMethod::Chamfer => Method::Chamfer,
-            DistanceMethod::Vector => Method::VectorDistance,
-            DistanceMethod::FastMarching => Method::FastMarching,
+            MethodName::Exact => DistanceMethod::Exact,
+            MethodName::BruteForce => DistanceMethod::BruteForce,
+            MethodName::BoundTree => DistanceMethod::BoundTree,
+            MethodName::Scan => DistanceMethod::ScanConversion,
+            MethodName::Chamfer => DistanceMethod::Chamfer,
+            MethodName::Vector => DistanceMethod::VectorDistance,
+            MethodName::FastMarching => DistanceMethod::FastMarching,
         }
     }
 }
@@ -339,7 +339,7 @@ impl Arguments {
 
     fn expect_exact(&self, what: &str) -> Result<(), Failure> {
         match self.method {
-            DistanceMethod::Exact => Ok(()),
+            MethodName::Exact => Ok(()),
             _ => Err(Failure::BadInput(format!(
                 "{what} is baked by --method exact only"
             ))),

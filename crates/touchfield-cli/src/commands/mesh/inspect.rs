@@ -21,7 +21,7 @@ const FIRST: usize = 8;
 #[command(after_help = "\
 Examples:
   touchfield inspect part.stl                         size, volume, holes, crossing faces, …
-  touchfield inspect part.tfs                         grid, error, how signs were told
+  touchfield inspect part.tfs                         grid, error, how signs were found
   touchfield inspect part.stl --json | jq .defects    for scripts
 
 Defects are an answer, not an error: the exit code is 0. Numbers of vertices and faces count from 0.")]

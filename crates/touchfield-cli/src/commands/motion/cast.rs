@@ -24,11 +24,13 @@ Examples:
   touchfield cast bolt.tfs nut.tfs --from 0,0,0.1,0,0,0,1 --to 0,0,0,0,0,0,1 --turn 0,0,62.8       ten times around
   touchfield cast robot.tfs shelf.tfs --from 1,0,0,0,0,0,1 --to -1,0,0,0,0,0,1 --target 5mm --fail-on-contact && echo clear
 
-B moves from one pose to the other while A stays: its origin goes straight, and it turns at a constant rate. Times are shares of that
-motion, from 0 to 1. Two are told. Before `lower_bound` the bodies are proven to be farther apart than the target, turning and the
-errors of the fields included. At `time` they are as near as the target, to within the tolerance, as far as the fields can tell: up to twice
-their error and a tolerance deeper, never more, however fast they move. A finer field, or one baked with --tolerance, brings the two together.
-The outcome is hit, free (proven all the way), unproven (free, but nearer than the fields' errors) or gave-up.")]
+B moves from one pose to the other while A stays: its origin moves in a straight line, and it turns
+at a constant rate. Times are shares of that motion, from 0 to 1. Before `lower_bound` the bodies
+are proven to be farther apart than the target; turning and the errors of the fields are included.
+At `time` they are as near as the target, to within the tolerance and the errors of the fields: up
+to twice those errors and a tolerance deeper, never more, at any speed. A finer field, or one baked
+with --tolerance, narrows the gap between the two times. The outcome is hit, free (proven all the
+way), unproven (free, but nearer than the errors of the fields) or gave-up.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -105,7 +107,7 @@ impl CastSearch {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     if arguments.method == CastMethod::SweptPoints && arguments.fail_on_contact {
         return Err(Failure::BadInput(
-            "--method swept-points proves nothing free, which --fail-on-contact asks for; leave out one of them"
+            "--method swept-points proves nothing free, as --fail-on-contact requires; leave out one of them"
                 .to_owned(),
         ));
     }
@@ -171,7 +173,7 @@ fn answer(found: &Cast, settings: &CastSettings, frames: &Frames, microseconds: 
         CastOutcome::Hit if impact.time == 0.0 => "in contact from the start".to_owned(),
         CastOutcome::Hit => format!("touch at {} of the motion", impact.time),
         CastOutcome::Free => "apart all the way, proven".to_owned(),
-        CastOutcome::Unproven => "apart all the way, as far as the fields can tell".to_owned(),
+        CastOutcome::Unproven => "apart all the way, within the errors of the fields".to_owned(),
         CastOutcome::GaveUp => {
             // In contact at the start, and not proven apart since.
             let never_parted = found.start.is_some() && found.from == 0.0;

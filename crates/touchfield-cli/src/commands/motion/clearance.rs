@@ -24,9 +24,11 @@ Examples:
   touchfield clearance robot.tfs shelf.tfs --from 1,0,0,0,0,0,1 --to -1,0,0,0,0,0,1 --at-least 5mm --fail-on-contact && echo clear
   touchfield clearance peg.tfs hole.tfs --from 0,0,0.1,0,0,0,1 --to 0,0,0,0,0,0,1 --floor -5mm       how deep, down to 5 mm
 
-B moves as in `touchfield cast`. The least separation over the whole motion lies between `lower_bound` and `upper_bound`, proven, turning and the errors of
-the fields included; `time` is the share of the motion, from 0 to 1, at which the bodies are as near as `separation`. The search ends where the
-bodies are proven to be as near as the floor: what overlaps has no clearance. The outcome is converged, below-floor or gave-up, which leaves a wider bracket.")]
+B moves as in `touchfield cast`. The least separation over the whole motion lies between
+`lower_bound` and `upper_bound`; turning and the errors of the fields are included. `time` is the
+share of the motion, from 0 to 1, at which the bodies are as near as `separation`. The search ends
+where the bodies are proven to be as near as the floor: bodies that overlap have no clearance. The
+outcome is converged, below-floor or gave-up, which leaves a wider bracket.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     }
     if found.outcome == ClearanceOutcome::GaveUp && found.upper_bound > at_least {
         return Err(Failure::Limit(format!(
-            "gave up after {} states with a clearance between {} and {}, which proves nothing; raise --tolerance, or ask about a shorter motion",
+            "gave up after {} states with a clearance between {} and {}, which proves nothing; raise --tolerance, or split the motion",
             found.steps,
             report::length(found.lower_bound),
             report::length(found.upper_bound)

@@ -42,14 +42,19 @@ Examples:
   touchfield sweep bolt.tfs nut.tfs --motions motions.npy -o rows.npy   (N, 14) in, (N, 11) out
   touchfield sweep bolt.tfs --segments ways.npy -o rows.npy             (N, 6) in, (N, 4) out
 
-A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is separation,nx,ny,nz,px,py,pz,contacts: the separation as
-`touchfield separation` tells it, its normal from A to B and its point, and the number of contacts `touchfield collide` finds.
+A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is
+separation,nx,ny,nz,px,py,pz,contacts: the result of `touchfield separation`, its normal from A to B
+and its point, and the number of contacts that `touchfield collide` finds.
 
-A motion is the pose it starts at and the pose it ends at, side by side. A row is time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from, as
-`touchfield cast` tells them; hit is 1 or 0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in contact and part.
+A motion is its start pose and its end pose, side by side. A row is
+time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from: the result of `touchfield cast`; hit is 1 or
+0. Between from and lower_bound a motion is proven free; from is 0 unless the bodies start in
+contact and part.
 
-A segment is a point's way past A: from X,Y,Z to X,Y,Z in the frame of A. A row is first,leave,spans,share: the shares of the way at which contact first begins
-and last ends, or -1, the number of spans in contact, and the share of the way in contact, where the field is at or below --target.")]
+A segment is the path of a point past A: from X,Y,Z to X,Y,Z in the frame of A. A row is
+first,leave,spans,share: the shares of the path at which contact first begins and last ends, or -1;
+the number of spans in contact; and the share of the path in contact, where the field is at or below
+--target.")]
 pub(crate) struct Arguments {
     /// Body A: a baked field (.tfs), or a mesh, which is baked in memory first
     a: PathBuf,

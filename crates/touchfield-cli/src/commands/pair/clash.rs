@@ -26,9 +26,11 @@ Examples:
   touchfield clash housing.stl gear.stl@0.1,0,0,0,0,0,1 gear.stl@0.2,0,0,0,0,0,1 --clearance 1mm --json
   touchfield clash *.tfs --fail-on-contact && echo 'no clashes'
 
-A file may be given many times, each time with another pose; it is read once. Pairs whose boxes are farther apart than the clearance are
-never compared. A pair is listed if a point of one part's surface is within the clearance of the other part, by the values of the fields:
-parts that touch only between the points of their shells, or nearer than the errors of the fields, need `touchfield separation`, which proves.")]
+A file may be given many times, each time with another pose; it is read once. Pairs whose boxes are
+farther apart than the clearance are skipped. A pair is listed if a point of one part's surface is
+within the clearance of the other part, by the values of the fields. Parts that touch only between
+the points of their shells, or that are nearer than the errors of the fields, need
+`touchfield separation`, whose bounds are proven.")]
 pub(crate) struct Arguments {
     /// Parts: baked fields (.tfs) or meshes. Each may have a pose TX,TY,TZ,QX,QY,QZ,QW in the frame
     /// of the assembly; without one it is at its origin

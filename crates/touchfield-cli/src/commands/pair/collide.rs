@@ -9,8 +9,8 @@ use touchfield::contact::{Contact, PenaltyWrench, Wrench};
 use touchfield::geom::Tolerance;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
 use touchfield::narrow::{
-    CollideSettings, Contacts, FaceDescent, Method, Outcome, Particles, Scratch, Subdivision,
-    WrenchSettings, collide, sharpen,
+    CollideSettings, ContactMethod, Contacts, FaceDescent, Outcome, Particles, Scratch,
+    Subdivision, WrenchSettings, collide, sharpen,
 };
 use touchfield::open::mass_of_field;
 use touchfield::shape::Shape;
@@ -35,12 +35,14 @@ Examples:
   touchfield collide part.tfs fixture.tfs --b-in-a 0,0,0,0,0,0,1 --fail-on-contact && echo free
   touchfield collide ball.tfs floor.tfs --b-in-a 0,0,-0.02,0,0,0,1 --stiffness 1e9
 
-Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit normal from A to B, and the
-separation there, negative where the bodies overlap.
+Contacts are in the frame of A, deepest first: a point midway between the two surfaces, a unit
+normal from A to B, and the separation there, negative where the bodies overlap.
 
-The wrench is the force and torque on B of a pressure that grows with depth: every point of either surface that is inside the other
-body presses on the area that it represents, by --stiffness times its depth, along the gradient of the other body's field. Where both
-bodies have points, each surface counts half. The torque is about B's centre of mass. With shell-segments it is also given per segment.")]
+The wrench is the force and torque on B of a pressure that grows with depth: every point of either
+surface that is inside the other body presses on the area that it represents, by --stiffness times
+its depth, along the gradient of the other body's field. Where both bodies have points, each surface
+counts half. The torque is about B's centre of mass. With shell-segments it is also given per
+segment.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -110,18 +112,20 @@ impl Search {
     pub(crate) fn settings(&self) -> CollideSettings {
         CollideSettings {
             method: match self.method {
-                MethodName::Auto => Method::Auto,
-                MethodName::PointSamples => Method::PointSamples,
-                MethodName::ShellTraversal => Method::ShellTraversal,
-                MethodName::BothShells => Method::BothShells,
-                MethodName::ShellSegments => Method::ShellSegments(16),
-                MethodName::Separation => Method::Separation,
-                MethodName::OctreeSubdivision => Method::OctreeSubdivision(Subdivision::default()),
-                MethodName::ProjectionParticles => {
-                    Method::ProjectionParticles(Particles::default())
+                MethodName::Auto => ContactMethod::Auto,
+                MethodName::PointSamples => ContactMethod::PointSamples,
+                MethodName::ShellTraversal => ContactMethod::ShellTraversal,
+                MethodName::BothShells => ContactMethod::BothShells,
+                MethodName::ShellSegments => ContactMethod::ShellSegments(16),
+                MethodName::Separation => ContactMethod::Separation,
+                MethodName::OctreeSubdivision => {
+                    ContactMethod::OctreeSubdivision(Subdivision::default())
                 }
-                MethodName::FaceDescent => Method::FaceDescent(FaceDescent::default()),
-                MethodName::Convex => Method::Convex,
+                MethodName::ProjectionParticles => {
+                    ContactMethod::ProjectionParticles(Particles::default())
+                }
+                MethodName::FaceDescent => ContactMethod::FaceDescent(FaceDescent::default()),
+                MethodName::Convex => ContactMethod::Convex,
             },
             max_separation: self.max_separation.0 as f32,
             budget: self.budget.map(Duration::from_micros),

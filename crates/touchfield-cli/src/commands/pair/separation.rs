@@ -24,11 +24,12 @@ Examples:
   touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --tolerance 0.1mm --json
   touchfield separation a.stl b.stl --b-in-a -0.1,0,0,0,0,0,1 --convex --method v-clip
 
-The separation is the distance between bodies that are apart, and minus the diameter of the largest ball that fits in the
-overlap of bodies that are not. The bounds are proven: errors of the fields and rounding are in them. Bodies that are apart, given as closed
-meshes or baked with their faces, are told apart by those, as narrowly as asked for; else a finer field, or one baked with --tolerance, brings
-the bounds closer together. With --convex it is also told how far B must move at least to leave A, and which way:
-0 for bodies that are apart.")]
+The separation is the distance between bodies that are apart. For bodies that overlap it is minus
+the diameter of the largest ball that fits in the overlap. The bounds are proven and include the
+errors of the fields and rounding. For bodies that are apart, and are closed meshes or baked with
+their faces, the bounds come from the triangles and are as narrow as --tolerance requests.
+Otherwise a finer field, or one baked with --tolerance, narrows them. With --convex, the shortest
+translation of B that separates the bodies is also reported; it is 0 for bodies that are apart.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
@@ -167,7 +168,7 @@ fn answer(
     let what = match (found.lower_bound > 0.0, found.upper_bound < 0.0) {
         (true, _) => "apart",
         (_, true) => "overlapping",
-        _ => "touching, as far as the fields can tell",
+        _ => "touching, within the errors of the fields",
     };
     facts.add("bodies", what);
     facts.add("separation", report::length(found.separation));

@@ -9,7 +9,7 @@ use crate::bake::distance::{
 use crate::bake::error::BakeError;
 use crate::bake::error::MemoryError;
 use crate::bake::progress::Progress;
-use crate::bake::settings::Method;
+use crate::bake::settings::DistanceMethod;
 use crate::bake::sign::patches::Patches;
 use crate::field::GridLayout;
 use crate::geom::DAabb;
@@ -42,7 +42,7 @@ impl Distances<'_> {
     /// signs of nodes whose nearest feature does not determine them.
     pub(crate) fn fill(
         &self,
-        method: Method,
+        method: DistanceMethod,
         values: &mut [f32],
         settle: impl FnOnce(&mut [f32], &[UVec3]),
     ) -> Result<f64, BakeError> {
@@ -51,7 +51,7 @@ impl Distances<'_> {
         }
         let (layout, progress) = (self.layout, self.progress);
         let (found, error) = match method {
-            Method::BoundTree => {
+            DistanceMethod::BoundTree => {
                 let wanted = Wanted::all(self.patches);
                 let found = bound_tree::fill(self.bvh, wanted, layout, values, progress);
                 (found, 0.0)
@@ -95,7 +95,7 @@ impl Distances<'_> {
     /// Computes exact distances in a band, and those beyond it by `method`.
     fn fill_from_band(
         &self,
-        method: Method,
+        method: DistanceMethod,
         values: &mut [f32],
         settle: impl FnOnce(&mut [f32], &[UVec3]),
     ) -> Result<f64, BakeError> {
@@ -103,11 +103,14 @@ impl Distances<'_> {
         let band = Band::of(layout, self.bounds);
         let wanted = Wanted {
             within: band.width,
-            seeds: matches!(method, Method::ScanConversion | Method::VectorDistance),
+            seeds: matches!(
+                method,
+                DistanceMethod::ScanConversion | DistanceMethod::VectorDistance
+            ),
             ..Wanted::all(self.patches)
         };
         let fill = match method {
-            Method::ScanConversion => scan_conversion::fill,
+            DistanceMethod::ScanConversion => scan_conversion::fill,
             _ => exact_bvh::fill,
         };
         let found =
@@ -133,7 +136,7 @@ impl Distances<'_> {
 
 /// Computes the magnitudes beyond the band, and returns their largest error \[m\].
 pub(crate) fn fill_beyond(
-    method: Method,
+    method: DistanceMethod,
     layout: &GridLayout,
     band: &Band,
     found: &Found,
@@ -142,8 +145,8 @@ pub(crate) fn fill_beyond(
 ) -> Result<f64, BakeError> {
     let count = magnitudes.len();
     let error = match method {
-        Method::Chamfer => chamfer::fill(layout, band, magnitudes, progress),
-        Method::FastMarching => {
+        DistanceMethod::Chamfer => chamfer::fill(layout, band, magnitudes, progress),
+        DistanceMethod::FastMarching => {
             let mut scratch = fast_marching::Scratch {
                 done: allocate(count, false)?,
                 chamfer: allocate(count, 0.0)?,

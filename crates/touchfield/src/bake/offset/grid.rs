@@ -32,7 +32,7 @@ use crate::bake::distance::marks::Marks;
 use crate::bake::error::{BakeError, LayoutError, SignError};
 use crate::bake::offset::sites::{Best, Sites};
 use crate::bake::progress::{Progress, Stage, tell};
-use crate::bake::settings::{BakeSettings, Method};
+use crate::bake::settings::{BakeSettings, DistanceMethod};
 use crate::bake::sign::plan as sign;
 use crate::field::{GridLayout, SignMethod};
 use crate::geom::{DAabb, places};
@@ -62,7 +62,7 @@ pub(crate) fn bake(
 ) -> Result<Baked, BakeError> {
     let start = Instant::now();
     // Refuse what cannot be baked.
-    if settings.method == Method::BruteForce {
+    if settings.method == DistanceMethod::BruteForce {
         return Err(SignError::BruteForceSign(SignMethod::Offset.name()).into());
     }
     let nodes = layout.node_count();

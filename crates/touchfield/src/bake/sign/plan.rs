@@ -491,7 +491,7 @@ pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     if !is_worse(fails) {
         plan.closed = plan.even;
         plan.notes.push(format!(
-            "winding numbers do not tell the sides of {:.0} % of the faces looked at, ray parity of {:.0} %: signs by parity",
+            "winding numbers do not decide the sides of {:.0} % of the sampled faces, ray parity not of {:.0} %: signs by parity",
             100.0 * by_winding,
             100.0 * share(fails)
         ));
@@ -501,7 +501,7 @@ pub(crate) fn reconsider(plan: &mut SignPlan, points: &[DVec3]) {
     if is_costly {
         plan.closed = false;
         plan.notes.push(format!(
-            "inside is not told from outside: winding numbers do not tell the sides of {:.0} % of the faces looked at, nor does \
+            "inside and outside cannot be separated: winding numbers do not decide the sides of {:.0} % of the sampled faces, nor does \
              ray parity, and each would add up {triangles} triangles; all of the field counts as outside, and every cell around the mesh as doubtful",
             100.0 * by_winding,
         ));

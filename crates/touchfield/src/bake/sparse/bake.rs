@@ -87,7 +87,7 @@ impl SparseSettings {
 pub(crate) const COARSE_BYTES: u64 = 12;
 
 /// Bakes a closed mesh into a sparse field. Distances are always computed by
-/// [`Method::Exact`](crate::bake::settings::Method::Exact), whatever `settings` say.
+/// [`Exact`](crate::bake::settings::DistanceMethod::Exact), whatever `settings` say.
 pub fn bake_sparse(
     mesh: &TriangleMesh,
     settings: &BakeSettings,

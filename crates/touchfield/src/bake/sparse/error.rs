@@ -30,7 +30,7 @@ pub enum SparseBakeError {
     },
     /// Cells would become smaller than `f32` can resolve.
     #[error(
-        "a tolerance of {tolerance:?} m is below what f32 can tell at this distance from the origin; use a larger one, or move \
+        "a tolerance of {tolerance:?} m is below what f32 resolves at this distance from the origin; use a larger one, or move \
          the model towards the origin"
     )]
     ToleranceBelowRounding {

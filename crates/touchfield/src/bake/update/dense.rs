@@ -32,7 +32,7 @@ use crate::bake::distance::marks::Marks;
 use crate::bake::exact_distance::check_faces;
 use crate::bake::intake::moved_mesh;
 use crate::bake::progress::Step;
-use crate::bake::settings::{BakeSettings, Method};
+use crate::bake::settings::{BakeSettings, DistanceMethod};
 use crate::bake::update::error::UpdateError;
 use crate::field::{DenseGrid, GridLayout, Provenance, SignMethod};
 use crate::geom::{DAabb, corner, place_at};
@@ -74,7 +74,10 @@ pub fn rebake(
     settings: &BakeSettings,
     progress: &(dyn Fn(Step) -> ControlFlow<()> + Sync),
 ) -> Result<Rebaked, UpdateError> {
-    if !matches!(settings.method, Method::Exact | Method::BoundTree) {
+    if !matches!(
+        settings.method,
+        DistanceMethod::Exact | DistanceMethod::BoundTree
+    ) {
         return Err(UpdateError::NeedsExact(settings.method.name()));
     }
     if before.provenance.origin != DVec3::ZERO {

@@ -225,7 +225,7 @@ impl MinMaxOctree {
     pub fn visit_level(&self, source: &impl CellRanges, level: f32, mut visit: impl FnMut(UVec3)) {
         assert!(
             *source.layout() == self.layout,
-            "the octree was built over another grid than the one it is asked about"
+            "the octree was built over another grid than this one"
         );
         self.visit_leaves(self.levels.len() - 1, UVec3::ZERO, level, &mut |cells| {
             for cell in cells.iter() {

@@ -350,7 +350,7 @@ impl SparseOctree {
         assert!(
             self.coarse.layout() == field.layout()
                 && self.blocks.len() == field.parts().blocks.len(),
-            "the octree was built over another field than the one it is asked about"
+            "the octree was built over another field than this one"
         );
     }
 

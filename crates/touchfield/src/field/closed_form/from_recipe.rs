@@ -1,7 +1,7 @@
 //! Building closed forms from their recipes.
 
 use crate::field::closed_form::csg::{Difference, Intersection, Union};
-use crate::field::closed_form::level_set::{Offset, Shell};
+use crate::field::closed_form::level_set::{Offset, Wall};
 use crate::field::closed_form::parameter::ParameterError;
 use crate::field::closed_form::primitive::Capsule;
 use crate::field::closed_form::primitive::Cone;
@@ -53,7 +53,7 @@ impl Recipe {
                 Arc::new(Difference { first, second })
             }
             Recipe::Offset(field, radius) => Arc::new(Offset::new(field.build()?, *radius)?),
-            Recipe::Shell(field, thickness) => Arc::new(Shell::new(field.build()?, *thickness)?),
+            Recipe::Wall(field, thickness) => Arc::new(Wall::new(field.build()?, *thickness)?),
             Recipe::Transformed {
                 field,
                 rotation,
@@ -128,7 +128,7 @@ mod tests {
                 second: plane,
             },
         };
-        let walls = Shell::new(Offset::new(Cone::frustum(0.6, 0.4, 0.1)?, 0.05)?, 0.1)?;
+        let walls = Wall::new(Offset::new(Cone::frustum(0.6, 0.4, 0.1)?, 0.05)?, 0.1)?;
         let fields: [&dyn Field; 11] = [
             &Sphere::new(0.7)?,
             &Capsule::new(0.4, 0.2)?,

@@ -17,7 +17,7 @@
 //!   a field cannot know whether it is.)
 //!
 //! Shrinking grows the complement: `g ≥ a − r`, exact inside, perhaps farther outside; it may leave
-//! nothing. A shell is its *surface* grown by half its thickness: `|a| − t/2`, exact outside the
+//! nothing. A wall is its *surface* grown by half its thickness: `|a| − t/2`, exact outside the
 //! wall, perhaps deeper in it. So all are [`Meaning::Bound`], unless nothing was changed. For an
 //! operand that is only a bound, or outside its box, the solid is the level set of `φ*` itself:
 //! then `|φ* − r|` is at most the distance to that level set because `φ*` is 1-Lipschitz, and the
@@ -214,16 +214,16 @@ impl<F: Field> Field for Offset<F> {
 /// A wall along the surface of a solid, half its thickness on either side. See the [module](self)
 /// for what its values mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shell<F> {
+pub struct Wall<F> {
     field: F,
     thickness: f32,
 }
 
-impl<F: Field> Shell<F> {
+impl<F: Field> Wall<F> {
     /// Hollows a solid into a wall of the given thickness \[m\].
-    pub fn new(field: F, thickness: f32) -> Result<Shell<F>, ParameterError> {
+    pub fn new(field: F, thickness: f32) -> Result<Wall<F>, ParameterError> {
         let thickness = parameter::size("thickness", thickness)?;
-        Ok(Shell { field, thickness })
+        Ok(Wall { field, thickness })
     }
 
     /// Returns the original solid.
@@ -237,7 +237,7 @@ impl<F: Field> Shell<F> {
     }
 }
 
-impl<F: Field> Field for Shell<F> {
+impl<F: Field> Field for Wall<F> {
     fn bounds(&self) -> Aabb {
         let before = self.field.bounds();
         if before.is_empty() {
@@ -287,10 +287,7 @@ impl<F: Field> Field for Shell<F> {
     }
 
     fn recipe(&self) -> Option<Recipe> {
-        Some(Recipe::Shell(
-            Box::new(self.field.recipe()?),
-            self.thickness,
-        ))
+        Some(Recipe::Wall(Box::new(self.field.recipe()?), self.thickness))
     }
 }
 

@@ -14,6 +14,6 @@ mod witness_tests;
 pub use closure::{Closure, Declared};
 pub use csg::{Difference, Intersection, Union};
 pub use height_field::{HeightField, HeightFieldError};
-pub use level_set::{Offset, Shell};
+pub use level_set::{Offset, Wall};
 pub use parameter::ParameterError;
 pub use transform::Transformed;

@@ -118,7 +118,7 @@ pub(super) fn read(
         .find(|&method| method as u8 == code)
         .ok_or_else(|| bad(0, format!("sign method {code} is not known")))?;
     if conservative > 1 {
-        let why = format!("whether it is conservative is told by {conservative}, not by 0 or 1");
+        let why = format!("the flag `conservative` is {conservative}, not 0 or 1");
         return Err(bad(1, why));
     }
     if reserved != [0; 2] {

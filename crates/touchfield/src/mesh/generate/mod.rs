@@ -59,7 +59,7 @@ pub enum GenerateError {
     },
     /// The segment counts give more faces than the limit.
     #[error(
-        "{model}: {faces} faces asked for, the limit is {limit}; lower its segments, subdivisions or level"
+        "{model}: {faces} faces requested, the limit is {limit}; lower its segments, subdivisions or level"
     )]
     TooManyFaces {
         /// Name of the model.

@@ -14,7 +14,9 @@
 //! surface counts half.
 //!
 //! After \[Sagardia2014\], Eq. 2 and 3, and \[XuCcd2014\], Eq. 3, whose forces act along the normal
-//! of the shell point ([`PenaltyNormals::Point`](crate::narrow::PenaltyNormals::Point)) and grow with the number of points.
+//! of the shell point ([`PenaltyNormals::Point`]) and grow with the number of points.
+//!
+//! [`PenaltyNormals::Point`]: crate::narrow::PenaltyNormals::Point
 
 use glam::Vec3;
 
@@ -139,6 +141,11 @@ fn points_of(
     // A value is off by the error of the field, at the centre of a sphere and at a point.
     let error = 2.0 * probe.field.error_bound();
     buffers.front.clear();
+    buffers.next_front.clear();
+    // The two are exchanged at every level, so both need the capacity of the larger.
+    let most = buffers.front.capacity().max(buffers.next_front.capacity());
+    buffers.front.reserve_exact(most);
+    buffers.next_front.reserve_exact(most);
     buffers.front.push(0);
     buffers.near.clear();
     while !buffers.front.is_empty() {

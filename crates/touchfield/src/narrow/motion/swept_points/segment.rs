@@ -103,7 +103,7 @@ impl<'a> SweptField<'a> {
     pub fn stored(field: &'a StoredField, octree: Option<&'a FieldOctree>) -> SweptField<'a> {
         assert!(
             octree.is_none_or(|octree| octree.cells().layout() == field.layout()),
-            "the octree was built over another field than the one it is asked about"
+            "the octree was built over another field than this one"
         );
         SweptField {
             field,
