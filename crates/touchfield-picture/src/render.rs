@@ -492,6 +492,7 @@ mod tests {
         elevation: 0.4,
         zoom: 1.0,
         ground: true,
+        frame: None,
     };
 
     fn body(field: &dyn Field) -> RenderBody<'_> {

@@ -1,4 +1,4 @@
-//! `touchfield demo`: the whole pipeline on built-in shapes.
+//! `touchfield demo`: the whole pipeline on built-in shapes, and bodies that move by themselves.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use touchfield::mesh::write;
 use crate::args::Common;
 use crate::commands::field::bake::voxels_per_second;
 use crate::commands::field::render;
+use crate::commands::scene::simulate;
 use crate::failure::Failure;
 use crate::files::output;
 use crate::input::load::{self, Body, Parts};
@@ -58,13 +59,17 @@ const EXHIBITS: [Exhibit; 3] = [
 /// Columns and rows of each picture.
 const PICTURE: (u32, u32) = (720, 600);
 
+/// The ready scene at the end, and its simulated time \[s\].
+const SCENE: &str = "dominoes";
+const SCENE_SECONDS: f64 = 1.0;
+
 const SLICE_CAPTION: &str = "signed distance: blue inside, orange outside";
 
-/// Bake, render and slice three built-in models; needs no input file
+/// Bake, render and slice three built-in models, and let dominoes fall; needs no input file
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  touchfield demo --out shown    then open shown/sheet.png")]
+  touchfield demo --out shown    then open shown/sheet.png and shown/dominoes/scene.glb")]
 pub(crate) struct Arguments {
     /// Output folder; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "touchfield-demo")]
@@ -102,6 +107,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         &arguments.out.join("sheet.png"),
     )?;
 
+    let moved = simulate::simulate_example(
+        SCENE,
+        &arguments.out.join(SCENE),
+        SCENE_SECONDS,
+        common,
+    )?;
+
     let rows: Vec<Vec<String>> = shown.iter().map(|s| s.row.clone()).collect();
     let headings = [
         "model",
@@ -116,16 +128,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     ];
     Ok(Answer {
         text: format!(
-            "{}\n{}: meshes, fields and pictures in {} on {}\n{}",
+            "{}\n{}: meshes, fields and pictures in {} on {}\n\n{SCENE}:\n{}{}",
             report::table(&headings, &rows),
             terminal::path(&arguments.out),
             report::seconds(start.elapsed().as_secs_f64()),
             report::plural(rayon::current_num_threads(), "thread", "threads"),
+            moved.text,
             next_steps(&arguments.out)
         ),
         json: json!({
             "directory": arguments.out.to_string_lossy(),
             "sheet": arguments.out.join("sheet.png").to_string_lossy(),
+            "simulation": moved.json,
             "models": shown.into_iter().map(|s| s.json).collect::<Vec<_>>(),
             "seconds": start.elapsed().as_secs_f64(),
             "threads": rayon::current_num_threads(),
@@ -261,16 +275,18 @@ fn draw_slice(body: &Body, exhibit: &Exhibit) -> Result<Canvas, Failure> {
 
 fn next_steps(folder: &Path) -> String {
     let inside = |name: &str| terminal::path(&folder.join(name));
+    let dominoes = inside(&format!("{SCENE}/scene.glb"));
     let (sheet, mug, bolt) = (
         inside("sheet.png"),
         inside("mug.tfs"),
         inside("bolt_m16.tfs"),
     );
     format!(
-        "\nLook at {sheet}. Then try:\n\
+        "\nLook at {sheet}, and at {dominoes} in a viewer of glTF. Then try:\n\
          \x20 touchfield inspect {mug}\n\
          \x20 touchfield slice {mug} --axis z --at 20mm -o mug.png\n\
          \x20 touchfield render {bolt} {mug}@0.12,0,-0.01,0,0,0,1 -o pair.png\n\
+         \x20 touchfield simulate --list\n\
          \x20 touchfield bake your_mesh.stl --units mm -o yours.tfs\n"
     )
 }

@@ -99,7 +99,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     };
     let mut scene = Scene::open(path, leave)?;
     override_times(&mut scene, arguments)?;
-    simulate(&scene, folder, arguments, common)
+    let options = Options {
+        resume: arguments.resume,
+        no_strip: arguments.no_strip,
+    };
+    simulate(&scene, folder, options, common)
 }
 
 /// Applies `--seconds` and `--step`.
@@ -174,6 +178,30 @@ fn write_example(name: &str, folder: &Path) -> Result<Answer, Failure> {
     })
 }
 
+/// Writes a ready scene to a folder and simulates it there.
+pub(crate) fn simulate_example(
+    name: &str,
+    folder: &Path,
+    seconds: f64,
+    common: &Common,
+) -> Result<Answer, Failure> {
+    let written = example_files(name, folder)?;
+    let mut scene = Scene::open(&written[0], Leave::InFolder)?;
+    scene.seconds = seconds;
+    let options = Options {
+        resume: false,
+        no_strip: false,
+    };
+    simulate(&scene, folder, options, common)
+}
+
+/// How a simulation runs.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    resume: bool,
+    no_strip: bool,
+}
+
 /// A simulation on its way.
 struct Run<'s> {
     scene: &'s Scene,
@@ -187,10 +215,10 @@ struct Run<'s> {
 }
 
 /// Simulates a scene and writes all results.
-pub(crate) fn simulate(
+fn simulate(
     scene: &Scene,
     folder: &Path,
-    arguments: &Arguments,
+    options: Options,
     common: &Common,
 ) -> Result<Answer, Failure> {
     output::make_folder(folder)?;
@@ -225,7 +253,7 @@ pub(crate) fn simulate(
         spent: [0.0; 2],
         faults: BTreeMap::new(),
     };
-    if arguments.resume {
+    if options.resume {
         let resumed = checkpoint::read(&saved, &identity)?;
         (run.built.world)
             .restore(&resumed.checkpoint)
@@ -241,7 +269,7 @@ pub(crate) fn simulate(
     if let Err(Failure::Cancelled) = ended {
         return Err(Failure::Cancelled);
     }
-    let answer = run.write_results(folder, arguments)?;
+    let answer = run.write_results(folder, options)?;
     ended?;
     // Complete: there is nothing to resume.
     let _ = fs::remove_file(&saved);
@@ -393,7 +421,7 @@ impl Run<'_> {
     }
 
     /// Writes all files.
-    fn write_results(&self, folder: &Path, arguments: &Arguments) -> Result<Answer, Failure> {
+    fn write_results(&self, folder: &Path, options: Options) -> Result<Answer, Failure> {
         let json = self.report();
         arrays::write(&folder.join("trajectory.npz"), &self.trajectory.arrays())?;
         output::write_whole(&folder.join("report.json"), |out| {
@@ -402,7 +430,7 @@ impl Run<'_> {
         })?;
         plots::write(folder, &self.trajectory)?;
         glb::write(&folder.join("scene.glb"), &self.built, &self.trajectory)?;
-        if !arguments.no_strip {
+        if !options.no_strip {
             cancel::check()?;
             if let Err(failure) =
                 strip::write(&folder.join("strip.png"), &self.built, &self.trajectory)
@@ -438,7 +466,7 @@ impl Run<'_> {
                         .collect::<Vec<_>>()
                 ),
                 terminal::path(folder),
-                if arguments.no_strip {
+                if options.no_strip {
                     ""
                 } else {
                     ", strip.png"
