@@ -107,12 +107,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         &arguments.out.join("sheet.png"),
     )?;
 
-    let moved = simulate::simulate_example(
-        SCENE,
-        &arguments.out.join(SCENE),
-        SCENE_SECONDS,
-        common,
-    )?;
+    let moved =
+        simulate::simulate_example(SCENE, &arguments.out.join(SCENE), SCENE_SECONDS, common)?;
 
     let rows: Vec<Vec<String>> = shown.iter().map(|s| s.row.clone()).collect();
     let headings = [

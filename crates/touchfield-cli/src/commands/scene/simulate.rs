@@ -466,11 +466,7 @@ impl Run<'_> {
                         .collect::<Vec<_>>()
                 ),
                 terminal::path(folder),
-                if options.no_strip {
-                    ""
-                } else {
-                    ", strip.png"
-                }
+                if options.no_strip { "" } else { ", strip.png" }
             ),
             json,
         })
