@@ -164,7 +164,7 @@ fn is_stable(response: Response, step: f64, damping: f64) -> bool {
     for number in 0..600 {
         world.step().unwrap();
         let off = (height(&world) - rest).abs();
-        // The start is off its equilibrium by the sampling of the area, which is disturbance enough.
+        // The start is off its equilibrium by the sampling of the area: disturbance enough.
         worst[number / 300] = worst[number / 300].max(off);
         if off > 0.9 * sag {
             return false;

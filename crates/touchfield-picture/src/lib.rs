@@ -11,7 +11,6 @@
 mod camera;
 mod canvas;
 mod chart;
-mod chart_svg;
 mod colormap;
 mod font;
 #[cfg(test)]
@@ -28,8 +27,7 @@ mod trace;
 
 pub use self::{
     canvas::{Anchor, Canvas, MAX_PIXELS, Rgb, SizeError, TextStyle},
-    chart::{Chart, Curve, chart},
-    chart_svg::chart_svg,
+    chart::{Chart, Curve, chart, chart_svg},
     png_file::{WritePngError, write_png},
     render::{ContactMark, PALETTE, RenderBody, RenderError, RenderSettings, render},
     sheet::{SheetError, sheet},

@@ -1,15 +1,15 @@
 //! Line charts as SVG.
 //!
-//! Input: the charts that [`chart`](super::chart()) draws. Output: the text of an SVG file, which any browser
-//! shows at any size.
+//! Input: the charts that [`chart`](crate::chart()) draws. Output: the text of an SVG file, which any
+//! browser shows at any size.
 //! Cost: one polyline per curve. Not for: logarithmic axes.
 
 use std::fmt::Write;
 
-use super::canvas::Rgb;
-use super::chart::{Axis, Chart, GRID, INK, MARGINS, SIZE, TEXT, axes};
-use super::render::PALETTE;
-use super::ticks::Unit;
+use super::{Axis, Chart, GRID, INK, MARGINS, SIZE, TEXT, axes};
+use crate::canvas::Rgb;
+use crate::render::PALETTE;
+use crate::ticks::Unit;
 
 /// Draws charts below each other.
 pub fn chart_svg(charts: &[Chart]) -> String {
@@ -140,7 +140,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::Curve;
+    use super::super::Curve;
     use super::*;
 
     #[test]

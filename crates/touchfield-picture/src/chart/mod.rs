@@ -5,9 +5,13 @@
 
 use glam::Vec2;
 
-use super::canvas::{Anchor, Canvas, Rgb, SizeError, TextStyle};
-use super::render::PALETTE;
-use super::ticks::{Unit, multiples, round_below};
+mod svg;
+
+pub use svg::chart_svg;
+
+use crate::canvas::{Anchor, Canvas, Rgb, SizeError, TextStyle};
+use crate::render::PALETTE;
+use crate::ticks::{Unit, multiples, round_below};
 
 /// Points joined by lines; points that are not finite leave a gap.
 #[derive(Clone, Debug, PartialEq)]
