@@ -52,8 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         bodies.push(("bunny".to_string(), shape_of(bunny, nodes)?));
     }
     println!(
-        "{:34} {:>8} {:>5} {:>10} {:>10} {:>7} {:>7} {:>9} {:>9}",
-        "pair", "tol", "poses", "fields us", "faces us", "mean x", "worst x", "fields w", "faces w"
+        "{:34} {:>8} {:>5} {:>10} {:>10} {:>7} {:>7} {:>9} {:>9} {:>9}",
+        "pair", "tol", "poses", "fields us", "faces us", "mean x", "worst x", "fields w", "faces w", "boxes"
     );
     for tolerance in TOLERANCES {
         let mut all = Row::default();
@@ -93,6 +93,7 @@ struct Row {
     worst: f64,
     fields_width: f32,
     faces_width: f32,
+    boxes: f64,
 }
 
 impl Row {
@@ -102,6 +103,7 @@ impl Row {
         self.faces += other.faces;
         self.ratios += other.ratios;
         self.worst = self.worst.max(other.worst);
+        self.boxes += other.boxes;
         self.fields_width = self.fields_width.max(other.fields_width);
         self.faces_width = self.faces_width.max(other.faces_width);
     }
@@ -109,7 +111,7 @@ impl Row {
     fn print(&self, name: &str, tolerance: f32) {
         let poses = self.poses.max(1) as f64;
         println!(
-            "{name:34} {tolerance:8.0e} {:5} {:10.1} {:10.1} {:7.2} {:7.2} {:9.2} {:9.2}",
+            "{name:34} {tolerance:8.0e} {:5} {:10.1} {:10.1} {:7.2} {:7.2} {:9.2} {:9.2} {:9.0}",
             self.poses,
             self.fields / poses,
             self.faces / poses,
@@ -117,6 +119,7 @@ impl Row {
             self.worst,
             self.fields_width / tolerance,
             self.faces_width / tolerance,
+            self.boxes / poses,
         );
     }
 }
@@ -153,6 +156,7 @@ fn row(a: &Shape, b: &Shape, tolerance: f32, poses: usize) -> Result<Row, Collid
             worst: faces / fields,
             fields_width: width(&rough),
             faces_width: width(&found),
+            boxes: f64::from(found.boxes),
         });
     }
     Ok(row)

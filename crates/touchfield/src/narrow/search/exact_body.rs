@@ -189,16 +189,22 @@ impl<'a> ExactBody<'a> {
     /// `reach` \[m\] of the given point. `None` if no ball has a certain side.
     ///
     /// A larger ball bends less, but other parts of the surface reach farther into it. The ball with
-    /// the least sum of both losses is returned.
-    pub(crate) fn from_outside(&mut self, at: &Exact, reach: f64) -> Option<(Minorant, f64)> {
-        /// Three to five steps find the ball where faces are many.
-        const STEPS: usize = 8;
+    /// the least sum of both losses is sought, until it is at most `enough` \[m\].
+    pub(crate) fn from_outside(
+        &mut self,
+        at: &Exact,
+        reach: f64,
+        enough: f64,
+    ) -> Option<(Minorant, f64)> {
+        /// Two or three steps find the ball where faces are many.
+        const STEPS: usize = 6;
         let (touching, outward) = (at.nearest, at.outward);
         if outward == DVec3::ZERO {
             return None;
         }
         let depth = (-at.distance).max(0.0);
-        let mut radius = self.most_radius;
+        // The smallest ball that bends little enough: it needs the fewest steps.
+        let mut radius = (reach * reach / enough).min(self.most_radius);
         let mut best: Option<(Minorant, f64)> = None;
         for _ in 0..STEPS {
             let bend = 0.5 * reach * reach / (radius + depth);
@@ -224,7 +230,7 @@ impl<'a> ExactBody<'a> {
             {
                 best = Some((minorant, gap + bend));
             }
-            if gap <= 0.1 * bend {
+            if gap + bend <= enough || gap <= 0.1 * bend {
                 break;
             }
             // The ball through the nearest point instead: |q − p|² = 2 R n·(q − p).
@@ -233,7 +239,7 @@ impl<'a> ExactBody<'a> {
             let through = across.length_squared() / (2.0 * along);
             // Halving makes progress where rounding, or a reflex edge, would not.
             radius = match along > 0.0 && through > 0.0 {
-                true => through.clamp(0.03 * radius, 0.5 * radius),
+                true => through.clamp(1e-3 * radius, 0.5 * radius),
                 false => 0.5 * radius,
             };
         }

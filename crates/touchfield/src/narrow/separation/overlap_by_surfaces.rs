@@ -233,9 +233,11 @@ impl Search<'_, '_> {
     /// Bounds a box from below, given the bound of the box that it is a part of.
     fn bound(&mut self, mut piece: BoundedBox, of_whole: f64) -> Bounded {
         /// Most measurements per box. Tuned: with one, boxes are split that a second would close.
-        const MOST_CUTS: usize = 3;
-        /// Part of the lacking height that a measurement must bring for another to follow.
-        const WORTH: f64 = 0.3;
+        const MOST_MEASUREMENTS: usize = 2;
+        /// Most games per box.
+        const MOST_ROUNDS: usize = 12;
+        /// Part of the lacking height that a minorant must bring to be worth a game.
+        const WORTH: f64 = 0.2;
         let radius = piece.half.length();
         // First stage: the fields.
         let by_fields = f64::from(self.both.low(piece.center.as_vec3())) - radius;
@@ -249,29 +251,41 @@ impl Search<'_, '_> {
             return Bounded::Closed(lower);
         }
         // Second stage: exact distances.
-        for cut in 0..=MOST_CUTS {
+        let mut measurements = 0;
+        for _ in 0..MOST_ROUNDS {
             let (by_minorants, point) = self.game(&mut piece);
-            let gain = by_minorants - lower;
             lower = lower.max(by_minorants);
             let lacking = self.low_enough() - lower;
             if lacking <= 0.0 {
                 return Bounded::Closed(lower);
             }
-            let is_worth = cut < 2 || gain > WORTH * lacking;
-            if cut == MOST_CUTS || !is_worth {
+            // A minorant of another box may do.
+            let known = self.best_known(point);
+            if let Some((number, value)) = known
+                && value > by_minorants + WORTH * lacking
+            {
+                piece.add(number);
+                continue;
+            }
+            if measurements == MOST_MEASUREMENTS {
                 break;
             }
-            let first = self.minorants.len();
+            measurements += 1;
+            let first = self.minorants.len() as u32;
             let (a, b) = self.measure(point);
             self.add_minorants(&a, &b, radius);
-            for number in first..self.minorants.len() {
-                if piece.count < MOST {
-                    piece.minorants[piece.count] = number as u32;
-                    piece.count += 1;
-                }
+            for number in first..self.minorants.len() as u32 {
+                piece.add(number);
             }
         }
         Bounded::Open(lower, piece)
+    }
+
+    /// Returns the minorant that is highest at a point, and its value there \[m\].
+    fn best_known(&self, point: DVec3) -> Option<(u32, f64)> {
+        let values = self.minorants.iter().map(|minorant| minorant.at(point));
+        let numbered = (0u32..).zip(values);
+        numbered.max_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
     /// Bounds a box by its minorants, and drops those that have no part in the bound. Returns the
@@ -322,7 +336,7 @@ impl Search<'_, '_> {
             }
             // A ball outside is nearly a plane where the surface is convex or flat; the nearest
             // triangle is better where it is concave, or large.
-            let ball = body.from_outside(exact, radius);
+            let ball = body.from_outside(exact, radius, 0.2 * self.tolerance);
             self.minorants.extend(ball.map(|(ball, _)| ball));
             let depth = -exact.distance;
             let is_inside = depth > 0.0 || !exact.is_signed;
@@ -352,6 +366,16 @@ impl Search<'_, '_> {
             boxes: self.boxes,
             outcome,
         })
+    }
+}
+
+impl BoundedBox {
+    /// Adds a minorant, unless there is no room or it is there.
+    fn add(&mut self, number: u32) {
+        if self.count < MOST && !self.minorants[..self.count].contains(&number) {
+            self.minorants[self.count] = number;
+            self.count += 1;
+        }
     }
 }
 
