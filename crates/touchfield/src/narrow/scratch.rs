@@ -7,7 +7,7 @@ use crate::narrow::convex::ConvexMemory;
 use crate::narrow::convex::RegionScratch;
 use crate::narrow::search::boxes::Boxes;
 use crate::narrow::search::corner_game::MOST;
-use crate::narrow::search::exact_body::Minorant;
+use crate::narrow::search::exact_body::Minorants;
 use crate::narrow::search::least_first::LeastFirst;
 use crate::narrow::search::overlap::OverlapBuffers;
 use crate::narrow::search::shell_pairs::OpenPairs;
@@ -125,7 +125,7 @@ pub struct SeparationScratch {
     pub(crate) convex: ConvexCache,
     /// Boxes of a search by exact distances.
     pub(crate) bounded: LeastFirst<BoundedBox>,
-    pub(crate) minorants: Vec<Minorant>,
+    pub(crate) minorants: Minorants,
 }
 
 /// A box of a search by exact distances, and the minorants that bound it best.

@@ -13,7 +13,7 @@ use glam::DVec3;
 
 use super::Surface;
 use super::surface::MAX_DEPTH;
-use crate::geom::{Aabb, Feature, Triangle};
+use crate::geom::{Aabb, Triangle};
 
 /// The place of a surface nearest to a point.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,6 @@ pub(crate) struct NearestPlace {
     pub(crate) distance: f64,
     /// Index of its triangle.
     pub(crate) triangle: u32,
-    /// Part of the triangle that it lies on.
-    pub(crate) feature: Feature,
 }
 
 impl Surface {
@@ -39,12 +37,7 @@ impl Surface {
     /// the point shortens the search, and changes the result at ties only.
     pub(crate) fn nearest_place(&self, point: DVec3, hint: u32) -> NearestPlace {
         let first = self.triangle(hint).closest_point(point);
-        let mut best = (
-            first.point.distance_squared(point),
-            hint,
-            first.point,
-            first.feature,
-        );
+        let mut best = (first.point.distance_squared(point), hint, first.point);
         // Nodes to visit, each with its squared distance.
         let mut stack = [(0u32, 0.0f64); MAX_DEPTH + 1];
         let mut top = 1;
@@ -60,7 +53,7 @@ impl Surface {
                     let nearest = self.triangle(triangle).closest_point(point);
                     let squared = nearest.point.distance_squared(point);
                     if squared < best.0 {
-                        best = (squared, triangle, nearest.point, nearest.feature);
+                        best = (squared, triangle, nearest.point);
                     }
                 }
                 continue;
@@ -76,12 +69,11 @@ impl Surface {
             (stack[top], stack[top + 1]) = (far, near);
             top += 2;
         }
-        let (squared, triangle, point, feature) = best;
+        let (squared, triangle, point) = best;
         NearestPlace {
             point,
             distance: squared.sqrt(),
             triangle,
-            feature,
         }
     }
 

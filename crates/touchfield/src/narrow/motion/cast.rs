@@ -482,6 +482,7 @@ impl<'a> Walk<'a> {
             level: self.target,
             share: GAP_SHARE,
             enough,
+            exact_depth: false,
         };
         let found = separation_above(&pair, &settings, precision, &mut self.scratch.separation)?;
         self.boxes += u64::from(found.boxes);

@@ -324,6 +324,7 @@ impl Search<'_> {
             share: best.map_or(0.0, |_| GAP_SHARE),
             // Deep enough to be proven below the floor, too.
             enough: self.floor - 2.0 * error - 4.0 * rounding,
+            exact_depth: false,
         };
         let mut found = separation_above(&pair, &settings, precision, self.scratch)?;
         self.steps += 1;

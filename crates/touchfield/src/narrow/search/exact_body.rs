@@ -16,7 +16,8 @@
 //!   it fits, this is nearly a plane that touches the surface from outside.
 //!
 //! Both are concave. The balls are the maximal ones that touch a surface at a given point, found by
-//! shrinking as in \[Ma2012\] (docs/BIBLIOGRAPHY.md).
+//! shrinking as in \[Ma2012\] (docs/BIBLIOGRAPHY.md), stopped where a smaller one would gain less
+//! than it bends more.
 
 use glam::{DMat3, DVec3};
 
@@ -41,6 +42,65 @@ impl Minorant {
             Minorant::Ball { center, value } => value - center.distance(point),
             Minorant::Triangle(triangle) => -triangle.closest_point(point).point.distance(point),
         }
+    }
+}
+
+/// Minorants of both bodies, numbered in the order in which they were added.
+#[derive(Debug, Default)]
+pub(crate) struct Minorants {
+    all: Vec<Minorant>,
+    /// A ball that is nowhere below each: centre and value.
+    bounds: Vec<(DVec3, f64)>,
+}
+
+impl Minorants {
+    /// Removes all, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.bounds.clear();
+    }
+
+    /// Returns the number of minorants.
+    pub(crate) fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Adds a minorant.
+    pub(crate) fn push(&mut self, minorant: Minorant) {
+        self.bounds.push(match minorant {
+            Minorant::Ball { center, value } => (center, value),
+            Minorant::Triangle(triangle) => {
+                let center = triangle.centroid();
+                let corners = triangle.corners().into_iter();
+                let radius = corners.map(|corner| corner.distance(center)).fold(0.0, f64::max);
+                (center, radius)
+            }
+        });
+        self.all.push(minorant);
+    }
+
+    /// Returns the value of a minorant at a point \[m\].
+    #[inline]
+    pub(crate) fn at(&self, number: u32, point: DVec3) -> f64 {
+        self.all[number as usize].at(point)
+    }
+
+    /// Returns the number of the minorant that is highest at a point, if it is above `least`
+    /// \[m\] there.
+    pub(crate) fn highest(&self, point: DVec3, mut least: f64) -> Option<u32> {
+        let mut highest = None;
+        for (number, (center, value)) in self.bounds.iter().enumerate() {
+            // The bound `value − |x − center|`, compared without a square root.
+            let above = value - least;
+            if above <= 0.0 || above * above <= center.distance_squared(point) {
+                continue;
+            }
+            let value = self.all[number].at(point);
+            if value > least {
+                (highest, least) = (Some(number as u32), value);
+            }
+        }
+        highest
     }
 }
 

@@ -11,9 +11,8 @@ use glam::{Mat3, Vec3};
 pub struct SeparationSettings {
     /// Maximum width of the bracket that the search may leave \[m\].
     ///
-    /// On top come: rounding, for bodies with exact surfaces that are apart; otherwise the errors
-    /// of the fields and, between bodies whose fields do not reach each other, the covering radii
-    /// of their shells.
+    /// On top come: rounding, for bodies with exact surfaces; otherwise the errors of the fields
+    /// and, between bodies whose fields do not reach each other, the covering radii of their shells.
     pub tolerance: f32,
     /// Separation to compare with \[m\]: the search stops as soon as the result is proven to be
     /// above or below it.
@@ -85,6 +84,8 @@ pub(crate) struct Precision {
     /// Separation at which the search ends as soon as the fields' values at a point are as small
     /// \[m\].
     pub(crate) enough: f32,
+    /// Whether exact distances decide the depth of an overlap, where the bodies keep their faces.
+    pub(crate) exact_depth: bool,
 }
 
 impl Precision {
@@ -93,6 +94,14 @@ impl Precision {
         level: 0.0,
         share: 0.0,
         enough: f32::NEG_INFINITY,
+        exact_depth: true,
+    };
+
+    /// Equal precision everywhere, with the errors of the fields in the depth of an overlap: for
+    /// queries at every time step, and those that compare with a level only.
+    pub(crate) const BY_FIELDS: Precision = Precision {
+        exact_depth: false,
+        ..Precision::EVEN
     };
 }
 

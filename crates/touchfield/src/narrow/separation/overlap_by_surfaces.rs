@@ -10,7 +10,7 @@
 //!
 //! 1. *Fields.* Both fields at the centre, less their errors and the half-diagonal, reject most
 //!    boxes within nanoseconds.
-//! 2. *Exact distances.* Concave functions that are nowhere above φA or φB ([`Minorant`]) bound the
+//! 2. *Exact distances.* Concave functions that are nowhere above φA or φB ([`Minorants`]) bound the
 //!    box by their values at its corners ([`corner_game`](crate::narrow::search::corner_game)). The
 //!    point at which that bound would be attained is measured exactly. If the bound is too low
 //!    there, the measurement yields minorants that raise it: the triangles nearest to a point
@@ -27,7 +27,7 @@ use crate::geom::Pose;
 use crate::narrow::pair::Pair;
 use crate::narrow::scratch::{BoundedBox, SeparationScratch};
 use crate::narrow::search::corner_game::{CORNERS, MOST, solve};
-use crate::narrow::search::exact_body::{Exact, ExactBody, Minorant};
+use crate::narrow::search::exact_body::{Exact, ExactBody, Minorants};
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::narrow::separation::answer::{
     Precision, Separation, SeparationOutcome, SeparationSettings,
@@ -35,7 +35,7 @@ use crate::narrow::separation::answer::{
 use crate::narrow::separation::both::Both;
 
 /// Number of boxes that one exact measurement costs, for [`SeparationSettings::max_boxes`].
-const BOXES_PER_MEASUREMENT: u32 = 16;
+const BOXES_PER_MEASUREMENT: u32 = 128;
 
 /// Computes the separation from exact distances. Returns `None` if a body has none, or if its sign
 /// is not certain at any point tried.
@@ -107,7 +107,7 @@ struct Search<'a, 'b> {
     best: Option<Best>,
     boxes: u32,
     heap: &'b mut LeastFirst<BoundedBox>,
-    minorants: &'b mut Vec<Minorant>,
+    minorants: &'b mut Minorants,
 }
 
 impl Search<'_, '_> {
@@ -183,7 +183,7 @@ impl Search<'_, '_> {
             return None;
         }
         let mut minorants = [0; MOST];
-        let count = self.minorants.len().min(MOST);
+        let count = (self.minorants.count() as usize).min(MOST);
         for (number, minorant) in minorants.iter_mut().take(count).enumerate() {
             *minorant = number as u32;
         }
@@ -251,68 +251,40 @@ impl Search<'_, '_> {
             return Bounded::Closed(lower);
         }
         // Second stage: exact distances.
+        let corners: [DVec3; CORNERS] =
+            std::array::from_fn(|corner| piece.center + sign_of(corner) * piece.half);
+        let mut table = Table::default();
+        for index in 0..piece.count {
+            table.add(piece.minorants[index], &corners, self.minorants);
+        }
         let mut measurements = 0;
         for _ in 0..MOST_ROUNDS {
-            let (by_minorants, point) = self.game(&mut piece);
+            let (by_minorants, point) = table.game(piece.center, &corners);
             lower = lower.max(by_minorants);
             let lacking = self.low_enough() - lower;
             if lacking <= 0.0 {
                 return Bounded::Closed(lower);
             }
             // A minorant of another box may do.
-            let known = self.best_known(point);
-            if let Some((number, value)) = known
-                && value > by_minorants + WORTH * lacking
+            let worth = by_minorants.max(lower - 4.0 * radius) + WORTH * lacking;
+            if let Some(number) = self.minorants.highest(point, worth)
+                && table.add(number, &corners, self.minorants)
             {
-                piece.add(number);
                 continue;
             }
             if measurements == MOST_MEASUREMENTS {
                 break;
             }
             measurements += 1;
-            let first = self.minorants.len() as u32;
+            let first = self.minorants.count();
             let (a, b) = self.measure(point);
             self.add_minorants(&a, &b, radius);
-            for number in first..self.minorants.len() as u32 {
-                piece.add(number);
+            for number in first..self.minorants.count() {
+                table.add(number, &corners, self.minorants);
             }
         }
+        (piece.minorants, piece.count) = (table.numbers, table.count);
         Bounded::Open(lower, piece)
-    }
-
-    /// Returns the minorant that is highest at a point, and its value there \[m\].
-    fn best_known(&self, point: DVec3) -> Option<(u32, f64)> {
-        let values = self.minorants.iter().map(|minorant| minorant.at(point));
-        let numbered = (0u32..).zip(values);
-        numbered.max_by(|(_, a), (_, b)| a.total_cmp(b))
-    }
-
-    /// Bounds a box by its minorants, and drops those that have no part in the bound. Returns the
-    /// bound and the point at which it would be attained.
-    fn game(&self, piece: &mut BoundedBox) -> (f64, DVec3) {
-        if piece.count == 0 {
-            return (f64::NEG_INFINITY, piece.center);
-        }
-        let corners: [DVec3; CORNERS] =
-            std::array::from_fn(|corner| piece.center + sign_of(corner) * piece.half);
-        let mut values = [[0.0; CORNERS]; MOST];
-        for (row, number) in values.iter_mut().zip(&piece.minorants[..piece.count]) {
-            let minorant = &self.minorants[*number as usize];
-            *row = corners.map(|corner| minorant.at(corner));
-        }
-        let game = solve(&values[..piece.count]);
-        // Leave room for new ones.
-        let mut kept = 0;
-        for index in 0..piece.count {
-            if game.weights[index] > 0.0 {
-                piece.minorants[kept] = piece.minorants[index];
-                kept += 1;
-            }
-        }
-        piece.count = kept;
-        let point = (corners.iter().zip(&game.corners)).map(|(corner, weight)| *corner * *weight);
-        (game.lower, point.sum())
     }
 
     /// Measures both bodies at a point, and compares it with the best so far.
@@ -337,7 +309,9 @@ impl Search<'_, '_> {
             // A ball outside is nearly a plane where the surface is convex or flat; the nearest
             // triangle is better where it is concave, or large.
             let ball = body.from_outside(exact, radius, 0.2 * self.tolerance);
-            self.minorants.extend(ball.map(|(ball, _)| ball));
+            if let Some((ball, _)) = ball {
+                self.minorants.push(ball);
+            }
             let depth = -exact.distance;
             let is_inside = depth > 0.0 || !exact.is_signed;
             let bend = 0.5 * radius * radius / depth.abs();
@@ -369,13 +343,44 @@ impl Search<'_, '_> {
     }
 }
 
-impl BoundedBox {
-    /// Adds a minorant, unless there is no room or it is there.
-    fn add(&mut self, number: u32) {
-        if self.count < MOST && !self.minorants[..self.count].contains(&number) {
-            self.minorants[self.count] = number;
+/// The minorants that bound a box, with their values at its corners.
+#[derive(Default)]
+struct Table {
+    numbers: [u32; MOST],
+    values: [[f64; CORNERS]; MOST],
+    count: usize,
+}
+
+impl Table {
+    /// Adds a minorant. Returns whether there was room, and it was not there.
+    fn add(&mut self, number: u32, corners: &[DVec3; CORNERS], minorants: &Minorants) -> bool {
+        let is_new = self.count < MOST && !self.numbers[..self.count].contains(&number);
+        if is_new {
+            self.numbers[self.count] = number;
+            self.values[self.count] = corners.map(|corner| minorants.at(number, corner));
             self.count += 1;
         }
+        is_new
+    }
+
+    /// Bounds a box by its minorants, and drops those that have no part in the bound. Returns the
+    /// bound and the point at which it would be attained.
+    fn game(&mut self, center: DVec3, corners: &[DVec3; CORNERS]) -> (f64, DVec3) {
+        if self.count == 0 {
+            return (f64::NEG_INFINITY, center);
+        }
+        let game = solve(&self.values[..self.count]);
+        let mut kept = 0;
+        for index in 0..self.count {
+            if game.weights[index] > 0.0 {
+                self.numbers[kept] = self.numbers[index];
+                self.values[kept] = self.values[index];
+                kept += 1;
+            }
+        }
+        self.count = kept;
+        let point = (corners.iter().zip(&game.corners)).map(|(corner, weight)| *corner * *weight);
+        (game.lower, point.sum())
     }
 }
 

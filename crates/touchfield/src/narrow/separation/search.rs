@@ -101,6 +101,7 @@ pub(crate) fn separation_above(
             level: 0.5 * precision.level,
             share: precision.share,
             enough: 0.5 * precision.enough,
+            ..precision
         },
         best: Candidate::NONE,
         boxes: 0,
@@ -109,8 +110,25 @@ pub(crate) fn separation_above(
         search.best.upper = 0.5 * distance;
     }
     // With exact distances the fields only say where to look.
-    if let Some(exact) = overlap_by_surfaces::separation(pair, &search.both, settings, precision, scratch) {
-        return Ok(exact);
+    if precision.exact_depth
+        && let Some(exact) =
+            overlap_by_surfaces::separation(pair, &search.both, settings, precision, scratch)
+    {
+        if exact.outcome != SeparationOutcome::GaveUp {
+            return Ok(exact);
+        }
+        // The fields may have proven more.
+        let by_fields = Precision {
+            exact_depth: false,
+            ..precision
+        };
+        let rough = separation_above(pair, settings, by_fields, scratch)?;
+        let lower_bound = (exact.lower_bound.max(rough.lower_bound)).min(exact.upper_bound);
+        return Ok(Separation {
+            separation: exact.separation.max(lower_bound),
+            lower_bound,
+            ..exact
+        });
     }
     let start = settings.start.filter(|start| start.is_finite());
     search.consider(start.unwrap_or_else(|| search.both.first_guess()));
@@ -162,7 +180,8 @@ pub(crate) fn collide(
     scratch: &mut SeparationScratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    let found = separation(pair, &quick(pair), scratch)?;
+    scratch.convex.clear();
+    let found = separation_above(pair, &quick(pair), Precision::BY_FIELDS, scratch)?;
     out.distance = out.distance.min(found.separation);
     if found.separation <= max_separation {
         out.contacts.push(Contact {
