@@ -53,7 +53,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!(
         "{:34} {:>8} {:>5} {:>10} {:>10} {:>7} {:>7} {:>9} {:>9} {:>9}",
-        "pair", "tol", "poses", "fields us", "faces us", "mean x", "worst x", "fields w", "faces w", "boxes"
+        "pair",
+        "tol",
+        "poses",
+        "fields us",
+        "faces us",
+        "mean x",
+        "worst x",
+        "fields w",
+        "faces w",
+        "boxes"
     );
     for tolerance in TOLERANCES {
         let mut all = Row::default();

@@ -181,7 +181,8 @@ mod tests {
             let value = |(slope, offset): &([f64; 3], f64), at: [f64; 3]| {
                 offset + (0..3).map(|axis| slope[axis] * at[axis]).sum::<f64>()
             };
-            let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { 1.0 } else { -1.0 });
+            let corner =
+                |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { 1.0 } else { -1.0 });
             let table: Vec<[f64; CORNERS]> = (slopes.iter())
                 .map(|function| std::array::from_fn(|k| value(function, corner(k))))
                 .collect();
@@ -193,12 +194,22 @@ mod tests {
                     at[axis] += weight * corner(k)[axis];
                 }
             }
-            let attained = slopes.iter().map(|f| value(f, at)).fold(f64::NEG_INFINITY, f64::max);
-            assert!((attained - game.lower).abs() < 1e-9, "{attained} {}", game.lower);
+            let attained = slopes
+                .iter()
+                .map(|f| value(f, at))
+                .fold(f64::NEG_INFINITY, f64::max);
+            assert!(
+                (attained - game.lower).abs() < 1e-9,
+                "{attained} {}",
+                game.lower
+            );
             // And nowhere undercut.
             for _ in 0..200 {
                 let at = [0; 3].map(|_| random.uniform(-1.0, 1.0));
-                let here = slopes.iter().map(|f| value(f, at)).fold(f64::NEG_INFINITY, f64::max);
+                let here = slopes
+                    .iter()
+                    .map(|f| value(f, at))
+                    .fold(f64::NEG_INFINITY, f64::max);
                 assert!(here >= game.lower - 1e-12);
             }
         }

@@ -72,7 +72,9 @@ impl Minorants {
             Minorant::Triangle(triangle) => {
                 let center = triangle.centroid();
                 let corners = triangle.corners().into_iter();
-                let radius = corners.map(|corner| corner.distance(center)).fold(0.0, f64::max);
+                let radius = corners
+                    .map(|corner| corner.distance(center))
+                    .fold(0.0, f64::max);
                 (center, radius)
             }
         });
@@ -115,9 +117,11 @@ pub(crate) struct Exact {
     pub(crate) outward: DVec3,
     /// Nearest triangle; 0 if there are none.
     triangle: u32,
-    /// Whether the distance and its sign are certain; else the distance is a lower bound of the
-    /// magnitude.
+    /// Whether the sign is certain.
     pub(crate) is_signed: bool,
+    /// Whether the signed distance is at most `distance`, which is so unless the point is beyond
+    /// the box of a field.
+    pub(crate) is_upper: bool,
 }
 
 /// A body whose distances are exact.
@@ -204,6 +208,7 @@ impl<'a> ExactBody<'a> {
             outward: self.rotation * outward,
             triangle: place.triangle,
             is_signed: inside.is_some(),
+            is_upper: true,
         }
     }
 
@@ -219,8 +224,9 @@ impl<'a> ExactBody<'a> {
             nearest: point - f64::from(sample.distance) * outward,
             outward,
             triangle: 0,
+            is_signed: true,
             // Beyond its box the field is a lower bound only.
-            is_signed: self.field.bounds().contains(in_body),
+            is_upper: self.field.bounds().contains(in_body),
         }
     }
 
@@ -284,9 +290,7 @@ impl<'a> ExactBody<'a> {
                 None => (true, self.ball_of_field(center)),
             };
             let gap = radius - exact.distance;
-            if is_outside
-                && exact.distance > 0.0
-                && best.is_none_or(|(_, loss)| gap + bend < loss)
+            if is_outside && exact.distance > 0.0 && best.is_none_or(|(_, loss)| gap + bend < loss)
             {
                 best = Some((minorant, gap + bend));
             }
@@ -309,12 +313,7 @@ impl<'a> ExactBody<'a> {
 
 /// Returns whether a point at a known distance from the surface is inside; `None` if that is not
 /// certain.
-fn is_inside(
-    field: &dyn Field,
-    surface: &Surface,
-    point: DVec3,
-    distance: f64,
-) -> Option<bool> {
+fn is_inside(field: &dyn Field, surface: &Surface, point: DVec3, distance: f64) -> Option<bool> {
     let near = point.as_vec3();
     let error = field.error_bound();
     // A point rounded to f32 may be on the other side of a surface closer than that.

@@ -173,4 +173,3 @@ fn downhill(point: Vec3, [a, b]: &[Sample; 2], stride: f32) -> Vec3 {
     };
     point + length * down - stride * 0.5 * (a.gradient + b.gradient)
 }
-

@@ -35,10 +35,9 @@ use crate::narrow::separation::answer::{
 use crate::narrow::separation::both::Both;
 
 /// Number of boxes that one exact measurement costs, for [`SeparationSettings::max_boxes`].
-const BOXES_PER_MEASUREMENT: u32 = 128;
+const BOXES_PER_MEASUREMENT: u32 = 32;
 
-/// Computes the separation from exact distances. Returns `None` if a body has none, or if its sign
-/// is not certain at any point tried.
+/// Computes the separation from exact distances. Returns `None` if a body has none.
 pub(crate) fn separation(
     pair: &Pair<'_>,
     both: &Both<'_>,
@@ -60,10 +59,12 @@ pub(crate) fn separation(
     let tolerance = 0.5 * f64::from(settings.tolerance);
     let search = Search {
         both,
-        // The bracket gets the error on either side.
-        tolerance: (tolerance - 2.0 * error).max(0.5 * tolerance),
+        // The bracket gets the error on either side, and its ends are rounded to f32.
+        tolerance: (tolerance - 2.0 * error - f64::from(f32::EPSILON) * size).max(0.5 * tolerance),
         error,
-        threshold: settings.threshold.map(|threshold| 0.5 * f64::from(threshold)),
+        threshold: settings
+            .threshold
+            .map(|threshold| 0.5 * f64::from(threshold)),
         level: 0.5 * f64::from(precision.level),
         share: f64::from(precision.share),
         enough: 0.5 * f64::from(precision.enough),
@@ -117,7 +118,7 @@ impl Search<'_, '_> {
         // Start where the fields are least.
         let start = start.unwrap_or_else(|| self.both.first_guess());
         let start = self.both.descend(start, self.tolerance as f32);
-        let reach = self.measure_start(start.as_dvec3())?;
+        let reach = self.measure_start(start.as_dvec3());
         let root = self.root(reach)?;
         self.heap.push(Open {
             lower: f32::NEG_INFINITY,
@@ -163,12 +164,10 @@ impl Search<'_, '_> {
     }
 
     /// Measures the start, and returns how far from both bodies the minimiser may be \[m\].
-    fn measure_start(&mut self, start: DVec3) -> Option<f64> {
+    fn measure_start(&mut self, start: DVec3) -> f64 {
         let (a, b) = self.measure(start);
-        // A lower bound of a distance says nothing about where the minimum ends.
-        (a.is_signed || b.is_signed).then_some(())?;
         self.add_minorants(&a, &b, self.size);
-        Some(self.value().max(0.0))
+        self.value().max(0.0)
     }
 
     /// Returns the box that holds the minimiser.
@@ -245,7 +244,9 @@ impl Search<'_, '_> {
         if lower >= self.low_enough() {
             return Bounded::Closed(lower);
         }
-        let planes = self.both.lower_by_planes(piece.center.as_vec3(), half_in_f32(piece.half));
+        let planes = self
+            .both
+            .lower_by_planes(piece.center.as_vec3(), half_in_f32(piece.half));
         lower = planes.map_or(lower, |planes| lower.max(f64::from(planes)));
         if lower >= self.low_enough() {
             return Bounded::Closed(lower);
@@ -292,7 +293,7 @@ impl Search<'_, '_> {
         self.boxes += BOXES_PER_MEASUREMENT;
         let (a, b) = (self.a.exact(point), self.b.exact(point));
         let value = a.distance.max(b.distance);
-        if a.is_signed && b.is_signed && value < self.value() {
+        if a.is_upper && b.is_upper && value < self.value() {
             self.best = Some(Best { point, value, a, b });
         }
         (a, b)
