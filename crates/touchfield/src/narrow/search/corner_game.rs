@@ -188,12 +188,10 @@ mod tests {
                 .collect();
             let game = solve(&table);
             // The bound is attained at the mixture of corners.
-            let mut at = [0.0; 3];
-            for (k, weight) in game.corners.iter().enumerate() {
-                for axis in 0..3 {
-                    at[axis] += weight * corner(k)[axis];
-                }
-            }
+            let at: [f64; 3] = std::array::from_fn(|axis| {
+                let weighted = (0..CORNERS).map(|k| game.corners[k] * corner(k)[axis]);
+                weighted.sum()
+            });
             let attained = slopes
                 .iter()
                 .map(|f| value(f, at))

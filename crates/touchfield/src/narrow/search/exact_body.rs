@@ -241,7 +241,7 @@ impl<'a> ExactBody<'a> {
     }
 
     /// Returns the minorant that equals the signed distance at a point inside, given that distance.
-    pub(crate) fn from_inside(&self, at: &Exact) -> Minorant {
+    pub(crate) fn triangle_minorant(&self, at: &Exact) -> Minorant {
         let Some(surface) = self.surface else {
             return self.ball_of_field(at.nearest);
         };
@@ -256,7 +256,7 @@ impl<'a> ExactBody<'a> {
     ///
     /// A larger ball bends less, but other parts of the surface reach farther into it. The ball with
     /// the least sum of both losses is sought, until it is at most `enough` \[m\].
-    pub(crate) fn from_outside(
+    pub(crate) fn ball_minorant(
         &mut self,
         at: &Exact,
         reach: f64,

@@ -309,7 +309,7 @@ impl Search<'_, '_> {
             }
             // A ball outside is nearly a plane where the surface is convex or flat; the nearest
             // triangle is better where it is concave, or large.
-            let ball = body.from_outside(exact, radius, 0.2 * self.tolerance);
+            let ball = body.ball_minorant(exact, radius, 0.2 * self.tolerance);
             if let Some((ball, _)) = ball {
                 self.minorants.push(ball);
             }
@@ -317,7 +317,7 @@ impl Search<'_, '_> {
             let is_inside = depth > 0.0 || !exact.is_signed;
             let bend = 0.5 * radius * radius / depth.abs();
             if is_inside && ball.is_none_or(|(_, loss)| loss > 0.25 * bend) {
-                self.minorants.push(body.from_inside(exact));
+                self.minorants.push(body.triangle_minorant(exact));
             }
         }
     }
