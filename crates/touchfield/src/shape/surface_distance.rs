@@ -11,8 +11,8 @@
 
 use glam::DVec3;
 
-use super::Surface;
 use super::surface::MAX_DEPTH;
+use super::{Below, Surface};
 use crate::geom::{Aabb, Triangle};
 
 /// The place of a surface nearest to a point.
@@ -75,6 +75,68 @@ impl Surface {
             distance: squared.sqrt(),
             triangle,
         }
+    }
+
+    /// Returns a place whose distance from a point is the least, to within `slack` \[m\]. Otherwise
+    /// like [`Surface::nearest_place`], and faster for points that are about equally far from many
+    /// triangles: discs bound bent patches to second order, eight at a time.
+    pub(crate) fn nearly_nearest_place(&self, point: DVec3, hint: u32, slack: f64) -> NearestPlace {
+        /// Number of discs left open: seven per level of the tree, and a block.
+        const MOST_OPEN: usize = 7 * MAX_DEPTH + 8;
+        let bounds = self.nodes()[0].bounds.as_daabb();
+        let size = bounds.diagonal();
+        if bounds.distance(point) > 4.0 * size {
+            // Too far away for f32.
+            return self.nearest_place(point, hint);
+        }
+        let near = point.as_vec3();
+        let reach = bounds.min.abs().max(bounds.max.abs()).length() + point.length();
+        let margin = slack.max(0.0) - 16.0 * f64::from(f32::EPSILON) * (reach + size);
+        let measure = |triangle: u32| {
+            let nearest = self.triangle(triangle).closest_point(point).point;
+            NearestPlace {
+                point: nearest,
+                distance: nearest.distance(point),
+                triangle,
+            }
+        };
+        let mut best = measure(hint);
+        let mut open = [(0u32, f32::NEG_INFINITY); MOST_OPEN];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let (number, lower) = open[count];
+            if f64::from(lower) >= best.distance - margin {
+                continue;
+            }
+            let block = &self.blocks()[number as usize];
+            let lowers = block.at_least_away(near);
+            let first = count;
+            for (lane, &lower) in lowers.iter().enumerate().take(block.count()) {
+                if f64::from(lower) >= best.distance - margin {
+                    continue;
+                }
+                match block.below(lane) {
+                    Below::Triangle(triangle) => {
+                        let place = measure(triangle);
+                        if place.distance < best.distance {
+                            best = place;
+                        }
+                    }
+                    Below::Block(below) => {
+                        // The nearest last, so that it is opened first.
+                        let mut at = count;
+                        while at > first && open[at - 1].1 < lower {
+                            open[at] = open[at - 1];
+                            at -= 1;
+                        }
+                        open[at] = (below, lower);
+                        count += 1;
+                    }
+                }
+            }
+        }
+        best
     }
 
     /// Returns the winding number at a point: 0 outside, 1 inside a simple solid. `None` if the
@@ -177,4 +239,90 @@ fn crossing(triangle: Triangle, from: DVec3, along: DVec3) -> Option<i32> {
         return None;
     }
     Some(if (volume > 0.0) == (way > 0) { way } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Random;
+    use glam::Vec3;
+
+    /// Returns a ball of many triangles about the origin, from a subdivided octahedron.
+    fn ball(levels: u32) -> Surface {
+        let mut triangles: Vec<[Vec3; 3]> = Vec::new();
+        for octant in 0..8u32 {
+            let side = |axis: u32| if octant >> axis & 1 == 1 { -1.0 } else { 1.0 };
+            let [x, y, z] = [Vec3::X * side(0), Vec3::Y * side(1), Vec3::Z * side(2)];
+            triangles.push(if octant.count_ones() % 2 == 0 {
+                [x, y, z]
+            } else {
+                [x, z, y]
+            });
+        }
+        for _ in 0..levels {
+            triangles = (triangles.iter())
+                .flat_map(|&[a, b, c]| {
+                    let [d, e, f] = [a + b, b + c, c + a].map(Vec3::normalize);
+                    [[a, d, f], [d, b, e], [f, e, c], [d, e, f]]
+                })
+                .collect();
+        }
+        let faces: Vec<[u32; 3]> = (0..triangles.len() as u32)
+            .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
+            .collect();
+        Surface::new(triangles.concat(), &faces).unwrap()
+    }
+
+    #[test]
+    fn both_searches_find_the_least_distance_of_all_triangles() {
+        let surface = ball(4);
+        let mut random = Random::new(5);
+        for round in 0..300 {
+            // Near the centre everything is about equally far.
+            let reach = [0.01, 1.0, 3.0, 100.0][round % 4];
+            let point = reach * random.unit() * random.unit_vector();
+            let all = (0..surface.triangles().len() as u32).map(|triangle| {
+                surface
+                    .triangle(triangle)
+                    .closest_point(point)
+                    .point
+                    .distance(point)
+            });
+            let truth = all.fold(f64::INFINITY, f64::min);
+            let hint = random.below(surface.triangles().len()) as u32;
+            let found = surface.nearest_place(point, hint);
+            assert!(
+                (found.distance - truth).abs() <= 1e-15 * (1.0 + reach),
+                "{found:?} {truth}"
+            );
+            for slack in [0.0, 0.01] {
+                let found = surface.nearly_nearest_place(point, hint, slack);
+                assert!(
+                    (-1e-15 * (1.0 + reach)..=slack + 1e-15 * (1.0 + reach))
+                        .contains(&(found.distance - truth)),
+                    "{found:?} {truth}"
+                );
+                assert!((found.point.distance(point) - found.distance).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn winding_numbers_count_what_encloses_a_point() {
+        let surface = ball(3);
+        let mut random = Random::new(6);
+        for _ in 0..300 {
+            let point = 1.5 * random.unit() * random.unit_vector();
+            if (point.length() - 1.0).abs() < 0.02 {
+                continue;
+            }
+            let inside = i32::from(point.length() < 1.0);
+            assert_eq!(surface.winding_number(point), Some(inside), "{point}");
+        }
+        // Along axes and planes of symmetry, where rays from the centre meet edges and corners.
+        for point in [DVec3::ZERO, DVec3::X * 0.5, DVec3::new(0.3, 0.3, 0.0)] {
+            assert_eq!(surface.winding_number(point), Some(1), "{point}");
+        }
+        assert_eq!(surface.winding_number(DVec3::new(0.0, 0.0, 1.0)), None);
+    }
 }

@@ -184,11 +184,16 @@ impl<'a> ExactBody<'a> {
 
     /// Returns the signed distance at a point.
     pub(crate) fn exact(&mut self, point: DVec3) -> Exact {
+        self.exact_to_within(point, 0.0)
+    }
+
+    /// Returns the signed distance at a point, whose magnitude may be too large by `slack` \[m\].
+    fn exact_to_within(&mut self, point: DVec3, slack: f64) -> Exact {
         let in_body = self.to_body(point);
         let Some(surface) = self.surface else {
             return self.of_field(point, in_body);
         };
-        let place = surface.nearest_place(in_body, self.last);
+        let place = surface.nearly_nearest_place(in_body, self.last, slack);
         self.last = place.triangle;
         let inside = is_inside(self.field, surface, in_body, place.distance);
         let distance = match inside {
@@ -278,18 +283,19 @@ impl<'a> ExactBody<'a> {
                 break;
             }
             let center = touching + radius * outward;
-            let exact = self.exact(center);
+            let slack = 0.1 * enough;
+            let exact = self.exact_to_within(center, slack);
             let (is_outside, minorant) = match self.surface {
                 Some(_) => (
                     exact.is_signed,
                     Minorant::Ball {
                         center,
-                        value: exact.distance,
+                        value: exact.distance - slack,
                     },
                 ),
                 None => (true, self.ball_of_field(center)),
             };
-            let gap = radius - exact.distance;
+            let gap = radius - exact.distance + slack;
             if is_outside && exact.distance > 0.0 && best.is_none_or(|(_, loss)| gap + bend < loss)
             {
                 best = Some((minorant, gap + bend));
