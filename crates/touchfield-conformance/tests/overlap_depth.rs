@@ -175,7 +175,8 @@ fn a_cube_sinks_into_a_half_space_by_a_face_or_a_corner() {
     };
     sink(Quat::IDENTITY, 0.3, -0.2);
     sink(Quat::IDENTITY, -2.0, -1.0);
-    // A corner enters by t: the ball between three faces and the ground has the radius t / (1 + √3).
+    // A corner enters by t: the ball between three faces and the ground has the radius
+    // t / (1 + √3).
     let down = Quat::from_rotation_arc(Vec3::ONE.normalize(), -Vec3::Z);
     let depth = 0.3;
     let root = 3.0f32.sqrt();

@@ -259,8 +259,8 @@ impl<'a> ExactBody<'a> {
     /// point nearest to the given one, and how far it may be below the signed distance within
     /// `reach` \[m\] of the given point. `None` if no ball has a certain side.
     ///
-    /// A larger ball bends less, but other parts of the surface reach farther into it. The ball with
-    /// the least sum of both losses is sought, until it is at most `enough` \[m\].
+    /// A larger ball bends less, but other parts of the surface reach farther into it. The ball
+    /// with the least sum of both losses is sought, until it is at most `enough` \[m\].
     pub(crate) fn ball_minorant(
         &mut self,
         at: &Exact,

@@ -12,7 +12,8 @@ pub struct SeparationSettings {
     /// Maximum width of the bracket that the search may leave \[m\].
     ///
     /// On top come: rounding, for bodies with exact surfaces; otherwise the errors of the fields
-    /// and, between bodies whose fields do not reach each other, the covering radii of their shells.
+    /// and, between bodies whose fields do not reach each other, the covering radii of their
+    /// shells.
     pub tolerance: f32,
     /// Separation to compare with \[m\]: the search stops as soon as the result is proven to be
     /// above or below it.

@@ -2,20 +2,22 @@
 //!
 //! Input: a [`Pair`] of which one body keeps its faces, and the other does too or is a closed form.
 //! Output: a [`Separation`] as narrow as the tolerance, whatever the error of the fields.
-//! Cost: some dozens to hundreds of exact distances, one to three microseconds each; no allocation
-//! once the buffers have grown.
+//! Cost: hundreds of exact distances, a few microseconds each; microseconds in all between bodies of
+//! few flat faces, milliseconds between finely tessellated ones. No allocation once the buffers have
+//! grown.
 //! Not for: bodies that are apart, whose triangles answer sooner (`by_surfaces`).
 //!
 //! Branch and bound on `m = max(φA, φB)` over boxes, best-first, in two stages per box:
 //!
 //! 1. *Fields.* Both fields at the centre, less their errors and the half-diagonal, reject most
 //!    boxes within nanoseconds.
-//! 2. *Exact distances.* Concave functions that are nowhere above φA or φB ([`Minorants`]) bound the
-//!    box by their values at its corners ([`corner_game`](crate::narrow::search::corner_game)). The
-//!    point at which that bound would be attained is measured exactly. If the bound is too low
-//!    there, the measurement yields minorants that raise it: the triangles nearest to a point
-//!    inside, the largest balls that touch the surfaces from outside. This is the cutting-plane
-//!    method of \[Kelley1960\] (docs/BIBLIOGRAPHY.md) with concave functions for planes.
+//! 2. *Exact distances.* Concave functions that are nowhere above φA or φB ([`Minorants`]) bound
+//!    the box by their values at its corners
+//!    ([`corner_game`](crate::narrow::search::corner_game)). The point at which that bound would be
+//!    attained is measured exactly. If the bound is too low there, the measurement yields minorants
+//!    that raise it: the triangles nearest to a point inside, the largest balls that touch the
+//!    surfaces from outside. This is the cutting-plane method of \[Kelley1960\]
+//!    (docs/BIBLIOGRAPHY.md) with concave functions for planes.
 //!
 //! Minorants hold everywhere, so parts of a box inherit those that bounded it. They touch the
 //! surfaces to second order: boxes shrink with the square root of the tolerance, and flat faces are
