@@ -2,9 +2,9 @@
 //!
 //! Input: a [`Pair`] of which one body keeps its faces, and the other does too or is a closed form.
 //! Output: a [`Separation`] as narrow as the tolerance, whatever the error of the fields.
-//! Cost: hundreds of exact distances, a few microseconds each; microseconds in all between bodies of
-//! few flat faces, milliseconds between finely tessellated ones. No allocation once the buffers have
-//! grown.
+//! Cost: hundreds of exact distances, a few microseconds each; microseconds in all between bodies
+//! of few flat faces, milliseconds between finely tessellated ones. No allocation once the buffers
+//! have grown.
 //! Not for: bodies that are apart, whose triangles answer sooner (`by_surfaces`).
 //!
 //! Branch and bound on `m = max(φA, φB)` over boxes, best-first, in two stages per box:
