@@ -42,18 +42,28 @@ pub struct DepthSearch {
 impl DepthSearch {
     /// Returns the greatest depth of any pair; `None` where all are apart.
     pub fn deepest(&mut self, world: &World) -> Option<PairDepth> {
-        let all = self.all(world).into_iter();
+        self.deepest_beyond(world, 0.0)
+    }
+
+    /// Returns the greatest depth of any pair that is deeper than `known` \[m\]; `None` where none
+    /// is. Takes less time than the depth itself where little is deeper.
+    pub fn deepest_beyond(&mut self, world: &World, known: f64) -> Option<PairDepth> {
+        let all = self.all_beyond(world, known).into_iter();
         // The first of equal depths, so that the answer does not depend on anything else.
         all.reduce(|best, pair| if pair.depth > best.depth { pair } else { best })
     }
 
     /// Returns all pairs that overlap.
     pub fn all(&mut self, world: &World) -> Vec<PairDepth> {
+        self.all_beyond(world, 0.0)
+    }
+
+    fn all_beyond(&mut self, world: &World, known: f64) -> Vec<PairDepth> {
         self.find_pairs(world);
         let bodies = world.bodies();
         let depth_of = |scratch: &mut SeparationScratch, &[a, b]: &[usize; 2]| {
-            let (depth, bracket) = depth_of(&bodies[a], &bodies[b], scratch)?;
-            (depth > 0.0).then_some(PairDepth {
+            let (depth, bracket) = depth_of(&bodies[a], &bodies[b], known, scratch)?;
+            (depth > known).then_some(PairDepth {
                 bodies: [a, b],
                 depth,
                 bracket,
@@ -119,8 +129,9 @@ fn world_box(body: &Body) -> DAabb {
     DAabb::new(center - reach, center + reach)
 }
 
-/// Returns depth and bracket of a pair; `None` where the search fails.
-fn depth_of(a: &Body, b: &Body, scratch: &mut SeparationScratch) -> Option<(f64, f64)> {
+/// Returns depth and bracket of a pair, or a depth of 0 if it is not deeper than `known`; `None`
+/// where the search fails.
+fn depth_of(a: &Body, b: &Body, known: f64, scratch: &mut SeparationScratch) -> Option<(f64, f64)> {
     let (ground_a, ground_b) = (ground(a), ground(b));
     let exact = match (ground_a, ground_b) {
         (Some((normal, level)), _) => lowest(b, normal).map(|low| level - low),
@@ -137,13 +148,14 @@ fn depth_of(a: &Body, b: &Body, scratch: &mut SeparationScratch) -> Option<(f64,
         a_from_b: a.pose().from_other(&b.pose()),
     };
     let size = shape_a.solid().diagonal().min(shape_b.solid().diagonal());
-    let settings = SeparationSettings::to_within(BRACKET_SHARE * size);
-    let parted = SeparationSettings {
-        threshold: Some(0.0),
+    // The faces decide where they are kept; first whether there is anything to measure.
+    let settings = SeparationSettings::to_within(BRACKET_SHARE * size).exactly();
+    let beyond = SeparationSettings {
+        threshold: Some(-known as f32),
         ..settings
     };
-    let found = separation(&pair, &parted, scratch).ok()?;
-    if found.lower_bound >= 0.0 {
+    let found = separation(&pair, &beyond, scratch).ok()?;
+    if f64::from(found.lower_bound) >= -known {
         return Some((0.0, 0.0));
     }
     let found = separation(&pair, &settings, scratch).ok()?;

@@ -6,12 +6,14 @@ use crate::narrow::convex::ConvexCache;
 use crate::narrow::convex::ConvexMemory;
 use crate::narrow::convex::RegionScratch;
 use crate::narrow::search::boxes::Boxes;
+use crate::narrow::search::corner_game::MOST;
+use crate::narrow::search::exact_body::Minorants;
 use crate::narrow::search::least_first::LeastFirst;
 use crate::narrow::search::overlap::OverlapBuffers;
 use crate::narrow::search::penalty_point::PenaltySum;
 use crate::narrow::search::shell_pairs::OpenPairs;
 use crate::narrow::search::surface_pairs::OpenDiscs;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// Scratch buffers of the contact methods, reused from call to call.
 #[derive(Debug, Default)]
@@ -139,6 +141,19 @@ pub struct SeparationScratch {
     pub(crate) pairs: OpenPairs,
     pub(crate) discs: OpenDiscs,
     pub(crate) convex: ConvexCache,
+    /// Boxes of a search by exact distances.
+    pub(crate) bounded: LeastFirst<BoundedBox>,
+    pub(crate) minorants: Minorants,
+}
+
+/// A box of a search by exact distances, and the minorants that bound it best.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoundedBox {
+    pub(crate) center: DVec3,
+    pub(crate) half: DVec3,
+    /// Numbers of the minorants.
+    pub(crate) minorants: [u32; MOST],
+    pub(crate) count: usize,
 }
 
 impl SeparationScratch {

@@ -13,10 +13,10 @@ use crate::narrow::scratch::PairMemory;
 use crate::narrow::scratch::Scratch;
 use crate::narrow::scratch::SeparationScratch;
 use crate::narrow::search::probe::Probe;
-use crate::narrow::separation::answer::{SeparationSettings, quick};
+use crate::narrow::separation::answer::{Precision, SeparationSettings, quick};
 use crate::narrow::separation::by_convex;
 use crate::narrow::separation::by_surfaces::contact_between_points;
-use crate::narrow::separation::search::separation;
+use crate::narrow::separation::search::separation_above;
 
 /// Returns whether a point of one surface lies in the other body, or within `max_separation` \[m\]
 /// of it. A body inside the other touches it.
@@ -80,6 +80,7 @@ fn touching_by_separation(
         threshold: Some(max_separation),
         ..quick(pair)
     };
-    let found = separation(pair, &settings, scratch)?;
+    scratch.convex.clear();
+    let found = separation_above(pair, &settings, Precision::EVEN, scratch)?;
     Ok(found.separation <= max_separation)
 }

@@ -6,6 +6,7 @@ pub mod file;
 #[expect(clippy::module_inception, reason = "the type is the module's subject")]
 mod shape;
 mod surface;
+mod surface_distance;
 mod surface_parts;
 mod surface_rays;
 mod thickness;

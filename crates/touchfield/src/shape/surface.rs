@@ -19,7 +19,7 @@ use crate::geom::{Aabb, Triangle};
 const LEAF_SIZE: usize = 4;
 
 /// Maximum depth of the tree: every level halves up to [`Surface::MOST`] triangles.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// A node of the tree: a box, and the triangles in it.
 pub type SurfaceNode = BoxNode<Aabb>;

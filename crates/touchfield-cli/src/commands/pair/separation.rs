@@ -28,7 +28,8 @@ The separation is the distance between bodies that are apart. For bodies that ov
 the diameter of the largest ball that fits in the overlap. The bounds are proven and include the
 errors of the fields and rounding. For bodies that are apart, and are closed meshes or baked with
 their faces, the bounds come from the triangles and are as narrow as --tolerance requests.
-Otherwise a finer field, or one baked with --tolerance, narrows them. With --convex, the shortest
+Otherwise a finer field, or one baked with --tolerance, narrows them, and so does --exact for
+bodies that overlap and keep their faces. With --convex, the shortest
 translation of B that separates the bodies is also reported; it is 0 for bodies that are apart.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -39,6 +40,10 @@ pub(crate) struct Arguments {
     /// errors come on top [default: a thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
+    /// Decide how deep bodies overlap by exact distances to their faces: the bracket is then as narrow
+    /// as --tolerance, which may take a hundred times as long
+    #[arg(long)]
+    exact: bool,
     /// How convex hulls are compared
     #[arg(long, value_enum, default_value_t = HullMethod::Gjk, requires_if("v-clip", "convex"))]
     method: HullMethod,
@@ -59,7 +64,10 @@ enum HullMethod {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
     let shapes = arguments.bodies.load(common)?;
     let tolerance = shapes.tolerance(arguments.tolerance);
-    let settings = SeparationSettings::to_within(tolerance);
+    let settings = SeparationSettings {
+        exact_depth: arguments.exact,
+        ..SeparationSettings::to_within(tolerance)
+    };
     let pair = shapes.at(&arguments.placed.b_in_a);
     let mut scratch = SeparationScratch::default();
     let start = Instant::now();

@@ -289,7 +289,7 @@ impl Run<'_> {
         let world = &mut self.built.world;
         let by_contacts = world.take_deepest();
         let by_search = match self.scene.measure_depth {
-            true => self.depth.deepest(world).map_or(0.0, |pair| pair.depth),
+            true => (self.depth.deepest_beyond(world, by_contacts)).map_or(0.0, |pair| pair.depth),
             false => 0.0,
         };
         self.spent[1] += start.elapsed().as_secs_f64();

@@ -477,11 +477,13 @@ impl<'a> Walk<'a> {
             // A search that is cut short still returns a lower bound, and the walk takes a shorter
             // step.
             max_boxes: left.clamp(1, MAX_BOXES_A_STATE) as u32,
+            exact_depth: false,
         };
         let precision = Precision {
             level: self.target,
             share: GAP_SHARE,
             enough,
+            exact_depth: false,
         };
         let found = separation_above(&pair, &settings, precision, &mut self.scratch.separation)?;
         self.boxes += u64::from(found.boxes);

@@ -318,12 +318,14 @@ impl Search<'_> {
             threshold: None,
             start: last.map(|(point, pose)| carried(point, pose, pair.a_from_b)),
             max_boxes: left.clamp(1, MAX_BOXES_A_STATE) as u32,
+            exact_depth: false,
         };
         let precision = Precision {
             level: best.map_or(0.0, |best| best.found.lower_bound),
             share: best.map_or(0.0, |_| GAP_SHARE),
             // Deep enough to be proven below the floor, too.
             enough: self.floor - 2.0 * error - 4.0 * rounding,
+            exact_depth: false,
         };
         let mut found = separation_above(&pair, &settings, precision, self.scratch)?;
         self.steps += 1;

@@ -1,6 +1,8 @@
 //! Building blocks shared by the searches: boxes, heaps, two fields in one frame, pairs of trees.
 
 pub(crate) mod boxes;
+pub(crate) mod corner_game;
+pub(crate) mod exact_body;
 pub(crate) mod exchange;
 pub(crate) mod face_search;
 pub(crate) mod least_first;

@@ -23,22 +23,22 @@ use crate::narrow::separation::answer::SeparationOutcome;
 use crate::narrow::separation::answer::SeparationSettings;
 use crate::narrow::separation::answer::lower_value;
 use crate::narrow::separation::answer::quick;
-use crate::narrow::separation::answer::rounding;
-use crate::narrow::separation::answer::turned_box;
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use crate::contact::{Contact, ContactId};
 use crate::field::{Field, Meaning, Sample};
-use crate::geom::{Aabb, Pose, turned_half_extents};
+use crate::geom::{Aabb, Pose};
 use crate::narrow::pair::{CollideError, Contacts, Pair};
 use crate::narrow::pair::{check_tolerance, checked};
 use crate::narrow::scratch::PairMemory;
 use crate::narrow::search::boxes::half_diagonal;
 use crate::narrow::search::least_first::{LeastFirst, Open};
 use crate::narrow::search::shell_pairs::{NearestPoints, nearest_points};
+use crate::narrow::separation::both::Both;
 use crate::narrow::separation::by_convex;
 use crate::narrow::separation::by_surfaces;
 use crate::narrow::separation::by_surfaces::Told;
+use crate::narrow::separation::overlap_by_surfaces;
 use crate::shape::Shape;
 use crate::threads;
 
@@ -50,7 +50,7 @@ pub fn separation(
 ) -> Result<Separation, CollideError> {
     // The cache may belong to another pair.
     scratch.convex.clear();
-    separation_above(pair, settings, Precision::EVEN, scratch)
+    separation_above(pair, settings, Precision::of(settings), scratch)
 }
 
 /// Computes the separation of a pair, as [`separation`] does, with a warm start from `memory`.
@@ -67,7 +67,7 @@ pub fn separation_again(
     }
     scratch.convex.clear();
     std::mem::swap(&mut scratch.convex.memory, memory.convex());
-    let found = separation_above(pair, settings, Precision::EVEN, scratch);
+    let found = separation_above(pair, settings, Precision::of(settings), scratch);
     std::mem::swap(&mut scratch.convex.memory, memory.convex());
     found
 }
@@ -101,12 +101,34 @@ pub(crate) fn separation_above(
             level: 0.5 * precision.level,
             share: precision.share,
             enough: 0.5 * precision.enough,
+            ..precision
         },
         best: Candidate::NONE,
         boxes: 0,
     };
     if let Told::AtMost(distance) = by_surfaces {
         search.best.upper = 0.5 * distance;
+    }
+    // With exact distances the fields only say where to look.
+    if precision.exact_depth
+        && let Some(exact) =
+            overlap_by_surfaces::separation(pair, &search.both, settings, precision, scratch)
+    {
+        if exact.outcome != SeparationOutcome::GaveUp {
+            return Ok(exact);
+        }
+        // The fields may have proven more.
+        let by_fields = Precision {
+            exact_depth: false,
+            ..precision
+        };
+        let rough = separation_above(pair, settings, by_fields, scratch)?;
+        let lower_bound = (exact.lower_bound.max(rough.lower_bound)).min(exact.upper_bound);
+        return Ok(Separation {
+            separation: exact.separation.max(lower_bound),
+            lower_bound,
+            ..exact
+        });
     }
     let start = settings.start.filter(|start| start.is_finite());
     search.consider(start.unwrap_or_else(|| search.both.first_guess()));
@@ -158,7 +180,8 @@ pub(crate) fn collide(
     scratch: &mut SeparationScratch,
     out: &mut Contacts,
 ) -> Result<(), CollideError> {
-    let found = separation(pair, &quick(pair), scratch)?;
+    scratch.convex.clear();
+    let found = separation_above(pair, &quick(pair), Precision::EVEN, scratch)?;
     out.distance = out.distance.min(found.separation);
     if found.separation <= max_separation {
         out.contacts.push(Contact {
@@ -184,120 +207,6 @@ pub fn separation_many(
     threads::map_sharing(a_from_b, PIECE, |&a_from_b, scratch| {
         separation(&Pair { a, b, a_from_b }, settings, scratch)
     })
-}
-
-/// Both fields as functions of a point in frame A.
-struct Both<'a> {
-    a: &'a Shape,
-    b: &'a Shape,
-    a_from_b: Pose,
-    b_from_a: (Mat3, Vec3),
-    /// Error of a value of A's field; a value minus its error bounds the true distance from below
-    /// \[m\].
-    error_a: f32,
-    /// Error of a value of B's field \[m\].
-    error_b: f32,
-    /// Rounding error of a point taken from A to B, and of the few sums made with it \[m\].
-    rounding: f32,
-    /// Bounds of B's solid, in frame A.
-    solid_b: Aabb,
-}
-
-impl<'a> Both<'a> {
-    fn of(pair: &Pair<'a>) -> Result<Both<'a>, CollideError> {
-        let Pair { a, b, a_from_b } = *pair;
-        let b_from_a = a_from_b.inverse();
-        let solid_b = turned_box(b.solid(), a_from_b);
-        if a.solid().is_empty() || b.solid().is_empty() {
-            return Err(CollideError::Empty);
-        }
-        if !a.solid().is_finite() && !b.solid().is_finite() {
-            return Err(CollideError::Unbounded);
-        }
-        let rounding = rounding(pair);
-        Ok(Both {
-            a,
-            b,
-            a_from_b,
-            b_from_a: (Mat3::from_quat(b_from_a.rotation), b_from_a.translation),
-            error_a: a.field().error_bound() + rounding,
-            error_b: b.field().error_bound() + rounding,
-            rounding,
-            solid_b,
-        })
-    }
-
-    fn to_b(&self, point_in_a: Vec3) -> Vec3 {
-        self.b_from_a.0 * point_in_a + self.b_from_a.1
-    }
-
-    /// Returns a proven lower bound of `max(φA, φB)` at a point \[m\].
-    fn low(&self, point: Vec3) -> f32 {
-        let low_a = lower_value(self.a.field(), self.error_a, point);
-        low_a.max(lower_value(self.b.field(), self.error_b, self.to_b(point)))
-    }
-
-    /// Returns the samples of both fields, with gradients in frame A.
-    fn sample(&self, point: Vec3) -> [Sample; 2] {
-        let in_b = self.b.field().sample(self.to_b(point));
-        let gradient = self.a_from_b.transform_vector(in_b.gradient);
-        [self.a.field().sample(point), Sample { gradient, ..in_b }]
-    }
-
-    /// Returns a lower bound of `max(φA, φB)` in a box \[m\], from planes below both fields. Where
-    /// the gradients cancel, it is exact to second order in the box's size.
-    ///
-    /// For every weight `λ` from 0 to 1, `max(φA, φB) ≥ λ φA + (1 − λ) φB`, and a linear function
-    /// is least at a corner of the box. The best weight lies at an end, or where a component of the
-    /// joint gradient changes its sign.
-    fn lower_by_planes(&self, center: Vec3, half: Vec3) -> Option<f32> {
-        let plane_a = self
-            .a
-            .field()
-            .lower_plane(Aabb::from_center(center, half))?;
-        let half_b = turned_half_extents(self.b_from_a.0, half);
-        // Grown by what the rotation may have rounded away.
-        let cell_b = Aabb::from_center(self.to_b(center), half_b).grown(self.rounding);
-        let plane_b = self.b.field().lower_plane(cell_b)?;
-        let (slope_a, slope_b) = (
-            plane_a.gradient,
-            self.a_from_b.transform_vector(plane_b.gradient),
-        );
-        let at = |share: f32| {
-            let slope = share * slope_a + (1.0 - share) * slope_b;
-            share * plane_a.value + (1.0 - share) * plane_b.value - slope.abs().dot(half)
-        };
-        let crossings = slope_b / (slope_b - slope_a);
-        let mut lower = at(0.0).max(at(1.0));
-        for share in crossings.to_array() {
-            // NaN where the components are equal: then the axis gives no candidate.
-            if share > 0.0 && share < 1.0 {
-                lower = lower.max(at(share));
-            }
-        }
-        Some(lower - self.rounding)
-    }
-
-    /// Returns a starting point: the middle between the boxes where they are apart, the centre of
-    /// their overlap where they are not.
-    fn first_guess(&self) -> Vec3 {
-        let (a, b) = (self.a.solid(), self.solid_b);
-        let overlap = a.intersection(b);
-        // Along an axis on which the boxes are apart, min and max are swapped, and the middle is
-        // that of the gap.
-        let middle = overlap.center();
-        if middle.is_finite() {
-            return middle;
-        }
-        // One box is unbounded along some axis: use the centre of the other, if it is finite.
-        let finite = if a.is_finite() { a } else { b };
-        let center = finite.center();
-        if center.is_finite() {
-            center
-        } else {
-            Vec3::ZERO
-        }
-    }
 }
 
 /// The best points so far.
@@ -509,7 +418,7 @@ impl Search<'_> {
 
     /// Compares a point, and the point that descent from it finds, with the best so far.
     fn consider(&mut self, from: Vec3) {
-        for point in [from, self.descend(from)] {
+        for point in [from, self.both.descend(from, self.tolerance)] {
             let in_b = self.both.to_b(point);
             let low = self.both.low(point);
             let [a, b] = [
@@ -528,37 +437,6 @@ impl Search<'_> {
             let upper_b = upper_value(self.both.b.field(), self.both.rounding, in_b);
             self.best.upper = self.best.upper.min(upper_a.max(upper_b));
         }
-    }
-
-    /// Descends on `max(φA, φB)` from a point: first to where both values are equal, then along
-    /// their common slope.
-    ///
-    /// It only provides a starting guess for the search: it proves nothing, and may stop anywhere.
-    fn descend(&self, from: Vec3) -> Vec3 {
-        /// Tuned: with fewer steps the search has a poor start, more cost as much as the boxes they
-        /// save.
-        const STEPS: usize = 24;
-        let larger = |[a, b]: &[Sample; 2]| a.distance.max(b.distance);
-        let mut best = (from, self.both.sample(from));
-        // The length that the step would need if the bodies had the curvature of the distance
-        // itself.
-        let mut stride = 0.5 * larger(&best.1).abs();
-        let mut point = downhill(from, &best.1, stride);
-        for _ in 1..STEPS {
-            let samples = self.both.sample(point);
-            if larger(&samples) < larger(&best.1) {
-                best = (point, samples);
-                stride *= 1.5;
-            } else {
-                // Return to the best point and take a shorter step.
-                stride *= 0.4;
-                if stride < 0.1 * self.tolerance {
-                    break;
-                }
-            }
-            point = downhill(best.0, &best.1, stride);
-        }
-        best.0
     }
 
     fn answer(self, lower: f32, outcome: SeparationOutcome) -> Separation {
@@ -587,22 +465,6 @@ impl Search<'_> {
             outcome,
         }
     }
-}
-
-/// Returns `point` moved by one step of descent: to where both values would be equal, and `stride`
-/// \[m\] down their common slope.
-fn downhill(point: Vec3, [a, b]: &[Sample; 2], stride: f32) -> Vec3 {
-    // Moving by s along −∇φ of the larger lowers it by s and the other by s·cos.
-    let cosine = a.gradient.dot(b.gradient).clamp(-1.0, 1.0);
-    let difference = a.distance - b.distance;
-    // Planes with parallel gradients never meet; half the way down the larger is as good as any.
-    let length = (difference.abs() / (1.0 - cosine).max(0.25)).min(difference.abs() * 2.0);
-    let down = if difference > 0.0 {
-        -a.gradient
-    } else {
-        -b.gradient
-    };
-    point + length * down - stride * 0.5 * (a.gradient + b.gradient)
 }
 
 /// Computes [`lower_value`] at many points.
