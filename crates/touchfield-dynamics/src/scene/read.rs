@@ -17,7 +17,7 @@ use crate::contacts::ContactFinder;
 use crate::frame::Frame;
 use crate::integrate::Integrator;
 use crate::mass::Locked;
-use crate::response::{Handle, Normals, Response};
+use crate::response::{Handle, Normals, Response, Solver};
 use crate::scene::error::{Problem, SceneError, hint};
 use crate::scene::settings::{BodyShape, FieldName, MeshShape, Scene, SceneBody, Source};
 use crate::scene::table::{self, Table, Value};
@@ -178,6 +178,8 @@ fn read_world(table: &Table<'_>, scene: &mut Scene) -> Result<(), SceneError> {
         world.substeps = value.whole(1..=1024)?;
     }
     world.sleeping = table.flag("sleeping", defaults.sleeping)?;
+    let solvers = [Solver::Sequential, Solver::Pivoting].map(|one| (one.name(), one));
+    world.solver = table.choice("solver", defaults.solver, &solvers)?;
     const HANDLES: [(&str, Handle); 2] = [("linear", Handle::Linear), ("euler", Handle::Euler)];
     const NORMALS: [(&str, Normals); 2] = [("field", Normals::Field), ("point", Normals::Point)];
     let forces = &mut world.penalty;

@@ -1,7 +1,7 @@
 //! Line charts as SVG.
 //!
-//! Input: the charts that [`chart`](crate::chart()) draws. Output: the text of an SVG file, which any
-//! browser shows at any size.
+//! Input: the charts that [`chart`](crate::chart()) draws. Output: the text of an SVG file, which
+//! any browser shows at any size.
 //! Cost: one polyline per curve. Not for: logarithmic axes.
 
 use std::fmt::Write;

@@ -40,8 +40,8 @@ pub(crate) struct Arguments {
     /// errors come on top [default: a thousandth of the smaller body's diagonal]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     tolerance: Option<Length>,
-    /// Decide how deep bodies overlap by exact distances to their faces: the bracket is then as narrow
-    /// as --tolerance, which may take a hundred times as long
+    /// Decide how deep bodies overlap by exact distances to their faces: the bracket is then as
+    /// narrow as --tolerance, which may take a hundred times as long
     #[arg(long)]
     exact: bool,
     /// How convex hulls are compared
