@@ -7,6 +7,7 @@
 //! Cost: seconds to minutes.
 //! Not for: parameter sweeps and other libraries, which are in `touchfield-bench`.
 
+mod adelman;
 mod clock;
 mod host;
 mod krayer;
@@ -43,6 +44,7 @@ pub struct Arguments {
 enum Name {
     /// List the benches
     List,
+    Adelman(adelman::Arguments),
     KrayerTable1(krayer_table1::Arguments),
     SagardiaTable1(sagardia::Table1),
     SagardiaFig8(sagardia::Fig8),
@@ -54,7 +56,8 @@ enum Name {
 }
 
 /// Output of `list`: every other subcommand with its description.
-const BENCHES: [(&str, &str); 8] = [
+const BENCHES: [(&str, &str); 9] = [
+    (adelman::NAME, adelman::DESCRIPTION),
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
     (sagardia::FIG8, sagardia::FIG8_DESCRIPTION),
@@ -69,6 +72,7 @@ const BENCHES: [(&str, &str); 8] = [
 pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     match &arguments.name {
         Name::List => Ok(list()),
+        Name::Adelman(arguments) => adelman::run(arguments, host),
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, host),
         Name::SagardiaTable1(arguments) => sagardia::table1(arguments, host),
         Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, host),
