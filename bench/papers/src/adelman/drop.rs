@@ -271,7 +271,9 @@ pub(super) fn cells(rows: &[Row]) -> Vec<Vec<String>> {
 }
 
 pub(super) fn csv(rows: &[Row]) -> String {
-    let mut csv = "scene,contacts,tilt_deg,aside_mm,deepest_mm,end_mm,speed_mm_s,step_us,search_us,failed\n".to_owned();
+    let mut csv =
+        "scene,contacts,tilt_deg,aside_mm,deepest_mm,end_mm,speed_mm_s,step_us,search_us,failed\n"
+            .to_owned();
     for row in cells(rows) {
         let _ = writeln!(csv, "\"{}\",{}", row[0], row[1..].join(","));
     }

@@ -83,7 +83,10 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
             "--seconds is {seconds}; it must be more than 0 and at most 60"
         )));
     }
-    for out in [&arguments.out, &arguments.out_contacts].into_iter().flatten() {
+    for out in [&arguments.out, &arguments.out_contacts]
+        .into_iter()
+        .flatten()
+    {
         host.check_csv(out, &[])?;
     }
     let contacts = contact::table(arguments.poses)?;

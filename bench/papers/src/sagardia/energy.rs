@@ -47,6 +47,8 @@ const RATES: [f64; 4] = [200.0, 50.0, 30.0, 10.0];
 const SEGMENTS: [u32; 3] = [1, 64, 256];
 /// Kinetic energy below which a body counts as settled, as a share of that of the drop.
 const SETTLED: f64 = 1e-4;
+/// Energy from which a body counts as thrown up, as a multiple of that of the drop.
+const MOST_ENERGY: f64 = 1.1;
 /// Moments for which kinetic energies are tabled \[s\].
 const MOMENTS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
@@ -65,9 +67,10 @@ struct Drop {
     kinetic: Vec<f64>,
     total: Vec<f64>,
     depths: Vec<f64>,
+    /// CPU time of all steps \[s\].
     cpu: f64,
-    /// Whether a state ceased to be finite.
-    is_lost: bool,
+    /// How the drop failed, if it did. Nothing is simulated after that.
+    failure: Option<&'static str>,
 }
 
 impl Drop {
@@ -79,7 +82,10 @@ impl Drop {
     fn kinetic_at(&self, moment: f64) -> f64 {
         let near = |at: &f64| *at <= moment + 1e-9 && *at > moment - 0.1;
         let found = self.seconds.iter().zip(&self.kinetic);
-        let found: Vec<f64> = found.filter(|pair| near(pair.0)).map(|pair| *pair.1).collect();
+        let found: Vec<f64> = found
+            .filter(|pair| near(pair.0))
+            .map(|pair| *pair.1)
+            .collect();
         found.iter().sum::<f64>() / found.len().max(1) as f64
     }
 
@@ -122,10 +128,7 @@ impl Body {
         Ok(Body {
             structure,
             shape,
-            floor: BodySettings {
-                material: MATERIAL,
-                ..floor
-            },
+            floor,
             points,
         })
     }
@@ -135,7 +138,7 @@ fn drop(
     body: &Body,
     mesh: &TriangleMesh,
     mass: &Mass,
-    settings: WorldSettings,
+    (settings, material): (WorldSettings, Material),
     seconds: f64,
 ) -> Result<Drop, Stop> {
     let mut world = World::new(WorldSettings {
@@ -144,10 +147,12 @@ fn drop(
         ..settings
     })
     .map_err(|error| bad(&error))?;
-    world.add(body.floor.clone()).map_err(|error| bad(&error))?;
+    let mut floor = body.floor.clone();
+    floor.material = material;
+    world.add(floor).map_err(|error| bad(&error))?;
     let turned = DVec3::new(1.3_f64.sin(), 2.1_f64.cos(), 1.0_f64.sin()) * 2.0;
     let falling = BodySettings {
-        material: MATERIAL,
+        material,
         pose: Frame {
             rotation: DQuat::from_scaled_axis(turned),
             translation: DVec3::new(0.0, 0.0, HEIGHT),
@@ -160,9 +165,9 @@ fn drop(
     for _ in 0..steps {
         let clock = ThreadTime::now();
         let stepped = world.step();
-        drop.cpu += clock.elapsed().as_secs_f64() / f64::from(steps);
+        drop.cpu += clock.elapsed().as_secs_f64();
         if stepped.is_err() {
-            drop.is_lost = true;
+            drop.failure = Some("not finite");
             break;
         }
         let energy = world.energy();
@@ -174,6 +179,15 @@ fn drop(
         let heights = mesh.vertices.iter().map(|vertex| vertex.dot(up));
         let lowest = heights.fold(f64::INFINITY, f64::min) + pose.translation.z;
         drop.depths.push(-lowest);
+        // Through the plane, or away from it with more energy than it had.
+        if -lowest > 0.5 * SIZE {
+            drop.failure = Some("falls through");
+            break;
+        }
+        if energy.total() > MOST_ENERGY * MASS * GRAVITY * HEIGHT {
+            drop.failure = Some("thrown up");
+            break;
+        }
     }
     Ok(drop)
 }
@@ -289,7 +303,7 @@ fn figure(
     let mut curves = "body,contact,seconds,kinetic_J,total_J,depth_mm\n".to_owned();
     for body in bodies {
         for (contact, settings) in kinds {
-            let drop = drop(body, mesh, mass, settings, seconds)?;
+            let drop = drop(body, mesh, mass, (settings, MATERIAL), seconds)?;
             let name = body.structure.name();
             let steps = drop.seconds.iter().enumerate();
             for (step, seconds) in steps.filter(|(step, _)| step % 5 == 4) {
@@ -302,11 +316,7 @@ fn figure(
             }
             let start = MASS * GRAVITY * HEIGHT;
             let highest = drop.total.iter().copied().fold(0.0, f64::max);
-            let mut row = vec![
-                name.to_owned(),
-                contact.to_owned(),
-                body.points.to_string(),
-            ];
+            let mut row = vec![name.to_owned(), contact.to_owned(), body.points.to_string()];
             row.extend(MOMENTS.map(|moment| match moment <= seconds + 1e-9 {
                 true => format!("{:.1e}", drop.kinetic_at(moment)),
                 false => String::new(),
@@ -316,8 +326,11 @@ fn figure(
                 settled.map_or(String::new(), |at| format!("{at:.2}")),
                 format!("{:.2}", (1e2 * (highest / start - 1.0)).max(0.0)),
                 format!("{:.2}", 1e3 * drop.deepest()),
-                format!("{:.3}", 1e3 * drop.depths.last().copied().unwrap_or(0.0)),
-                format!("{:.1}", 1e6 * drop.cpu),
+                format!(
+                    "{:.3}",
+                    positive(1e3 * drop.depths.last().copied().unwrap_or(0.0))
+                ),
+                format!("{:.1}", 1e6 * drop.cpu / drop.seconds.len() as f64),
             ]);
             rows.push(row);
         }
@@ -330,11 +343,11 @@ const RATE_HEADINGS: [&str; 7] = [
     "body",
     "contact",
     "held",
-    ">gain [%]",
+    ">fails at [s]",
     ">deepest [mm]",
     ">at the end [mm]",
 ];
-const RATE_COLUMNS: &str = "rate,body,contact,held,gain_pct,deepest_mm,end_mm";
+const RATE_COLUMNS: &str = "rate,body,contact,held,fails_s,deepest_mm,end_mm";
 
 /// Returns what becomes of the body at few steps a second.
 fn rates(
@@ -343,57 +356,79 @@ fn rates(
     mass: &Mass,
     seconds: f64,
 ) -> Result<Vec<Vec<String>>, Stop> {
-    let mut kinds: Vec<(String, WorldSettings)> = SEGMENTS
-        .map(|count| {
-            let name = report::plural(count as usize, "segment", "segments");
-            let settings = WorldSettings {
-                contacts: ContactFinder::Segments(count),
-                ..WorldSettings::default()
-            };
-            (name, settings)
-        })
-        .to_vec();
-    kinds.push(("impulses, default contacts".to_owned(), WorldSettings::default()));
-    for response in [Response::Penalty, Response::ContinuousPenalty] {
-        let settings = WorldSettings {
-            response,
-            ..WorldSettings::default()
-        };
-        kinds.push((response.name().to_owned(), settings));
-    }
     let mut rows = Vec::new();
     for rate in RATES {
         for body in bodies {
-            for (contact, settings) in &kinds {
-                let settings = WorldSettings {
-                    step: 1.0 / rate,
-                    ..*settings
-                };
-                let drop = drop(body, mesh, mass, settings, seconds)?;
-                let start = MASS * GRAVITY * HEIGHT;
-                let highest = drop.total.iter().copied().fold(0.0, f64::max);
-                let gain = 1e2 * (highest / start - 1.0);
-                let end = drop.depths.last().copied().unwrap_or(0.0);
-                // Through the plane, or away from it with more energy than it had.
-                let held = match (drop.is_lost, drop.deepest() > 0.5 * SIZE, gain > 10.0) {
-                    (true, ..) => "not finite",
-                    (_, true, _) => "falls through",
-                    (.., true) => "thrown up",
-                    _ => "yes",
-                };
-                rows.push(vec![
+            for (contact, settings, material) in kinds(rate) {
+                let drop = drop(body, mesh, mass, (settings, material), seconds)?;
+                let mut row = vec![
                     format!("{rate}"),
                     body.structure.name().to_owned(),
-                    contact.clone(),
-                    held.to_owned(),
-                    format!("{:.1}", gain.max(0.0)),
-                    format!("{:.2}", 1e3 * drop.deepest()),
-                    format!("{:.2}", 1e3 * end),
-                ]);
+                    contact,
+                    drop.failure.unwrap_or("yes").to_owned(),
+                ];
+                let end = drop.depths.last().copied().unwrap_or(0.0);
+                row.extend(match drop.failure {
+                    Some(_) => {
+                        let time = drop.seconds.last().copied().unwrap_or(0.0);
+                        [format!("{time:.2}"), String::new(), String::new()]
+                    }
+                    None => [
+                        String::new(),
+                        format!("{:.2}", 1e3 * drop.deepest()),
+                        format!("{:.2}", positive(1e3 * end)),
+                    ],
+                });
+                rows.push(row);
             }
         }
     }
     Ok(rows)
+}
+
+/// Returns what may hold the body up at a rate: impulses at the deepest points of segments, those
+/// at Touchfield's contacts, and penalty forces.
+fn kinds(rate: f64) -> Vec<(String, WorldSettings, Material)> {
+    let settings = WorldSettings {
+        step: 1.0 / rate,
+        ..WorldSettings::default()
+    };
+    let segments = SEGMENTS.map(|count| {
+        let name = report::plural(count as usize, "segment", "segments");
+        let contacts = ContactFinder::Segments(count);
+        let settings = WorldSettings {
+            contacts,
+            ..settings
+        };
+        (name, settings, MATERIAL)
+    });
+    let mut kinds = segments.to_vec();
+    kinds.push(("default contacts".to_owned(), settings, MATERIAL));
+    // As stiff as at the rate of Figure 10, and so soft that a step is the same share of a period.
+    let share = rate / RATE;
+    let soft = Material {
+        stiffness: share * share * MATERIAL.stiffness,
+        damping: share * MATERIAL.damping,
+        ..MATERIAL
+    };
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        let settings = WorldSettings {
+            response,
+            ..settings
+        };
+        kinds.push((response.name().to_owned(), settings, MATERIAL));
+        kinds.push((format!("{}, soft", response.name()), settings, soft));
+    }
+    kinds
+}
+
+/// Returns the number, or 0 for one that would be printed as minus zero.
+pub(super) fn positive(number: f64) -> f64 {
+    if number > -5e-4 {
+        number.max(0.0)
+    } else {
+        number
+    }
 }
 
 /// Returns rows as CSV, cells with commas in quotes.

@@ -94,6 +94,10 @@ pub(crate) struct Fig10 {
 /// Sagardia2014, §4.1: a stack of balls by shell resolution, in Touchfield's own dynamics
 #[derive(Args)]
 pub(crate) struct Stack {
+    /// Approximate numbers of shell points; those of the paper's balls are the first and the last
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_values_t = [275, 2_700, 25_880],
+        value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
+    pub(crate) points: Vec<u32>,
     /// Simulated time \[s\]
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     pub(crate) seconds: f64,

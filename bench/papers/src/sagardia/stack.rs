@@ -25,7 +25,7 @@ use std::sync::Arc;
 use cpu_time::ThreadTime;
 use serde_json::json;
 
-use super::energy::{csv, objects};
+use super::energy::{csv, objects, positive};
 use super::structures::{Structure, bad};
 use super::{STACK, Stack};
 use crate::host::{Host, Stop};
@@ -36,8 +36,6 @@ const MASS: f64 = 1.0;
 const GRAVITY: f64 = 9.81;
 const BALLS: u32 = 3;
 const RATE: f64 = 1000.0;
-/// Numbers of points: those of the paper's balls, and one between.
-const POINTS: [u32; 3] = [275, 2_700, 25_880];
 /// Moments between which the depth under the stack is averaged \[s\].
 const RESTING: std::ops::Range<f64> = 0.3..0.4;
 /// Distance that the top ball moves sideways when the stack has fallen \[m\].
@@ -63,12 +61,12 @@ pub(crate) fn run(arguments: &Stack, host: &dyn Host) -> Result<Answer, Stop> {
     }
     let mesh = icosphere(Icosphere {
         radius: RADIUS,
-        level: 5,
+        level: 6,
     });
     let mesh = mesh.map_err(|error| bad(&error))?;
     let mut rows = Vec::new();
     for structure in Structure::ALL {
-        for points in POINTS {
+        for &points in &arguments.points {
             let ball = match structure {
                 Structure::Ours => exact_ball(&mesh, points)?,
                 _ => structure.bake(&mesh, points, Resolution::Nodes(65))?,
@@ -79,7 +77,7 @@ pub(crate) fn run(arguments: &Stack, host: &dyn Host) -> Result<Answer, Stop> {
             rows.push([head.to_vec(), vec![points.to_string()], row].concat());
         }
     }
-    let ball = exact_ball(&mesh, POINTS[0])?;
+    let ball = exact_ball(&mesh, 275)?;
     let row = stack(&ball, Response::Impulse, arguments.seconds)?;
     let head = ["Touchfield", "impulses", ""].map(str::to_owned);
     rows.push([head.to_vec(), row].concat());
@@ -173,7 +171,7 @@ fn stack(ball: &Shape, response: Response, seconds: f64) -> Result<Vec<String>, 
     let most = depths.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = depths.iter().copied().fold(f64::INFINITY, f64::min);
     Ok(vec![
-        format!("{mean:.3}"),
+        format!("{:.3}", positive(mean)),
         format!("{closed:.3}"),
         format!("{:.4}", most - least),
         falls.map_or(String::new(), |at| format!("{at:.2}")),

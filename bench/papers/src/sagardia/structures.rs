@@ -31,8 +31,7 @@ pub(super) enum Structure {
 }
 
 impl Structure {
-    pub(super) const ALL: [Structure; 3] =
-        [Structure::Layers, Structure::Support, Structure::Ours];
+    pub(super) const ALL: [Structure; 3] = [Structure::Layers, Structure::Support, Structure::Ours];
 
     pub(super) fn name(self) -> &'static str {
         match self {
