@@ -107,7 +107,7 @@ impl Body {
     fn new(structure: Structure, mesh: &TriangleMesh) -> Result<Body, Stop> {
         let shape = structure.bake(mesh, POINTS, Resolution::Nodes(129))?;
         let floor = match structure {
-            Structure::Ours => {
+            Structure::Ours | Structure::Defaults => {
                 let ground = Geometry::half_space(Vec3::Z).map_err(|error| bad(&error))?;
                 BodySettings::fixed(ground)
             }

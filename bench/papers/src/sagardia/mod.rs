@@ -98,6 +98,9 @@ pub(crate) struct Stack {
     #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_values_t = [275, 2_700, 25_880],
         value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
     pub(crate) points: Vec<u32>,
+    /// Number of stacks, with balls in random attitudes
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: u32,
     /// Simulated time \[s\]
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     pub(crate) seconds: f64,

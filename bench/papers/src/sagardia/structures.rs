@@ -26,18 +26,31 @@ pub(super) enum Structure {
     Layers,
     /// The support grid of distances, Eq. 5; the same shell.
     Support,
-    /// A dense field, a Poisson-disk shell, a tree from the top.
+    /// A dense field, a Poisson-disk shell of as many points, a tree from the top.
     Ours,
+    /// The same with the shell that Touchfield takes by default, a point for each cell, and with
+    /// the faces of the mesh.
+    Defaults,
 }
 
 impl Structure {
-    pub(super) const ALL: [Structure; 3] = [Structure::Layers, Structure::Support, Structure::Ours];
+    /// Those whose shells have the points that are asked for.
+    pub(super) const ALIKE: [Structure; 3] =
+        [Structure::Layers, Structure::Support, Structure::Ours];
+
+    pub(super) const ALL: [Structure; 4] = [
+        Structure::Layers,
+        Structure::Support,
+        Structure::Ours,
+        Structure::Defaults,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Structure::Layers => "paper, layers",
             Structure::Support => "paper, support grid",
             Structure::Ours => "Touchfield",
+            Structure::Defaults => "Touchfield, default shell",
         }
     }
 
@@ -60,7 +73,7 @@ impl Structure {
         let kind = match self {
             Structure::Layers => voxmap(Encoding::Layers, Sampling::LocalAndGlobal),
             Structure::Support => voxmap(Encoding::Support, Sampling::Interpolated),
-            Structure::Ours => FieldKind::Dense,
+            Structure::Ours | Structure::Defaults => FieldKind::Dense,
         };
         let settings = BakeSettings {
             resolution,
@@ -70,6 +83,7 @@ impl Structure {
         let baked = bake_field(mesh, &settings, &kind, &go_on).map_err(|error| bad(&error))?;
         let shell = match (points, self) {
             (0, _) => ShellChoice::None,
+            (_, Structure::Defaults) => ShellChoice::OneCell,
             (_, Structure::Ours) => ShellChoice::Density(ShellDensity::Points(points)),
             _ => ShellChoice::Exactly(ShellSettings {
                 sampling: ShellSampling::Voxels {
@@ -87,7 +101,7 @@ impl Structure {
             baked.provenance,
             &ShapeSettings {
                 shell,
-                faces: false,
+                faces: self == Structure::Defaults,
                 ..ShapeSettings::default()
             },
         );

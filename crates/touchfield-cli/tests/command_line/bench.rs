@@ -286,15 +286,15 @@ fn segments_hold_a_falling_body_at_every_rate() {
     let folder = Folder::new();
     let quick = ["--seconds", "0.5", "--out-curves", "curves.csv"];
     let json = folder.json(&[&["bench", "sagardia-fig10"], &quick[..]].concat());
-    assert_eq!(json["rows"].as_array().unwrap().len(), 9);
+    assert_eq!(json["rows"].as_array().unwrap().len(), 12);
     let rates = json["rates"].as_array().unwrap();
-    assert_eq!(rates.len(), 4 * 3 * 8);
+    assert_eq!(rates.len(), 4 * 4 * 8);
     for row in rates {
         let by_segments = row["contact"].as_str().unwrap().contains("segments");
         assert!(row["held"] == "yes" || !by_segments, "{row}");
     }
     let curves = std::fs::read_to_string(folder.path("curves.csv")).unwrap();
-    assert_eq!(curves.lines().count(), 1 + 9 * 100);
+    assert_eq!(curves.lines().count(), 1 + 12 * 100);
 }
 
 /// Rapier is not built in by default; the error message names the feature that includes it.
