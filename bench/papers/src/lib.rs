@@ -7,6 +7,7 @@
 //! Cost: seconds to minutes.
 //! Not for: parameter sweeps and other libraries, which are in `touchfield-bench`.
 
+mod adelman;
 mod clock;
 mod host;
 mod krayer;
@@ -43,10 +44,13 @@ pub struct Arguments {
 enum Name {
     /// List the benches
     List,
+    Adelman(adelman::Arguments),
     KrayerTable1(krayer_table1::Arguments),
     SagardiaTable1(sagardia::Table1),
     SagardiaFig8(sagardia::Fig8),
     SagardiaTable2(sagardia::Table2),
+    SagardiaFig10(sagardia::Fig10),
+    SagardiaStack(sagardia::Stack),
     XuTable1(xu_table1::Arguments),
     XuTable2(xu_table2::Arguments),
     XuTable3(xu_table3::Arguments),
@@ -54,11 +58,14 @@ enum Name {
 }
 
 /// Output of `list`: every other subcommand with its description.
-const BENCHES: [(&str, &str); 8] = [
+const BENCHES: [(&str, &str); 11] = [
+    (adelman::NAME, adelman::DESCRIPTION),
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
     (sagardia::FIG8, sagardia::FIG8_DESCRIPTION),
     (sagardia::TABLE2, sagardia::TABLE2_DESCRIPTION),
+    (sagardia::FIG10, sagardia::FIG10_DESCRIPTION),
+    (sagardia::STACK, sagardia::STACK_DESCRIPTION),
     (xu_table1::NAME, xu_table1::DESCRIPTION),
     (xu_table2::NAME, xu_table2::DESCRIPTION),
     (xu_table3::NAME, xu_table3::DESCRIPTION),
@@ -69,10 +76,13 @@ const BENCHES: [(&str, &str); 8] = [
 pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     match &arguments.name {
         Name::List => Ok(list()),
+        Name::Adelman(arguments) => adelman::run(arguments, host),
         Name::KrayerTable1(arguments) => krayer_table1::run(arguments, host),
         Name::SagardiaTable1(arguments) => sagardia::table1(arguments, host),
         Name::SagardiaFig8(arguments) => sagardia::fig8(arguments, host),
         Name::SagardiaTable2(arguments) => sagardia::table2(arguments, host),
+        Name::SagardiaFig10(arguments) => sagardia::fig10(arguments, host),
+        Name::SagardiaStack(arguments) => sagardia::stack(arguments, host),
         Name::XuTable1(arguments) => xu_table1::run(arguments, host),
         Name::XuTable2(arguments) => xu_table2::run(arguments, host),
         Name::XuTable3(arguments) => xu_table3::run(arguments, host),

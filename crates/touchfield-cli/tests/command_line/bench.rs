@@ -6,9 +6,10 @@ use super::folder::{CUBE, Folder};
 fn the_list_names_what_can_be_run() {
     let folder = Folder::new();
     let json = folder.json(&["bench", "list"]);
-    assert_eq!(json["benches"][0]["name"], "krayer-table1");
-    assert_eq!(json["benches"][1]["name"], "sagardia-table1");
-    assert_eq!(json["benches"][4]["name"], "xu-table1");
+    assert_eq!(json["benches"][0]["name"], "adelman");
+    assert_eq!(json["benches"][1]["name"], "krayer-table1");
+    assert_eq!(json["benches"][2]["name"], "sagardia-table1");
+    assert_eq!(json["benches"][7]["name"], "xu-table1");
     let text = folder.run(&["bench", "list"]).stdout;
     assert!(text.contains("xu-table1"), "{text}");
     let refused = folder.run(&["bench", "no-such"]);
@@ -225,6 +226,75 @@ fn the_table_of_krayer_is_printed_beside_ours() {
     );
     let refused = folder.run(&["bench", "krayer-table1", "--resolution", "65"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
+
+/// On a face the mean of all boxes is the centre, the best box is near a corner; in a simulation the
+/// cube with the first stays upright and the other does not.
+#[test]
+fn the_fast_method_of_adelman_turns_a_cube_that_the_slow_one_does_not() {
+    let folder = Folder::new();
+    let quick = ["--poses", "3", "--seconds", "0.5", "--rate", "100"];
+    let files = ["--out", "drops.csv", "--out-contacts", "contacts.csv"];
+    let json = folder.json(&[&["bench", "adelman"], &quick[..], &files[..]].concat());
+    let of = |rows: &str, key: &str, name: &str, contacts: &str| {
+        let rows = json[rows].as_array().unwrap().clone();
+        let found = |row: &serde_json::Value| row[key] == name && row["contacts"] == contacts;
+        rows.into_iter().find(found).unwrap()
+    };
+    for (contacts, least, most) in [
+        ("octree-slow", 0.0, 1.0),
+        ("octree-fast", 50.0, 142.0),
+        ("octree-hybrid", 0.0, 1.0),
+    ] {
+        let row = of("contacts", "case", "face on face, straight", contacts);
+        let torque = row["torque_percent"].as_f64().unwrap();
+        assert!((least..=most).contains(&torque), "{row}");
+        let row = of("rows", "scene", "cube on cube", contacts);
+        let tilt = row["tilt_degrees"].as_f64().unwrap();
+        assert_eq!(tilt < 0.1, contacts != "octree-fast", "{row}");
+        assert_eq!(row["failed_steps"], 0, "{row}");
+    }
+    let lines = |file: &str| {
+        std::fs::read_to_string(folder.path(file))
+            .unwrap()
+            .lines()
+            .count()
+    };
+    assert_eq!(lines("drops.csv"), 17);
+    assert_eq!(lines("contacts.csv"), 17);
+    let refused = folder.run(&["bench", "adelman", "--seconds", "nan"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
+
+/// Three balls lie as deep in the ground as the area of their shells says.
+#[test]
+fn a_stack_of_balls_rests_where_the_stiffness_says() {
+    let folder = Folder::new();
+    let quick = ["--points", "2700", "--seconds", "0.5"];
+    let json = folder.json(&[&["bench", "sagardia-stack"], &quick[..]].concat());
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in &rows[..3] {
+        let [depth, closed] = ["depth_mm", "closed_form_mm"].map(|key| row[key].as_f64().unwrap());
+        assert!((depth / closed - 1.0).abs() < 0.02, "{row}");
+    }
+}
+
+/// Impulses at the deepest points of segments hold a body up at ten steps a second.
+#[test]
+fn segments_hold_a_falling_body_at_every_rate() {
+    let folder = Folder::new();
+    let quick = ["--seconds", "0.5", "--out-curves", "curves.csv"];
+    let json = folder.json(&[&["bench", "sagardia-fig10"], &quick[..]].concat());
+    assert_eq!(json["rows"].as_array().unwrap().len(), 12);
+    let rates = json["rates"].as_array().unwrap();
+    assert_eq!(rates.len(), 4 * 4 * 8);
+    for row in rates {
+        let by_segments = row["contact"].as_str().unwrap().contains("segments");
+        assert!(row["held"] == "yes" || !by_segments, "{row}");
+    }
+    let curves = std::fs::read_to_string(folder.path("curves.csv")).unwrap();
+    assert_eq!(curves.lines().count(), 1 + 12 * 100);
 }
 
 /// Rapier is not built in by default; the error message names the feature that includes it.

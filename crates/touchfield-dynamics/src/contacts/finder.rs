@@ -41,6 +41,9 @@ pub enum ContactFinder {
     Shell,
     /// Particles projected onto the surface of the intersection \[Krayer2020\].
     Particles,
+    /// The deepest point of each segment of the finer shell, of which there are about this many
+    /// \[Sagardia2014\]. All of them are kept. Not in scene files.
+    Segments(u32),
     /// Swept points of the shell, one by one \[XuCcd2014\]. Continuous penalties only.
     SweptLinear,
     /// Swept points of the shell by its sphere tree. Continuous penalties only.
@@ -48,7 +51,7 @@ pub enum ContactFinder {
 }
 
 impl ContactFinder {
-    /// All methods.
+    /// All methods that a scene file can name.
     pub const ALL: [ContactFinder; 8] = [
         ContactFinder::Auto,
         ContactFinder::OctreeSlow,
@@ -69,6 +72,7 @@ impl ContactFinder {
             ContactFinder::OctreeHybrid => "octree-hybrid",
             ContactFinder::Shell => "shell",
             ContactFinder::Particles => "particles",
+            ContactFinder::Segments(_) => "segments",
             ContactFinder::SweptLinear => "swept-linear",
             ContactFinder::SweptTree => "swept-tree",
         }
@@ -234,10 +238,14 @@ impl Search<'_> {
         } else {
             lane.settled.extend_from_slice(&lane.found.contacts);
         }
+        let (max_contacts, max_per_normal) = match self.method {
+            ContactFinder::Segments(count) => (count as usize, count as usize),
+            _ => (MOST_KEPT, MOST_OF_ONE_NORMAL),
+        };
         let few = ManifoldSettings {
             reduce: ReduceSettings {
-                max_contacts: MOST_KEPT,
-                max_per_normal: MOST_OF_ONE_NORMAL,
+                max_contacts,
+                max_per_normal,
                 normal_angle: 0.05,
                 tolerance: Tolerance::for_size(size),
                 fade: (0.25 * self.reach as f32).max(1e-4 * size),
@@ -290,6 +298,7 @@ impl Search<'_> {
             ContactFinder::OctreeSlow => octree(Descent::Slow),
             ContactFinder::OctreeFast => octree(Descent::Fast),
             ContactFinder::OctreeHybrid => octree(Subdivision::HYBRID),
+            ContactFinder::Segments(count) => ContactMethod::ShellSegments(count),
             ContactFinder::Particles => ContactMethod::ProjectionParticles(Particles {
                 one_per_cell: true,
                 ..Particles::default()
