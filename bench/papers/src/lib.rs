@@ -22,7 +22,8 @@ use serde_json::json;
 
 use self::krayer::table1 as krayer_table1;
 use self::xu::{
-    table1 as xu_table1, table2 as xu_table2, table3 as xu_table3, table4 as xu_table4,
+    fig6 as xu_fig6, table1 as xu_table1, table2 as xu_table2, table3 as xu_table3,
+    table4 as xu_table4,
 };
 use touchfield_report::{self as report, Answer};
 
@@ -51,10 +52,11 @@ enum Name {
     XuTable2(xu_table2::Arguments),
     XuTable3(xu_table3::Arguments),
     XuTable4(xu_table4::Arguments),
+    XuFig6(xu_fig6::Arguments),
 }
 
 /// Output of `list`: every other subcommand with its description.
-const BENCHES: [(&str, &str); 8] = [
+const BENCHES: [(&str, &str); 9] = [
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
     (sagardia::FIG8, sagardia::FIG8_DESCRIPTION),
@@ -63,6 +65,7 @@ const BENCHES: [(&str, &str); 8] = [
     (xu_table2::NAME, xu_table2::DESCRIPTION),
     (xu_table3::NAME, xu_table3::DESCRIPTION),
     (xu_table4::NAME, xu_table4::DESCRIPTION),
+    (xu_fig6::NAME, xu_fig6::DESCRIPTION),
 ];
 
 /// Runs the experiment named by the arguments.
@@ -77,6 +80,7 @@ pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
         Name::XuTable2(arguments) => xu_table2::run(arguments, host),
         Name::XuTable3(arguments) => xu_table3::run(arguments, host),
         Name::XuTable4(arguments) => xu_table4::run(arguments, host),
+        Name::XuFig6(arguments) => xu_fig6::run(arguments, host),
     }
 }
 

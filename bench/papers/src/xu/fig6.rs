@@ -1,0 +1,552 @@
+//! Figure 6 of \[XuCcd2014\] beside our results: the greatest stable step of continuous and of
+//! discrete penalties, on a body dropped on the ground.
+//!
+//! Input: a mesh, or a generated knot.
+//! Output: three ratios for each form of the force and each damping, as a table, JSON, CSV and a
+//! plot.
+//! Cost: a simulation of the given length for each step that is tried; minutes in all, seconds with
+//! `--quick`.
+//! Not for: friction, which the paper's forces do not have.
+//!
+//! A run is stable if kinetic plus gravitational energy never exceeds that of the start by more than
+//! [`EXCESS`] of the energy of the drop. A step is stable if all drops are. Depth is that of the
+//! lowest vertex at the end of a step, for both methods.
+//!
+//! The paper does not give its damping. Ours is a share of the critical damping of the body at rest,
+//! whose frequency ω follows from the energy stored in its contacts: a spring under a weight that
+//! sags by d stores half of weight times d, and ω² = g / d. Steps are printed as h ω, so stiffness
+//! and size cancel but for the height of the drop over the sag.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use glam::DVec3;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use touchfield_dynamics::{
+    ContactFinder, Material, Normals, PenaltySettings, Response, WorldSettings,
+};
+
+use super::dropped::{self, Dropped};
+use super::fig6_plot;
+use super::swept_shell::Body;
+use crate::host::{Host, Stop};
+use crate::model::{Kept, Kind, Model};
+use crate::random::Random;
+use touchfield_report::{self as report, Answer, Units};
+
+pub(crate) const NAME: &str = "xu-fig6";
+pub(crate) const DESCRIPTION: &str =
+    "[XuCcd2014], Figure 6: greatest stable step of continuous and discrete penalties";
+
+/// XuCcd2014, Figure 6: greatest stable step of continuous and discrete penalties
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  touchfield bench xu-fig6 --model bunny_777.obj --out figure.csv --plot figure.svg")]
+pub(crate) struct Arguments {
+    /// Closed mesh [default: a built-in knot of 1,560 triangles]
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Unit of the mesh
+    #[arg(long, value_enum, default_value_t)]
+    units: Units,
+    /// Damping of the body at rest, as shares of the critical [default: 0.25,0.5,1]
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',', value_parser = share)]
+    damping: Vec<f64>,
+    /// Simulated seconds of a run [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seconds: Option<u32>,
+    /// Number of drops, of other rotations and heights, that must all be stable [default: 3]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    drops: Option<u32>,
+    /// One damping, one drop, two seconds
+    #[arg(long)]
+    quick: bool,
+    /// Also write the rows to this file
+    #[arg(long, value_name = "FILE.csv")]
+    out: Option<PathBuf>,
+    /// Plot energy over time for the first damping, at the steps found for our form
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    match value > 0.0 && value <= 10.0 {
+        true => Ok(value),
+        false => Err("must be more than 0 and at most 10".to_owned()),
+    }
+}
+
+/// Energy above that of the start at which a run is unstable, as a share of the drop's.
+const EXCESS: f64 = 0.1;
+/// Height of the lowest point at the start, in sides of the body.
+const DROP: f64 = 1.0;
+/// Cells along the longest side of the field, which only orients the shell here.
+const CELLS: u32 = 64;
+/// Step that is tried first, as h ω.
+const FIRST: f64 = 0.2;
+/// Ratio of one tried step to the next.
+const NEXT: f64 = 1.12;
+/// Times that the span between a stable and an unstable value is halved.
+const HALVINGS: u32 = 3;
+/// Steps as h ω beyond which a method is not followed.
+const RANGE: [f64; 2] = [0.01, 20.0];
+/// Ratios of the paper: step at one stiffness, depth at that step, step at equal depth.
+const PAPER: [f64; 3] = [3.0, 2.75, 2.6];
+
+/// Form of the force.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Normals of the points and damping of the whole velocity, as \[XuCcd2014\], §4, writes them.
+    Written,
+    /// Gradient of the field and damping of the normal velocity.
+    Ours,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Written => "as written",
+            Form::Ours => "ours",
+        }
+    }
+
+    fn settings(self) -> PenaltySettings {
+        match self {
+            Form::Written => PenaltySettings {
+                normals: Normals::Point,
+                damping_as_written: true,
+                ..PenaltySettings::default()
+            },
+            Form::Ours => PenaltySettings::default(),
+        }
+    }
+}
+
+/// A method with its numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Method {
+    pub(super) form: Form,
+    pub(super) response: Response,
+    /// Damping as a share of the critical.
+    pub(super) damping: f64,
+    /// Stiffness as a share of the reference.
+    pub(super) stiffness: f64,
+    /// Step as h ω, with ω at the reference stiffness.
+    pub(super) step: f64,
+}
+
+/// The experiment: body, length, drops.
+pub(super) struct Bench {
+    dropped: Dropped,
+    seconds: f64,
+    drops: u64,
+    /// Frequency of the body at rest at the reference stiffness \[rad/s\].
+    omega: f64,
+}
+
+/// Results of one form and one damping.
+struct Row {
+    form: Form,
+    damping: f64,
+    /// Greatest stable step as h ω, discrete and continuous.
+    steps: [f64; 2],
+    /// Share of the stiffness at which the discrete method is stable at the continuous one's step.
+    softened: f64,
+    /// Greatest depths of both at that step, in sides.
+    depths: [f64; 2],
+    /// Greatest stable steps as h ω whose depth is at most the lesser one of both at their greatest.
+    steps_at_depth: [f64; 2],
+}
+
+impl Row {
+    fn ratios(&self) -> [f64; 3] {
+        [
+            self.steps[1] / self.steps[0],
+            self.depths[0] / self.depths[1],
+            self.steps_at_depth[1] / self.steps_at_depth[0],
+        ]
+    }
+
+    /// Returns the greatest stable h ω of a lasting contact, discrete and late.
+    ///
+    /// Discrete: `a + 2 h γ < 4`. Late: `a / 2 < h γ < 2`. Here `a = (h ω)²` and `γ = 2 ζ ω`.
+    fn linear(&self) -> [f64; 2] {
+        let ratio = self.damping;
+        [
+            2.0 * ((ratio * ratio + 1.0).sqrt() - ratio),
+            (4.0 * ratio).min(1.0 / ratio),
+        ]
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
+    let inputs: Vec<_> = arguments.model.iter().map(PathBuf::as_path).collect();
+    for (out, extension) in [(&arguments.out, "csv"), (&arguments.plot, "svg")] {
+        if let Some(out) = out {
+            host.check_text(out, extension, &inputs)?;
+        }
+    }
+    let model = Model::load(arguments.model.as_deref(), arguments.units, host)?;
+    let field = model.field(CELLS, Kind::Dense, &Kept::default(), host)?;
+    let dropped = Dropped::new(&Body::make(&model, field)?)?;
+    let quick = arguments.quick;
+    let mut bench = Bench {
+        dropped,
+        seconds: f64::from(arguments.seconds.unwrap_or(if quick { 2 } else { 10 })),
+        drops: u64::from(arguments.drops.unwrap_or(if quick { 1 } else { 3 })),
+        omega: Dropped::reference_frequency(),
+    };
+    bench.omega = bench.frequency_at_rest()?;
+    let dampings = match (arguments.damping.as_slice(), quick) {
+        ([], true) => &[0.5][..],
+        ([], false) => &[0.25, 0.5, 1.0],
+        (given, _) => given,
+    };
+    let forms = [Form::Written, Form::Ours];
+    let cases: Vec<(Form, f64)> = (forms.iter())
+        .flat_map(|&form| dampings.iter().map(move |&damping| (form, damping)))
+        .collect();
+    let rows: Vec<Row> = (cases.par_iter())
+        .map(|&(form, damping)| bench.row(form, damping))
+        .collect::<Result<_, _>>()?;
+    if let Some(out) = &arguments.out {
+        host.write_text(out, &csv(&rows))?;
+    }
+    if let Some(out) = &arguments.plot
+        && let Some(row) = rows.iter().find(|row| row.form == Form::Ours)
+    {
+        host.write_text(out, &fig6_plot::plot(&bench, row.damping, row.steps)?)?;
+    }
+    Ok(Answer {
+        text: text(&model, &bench, &rows),
+        json: json(&model, &bench, &rows),
+    })
+}
+
+impl Bench {
+    /// Returns the material of a method.
+    fn material(&self, method: &Method) -> Material {
+        let stiffness = method.stiffness * self.dropped.stiffness();
+        let omega = method.stiffness.sqrt() * self.omega;
+        Material {
+            friction: 0.0,
+            stiffness,
+            damping: 2.0 * method.damping * stiffness / omega,
+            ..Material::default()
+        }
+    }
+
+    /// Simulates a drop. `see` gets time, energy above that of the start as a share of the drop's,
+    /// and the depth \[sides\], and returns whether to go on. Returns the energy stored at the end
+    /// \[J\].
+    pub(super) fn drop(
+        &self,
+        method: &Method,
+        number: u64,
+        seconds: f64,
+        mut see: impl FnMut(f64, f64, f64) -> bool,
+    ) -> Result<f64, Stop> {
+        let dropped = &self.dropped;
+        let material = self.material(method);
+        let mut random = Random::new(6 + number);
+        let rotation = random.rotation().as_dquat().normalize();
+        // Another height meets the ground in another part of a step.
+        let height = (DROP + 0.1 * random.unit()) * dropped.side;
+        let place = DVec3::new(0.0, height + dropped.foot(rotation), 0.0);
+        let settings = WorldSettings {
+            gravity: DVec3::new(0.0, -dropped.gravity(), 0.0),
+            step: method.step / self.omega,
+            response: method.response,
+            contacts: match method.response {
+                Response::ContinuousPenalty => ContactFinder::SweptTree,
+                _ => ContactFinder::Auto,
+            },
+            penalty: method.form.settings(),
+            ..WorldSettings::default()
+        };
+        let bodies = [
+            dropped::ground(material, 0.0)?,
+            dropped.free(material, dropped.pose(rotation, place)),
+        ];
+        let mut world = dropped::world(settings, bodies)?;
+        let energy_of_drop = dropped.weight() * height;
+        let start = world.energy().total();
+        while world.time() < seconds {
+            // A state that is not finite is the end of an explosion.
+            let excess = match world.step() {
+                Ok(()) => (world.energy().total() - start) / energy_of_drop,
+                Err(_) => f64::INFINITY,
+            };
+            if let Some((_, fault)) = world.faults().next() {
+                return Err(Stop::BadInput(fault.to_owned()));
+            }
+            let depth = -dropped.lowest(&world.bodies()[1].pose()) / dropped.side;
+            if !see(world.time(), excess, depth.max(0.0)) {
+                break;
+            }
+        }
+        Ok(world.stored_energy())
+    }
+
+    /// Returns the frequency of the body at rest at the reference stiffness \[rad/s\].
+    fn frequency_at_rest(&self) -> Result<f64, Stop> {
+        let method = Method {
+            form: Form::Ours,
+            response: Response::Penalty,
+            damping: 0.5,
+            stiffness: 1.0,
+            step: FIRST,
+        };
+        let stored = self.drop(&method, 0, 5.0, |_, _, _| true)?;
+        let sag = 2.0 * stored / self.dropped.weight();
+        Ok((self.dropped.gravity() / sag).sqrt())
+    }
+
+    /// Returns the greatest depth of all drops \[sides\]; `None` if one is unstable or deeper than
+    /// allowed.
+    fn depth(&self, method: &Method, allowed: f64) -> Result<Option<f64>, Stop> {
+        let mut deepest = 0.0_f64;
+        for number in 0..self.drops {
+            let mut is_stable = true;
+            self.drop(method, number, self.seconds, |_, excess, depth| {
+                is_stable = excess <= EXCESS && depth <= allowed;
+                deepest = deepest.max(depth);
+                is_stable
+            })?;
+            if !is_stable {
+                return Ok(None);
+            }
+        }
+        Ok(Some(deepest))
+    }
+
+    /// Returns the greatest step below the first that is unstable or too deep, and its depth.
+    fn greatest_step(&self, method: &Method, allowed: f64) -> Result<[f64; 2], Stop> {
+        let at = |step: f64| self.depth(&Method { step, ..*method }, allowed);
+        let (mut good, mut depth, mut bad) = (FIRST, f64::NAN, f64::NAN);
+        match at(FIRST)? {
+            Some(found) => {
+                depth = found;
+                while bad.is_nan() && good < RANGE[1] {
+                    match at(good * NEXT)? {
+                        Some(found) => (good, depth) = (good * NEXT, found),
+                        None => bad = good * NEXT,
+                    }
+                }
+            }
+            None => {
+                bad = FIRST;
+                while depth.is_nan() && bad > RANGE[0] {
+                    match at(bad / NEXT)? {
+                        Some(found) => (good, depth) = (bad / NEXT, found),
+                        None => bad /= NEXT,
+                    }
+                }
+                if depth.is_nan() {
+                    return Ok([f64::NAN; 2]);
+                }
+            }
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (good + bad);
+            match at(middle)? {
+                Some(found) => (good, depth) = (middle, found),
+                None => bad = middle,
+            }
+        }
+        Ok([good, depth])
+    }
+
+    /// Returns the greatest share of the stiffness at which a method is stable, and the depth there.
+    fn softest(&self, method: &Method) -> Result<[f64; 2], Stop> {
+        let at = |stiffness: f64| {
+            let method = Method {
+                stiffness,
+                ..*method
+            };
+            self.depth(&method, f64::INFINITY)
+        };
+        if let Some(depth) = at(1.0)? {
+            return Ok([1.0, depth]);
+        }
+        let mut bad = 1.0;
+        let (mut good, mut depth) = loop {
+            let next = bad / NEXT;
+            if next < 1e-4 {
+                return Ok([f64::NAN; 2]);
+            }
+            match at(next)? {
+                Some(depth) => break (next, depth),
+                None => bad = next,
+            }
+        };
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (good + bad);
+            match at(middle)? {
+                Some(found) => (good, depth) = (middle, found),
+                None => bad = middle,
+            }
+        }
+        Ok([good, depth])
+    }
+
+    fn row(&self, form: Form, damping: f64) -> Result<Row, Stop> {
+        let methods = [Response::Penalty, Response::ContinuousPenalty].map(|response| Method {
+            form,
+            response,
+            damping,
+            stiffness: 1.0,
+            step: FIRST,
+        });
+        let [discrete, continuous] = methods.map(|m| self.greatest_step(&m, f64::INFINITY));
+        let greatest = [discrete?, continuous?];
+        let steps = greatest.map(|[step, _]| step);
+        let softened = self.softest(&Method {
+            step: steps[1],
+            ..methods[0]
+        })?;
+        let allowed = greatest[0][1].min(greatest[1][1]);
+        let mut steps_at_depth = steps;
+        for (index, [_, depth]) in greatest.into_iter().enumerate() {
+            if depth > allowed {
+                [steps_at_depth[index], _] = self.greatest_step(&methods[index], allowed)?;
+            }
+        }
+        Ok(Row {
+            form,
+            damping,
+            steps,
+            softened: softened[0],
+            depths: [softened[1], greatest[1][1]],
+            steps_at_depth,
+        })
+    }
+}
+
+fn text(model: &Model, bench: &Bench, rows: &[Row]) -> String {
+    let number = |value: f64| format!("{value:.2}");
+    let mut lines = vec![
+        [
+            "[XuCcd2014]",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "3.00",
+            "2.75",
+            "2.60",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    for row in rows {
+        let mut line = vec![row.form.name().to_owned(), row.damping.to_string()];
+        let numbers = [row.steps, row.linear()].into_iter().flatten();
+        line.extend(numbers.map(number));
+        line.push(format!("{:.3}", row.softened));
+        line.extend(row.ratios().map(number));
+        lines.push(line);
+    }
+    let headings = [
+        "form",
+        ">damping",
+        ">discrete",
+        ">continuous",
+        ">linear: discrete",
+        ">late",
+        ">softened to",
+        ">step ratio",
+        ">depth ratio",
+        ">ratio at equal depth",
+    ];
+    format!(
+        "{}, {} dropped by a side, {} s each; at rest ω = {:.0} rad/s\n\
+         Greatest stable steps as h ω; damping as a share of the critical, which the paper does not give\n{}",
+        model.name(),
+        report::plural(bench.drops as usize, "time", "times"),
+        bench.seconds,
+        bench.omega,
+        report::table(&headings, &lines),
+    )
+}
+
+fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
+    let row = |row: &Row| {
+        json!({
+            "form": row.form.name(),
+            "damping": row.damping,
+            "step": { "discrete": row.steps[0], "continuous": row.steps[1] },
+            "linear_step": { "discrete": row.linear()[0], "continuous": row.linear()[1] },
+            "softened_to": row.softened,
+            "depth_in_sides": { "discrete": row.depths[0], "continuous": row.depths[1] },
+            "step_at_depth": {
+                "discrete": row.steps_at_depth[0],
+                "continuous": row.steps_at_depth[1],
+            },
+            "ratios": row.ratios(),
+        })
+    };
+    json!({
+        "bench": NAME,
+        "model": model.name(),
+        "seconds": bench.seconds,
+        "drops": bench.drops,
+        "frequency_at_rest": bench.omega,
+        "rows": rows.iter().map(row).collect::<Vec<_>>(),
+        "document": { "ratios": PAPER },
+    })
+}
+
+/// Returns the paper's ratios, then a row for each form and damping.
+fn csv(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "form,damping,discrete_step,continuous_step,linear_discrete,linear_continuous,softened_to,\
+         discrete_depth,continuous_depth,discrete_step_at_depth,continuous_step_at_depth,\
+         step_ratio,depth_ratio,step_ratio_at_depth\n",
+    );
+    text += &format!("paper,,,,,,,,,,,{},{},{}\n", PAPER[0], PAPER[1], PAPER[2]);
+    for row in rows {
+        let numbers = [row.steps, row.linear()].into_iter().flatten();
+        let numbers = numbers.chain([row.softened]).chain(row.depths);
+        let numbers = numbers.chain(row.steps_at_depth).chain(row.ratios());
+        // What was not found leaves an empty cell.
+        let cells: Vec<String> = numbers
+            .map(|number| match number.is_finite() {
+                true => report::significant(number, 4),
+                false => String::new(),
+            })
+            .collect();
+        text += &format!("{},{},{}\n", row.form.name(), row.damping, cells.join(","));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At half the critical damping both late limits meet: no damping allows a greater step.
+    #[test]
+    fn the_late_limit_is_greatest_at_half_the_critical_damping() {
+        let late = |damping| {
+            let row = Row {
+                form: Form::Ours,
+                damping,
+                steps: [1.0; 2],
+                softened: 1.0,
+                depths: [1.0; 2],
+                steps_at_depth: [1.0; 2],
+            };
+            row.linear()
+        };
+        assert_eq!(late(0.5)[1], 2.0);
+        assert!(late(0.4)[1] < 2.0 && late(0.6)[1] < 2.0);
+        // Without damping the discrete limit is 2.
+        assert!((late(1e-9)[0] - 2.0).abs() < 1e-6);
+    }
+}
