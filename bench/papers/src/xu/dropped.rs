@@ -31,7 +31,7 @@ const MASS_CELLS: u32 = 128;
 /// long for what rests on a flat side.
 const CARRYING: f64 = 0.01;
 /// Depth at which that share carries the weight, in sides of the body.
-const DEPTH: f64 = 0.002;
+const DEPTH: f64 = 0.0005;
 
 /// A body that can be dropped.
 pub(crate) struct Dropped {
@@ -39,6 +39,8 @@ pub(crate) struct Dropped {
     mass: Mass,
     /// Longest side \[m\].
     pub(crate) side: f64,
+    /// Lowest and highest corner of the body's box \[m\].
+    pub(crate) solid: [DVec3; 2],
 }
 
 impl Dropped {
@@ -56,6 +58,7 @@ impl Dropped {
             geometry: Geometry::from(shape),
             mass: Mass::of(&mass, DENSITY),
             side: f64::from(solid.extents().max_element()),
+            solid: [solid.min, solid.max].map(|corner| corner.as_dvec3()),
         })
     }
 

@@ -20,7 +20,7 @@ use crate::host::Stop;
 use crate::random::Random;
 
 /// Duration of a frame \[s\].
-const STEP: f64 = 1e-3;
+const STEP: f64 = 5e-4;
 /// Damping at the reference depth, as a share of the critical. The late force needs some, and too
 /// much of it is as unstable as too little where more of the surface touches.
 const DAMPING: f64 = 0.2;
@@ -29,7 +29,7 @@ const FRICTION: f64 = 0.3;
 /// Height of the lowest point above the top of the copy at the start, in sides of the body.
 const DROP: f64 = 0.25;
 /// Greatest distance from the middle of the copy at the start, as a share of its extents.
-const ASIDE: f32 = 0.25;
+const ASIDE: f32 = 0.1;
 
 /// Indices of the bodies in the world.
 const GROUND: usize = 0;

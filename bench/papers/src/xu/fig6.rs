@@ -9,8 +9,12 @@
 //! Not for: friction, which the paper's forces do not have.
 //!
 //! A run is stable if kinetic plus gravitational energy never exceeds that of the start by more than
-//! [`EXCESS`] of the energy of the drop. A step is stable if all drops are. Depth is that of the
-//! lowest vertex at the end of a step, for both methods.
+//! [`EXCESS`] of the energy of the drop. A step is stable if all drops are.
+//!
+//! The three ratios: greatest stable step of continuous over discrete, at one stiffness; depth of
+//! discrete over continuous at the latter's greatest step, the discrete one softened until it is
+//! stable there; and greatest stable steps again, the stiffness of the discrete one such that both
+//! are equally deep at them. Damping stays the same share of the critical throughout.
 //!
 //! The paper does not give its damping. Ours is a share of the critical damping of the body at rest,
 //! whose frequency ω follows from the energy stored in its contacts: a spring under a weight that
@@ -24,7 +28,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use touchfield_dynamics::{
-    ContactFinder, Material, Normals, PenaltySettings, Response, WorldSettings,
+    BodySettings, ContactFinder, Frame, Material, Normals, PenaltySettings, Response, WorldSettings,
 };
 
 use super::dropped::{self, Dropped};
@@ -60,6 +64,9 @@ pub(crate) struct Arguments {
     /// Number of drops, of other rotations and heights, that must all be stable [default: 3]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     drops: Option<u32>,
+    /// Drop the body on a fixed copy of itself that stands on the ground, instead of the ground alone
+    #[arg(long)]
+    copy: bool,
     /// One damping, one drop, two seconds
     #[arg(long)]
     quick: bool,
@@ -83,7 +90,7 @@ fn share(text: &str) -> Result<f64, String> {
 const EXCESS: f64 = 0.1;
 /// Height of the lowest point at the start, in sides of the body.
 const DROP: f64 = 1.0;
-/// Cells along the longest side of the field, which only orients the shell here.
+/// Cells along the longest side of the field.
 const CELLS: u32 = 64;
 /// Step that is tried first, as h ω.
 const FIRST: f64 = 0.2;
@@ -143,6 +150,8 @@ pub(super) struct Bench {
     dropped: Dropped,
     seconds: f64,
     drops: u64,
+    /// Whether a fixed copy stands on the ground.
+    has_copy: bool,
     /// Frequency of the body at rest at the reference stiffness \[rad/s\].
     omega: f64,
 }
@@ -157,8 +166,9 @@ struct Row {
     softened: f64,
     /// Greatest depths of both at that step, in sides.
     depths: [f64; 2],
-    /// Greatest stable steps as h ω whose depth is at most the lesser one of both at their greatest.
-    steps_at_depth: [f64; 2],
+    /// Greatest stable step of the discrete method as h ω at the stiffness at which it is as deep as
+    /// the continuous one at its own, that stiffness as a share, and the depth in sides.
+    at_depth: Option<[f64; 3]>,
 }
 
 impl Row {
@@ -166,7 +176,7 @@ impl Row {
         [
             self.steps[1] / self.steps[0],
             self.depths[0] / self.depths[1],
-            self.steps_at_depth[1] / self.steps_at_depth[0],
+            self.steps[1] / self.at_depth.map_or(f64::NAN, |[step, ..]| step),
         ]
     }
 
@@ -198,6 +208,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         seconds: f64::from(arguments.seconds.unwrap_or(if quick { 2 } else { 10 })),
         drops: u64::from(arguments.drops.unwrap_or(if quick { 1 } else { 3 })),
         omega: Dropped::reference_frequency(),
+        has_copy: arguments.copy,
     };
     bench.omega = bench.frequency_at_rest()?;
     let dampings = match (arguments.damping.as_slice(), quick) {
@@ -254,7 +265,10 @@ impl Bench {
         let mut random = Random::new(6 + number);
         let rotation = random.rotation().as_dquat().normalize();
         // Another height meets the ground in another part of a step.
-        let height = (DROP + 0.1 * random.unit()) * dropped.side;
+        let mut height = (DROP + 0.1 * random.unit()) * dropped.side;
+        if self.has_copy {
+            height += dropped.solid[1].y - dropped.solid[0].y;
+        }
         let place = DVec3::new(0.0, height + dropped.foot(rotation), 0.0);
         let settings = WorldSettings {
             gravity: DVec3::new(0.0, -dropped.gravity(), 0.0),
@@ -267,10 +281,18 @@ impl Bench {
             penalty: method.form.settings(),
             ..WorldSettings::default()
         };
-        let bodies = [
+        let mut bodies = vec![
             dropped::ground(material, 0.0)?,
             dropped.free(material, dropped.pose(rotation, place)),
         ];
+        if self.has_copy {
+            let [low, high] = dropped.solid;
+            let middle = 0.5 * (low + high);
+            bodies.push(BodySettings {
+                pose: Frame::at(-middle.with_y(low.y)),
+                ..dropped.fixed(material)
+            });
+        }
         let mut world = dropped::world(settings, bodies)?;
         let energy_of_drop = dropped.weight() * height;
         let start = world.energy().total();
@@ -283,8 +305,8 @@ impl Bench {
             if let Some((_, fault)) = world.faults().next() {
                 return Err(Stop::BadInput(fault.to_owned()));
             }
-            let depth = -dropped.lowest(&world.bodies()[1].pose()) / dropped.side;
-            if !see(world.time(), excess, depth.max(0.0)) {
+            let depth = world.take_deepest() / dropped.side;
+            if !see(world.time(), excess, depth) {
                 break;
             }
         }
@@ -305,14 +327,13 @@ impl Bench {
         Ok((self.dropped.gravity() / sag).sqrt())
     }
 
-    /// Returns the greatest depth of all drops \[sides\]; `None` if one is unstable or deeper than
-    /// allowed.
-    fn depth(&self, method: &Method, allowed: f64) -> Result<Option<f64>, Stop> {
+    /// Returns the greatest depth of all drops \[sides\]; `None` if one is unstable.
+    fn depth(&self, method: &Method) -> Result<Option<f64>, Stop> {
         let mut deepest = 0.0_f64;
         for number in 0..self.drops {
             let mut is_stable = true;
             self.drop(method, number, self.seconds, |_, excess, depth| {
-                is_stable = excess <= EXCESS && depth <= allowed;
+                is_stable = excess <= EXCESS;
                 deepest = deepest.max(depth);
                 is_stable
             })?;
@@ -323,11 +344,12 @@ impl Bench {
         Ok(Some(deepest))
     }
 
-    /// Returns the greatest step below the first that is unstable or too deep, and its depth.
-    fn greatest_step(&self, method: &Method, allowed: f64) -> Result<[f64; 2], Stop> {
-        let at = |step: f64| self.depth(&Method { step, ..*method }, allowed);
-        let (mut good, mut depth, mut bad) = (FIRST, f64::NAN, f64::NAN);
-        match at(FIRST)? {
+    /// Returns the greatest step below the first that is unstable, and its depth.
+    fn greatest_step(&self, method: &Method) -> Result<[f64; 2], Stop> {
+        let at = |step: f64| self.depth(&Method { step, ..*method });
+        let first = method.step;
+        let (mut good, mut depth, mut bad) = (first, f64::NAN, f64::NAN);
+        match at(first)? {
             Some(found) => {
                 depth = found;
                 while bad.is_nan() && good < RANGE[1] {
@@ -338,7 +360,7 @@ impl Bench {
                 }
             }
             None => {
-                bad = FIRST;
+                bad = first;
                 while depth.is_nan() && bad > RANGE[0] {
                     match at(bad / NEXT)? {
                         Some(found) => (good, depth) = (bad / NEXT, found),
@@ -367,7 +389,7 @@ impl Bench {
                 stiffness,
                 ..*method
             };
-            self.depth(&method, f64::INFINITY)
+            self.depth(&method)
         };
         if let Some(depth) = at(1.0)? {
             return Ok([1.0, depth]);
@@ -393,6 +415,35 @@ impl Bench {
         Ok([good, depth])
     }
 
+    /// Returns the greatest stable step of a method at the stiffness at which it is this deep there,
+    /// that stiffness, and the depth; `None` if they are not found.
+    fn step_at_depth(&self, method: &Method, wanted: f64) -> Result<Option<[f64; 3]>, Stop> {
+        /// Share of the depth to which it is met.
+        const NEAR: f64 = 0.03;
+        const TRIES: u32 = 6;
+        let mut method = *method;
+        let mut best: Option<[f64; 3]> = None;
+        for _ in 0..TRIES {
+            let [step, depth] = self.greatest_step(&method)?;
+            if !(step > 0.0) {
+                break;
+            }
+            let off = |depth: f64| (depth / wanted).ln().abs();
+            if best.is_none_or(|[.., other]| off(depth) < off(other)) {
+                best = Some([step, method.stiffness, depth]);
+            }
+            if off(depth) < NEAR {
+                break;
+            }
+            // The depth of an impact falls with the root of the stiffness.
+            let stiffer = (depth / wanted).powi(2).clamp(0.2, 5.0);
+            method.stiffness *= stiffer;
+            // Steps are h times the frequency at the reference stiffness.
+            method.step = (step / stiffer.sqrt()).min(0.8 * step);
+        }
+        Ok(best)
+    }
+
     fn row(&self, form: Form, damping: f64) -> Result<Row, Stop> {
         let methods = [Response::Penalty, Response::ContinuousPenalty].map(|response| Method {
             form,
@@ -401,27 +452,21 @@ impl Bench {
             stiffness: 1.0,
             step: FIRST,
         });
-        let [discrete, continuous] = methods.map(|m| self.greatest_step(&m, f64::INFINITY));
+        let [discrete, continuous] = methods.map(|method| self.greatest_step(&method));
         let greatest = [discrete?, continuous?];
         let steps = greatest.map(|[step, _]| step);
         let softened = self.softest(&Method {
             step: steps[1],
             ..methods[0]
         })?;
-        let allowed = greatest[0][1].min(greatest[1][1]);
-        let mut steps_at_depth = steps;
-        for (index, [_, depth]) in greatest.into_iter().enumerate() {
-            if depth > allowed {
-                [steps_at_depth[index], _] = self.greatest_step(&methods[index], allowed)?;
-            }
-        }
+        let at_depth = self.step_at_depth(&methods[0], greatest[1][1])?;
         Ok(Row {
             form,
             damping,
             steps,
             softened: softened[0],
             depths: [softened[1], greatest[1][1]],
-            steps_at_depth,
+            at_depth,
         })
     }
 }
@@ -465,10 +510,15 @@ fn text(model: &Model, bench: &Bench, rows: &[Row]) -> String {
         ">ratio at equal depth",
     ];
     format!(
-        "{}, {} dropped by a side, {} s each; at rest ω = {:.0} rad/s\n\
+        "{}, {} dropped by a side on {}, {} s each; at rest ω = {:.0} rad/s\n\
          Greatest stable steps as h ω; damping as a share of the critical, which the paper does not give\n{}",
         model.name(),
         report::plural(bench.drops as usize, "time", "times"),
+        if bench.has_copy {
+            "a copy of itself"
+        } else {
+            "the ground"
+        },
         bench.seconds,
         bench.omega,
         report::table(&headings, &lines),
@@ -484,10 +534,11 @@ fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
             "linear_step": { "discrete": row.linear()[0], "continuous": row.linear()[1] },
             "softened_to": row.softened,
             "depth_in_sides": { "discrete": row.depths[0], "continuous": row.depths[1] },
-            "step_at_depth": {
-                "discrete": row.steps_at_depth[0],
-                "continuous": row.steps_at_depth[1],
-            },
+            "discrete_at_depth": row.at_depth.map(|[step, stiffness, depth]| json!({
+                "step": step,
+                "stiffness": stiffness,
+                "depth_in_sides": depth,
+            })),
             "ratios": row.ratios(),
         })
     };
@@ -496,6 +547,7 @@ fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
         "model": model.name(),
         "seconds": bench.seconds,
         "drops": bench.drops,
+        "onto": if bench.has_copy { "copy" } else { "ground" },
         "frequency_at_rest": bench.omega,
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
         "document": { "ratios": PAPER },
@@ -506,14 +558,16 @@ fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
 fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
         "form,damping,discrete_step,continuous_step,linear_discrete,linear_continuous,softened_to,\
-         discrete_depth,continuous_depth,discrete_step_at_depth,continuous_step_at_depth,\
+         discrete_depth,continuous_depth,discrete_step_at_depth,stiffness_at_depth,depth_met,\
          step_ratio,depth_ratio,step_ratio_at_depth\n",
     );
-    text += &format!("paper,,,,,,,,,,,{},{},{}\n", PAPER[0], PAPER[1], PAPER[2]);
+    text += &format!("paper,,,,,,,,,,,,{},{},{}\n", PAPER[0], PAPER[1], PAPER[2]);
     for row in rows {
         let numbers = [row.steps, row.linear()].into_iter().flatten();
         let numbers = numbers.chain([row.softened]).chain(row.depths);
-        let numbers = numbers.chain(row.steps_at_depth).chain(row.ratios());
+        let numbers = numbers
+            .chain(row.at_depth.unwrap_or([f64::NAN; 3]))
+            .chain(row.ratios());
         // What was not found leaves an empty cell.
         let cells: Vec<String> = numbers
             .map(|number| match number.is_finite() {
@@ -540,7 +594,7 @@ mod tests {
                 steps: [1.0; 2],
                 softened: 1.0,
                 depths: [1.0; 2],
-                steps_at_depth: [1.0; 2],
+                at_depth: None,
             };
             row.linear()
         };

@@ -29,7 +29,7 @@ Example:
 pub(crate) struct Arguments {
     #[command(flatten)]
     bodies: Bodies,
-    /// Frames of a millisecond, model by model; the last number applies to all that follow
+    /// Frames of half a millisecond, model by model; the last number applies to all that follow
     #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_values_t = [2600],
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Vec<u32>,
