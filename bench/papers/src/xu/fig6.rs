@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Unit of the mesh
     #[arg(long, value_enum, default_value_t)]
     units: Units,
-    /// Damping of the body at rest, as shares of the critical [default: 0.25,0.5,1]
+    /// Damping of the body at rest, as shares of the critical [default: 0.1,0.25,0.5]
     #[arg(long, value_name = "SHARE,...", value_delimiter = ',', value_parser = share)]
     damping: Vec<f64>,
     /// Simulated seconds of a run [default: 10]
@@ -213,7 +213,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
     bench.omega = bench.frequency_at_rest()?;
     let dampings = match (arguments.damping.as_slice(), quick) {
         ([], true) => &[0.5][..],
-        ([], false) => &[0.25, 0.5, 1.0],
+        ([], false) => &[0.1, 0.25, 0.5],
         (given, _) => given,
     };
     let forms = [Form::Written, Form::Ours];
@@ -224,7 +224,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         .map(|&(form, damping)| bench.row(form, damping))
         .collect::<Result<_, _>>()?;
     if let Some(out) = &arguments.out {
-        host.write_text(out, &csv(&rows))?;
+        host.write_text(out, &csv(&model, &bench, &rows))?;
     }
     if let Some(out) = &arguments.plot
         && let Some(row) = rows.iter().find(|row| row.form == Form::Ours)
@@ -238,6 +238,14 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
 }
 
 impl Bench {
+    /// Returns the name of what the body is dropped on.
+    fn onto(&self) -> &'static str {
+        match self.has_copy {
+            true => "copy",
+            false => "ground",
+        }
+    }
+
     /// Returns the material of a method.
     fn material(&self, method: &Method) -> Material {
         let stiffness = method.stiffness * self.dropped.stiffness();
@@ -251,8 +259,8 @@ impl Bench {
     }
 
     /// Simulates a drop. `see` gets time, energy above that of the start as a share of the drop's,
-    /// and the depth \[sides\], and returns whether to go on. Returns the energy stored at the end
-    /// \[J\].
+    /// and the depth \[sides\], and returns whether to go on. Returns the mean energy that contacts
+    /// stored over the last fifth of the time \[J\].
     pub(super) fn drop(
         &self,
         method: &Method,
@@ -296,6 +304,7 @@ impl Bench {
         let mut world = dropped::world(settings, bodies)?;
         let energy_of_drop = dropped.weight() * height;
         let start = world.energy().total();
+        let (mut stored, mut count) = (0.0, 0.0);
         while world.time() < seconds {
             // A state that is not finite is the end of an explosion.
             let excess = match world.step() {
@@ -305,12 +314,16 @@ impl Bench {
             if let Some((_, fault)) = world.faults().next() {
                 return Err(Stop::BadInput(fault.to_owned()));
             }
+            if world.time() > 0.8 * seconds {
+                stored += world.stored_energy();
+                count += 1.0;
+            }
             let depth = world.take_deepest() / dropped.side;
             if !see(world.time(), excess, depth) {
                 break;
             }
         }
-        Ok(world.stored_energy())
+        Ok(stored / count)
     }
 
     /// Returns the frequency of the body at rest at the reference stiffness \[rad/s\].
@@ -425,7 +438,7 @@ impl Bench {
         let mut best: Option<[f64; 3]> = None;
         for _ in 0..TRIES {
             let [step, depth] = self.greatest_step(&method)?;
-            if !(step > 0.0) {
+            if step.is_nan() {
                 break;
             }
             let off = |depth: f64| (depth / wanted).ln().abs();
@@ -510,15 +523,11 @@ fn text(model: &Model, bench: &Bench, rows: &[Row]) -> String {
         ">ratio at equal depth",
     ];
     format!(
-        "{}, {} dropped by a side on {}, {} s each; at rest ω = {:.0} rad/s\n\
+        "{}, {} dropped by a side on the {}, {} s each; at rest ω = {:.0} rad/s\n\
          Greatest stable steps as h ω; damping as a share of the critical, which the paper does not give\n{}",
         model.name(),
         report::plural(bench.drops as usize, "time", "times"),
-        if bench.has_copy {
-            "a copy of itself"
-        } else {
-            "the ground"
-        },
+        bench.onto(),
         bench.seconds,
         bench.omega,
         report::table(&headings, &lines),
@@ -547,7 +556,7 @@ fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
         "model": model.name(),
         "seconds": bench.seconds,
         "drops": bench.drops,
-        "onto": if bench.has_copy { "copy" } else { "ground" },
+        "onto": bench.onto(),
         "frequency_at_rest": bench.omega,
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
         "document": { "ratios": PAPER },
@@ -555,13 +564,18 @@ fn json(model: &Model, bench: &Bench, rows: &[Row]) -> Value {
 }
 
 /// Returns the paper's ratios, then a row for each form and damping.
-fn csv(rows: &[Row]) -> String {
+fn csv(model: &Model, bench: &Bench, rows: &[Row]) -> String {
+    // A comma in a name would shift the columns.
+    let model = model.name().replace([',', '"', '\n'], " ");
     let mut text = String::from(
-        "form,damping,discrete_step,continuous_step,linear_discrete,linear_continuous,softened_to,\
+        "model,onto,frequency,form,damping,discrete_step,continuous_step,linear_discrete,linear_continuous,softened_to,\
          discrete_depth,continuous_depth,discrete_step_at_depth,stiffness_at_depth,depth_met,\
          step_ratio,depth_ratio,step_ratio_at_depth\n",
     );
-    text += &format!("paper,,,,,,,,,,,,{},{},{}\n", PAPER[0], PAPER[1], PAPER[2]);
+    text += &format!(
+        ",,,paper,,,,,,,,,,,,{},{},{}\n",
+        PAPER[0], PAPER[1], PAPER[2]
+    );
     for row in rows {
         let numbers = [row.steps, row.linear()].into_iter().flatten();
         let numbers = numbers.chain([row.softened]).chain(row.depths);
@@ -575,7 +589,14 @@ fn csv(rows: &[Row]) -> String {
                 false => String::new(),
             })
             .collect();
-        text += &format!("{},{},{}\n", row.form.name(), row.damping, cells.join(","));
+        text += &format!(
+            "{model},{},{:.1},{},{},{}\n",
+            bench.onto(),
+            bench.omega,
+            row.form.name(),
+            row.damping,
+            cells.join(",")
+        );
     }
     text
 }

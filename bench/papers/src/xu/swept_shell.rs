@@ -178,9 +178,8 @@ impl Row {
         let run = self.run?;
         let percent = |count: usize| format!("{:.1} %", 100.0 * count as f64 / self.motions as f64);
         Some(format!(
-            "{}, {}: bodies in contact in {} of the frames, on the ground in {}, {:.4} sides deep; states of {} frames equal to the bit",
+            "{}: bodies in contact in {} of the frames, on the ground in {}, {:.4} sides deep; states of {} frames equal to the bit",
             self.model,
-            self.wanted,
             percent(self.hits),
             percent(run.on_ground),
             run.depth,
@@ -456,7 +455,8 @@ impl Table {
                 format!("{}, {}: from {done} motions", row.model, row.wanted)
             })
             .collect();
-        let runs: Vec<String> = rows.iter().filter_map(Row::about_run).collect();
+        let mut runs: Vec<String> = rows.iter().filter_map(Row::about_run).collect();
+        runs.dedup();
         format!(
             "{}; {} fields of {}³, CPU time of one thread\n  [XuCcd2014]: {PAPER_SETUP}\n{}{}{}",
             self.about,
