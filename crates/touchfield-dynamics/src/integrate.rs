@@ -236,7 +236,7 @@ fn runge_kutta(from: &State, rates: &[Rate; 4], step: f64) -> State {
         to.position += share * step * rate.velocity;
         to.momentum += share * step * rate.push.force;
         to.angular_momentum += share * step * rate.push.torque;
-        to.orientation = to.orientation + rate.turning * (share * step);
+        to.orientation += rate.turning * (share * step);
     }
     to.orientation = to.orientation.normalize();
     to
