@@ -62,9 +62,10 @@ pub trait Host: Sync {
     /// Creates a folder and its parents, unless they exist.
     fn make_folder(&self, path: &Path) -> Result<(), Stop>;
 
-    /// Checks, before any work, that a path can be written as CSV and is not one of `inputs`.
-    fn check_csv(&self, out: &Path, inputs: &[&Path]) -> Result<(), Stop>;
+    /// Checks, before any work, that a path has this extension, can be written, and is not one of
+    /// `inputs`.
+    fn check_text(&self, out: &Path, extension: &str, inputs: &[&Path]) -> Result<(), Stop>;
 
     /// Writes a text file atomically: whole or not at all.
-    fn write_csv(&self, out: &Path, text: &str) -> Result<(), Stop>;
+    fn write_text(&self, out: &Path, text: &str) -> Result<(), Stop>;
 }

@@ -23,7 +23,8 @@ use serde_json::json;
 
 use self::krayer::table1 as krayer_table1;
 use self::xu::{
-    table1 as xu_table1, table2 as xu_table2, table3 as xu_table3, table4 as xu_table4,
+    fig6 as xu_fig6, table1 as xu_table1, table2 as xu_table2, table3 as xu_table3,
+    table4 as xu_table4,
 };
 use touchfield_report::{self as report, Answer};
 
@@ -55,10 +56,11 @@ enum Name {
     XuTable2(xu_table2::Arguments),
     XuTable3(xu_table3::Arguments),
     XuTable4(xu_table4::Arguments),
+    XuFig6(xu_fig6::Arguments),
 }
 
 /// Output of `list`: every other subcommand with its description.
-const BENCHES: [(&str, &str); 11] = [
+const BENCHES: [(&str, &str); 12] = [
     (adelman::NAME, adelman::DESCRIPTION),
     (krayer_table1::NAME, krayer_table1::DESCRIPTION),
     (sagardia::TABLE1, sagardia::TABLE1_DESCRIPTION),
@@ -70,6 +72,7 @@ const BENCHES: [(&str, &str); 11] = [
     (xu_table2::NAME, xu_table2::DESCRIPTION),
     (xu_table3::NAME, xu_table3::DESCRIPTION),
     (xu_table4::NAME, xu_table4::DESCRIPTION),
+    (xu_fig6::NAME, xu_fig6::DESCRIPTION),
 ];
 
 /// Runs the experiment named by the arguments.
@@ -87,6 +90,7 @@ pub fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
         Name::XuTable2(arguments) => xu_table2::run(arguments, host),
         Name::XuTable3(arguments) => xu_table3::run(arguments, host),
         Name::XuTable4(arguments) => xu_table4::run(arguments, host),
+        Name::XuFig6(arguments) => xu_fig6::run(arguments, host),
     }
 }
 

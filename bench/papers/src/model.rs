@@ -16,7 +16,7 @@ use crate::host::{Host, Stop};
 use touchfield_report::Units;
 
 /// Where baked fields are kept between runs.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Kept {
     /// Keep baked fields in this folder and reuse those of earlier runs; the finest take minutes to
     /// bake

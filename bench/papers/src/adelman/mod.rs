@@ -87,15 +87,15 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         .into_iter()
         .flatten()
     {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let contacts = contact::table(arguments.poses)?;
     let drops = drop::table(arguments.seconds, 1.0 / f64::from(arguments.rate))?;
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &drop::csv(&drops))?;
+        host.write_text(out, &drop::csv(&drops))?;
     }
     if let Some(out) = &arguments.out_contacts {
-        host.write_csv(out, &contact::csv(&contacts))?;
+        host.write_text(out, &contact::csv(&contacts))?;
     }
     Ok(Answer {
         text: format!(

@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         return physics(arguments);
     }
     if let Some(out) = &arguments.out {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let scenes = [
         ("two models on terrain", &TWO_MODELS, scenes::two_models()?),
@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         }
     }
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv(&rows))?;
+        host.write_text(out, &csv(&rows))?;
     }
     Ok(Answer {
         text: text(&rows),

@@ -35,7 +35,7 @@ const RADIUS: f32 = 0.5;
 
 pub(crate) fn run(arguments: &Table1, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let bad = |error: &dyn std::fmt::Display| Stop::BadInput(error.to_string());
     let ball = Icosphere {
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Table1, host: &dyn Host) -> Result<Answer, Stop> {
         }));
     }
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv)?;
+        host.write_text(out, &csv)?;
     }
     let headings = [
         ">restitution",

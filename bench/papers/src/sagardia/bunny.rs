@@ -150,7 +150,7 @@ fn alone<T: Send>(work: impl FnOnce() -> Result<T, Stop> + Send) -> Result<T, St
 
 pub(crate) fn figure(arguments: &Fig8, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let model = load(&arguments.bunny, host)?;
     alone(|| figure_of(arguments, &model, host))
@@ -195,7 +195,7 @@ fn figure_of(arguments: &Fig8, model: &Model, host: &dyn Host) -> Result<Answer,
         }));
     }
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv)?;
+        host.write_text(out, &csv)?;
     }
     let headings = [
         "collider",

@@ -220,7 +220,7 @@ pub(crate) fn run(arguments: &Fig10, host: &dyn Host) -> Result<Answer, Stop> {
     }
     let outs = [&arguments.out, &arguments.out_rates, &arguments.out_curves];
     for out in outs.into_iter().flatten() {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let (model, mass) = load(arguments, host)?;
     let mesh = &model.mesh;
@@ -230,13 +230,13 @@ pub(crate) fn run(arguments: &Fig10, host: &dyn Host) -> Result<Answer, Stop> {
     let (rows, curves) = figure(&bodies, mesh, &mass, arguments.seconds)?;
     let rates = rates(&bodies, mesh, &mass, arguments.seconds)?;
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv(FIGURE_COLUMNS, &rows))?;
+        host.write_text(out, &csv(FIGURE_COLUMNS, &rows))?;
     }
     if let Some(out) = &arguments.out_rates {
-        host.write_csv(out, &csv(RATE_COLUMNS, &rates))?;
+        host.write_text(out, &csv(RATE_COLUMNS, &rates))?;
     }
     if let Some(out) = &arguments.out_curves {
-        host.write_csv(out, &curves)?;
+        host.write_text(out, &curves)?;
     }
     Ok(Answer {
         text: format!(

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Stack, host: &dyn Host) -> Result<Answer, Stop> {
         )));
     }
     if let Some(out) = &arguments.out {
-        host.check_csv(out, &[])?;
+        host.check_text(out, "csv", &[])?;
     }
     let mesh = icosphere(Icosphere {
         radius: RADIUS,
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Stack, host: &dyn Host) -> Result<Answer, Stop> {
     let head = ["Touchfield", "impulses", ""].map(str::to_owned);
     rows.push([head.to_vec(), row].concat());
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv(COLUMNS, &rows))?;
+        host.write_text(out, &csv(COLUMNS, &rows))?;
     }
     Ok(Answer {
         text: format!(

@@ -1,204 +1,135 @@
-//! Motions of a body that falls on a fixed copy of itself: the queries of a simulation, frame by
-//! frame.
+//! A body dropped on a fixed copy of itself and on the ground, with the forces of \[XuCcd2014\], §4:
+//! the simulation whose collision detection Table 4 times.
 //!
 //! Input: a field and its shell.
-//! Output: from each frame's pose to the pose at its end, contact or not.
-//! Cost: one sweep per frame.
-//! Not for: accurate dynamics. The inertia is that of a ball, contact is at one point per frame,
-//! and the copy does not move.
+//! Output: from each frame's relative pose to the pose at its end, each body in both roles.
+//! Cost: a frame by spheres, and one point by point for as long as is allowed.
+//! Not for: forces as written, see `fig6`.
 //!
-//! A stand-in until there are dynamics. The body is dropped above the copy, tumbling; where it
-//! touches it is stopped, bounces, and is slowed by friction. It is dropped again when it has
-//! fallen past the copy, and after [`DROP`] frames. Lengths are in sides of the body, and gravity
-//! is that of a body 10 cm long.
+//! The ground is the plane under the fixed copy. The body is dropped once, aside of the middle so
+//! that it tumbles, and comes to rest on what there is.
 
-use glam::{Quat, Vec3};
-use touchfield::field::Field;
-use touchfield::geom::{Aabb, Pose};
-use touchfield::narrow::swept_points::{
-    ShellPath, SweepScratch, SweepSettings, SweepWanted, sweep_shell,
-};
+use cpu_time::ThreadTime;
+use glam::{DQuat, DVec3, Vec3};
+use touchfield::geom::Aabb;
+use touchfield_dynamics::{ContactFinder, Frame, Material, Response, State, World, WorldSettings};
 
-use super::swept_shell::{Body, Motion};
+use super::dropped::{self, Dropped};
+use super::swept_shell::{Body, Motions, Run};
 use crate::host::Stop;
 use crate::random::Random;
 
 /// Duration of a frame \[s\].
-const STEP: f32 = 1e-3;
-/// Gravity, in sides of the body per second squared: 9.81 m/s² for 10 cm.
-const GRAVITY: f32 = 98.1;
-/// Share of the approach speed that is returned.
-const RESTITUTION: f32 = 0.3;
-/// Friction coefficient: limit of the tangential impulse, as a share of the normal impulse.
-const FRICTION: f32 = 0.3;
-/// Radius of gyration, in sides of the body: that of a ball about as large.
-const GYRATION: f32 = 0.25;
-/// Greatest initial angular velocity of a drop \[rad/s\].
-const TUMBLE: f32 = 15.0;
-/// Share of the way to contact that the body moves. Less than all of it, because true paths are
-/// curved and swept paths are straight.
-const APPROACH: f32 = 0.9;
-/// Lift per frame for a body that begins in contact, in sides of it.
-const LIFT: f32 = 1e-4;
-/// Number of frames until the body is dropped again.
-const DROP: usize = 400;
+const STEP: f64 = 5e-4;
+/// Damping at the reference depth, as a share of the critical. The late force needs some, and too
+/// much of it is as unstable as too little where more of the surface touches.
+const DAMPING: f64 = 0.2;
+/// Coefficient of friction.
+const FRICTION: f64 = 0.3;
+/// Height of the lowest point above the top of the copy at the start, in sides of the body.
+const DROP: f64 = 0.25;
+/// Greatest distance from the middle of the copy at the start, as a share of its extents.
+const ASIDE: f32 = 0.1;
 
-/// State of a body about its centre.
-#[derive(Clone, Copy)]
-struct State {
-    place: Vec3,
-    rotation: Quat,
-    /// Velocity of the centre \[m/s\].
-    velocity: Vec3,
-    /// Angular velocity \[rad/s\].
-    spin: Vec3,
-}
+/// Indices of the bodies in the world.
+const GROUND: usize = 0;
+const FIXED: usize = 1;
+const MOVING: usize = 2;
 
-impl State {
-    fn pose(&self, middle: Vec3) -> Pose {
-        Pose {
-            rotation: self.rotation,
-            translation: self.place - self.rotation * middle,
-        }
-    }
-
-    fn after(&self, seconds: f32) -> State {
-        let turn = Quat::from_scaled_axis(seconds * self.spin);
-        State {
-            place: self.place + seconds * self.velocity,
-            rotation: (turn * self.rotation).normalize(),
-            ..*self
-        }
-    }
-
-    /// Applies a bounce at a point whose normal points to the body.
-    fn bounce(&mut self, point: Vec3, normal: Vec3, gyration: f32) {
-        let arm = point - self.place;
-        let speed = self.velocity + self.spin.cross(arm);
-        let approach = -speed.dot(normal);
-        if approach <= 0.0 {
-            return;
-        }
-        // Speed at the point per unit of impulse, for unit mass.
-        let yields = |along: Vec3| 1.0 + arm.cross(along).length_squared() / (gyration * gyration);
-        let push = (1.0 + RESTITUTION) * approach / yields(normal);
-        let across = speed + approach * normal;
-        let rub = across.try_normalize().map_or(Vec3::ZERO, |along| {
-            -(FRICTION * push).min(across.length() / yields(along)) * along
-        });
-        let impulse = push * normal + rub;
-        self.velocity += impulse;
-        self.spin += arm.cross(impulse) / (gyration * gyration);
-    }
-}
-
-/// Returns the motions of `frames` frames; up is y.
-pub(crate) fn motions(body: &Body, frames: usize) -> Result<Vec<Motion>, Stop> {
-    let solid = body.field.solid();
-    let middle = solid.center();
-    let side = solid.extents().max_element();
-    let reach = 0.5 * solid.extents().length();
-    let settings = SweepSettings {
-        wanted: SweepWanted::First,
-        ..SweepSettings::to_within(body.field.error_bound())
+/// Simulates `frames` frames by spheres, and as many of them point by point as `limit` \[s\] of CPU
+/// time allows. Both must have the same states, to the bit.
+pub(crate) fn simulate(body: &Body, frames: usize, limit: f64) -> Result<Motions, Stop> {
+    let dropped = Dropped::new(body)?;
+    let world = |contacts| world_of(body, &dropped, contacts);
+    let mut by_spheres = world(ContactFinder::SweptTree)?;
+    let mut one_by_one = world(ContactFinder::SweptLinear)?;
+    let mut all = Vec::with_capacity(2 * frames);
+    let mut run = Run {
+        compared: 0,
+        on_ground: 0,
+        depth: 0.0,
     };
-    let (mut scratch, mut found) = (SweepScratch::default(), Vec::new());
-    let mut random = Random::new(4);
-    let mut state = drop_above(solid, reach, &mut random);
-    let mut motions = Vec::with_capacity(frames);
+    let mut spent = 0.0;
     for frame in 0..frames {
-        let has_passed = state.place.y < solid.min.y - reach;
-        if has_passed || frame % DROP == 0 {
-            state = drop_above(solid, reach, &mut random);
-        }
-        state.velocity.y -= STEP * GRAVITY * side;
-        let next = state.after(STEP);
-        let motion = [state, next].map(|state| state.pose(middle));
-        motions.push(motion);
-        let [from, to] = motion;
-        let path = ShellPath::Straight { from, to };
-        let target = body.target();
-        sweep_shell(
-            &body.shell,
-            &path,
-            &target,
-            &settings,
-            &mut scratch,
-            &mut found,
-        )
-        .map_err(|error| Stop::BadInput(error.to_string()))?;
-        let Some(touch) = found.first() else {
-            state = next;
-            continue;
-        };
-        let time = touch.span.enter as f32;
-        let corner = body.shell.points()[touch.point as usize];
-        let [start, end] = motion.map(|pose| pose.transform_point(corner));
-        let point = start.lerp(end, time);
-        let normal = target.field().sample(point).gradient.try_normalize();
-        let normal = normal.unwrap_or(Vec3::Y);
-        state = state.after(APPROACH * time * STEP);
-        state.bounce(point, normal, GYRATION * side);
-        if time == 0.0 {
-            state.place += LIFT * side * normal;
-        }
-    }
-    Ok(motions)
-}
-
-/// Returns a state high enough not to touch, whatever the rotation.
-fn drop_above(solid: Aabb, reach: f32, random: &mut Random) -> State {
-    let unit = Aabb::new(Vec3::NEG_ONE, Vec3::ONE);
-    let aside = 0.25 * random.point(unit) * solid.extents();
-    let height = solid.max.y + 1.05 * reach;
-    State {
-        place: (solid.center() + aside).with_y(height),
-        rotation: random.rotation(),
-        velocity: Vec3::ZERO,
-        spin: TUMBLE * random.point(unit),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bounce returns its share of the speed at the point and adds no energy.
-    #[test]
-    fn a_bounce_gives_back_its_share() {
-        let mut random = Random::new(1);
-        let room = Aabb::new(Vec3::NEG_ONE, Vec3::ONE);
-        for _ in 0..1000 {
-            let before = State {
-                place: random.point(room),
-                rotation: random.rotation(),
-                velocity: random.point(room),
-                spin: random.point(room),
-            };
-            let point = before.place + random.point(room);
-            let normal = random.rotation() * Vec3::X;
-            let mut after = before;
-            after.bounce(point, normal, 0.5);
-            let speed = |state: &State| state.velocity + state.spin.cross(point - state.place);
-            let energy = |state: &State| {
-                state.velocity.length_squared() + 0.25 * state.spin.length_squared()
-            };
-            if speed(&before).dot(normal) >= 0.0 {
-                assert_eq!(before.velocity, after.velocity);
-                continue;
+        let from = poses(&by_spheres);
+        step(&mut by_spheres)?;
+        let to = poses(&by_spheres);
+        // The body's points in the field of the copy, then the copy's points in the body's field.
+        all.push([from, to].map(|[fixed, moving]| fixed.from_other(&moving)));
+        all.push([from, to].map(|[fixed, moving]| moving.from_other(&fixed)));
+        let floor = by_spheres.bodies()[GROUND].pose().translation.y;
+        run.on_ground += usize::from(dropped.lowest(&to[1]) < floor);
+        if spent < limit {
+            let start = ThreadTime::now();
+            step(&mut one_by_one)?;
+            spent += start.elapsed().as_secs_f64();
+            let states = [&by_spheres, &one_by_one].map(|world| *world.bodies()[MOVING].state());
+            if bits(&states[0]) != bits(&states[1]) {
+                return Err(Stop::Disagreement(format!(
+                    "frame {frame}: by spheres {:?}, point by point {:?}",
+                    states[0], states[1]
+                )));
             }
-            assert!(speed(&after).dot(normal) > speed(&before).dot(normal));
-            assert!(energy(&after) <= energy(&before) * (1.0 + 1e-4));
+            run.compared = frame + 1;
         }
-        // Without a lever arm nothing rotates, and the share is exact.
-        let mut ball = State {
-            place: Vec3::Y,
-            rotation: Quat::IDENTITY,
-            velocity: Vec3::NEG_Y,
-            spin: Vec3::ZERO,
-        };
-        ball.bounce(Vec3::ZERO, Vec3::Y, 0.5);
-        assert!((ball.velocity - RESTITUTION * Vec3::Y).length() < 1e-6);
-        assert_eq!(ball.spin, Vec3::ZERO);
     }
+    run.depth = by_spheres.take_deepest() / dropped.side;
+    Ok(Motions {
+        all,
+        per_frame: 2,
+        run: Some(run),
+    })
+}
+
+fn world_of(body: &Body, dropped: &Dropped, contacts: ContactFinder) -> Result<World, Stop> {
+    let solid = body.field.solid();
+    let stiffness = dropped.stiffness();
+    let material = Material {
+        friction: FRICTION,
+        stiffness,
+        damping: 2.0 * DAMPING * stiffness / Dropped::reference_frequency(),
+        // A hundredth of the speed of a fall by a side.
+        slip: 0.01 * (2.0 * dropped.gravity() * dropped.side).sqrt(),
+        ..Material::default()
+    };
+    let mut random = Random::new(4);
+    let unit = Aabb::new(Vec3::NEG_ONE, Vec3::ONE);
+    let aside = ASIDE * random.point(unit) * solid.extents();
+    let rotation = random.rotation().as_dquat().normalize();
+    let height = f64::from(solid.max.y) + dropped.foot(rotation) + DROP * dropped.side;
+    let place = (solid.center() + aside).as_dvec3().with_y(height);
+    dropped::world(
+        WorldSettings {
+            gravity: DVec3::new(0.0, -dropped.gravity(), 0.0),
+            step: STEP,
+            response: Response::ContinuousPenalty,
+            contacts,
+            ..WorldSettings::default()
+        },
+        [
+            dropped::ground(material, f64::from(solid.min.y))?,
+            dropped.fixed(material),
+            dropped.free(material, dropped.pose(rotation, place)),
+        ],
+    )
+}
+
+fn step(world: &mut World) -> Result<(), Stop> {
+    let stepped = world.step().map_err(|error| error.to_string());
+    stepped.map_err(Stop::BadInput)?;
+    match world.faults().next() {
+        Some((_, fault)) => Err(Stop::BadInput(fault.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Returns the poses of the copy and of the body.
+fn poses(world: &World) -> [Frame; 2] {
+    [FIXED, MOVING].map(|body| world.bodies()[body].pose())
+}
+
+fn bits(state: &State) -> [u64; 13] {
+    let DQuat { x, y, z, w } = state.orientation;
+    let [a, b, c] = [state.position, state.momentum, state.angular_momentum];
+    [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, x, y, z, w].map(f64::to_bits)
 }

@@ -1,6 +1,10 @@
-//! Tables 1 to 4 of \[XuCcd2014\] beside our results: fields, octrees, segments and moving shells.
+//! Tables 1 to 4 and Figure 6 of \[XuCcd2014\] beside our results: fields, octrees, segments, moving
+//! shells, and the stability of penalty forces.
 
+mod dropped;
 mod falling;
+pub(crate) mod fig6;
+mod fig6_plot;
 mod swept_shell;
 pub(crate) mod table1;
 pub(crate) mod table2;

@@ -1,19 +1,21 @@
 //! Shared by Tables 3 and 4 of \[XuCcd2014\]: the vertices of a model move against the field of the
 //! same model, tested point by point and by the sphere hierarchy.
 //!
-//! Input: models and their motions.
+//! Input: models and their motions, in frames of one or more.
 //! Output: CPU seconds of both methods, as a table, JSON and CSV. Both must find the same spans,
 //! bit for bit.
 //! Cost: one bake per model; then at most the seconds allowed point by point, and less by spheres.
 //! Not for: creating motions, which each table does itself.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use touchfield::bake::pointshell::{ShellSampling, ShellSettings, shell_of_mesh};
 use touchfield::field::{Field, FieldOctree, StoredField};
 use touchfield::geom::Pose;
+use touchfield::mass::{MassError, MassProperties};
 use touchfield::narrow::swept_points::{
     PointSpan, ShellPath, SweepScratch, SweepSettings, SweepWanted, SweptField, sweep_shell,
 };
@@ -57,9 +59,11 @@ pub(crate) struct Bodies {
 
 /// The field of a model, and its vertices.
 pub(crate) struct Body {
-    pub(crate) field: StoredField,
-    pub(crate) octree: FieldOctree,
-    pub(crate) shell: PointShell,
+    pub(crate) field: Arc<StoredField>,
+    pub(crate) octree: Arc<FieldOctree>,
+    pub(crate) shell: Arc<PointShell>,
+    /// For unit density, from the triangles.
+    pub(crate) mass: Result<MassProperties, MassError>,
 }
 
 impl Body {
@@ -71,6 +75,26 @@ impl Body {
 
 /// Start and end pose of the shell in the frame of the field.
 pub(crate) type Motion = [Pose; 2];
+
+/// The motions of a body, in frames of equally many.
+pub(crate) struct Motions {
+    pub(crate) all: Vec<Motion>,
+    /// Number of consecutive motions in a frame; at least 1.
+    pub(crate) per_frame: usize,
+    /// Result of the simulation that made the motions, if there was one.
+    pub(crate) run: Option<Run>,
+}
+
+/// What is known of the simulation that made the motions.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// Number of frames whose states were compared, point by point and by spheres.
+    pub(crate) compared: usize,
+    /// Number of frames in which the body touched the ground.
+    pub(crate) on_ground: usize,
+    /// Greatest depth of a contact, in sides of the body.
+    pub(crate) depth: f64,
+}
 
 /// One row of a table of the paper, in seconds.
 pub(crate) struct PaperRow {
@@ -120,17 +144,19 @@ pub(crate) struct Table {
 struct Row {
     model: String,
     points: usize,
+    /// Number of frames; without a simulation, a frame is a motion.
     motions: usize,
     wanted: &'static str,
     linear: Part,
-    /// CPU time of all motions \[s\].
+    /// CPU time of all frames \[s\].
     hierarchy: f64,
-    /// CPU time of the motions that were also done point by point \[s\].
+    /// CPU time of the frames that were also done point by point \[s\].
     hierarchy_of_part: f64,
-    /// Number of motions in contact.
+    /// Number of frames in contact.
     hits: usize,
-    /// Number of spans over all motions.
+    /// Number of spans over all frames.
     spans: usize,
+    run: Option<Run>,
 }
 
 impl Row {
@@ -142,6 +168,24 @@ impl Row {
     fn ratio(&self) -> f64 {
         self.linear.seconds / self.hierarchy_of_part
     }
+
+    fn share_in_contact(&self) -> f64 {
+        self.hits as f64 / self.motions as f64
+    }
+
+    /// Returns a line about the simulation, if there was one; a model has one for all its rows.
+    fn about_run(&self) -> Option<String> {
+        let run = self.run?;
+        let percent = |count: usize| format!("{:.1} %", 100.0 * count as f64 / self.motions as f64);
+        Some(format!(
+            "{}: bodies in contact in {} of the frames, on the ground in {}, {:.4} sides deep; states of {} frames equal to the bit",
+            self.model,
+            percent(self.hits),
+            percent(run.on_ground),
+            run.depth,
+            report::count_of(run.compared),
+        ))
+    }
 }
 
 impl Table {
@@ -150,11 +194,11 @@ impl Table {
         &self,
         bodies: &Bodies,
         host: &dyn Host,
-        motions: impl Fn(usize, &Body) -> Result<Vec<Motion>, Stop>,
+        motions: impl Fn(usize, &Body) -> Result<Motions, Stop>,
     ) -> Result<Answer, Stop> {
         if let Some(out) = &bodies.out {
             let inputs: Vec<&Path> = bodies.model.iter().map(PathBuf::as_path).collect();
-            host.check_csv(out, &inputs)?;
+            host.check_text(out, "csv", &inputs)?;
         }
         let load =
             |path: Option<&PathBuf>| Model::load(path.map(PathBuf::as_path), bodies.units, host);
@@ -179,7 +223,7 @@ impl Table {
             }
         }
         if let Some(out) = &bodies.out {
-            host.write_csv(out, &self.csv(&rows))?;
+            host.write_text(out, &self.csv(&rows))?;
         }
         Ok(Answer {
             text: self.text(bodies, &rows),
@@ -190,7 +234,21 @@ impl Table {
 
 impl Bodies {
     fn make(&self, model: &Model, host: &dyn Host) -> Result<Body, Stop> {
-        let field = model.field(self.resolution, self.field, &self.kept, host)?;
+        Body::make(
+            model,
+            model.field(self.resolution, self.field, &self.kept, host)?,
+        )
+    }
+
+    /// Returns the CPU seconds that a model may take point by point.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.seconds.into()
+    }
+}
+
+impl Body {
+    /// Makes the body of a model whose field is baked.
+    pub(crate) fn make(model: &Model, field: StoredField) -> Result<Body, Stop> {
         let settings = ShellSettings {
             sampling: ShellSampling::Vertices,
             fill_gaps: false,
@@ -205,9 +263,10 @@ impl Bodies {
             }
         })?;
         Ok(Body {
-            octree: FieldOctree::build(&field),
-            field,
-            shell,
+            octree: Arc::new(FieldOctree::build(&field)),
+            field: Arc::new(field),
+            shell: Arc::new(shell),
+            mass: MassProperties::of_triangles(model.mesh.triangles()),
         })
     }
 }
@@ -215,7 +274,7 @@ impl Bodies {
 /// The motions of one body, and which spans to find.
 struct Bench<'a> {
     body: &'a Body,
-    motions: &'a [Motion],
+    motions: &'a Motions,
     wanted: SweepWanted,
 }
 
@@ -227,8 +286,7 @@ struct Digest {
 }
 
 impl Digest {
-    fn of(found: &[PointSpan]) -> Digest {
-        let mut number = 0u64;
+    fn add(&mut self, found: &[PointSpan]) {
         for span in found {
             let words = [
                 span.point.into(),
@@ -237,31 +295,27 @@ impl Digest {
             ];
             for word in words {
                 // Multiplying by an odd number loses no bits.
-                number = (number.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                self.number =
+                    (self.number.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             }
         }
-        Digest {
-            spans: found.len(),
-            number,
-        }
+        self.spans += found.len();
     }
 }
 
 impl Bench<'_> {
     fn run(&self, model: String, wanted: &'static str, limit: f64) -> Result<Row, Stop> {
-        let mut scratch = SweepScratch::default();
-        let mut found = Vec::new();
-        let order = spread(self.motions.len());
+        let mut buffers = Buffers::default();
+        let order = spread(self.motions.all.len() / self.motions.per_frame);
         let mut one_by_one = vec![Digest::default(); order.len()];
         let linear = clock::up_to(limit, order.len(), 1, |index| {
-            self.sweep(order[index], false, &mut scratch, &mut found)?;
-            one_by_one[index] = Digest::of(&found);
+            one_by_one[index] = self.sweep(order[index], false, &mut buffers)?;
             Ok(())
         })?;
         let mut by_spheres = |order: &[usize]| {
             clock::least(|| {
-                for &motion in order {
-                    self.sweep(motion, true, &mut scratch, &mut found)?;
+                for &frame in order {
+                    self.sweep(frame, true, &mut buffers)?;
                 }
                 Ok(())
             })
@@ -272,13 +326,13 @@ impl Bench<'_> {
             false => hierarchy,
         };
         let (mut hits, mut spans) = (0, 0);
-        for (index, &motion) in order.iter().enumerate() {
-            self.sweep(motion, true, &mut scratch, &mut found)?;
-            let digest = Digest::of(&found);
+        for (index, &frame) in order.iter().enumerate() {
+            let digest = self.sweep(frame, true, &mut buffers)?;
             if index < linear.done && digest != one_by_one[index] {
+                let first = frame * self.motions.per_frame;
                 return Err(Stop::Disagreement(format!(
-                    "{model}, motion {motion} {:?}, {wanted}: point by point {:?}, by spheres {digest:?}",
-                    self.motions[motion], one_by_one[index]
+                    "{model}, motion {frame} {:?}, {wanted}: point by point {:?}, by spheres {digest:?}",
+                    self.motions.all[first], one_by_one[index]
                 )));
             }
             hits += usize::from(digest.spans > 0);
@@ -294,34 +348,41 @@ impl Bench<'_> {
             hierarchy_of_part,
             hits,
             spans,
+            run: self.motions.run,
         })
     }
 
-    fn sweep(
-        &self,
-        motion: usize,
-        by_spheres: bool,
-        scratch: &mut SweepScratch,
-        found: &mut Vec<PointSpan>,
-    ) -> Result<(), Stop> {
-        let [from, to] = self.motions[motion];
+    /// Finds the spans of all motions of a frame.
+    fn sweep(&self, frame: usize, by_spheres: bool, buffers: &mut Buffers) -> Result<Digest, Stop> {
         let settings = SweepSettings {
             wanted: self.wanted,
             by_spheres,
             // Straight paths are exact.
             ..SweepSettings::to_within(self.body.field.error_bound())
         };
-        let path = ShellPath::Straight { from, to };
-        sweep_shell(
-            &self.body.shell,
-            &path,
-            &self.body.target(),
-            &settings,
-            scratch,
-            found,
-        )
-        .map_err(|error| Stop::BadInput(error.to_string()))
+        let mut digest = Digest::default();
+        let count = self.motions.per_frame;
+        for &[from, to] in &self.motions.all[frame * count..][..count] {
+            sweep_shell(
+                &self.body.shell,
+                &ShellPath::Straight { from, to },
+                &self.body.target(),
+                &settings,
+                &mut buffers.scratch,
+                &mut buffers.found,
+            )
+            .map_err(|error| Stop::BadInput(error.to_string()))?;
+            digest.add(&buffers.found);
+        }
+        Ok(digest)
     }
+}
+
+/// Buffers that are reused from motion to motion.
+#[derive(Default)]
+struct Buffers {
+    scratch: SweepScratch,
+    found: Vec<PointSpan>,
 }
 
 /// Returns all numbers below `count`, in an order in which every prefix is spread over all of them.
@@ -337,6 +398,11 @@ fn spread(count: usize) -> Vec<usize> {
     let golden = (0.618 * count as f64) as usize;
     let step = (golden.max(1)..).find(|&step| !divides(step, count));
     (0..count).map(|i| i * step.unwrap_or(1) % count).collect()
+}
+
+/// Returns a cell of a CSV file, empty without a number.
+fn cell(number: Option<usize>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 impl Table {
@@ -389,13 +455,16 @@ impl Table {
                 format!("{}, {}: from {done} motions", row.model, row.wanted)
             })
             .collect();
+        let mut runs: Vec<String> = rows.iter().filter_map(Row::about_run).collect();
+        runs.dedup();
         format!(
-            "{}; {} fields of {}³, CPU time of one thread\n  [XuCcd2014]: {PAPER_SETUP}\n{}{}",
+            "{}; {} fields of {}³, CPU time of one thread\n  [XuCcd2014]: {PAPER_SETUP}\n{}{}{}",
             self.about,
             bodies.field.name(),
             bodies.resolution,
             report::table(&headings, &lines),
             report::list("about; the ratio is that over these motions", &parts),
+            report::list("simulations", &runs),
         )
     }
 
@@ -411,7 +480,11 @@ impl Table {
                 "hierarchy_seconds": row.hierarchy,
                 "ratio": row.ratio(),
                 "in_contact": row.hits,
+                "share_in_contact": row.share_in_contact(),
                 "spans": row.spans,
+                "states_compared": row.run.map(|run| run.compared),
+                "on_ground": row.run.map(|run| run.on_ground),
+                "depth_in_sides": row.run.map(|run| run.depth),
             })
         };
         let paper = |row: &PaperRow| {
@@ -436,11 +509,11 @@ impl Table {
     /// Returns the table as CSV, the paper's rows first.
     fn csv(&self, rows: &[Row]) -> String {
         let mut text = String::from(
-            "model,points,motions,spans,linear s,of motions,hierarchy s,ratio,in contact,spans found\n",
+            "model,points,motions,spans,linear s,of motions,hierarchy s,ratio,in contact,spans found,on ground,states compared\n",
         );
         for row in self.paper {
             text += &format!(
-                "paper: {},{},{},all,{},{},{},{:.1},,\n",
+                "paper: {},{},{},all,{},{},{},{:.1},,,,\n",
                 row.model,
                 row.points,
                 row.motions,
@@ -452,7 +525,7 @@ impl Table {
         }
         for row in rows {
             text += &format!(
-                "{},{},{},{},{:.6},{},{:.6},{:.1},{},{}\n",
+                "{},{},{},{},{:.6},{},{:.6},{:.1},{},{},{},{}\n",
                 // A comma in a name would shift the columns.
                 row.model.replace([',', '"', '\n'], " "),
                 row.points,
@@ -463,7 +536,9 @@ impl Table {
                 row.hierarchy,
                 row.ratio(),
                 row.hits,
-                row.spans
+                row.spans,
+                cell(row.run.map(|run| run.on_ground)),
+                cell(row.run.map(|run| run.compared)),
             );
         }
         text

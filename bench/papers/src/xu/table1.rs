@@ -98,7 +98,7 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
         let inputs: Vec<&Path> = arguments.model.as_deref().into_iter().collect();
-        host.check_csv(out, &inputs)?;
+        host.check_text(out, "csv", &inputs)?;
     }
     let Model { path, mesh } = Model::load(arguments.model.as_deref(), arguments.units, host)?;
     let mut rows = Vec::new();
@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         return Err(Stop::Limit(format!("no resolution fits; the last: {why}")));
     }
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &csv(&rows))?;
+        host.write_text(out, &csv(&rows))?;
     }
     Ok(Answer {
         text: text(&path, &mesh, &rows),

@@ -125,7 +125,7 @@ struct Crossing {
 pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if let Some(out) = &arguments.out {
         let inputs: Vec<&Path> = arguments.model.as_deref().into_iter().collect();
-        host.check_csv(out, &inputs)?;
+        host.check_text(out, "csv", &inputs)?;
     }
     let model = Model::load(arguments.model.as_deref(), arguments.units, host)?;
     let mut rows = Vec::new();
@@ -154,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         rows: &rows,
     };
     if let Some(out) = &arguments.out {
-        host.write_csv(out, &table.csv())?;
+        host.write_text(out, &table.csv())?;
     }
     Ok(Answer {
         text: table.text(),

@@ -9,7 +9,7 @@ use clap::Args;
 use touchfield::field::Field;
 use touchfield::geom::{Aabb, Pose};
 
-use super::swept_shell::{Bodies, Body, Motion, PaperRow, Table};
+use super::swept_shell::{Bodies, Body, Motions, PaperRow, Table};
 use crate::host::Host;
 use crate::host::Stop;
 use crate::random::Random;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
     })
 }
 
-fn motions(body: &Body, count: u32) -> Vec<Motion> {
+fn motions(body: &Body, count: u32) -> Motions {
     let bounds = body.field.bounds();
     let room = Aabb::from_center(bounds.center(), 1.5 * bounds.extents());
     let middle = body.field.solid().center();
@@ -72,5 +72,9 @@ fn motions(body: &Body, count: u32) -> Vec<Motion> {
             translation: random.point(room) - rotation * middle,
         }
     };
-    (0..count).map(|_| [pose(), pose()]).collect()
+    Motions {
+        all: (0..count).map(|_| [pose(), pose()]).collect(),
+        per_frame: 1,
+        run: None,
+    }
 }

@@ -66,15 +66,15 @@ impl Host for Command<'_> {
         Ok(output::make_folder(path)?)
     }
 
-    fn check_csv(&self, out: &Path, inputs: &[&Path]) -> Result<(), Stop> {
-        output::check(out, &["csv"])?;
+    fn check_text(&self, out: &Path, extension: &str, inputs: &[&Path]) -> Result<(), Stop> {
+        output::check(out, &[extension])?;
         for input in inputs {
             output::check_apart(out, input)?;
         }
         Ok(())
     }
 
-    fn write_csv(&self, out: &Path, text: &str) -> Result<(), Stop> {
+    fn write_text(&self, out: &Path, text: &str) -> Result<(), Stop> {
         use std::io::Write;
         Ok(output::write_whole(out, |file| {
             file.write_all(text.as_bytes())

@@ -154,11 +154,10 @@ fn shells_point_by_point_and_by_spheres_are_printed_beside_xu() {
         assert_eq!(document[2]["points"], 437_645);
         let rows = json["rows"].as_array().unwrap().clone();
         assert_eq!(table.lines().count(), 1 + 3 + rows.len(), "{table}");
-        assert!(table.lines().all(|line| line.matches(',').count() == 9));
+        assert!(table.lines().all(|line| line.matches(',').count() == 11));
         for pair in rows.chunks(2) {
             // All spans, then the first of each motion.
             assert_eq!(pair[0]["in_contact"], pair[1]["in_contact"], "{pair:?}");
-            assert_eq!(pair[1]["spans"], pair[1]["in_contact"], "{pair:?}");
             assert!(pair[0]["spans"].as_u64() >= pair[1]["spans"].as_u64());
         }
         for row in &rows {
@@ -173,18 +172,57 @@ fn shells_point_by_point_and_by_spheres_are_printed_beside_xu() {
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0]["points"], 8);
     assert_eq!(rows[0]["motions"], 200);
+    assert_eq!(rows[1]["spans"], rows[1]["in_contact"], "{rows:?}");
     // Boxes of three times the size: some motions miss.
     assert!(rows[0]["in_contact"].as_u64().unwrap() < 200);
 
     let rows = measured("xu-table4", &["--frames", "400", "--field", "dense"]);
     assert_eq!(rows[0]["motions"], 400);
     assert_eq!(rows[0]["points"], 780);
+    // Point by point and by spheres, the states of every frame have the same bits.
+    assert_eq!(rows[0]["states_compared"], 400);
+    // One span a frame for each role.
+    assert!(rows[1]["spans"].as_u64().unwrap() <= 2 * rows[1]["in_contact"].as_u64().unwrap());
     // The body falls for a while, touches, and does not sink in: otherwise points would be in
     // contact in every later frame.
     let touching = rows[0]["in_contact"].as_u64().unwrap();
     assert!(touching > 0 && touching < 300, "{touching}");
     let spans = rows[0]["spans"].as_u64().unwrap();
     assert!(spans < 20 * touching, "{spans} spans in {touching} frames");
+}
+
+#[test]
+fn stable_steps_are_printed_beside_xu() {
+    let folder = Folder::new();
+    let json = folder.json(&[
+        "bench", "xu-fig6", "--quick", "--out", "f.csv", "--plot", "f.svg",
+    ]);
+    let rows = json["rows"].as_array().unwrap();
+    let forms: Vec<_> = rows.iter().map(|row| row["form"].clone()).collect();
+    assert_eq!(forms, ["as written", "ours"]);
+    for row in rows {
+        for method in ["discrete", "continuous"] {
+            // No greater than the linear limit allows, whichever contacts a drop makes.
+            let step = row["step"][method].as_f64().unwrap();
+            let linear = row["linear_step"][method].as_f64().unwrap();
+            assert!(step > 0.05 && step < 1.1 * linear, "{method}: {row}");
+        }
+        for ratio in row["ratios"].as_array().unwrap() {
+            assert!(ratio.as_f64().unwrap() > 0.1, "{row}");
+        }
+    }
+    let table = String::from_utf8(folder.read("f.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 1 + 2, "{table}");
+    assert!(
+        table.lines().all(|line| line.matches(',').count() == 17),
+        "{table}"
+    );
+    let plot = String::from_utf8(folder.read("f.svg")).unwrap();
+    assert_eq!(plot.matches("<polyline").count(), 3, "{plot}");
+    for refused in [["--plot", "f.png"], ["--damping", "0"]] {
+        let run = folder.run(&[&["bench", "xu-fig6"][..], &refused].concat());
+        assert_eq!(run.code, 2, "{}", run.stderr);
+    }
 }
 
 #[test]
