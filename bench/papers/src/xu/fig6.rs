@@ -73,7 +73,8 @@ pub(crate) struct Arguments {
     /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
-    /// Plot energy over time for the first damping, at the steps found for our form
+    /// Plot energy over time for the first damping, our form: both methods at their greatest steps,
+    /// and at three times the discrete one's
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -101,7 +102,7 @@ const HALVINGS: u32 = 3;
 /// Steps as h ω beyond which a method is not followed.
 const RANGE: [f64; 2] = [0.01, 20.0];
 /// Ratios of the paper: step at one stiffness, depth at that step, step at equal depth.
-const PAPER: [f64; 3] = [3.0, 2.75, 2.6];
+pub(super) const PAPER: [f64; 3] = [3.0, 2.75, 2.6];
 
 /// Form of the force.
 #[derive(Clone, Copy, PartialEq, Eq)]
