@@ -72,8 +72,8 @@ impl Dropped {
         self.mass.mass * self.gravity()
     }
 
-    /// Returns the stiffness at which a hundredth of the surface carries the weight at the reference
-    /// depth \[Pa/m\].
+    /// Returns the stiffness at which a hundredth of the surface carries the weight at the
+    /// reference depth \[Pa/m\].
     pub(crate) fn stiffness(&self) -> f64 {
         let shell = self.geometry.shape().shell();
         let area = shell.map_or(0.0, |shell| {

@@ -1,5 +1,5 @@
-//! A body dropped on a fixed copy of itself and on the ground, with the forces of \[XuCcd2014\], §4:
-//! the simulation whose collision detection Table 4 times.
+//! A body dropped on a fixed copy of itself and on the ground, with the continuous penalties of
+//! \[XuCcd2014\]: the simulation whose collision detection Table 4 times.
 //!
 //! Input: a field and its shell.
 //! Output: from each frame's relative pose to the pose at its end, each body in both roles.

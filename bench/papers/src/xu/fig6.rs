@@ -8,15 +8,15 @@
 //! `--quick`.
 //! Not for: friction, which the paper's forces do not have.
 //!
-//! A run is stable if kinetic plus gravitational energy never exceeds that of the start by more than
-//! [`EXCESS`] of the energy of the drop. A step is stable if all drops are.
+//! A run is stable if kinetic plus gravitational energy never exceeds that of the start by more
+//! than [`EXCESS`] of the energy of the drop. A step is stable if all drops are.
 //!
 //! The three ratios: greatest stable step of continuous over discrete, at one stiffness; depth of
 //! discrete over continuous at the latter's greatest step, the discrete one softened until it is
 //! stable there; and greatest stable steps again, the stiffness of the discrete one such that both
 //! are equally deep at them. Damping stays the same share of the critical throughout.
 //!
-//! The paper does not give its damping. Ours is a share of the critical damping of the body at rest,
+//! The paper does not give its damping. Ours is a share of the critical one of the body at rest,
 //! whose frequency ω follows from the energy stored in its contacts: a spring under a weight that
 //! sags by d stores half of weight times d, and ω² = g / d. Steps are printed as h ω, so stiffness
 //! and size cancel but for the height of the drop over the sag.
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     /// Number of drops, of other rotations and heights, that must all be stable [default: 3]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     drops: Option<u32>,
-    /// Drop the body on a fixed copy of itself that stands on the ground, instead of the ground alone
+    /// Drop the body on a fixed copy of itself that stands on the ground
     #[arg(long)]
     copy: bool,
     /// One damping, one drop, two seconds
@@ -73,7 +73,8 @@ pub(crate) struct Arguments {
     /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
-    /// Plot energy over time for the first damping, at the steps found for our form
+    /// Plot energy over time for the first damping, our form: both methods at their greatest steps,
+    /// and at three times the discrete one's
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -101,7 +102,7 @@ const HALVINGS: u32 = 3;
 /// Steps as h ω beyond which a method is not followed.
 const RANGE: [f64; 2] = [0.01, 20.0];
 /// Ratios of the paper: step at one stiffness, depth at that step, step at equal depth.
-const PAPER: [f64; 3] = [3.0, 2.75, 2.6];
+pub(super) const PAPER: [f64; 3] = [3.0, 2.75, 2.6];
 
 /// Form of the force.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -166,8 +167,8 @@ struct Row {
     softened: f64,
     /// Greatest depths of both at that step, in sides.
     depths: [f64; 2],
-    /// Greatest stable step of the discrete method as h ω at the stiffness at which it is as deep as
-    /// the continuous one at its own, that stiffness as a share, and the depth in sides.
+    /// Greatest stable step of the discrete method as h ω, at the stiffness at which it is as deep
+    /// as the continuous one at its own; that stiffness as a share; the depth in sides.
     at_depth: Option<[f64; 3]>,
 }
 
@@ -395,7 +396,7 @@ impl Bench {
         Ok([good, depth])
     }
 
-    /// Returns the greatest share of the stiffness at which a method is stable, and the depth there.
+    /// Returns the greatest share of the stiffness at which a method is stable, and its depth.
     fn softest(&self, method: &Method) -> Result<[f64; 2], Stop> {
         let at = |stiffness: f64| {
             let method = Method {
@@ -428,8 +429,8 @@ impl Bench {
         Ok([good, depth])
     }
 
-    /// Returns the greatest stable step of a method at the stiffness at which it is this deep there,
-    /// that stiffness, and the depth; `None` if they are not found.
+    /// Returns the greatest stable step of a method at the stiffness at which it is this deep
+    /// there, that stiffness, and the depth; `None` if they are not found.
     fn step_at_depth(&self, method: &Method, wanted: f64) -> Result<Option<[f64; 3]>, Stop> {
         /// Share of the depth to which it is met.
         const NEAR: f64 = 0.03;

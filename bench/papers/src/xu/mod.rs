@@ -1,5 +1,5 @@
-//! Tables 1 to 4 and Figure 6 of \[XuCcd2014\] beside our results: fields, octrees, segments, moving
-//! shells, and the stability of penalty forces.
+//! Tables 1 to 4 and Figure 6 of \[XuCcd2014\] beside our results: fields, octrees, segments,
+//! moving shells, and the stability of penalty forces.
 
 mod dropped;
 mod falling;

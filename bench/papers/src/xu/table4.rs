@@ -1,12 +1,12 @@
-//! Table 4 of \[XuCcd2014\] beside our results: a model dropped on a fixed copy of itself and on the
-//! ground, simulated with continuous penalties.
+//! Table 4 of \[XuCcd2014\] beside our results: a model dropped on a fixed copy of itself and on
+//! the ground, simulated with continuous penalties.
 //!
 //! Input: meshes, or a generated knot.
 //! Output: a table, JSON, and CSV on demand. Cost and checks: `swept_shell`; simulation: `falling`.
 //! Not for: stability, see `fig6`.
 //!
-//! The simulation runs twice in step, point by point and by spheres, and all states must be equal to
-//! the bit. What is timed is the continuous collision detection between both bodies in every frame
+//! The simulation runs twice in step, point by point and by spheres, and all states must be equal
+//! to the bit. What is timed is the continuous collision detection between both bodies in every frame
 //! of that trajectory, each body in both roles, as in the paper.
 
 use clap::Args;

@@ -218,7 +218,7 @@ fn stable_steps_are_printed_beside_xu() {
         "{table}"
     );
     let plot = String::from_utf8(folder.read("f.svg")).unwrap();
-    assert_eq!(plot.matches("<polyline").count(), 3, "{plot}");
+    assert_eq!(plot.matches("hω = ").count(), 4, "{plot}");
     for refused in [["--plot", "f.png"], ["--damping", "0"]] {
         let run = folder.run(&[&["bench", "xu-fig6"][..], &refused].concat());
         assert_eq!(run.code, 2, "{}", run.stderr);
