@@ -206,7 +206,7 @@ pub struct Contacts {
     pub wrench: Option<PenaltyWrench>,
     /// Penalty forces of the segments that are in contact, in the order of their contacts: those of
     /// the segmented shell first, then those of the other shell, if there is one. They add up to
-    /// `wrench`. Empty unless the method is [`Method::ShellSegments`].
+    /// `wrench`. Empty unless the method is [`ContactMethod::ShellSegments`].
     pub segments: Vec<SegmentWrench>,
     /// Smallest separation seen, touching or not \[m\]; infinite if nothing came near.
     pub distance: f32,
