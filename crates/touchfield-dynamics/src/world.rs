@@ -350,29 +350,6 @@ impl World {
         std::mem::take(&mut self.deepest)
     }
 
-    #[doc(hidden)]
-    pub fn rounds(&self) -> u32 {
-        self.buffers.impulse.rounds
-    }
-
-    #[doc(hidden)]
-    pub fn dump(&self) {
-        for slot in self.slots.all() {
-            for p in &slot.places {
-                let f = slot.bodies.map(|b| self.bodies[b as usize].pose());
-                eprintln!(
-                    "{:?} n {} gap {:e} at {} moving {:?} resting {:?}",
-                    slot.bodies,
-                    p.normal,
-                    p.gap(&f),
-                    f[0].point(p.on_a),
-                    p.moving,
-                    p.resting
-                );
-            }
-        }
-    }
-
     /// Returns why the last search failed for a pair, with the indices of its bodies.
     pub fn faults(&self) -> impl Iterator<Item = ([usize; 2], &str)> {
         self.slots.all().iter().filter_map(|slot| {

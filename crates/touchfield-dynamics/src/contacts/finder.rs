@@ -104,6 +104,11 @@ const CLOSED_SHARE: f64 = 2e-5;
 /// Cosine between two normals below which they are those of different sides of a body.
 const OTHER_WAY: f64 = 0.9;
 
+/// Share of how far a contact would close that the bodies may overlap in another direction where
+/// they are going, for the contact to be none. With more, a pin that reaches the end of its slot
+/// goes through it.
+const GHOST_SHARE: f64 = 0.1;
+
 /// A search for the contacts of one pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
@@ -166,8 +171,12 @@ impl Search<'_> {
         // Twice as far, so that bodies which would just touch overlap, too.
         let beyond = [self.a, self.b].map(|body| body.predicted(2.0 * self.ahead));
         self.search(beyond, slot, lane)?;
+        // Bodies that go past each other do not overlap there, save by a little.
+        let most = closed + GHOST_SHARE * (-closing.gap(&beyond)).max(0.0);
         let is_other_way = |place: &Place| {
-            place.gap(&now) >= -closed && place.normal.dot(closing.normal) < OTHER_WAY
+            place.gap(&now) >= -closed
+                && place.gap(&beyond) >= -most
+                && place.normal.dot(closing.normal) < OTHER_WAY
         };
         if slot.places.is_empty() || slot.places.iter().all(is_other_way) {
             return Ok(());

@@ -139,13 +139,17 @@ fn geneva_lock(wheel: &[DVec2]) -> Vec<DVec2> {
     for step in -60..=60 {
         let crank = 0.25 * PI * f64::from(step) / 60.0;
         let pin = CRANK * DVec2::from_angle(crank) - DVec2::new(between, 0.0);
-        // The slot that holds the pin points at it.
-        let turn = pin.to_angle() - 0.75 * PI;
-        let (wheel_turn, back) = (DVec2::from_angle(turn), DVec2::from_angle(-crank));
-        let placed = wheel
-            .iter()
-            .map(|corner| (corner.rotate(wheel_turn) + DVec2::new(between, 0.0)).rotate(back));
-        wheels.push(placed.collect::<Vec<DVec2>>());
+        // The slot that holds the pin points at it, as far as the play between them lets it: near
+        // the wheel's centre that is half a millimetre at the rim.
+        for side in [-1.0, 0.0, 1.0] {
+            let loose = side * 2.5 * PLAY / pin.length();
+            let turn = pin.to_angle() - 0.75 * PI + loose;
+            let (wheel_turn, back) = (DVec2::from_angle(turn), DVec2::from_angle(-crank));
+            let placed = wheel
+                .iter()
+                .map(|corner| (corner.rotate(wheel_turn) + DVec2::new(between, 0.0)).rotate(back));
+            wheels.push(placed.collect::<Vec<DVec2>>());
+        }
     }
     let is_free = |point: DVec2| !wheels.iter().any(|wheel| is_within(wheel, point));
     (0..180)
