@@ -18,7 +18,7 @@
 //! speed v leaves with e·v for the rest of the substep, gravity included. So a ball bounces to the
 //! height that its restitution says, whatever the step.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use crate::body::{Body, Material};
 use crate::contacts::{Place, Slot};
@@ -75,6 +75,8 @@ struct Joint {
     axes: [DVec3; 3],
     /// Offsets of the contact from the centres of mass.
     arms: [DVec3; 2],
+    /// The same at the start of the substep.
+    arms_at_start: [DVec3; 2],
     /// For each axis the change of angular velocity of each body per impulse.
     turns: [[DVec3; 2]; 3],
     /// Impulse per relative speed along each axis.
@@ -178,6 +180,7 @@ pub(crate) fn substep(
     };
     set(velocities, share);
     for joint in joints.iter_mut() {
+        joint.turn_arms(bodies, 0.5 * step);
         aim(joint, bodies, velocities, settings);
         joint.impulses = slots[joint.source[0]].places[joint.source[1]].moving;
     }
@@ -199,6 +202,7 @@ pub(crate) fn substep(
     set(velocities, 1.0);
     for joint in joints.iter_mut() {
         let speed = relative(joint, start, 0);
+        joint.turn_arms(bodies, step);
         let left = joint.gap + step * speed;
         let place = &mut slots[joint.source[0]].places[joint.source[1]];
         place.moving = joint.impulses;
@@ -273,24 +277,13 @@ impl Joint {
         let arms = bodies.map(|body| middle - body.state.position);
         let normal = place.normal;
         let (first, second) = normal.any_orthonormal_pair();
-        let axes = [normal, first, second];
-        let inverses = bodies.map(|body| body.inertia.world_inverse(body.state.orientation));
-        let turns = axes.map(|axis| [0, 1].map(|side| inverses[side] * arms[side].cross(axis)));
-        let masses = [0, 1, 2].map(|number| {
-            let axis = axes[number];
-            let give = |side: usize| {
-                let moved = (bodies[side].inertia.inverse_mass * axis).dot(axis);
-                moved + turns[number][side].cross(arms[side]).dot(axis)
-            };
-            let give = give(0) + give(1);
-            if give > 0.0 { 1.0 / give } else { 0.0 }
-        });
         Joint {
             bodies: pair,
-            axes,
+            axes: [normal, first, second],
             arms,
-            turns,
-            masses,
+            arms_at_start: arms,
+            turns: [[DVec3::ZERO; 2]; 3],
+            masses: [0.0; 3],
             friction: material.friction,
             restitution: material.restitution,
             gap: (on_b - on_a).dot(normal),
@@ -301,6 +294,36 @@ impl Joint {
             bounce_from: 0.0,
             impulses: [0.0; 3],
             source: [0; 2],
+        }
+    }
+
+    /// Turns the arms about the normal as far as the bodies turn in `time` \[s\], and computes how
+    /// the bodies respond to impulses there.
+    ///
+    /// What lies on a turntable goes round with it: half a substep on, the point below it moves
+    /// along the chord of its way; a substep on, along the tangent at the end. With the arms of the
+    /// start everything would creep outwards.
+    fn turn_arms(&mut self, bodies: &[Body], time: f64) {
+        let both = self.bodies.map(|body| &bodies[body]);
+        let normal = self.axes[0];
+        for (side, body) in both.iter().enumerate() {
+            let angle = body.angular_velocity().dot(normal) * time;
+            let arm = self.arms_at_start[side];
+            self.arms[side] = match angle == 0.0 {
+                true => arm,
+                false => DQuat::from_axis_angle(normal, angle) * arm,
+            };
+        }
+        let inverses = both.map(|body| body.inertia.world_inverse(body.state.orientation));
+        for (number, axis) in self.axes.into_iter().enumerate() {
+            let mut give = 0.0;
+            for side in [0, 1] {
+                let turn = inverses[side] * self.arms[side].cross(axis);
+                self.turns[number][side] = turn;
+                give += (both[side].inertia.inverse_mass * axis).dot(axis);
+                give += turn.cross(self.arms[side]).dot(axis);
+            }
+            self.masses[number] = if give > 0.0 { 1.0 / give } else { 0.0 };
         }
     }
 }
