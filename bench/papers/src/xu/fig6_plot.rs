@@ -1,5 +1,5 @@
-//! The plot of Figure 6: energy over time of both methods at their greatest stable steps, and at the
-//! multiple of the discrete one's at which the paper runs its continuous method.
+//! The plot of Figure 6: energy over time of both methods at their greatest stable steps, and at
+//! the multiple of the discrete one's at which the paper runs its continuous method.
 //!
 //! Input: the experiment and both steps. Output: an SVG file.
 //! Cost: four runs. Not for: more than one drop.

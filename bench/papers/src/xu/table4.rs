@@ -6,8 +6,8 @@
 //! Not for: stability, see `fig6`.
 //!
 //! The simulation runs twice in step, point by point and by spheres, and all states must be equal
-//! to the bit. What is timed is the continuous collision detection between both bodies in every frame
-//! of that trajectory, each body in both roles, as in the paper.
+//! to the bit. What is timed is the continuous collision detection between both bodies in every
+//! frame of that trajectory, each body in both roles, as in the paper.
 
 use clap::Args;
 

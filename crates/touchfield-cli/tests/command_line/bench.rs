@@ -266,8 +266,8 @@ fn the_table_of_krayer_is_printed_beside_ours() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
-/// On a face the mean of all boxes is the centre, the best box is near a corner; in a simulation the
-/// cube with the first stays upright and the other does not.
+/// On a face the mean of all boxes is the centre, the best box is near a corner; in a simulation
+/// the cube with the first stays upright and the other does not.
 #[test]
 fn the_fast_method_of_adelman_turns_a_cube_that_the_slow_one_does_not() {
     let folder = Folder::new();
