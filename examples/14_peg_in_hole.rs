@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let block_shape = FieldShape::from_field(block, Settings::default())?;
     let peg_shape = FieldShape::from_field(Cylinder::new(HALF, HOLE - PLAY)?, Settings::default())?;
 
-    let (mut world, fields) = scene::world(0.02);
+    // Steps as for bodies half as large: the play is a four-hundredth of the hole.
+    let (mut world, fields) = scene::world(0.01);
     // The block stands on the floor, fixed.
     let floor = SharedShape::halfspace(Vector::Z);
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::new(floor));
