@@ -194,10 +194,7 @@ pub(crate) fn spun(
     step: f64,
 ) -> DQuat {
     let spin = |q: DQuat| body.drive_spin + body.inertia.world_inverse(q) * angular_momentum;
-    let slope = |raw: DQuat| {
-        let w = spin(raw.normalize());
-        DQuat::from_xyzw(w.x, w.y, w.z, 0.0) * raw * 0.5
-    };
+    let slope = |raw: DQuat| derivative(spin(raw.normalize()), raw);
     match integrator {
         Integrator::ExplicitEuler | Integrator::SymplecticEuler => {
             turned_by(orientation, step * spin(orientation))
@@ -225,7 +222,11 @@ fn turning(start: &State, rates: &[Rate; 4], place: usize, step: f64) -> DQuat {
         3 => start.orientation + rates[2].turning * step,
         _ => start.orientation + rates[place - 1].turning * (0.5 * step),
     };
-    let spin = rates[place].spin;
+    derivative(rates[place].spin, raw)
+}
+
+/// Returns the derivative `½ ω q` of a quaternion that turns at the angular velocity `spin`.
+fn derivative(spin: DVec3, raw: DQuat) -> DQuat {
     DQuat::from_xyzw(spin.x, spin.y, spin.z, 0.0) * raw * 0.5
 }
 

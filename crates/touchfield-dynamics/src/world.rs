@@ -723,8 +723,8 @@ impl World {
             if !body.is_free() {
                 continue;
             }
-            let limit = STILL_SHARE * (gravity.length() * body.radius()).sqrt();
-            let turning = body.angular_velocity().length() * body.radius();
+            let limit = STILL_SHARE * (gravity.length() * body.radius).sqrt();
+            let turning = body.angular_velocity().length() * body.radius;
             let is_slow = body.velocity().length() + turning <= limit;
             body.still_for = match is_slow && is_held[index] == Held::Still {
                 true => body.still_for + step,
@@ -807,12 +807,8 @@ fn root(islands: &mut [u32], body: u32) -> u32 {
 /// Returns how far two bodies may approach within `step` \[m\].
 fn approach(a: &Body, b: &Body, gravity: DVec3, step: f64) -> f64 {
     let relative = (a.velocity() - b.velocity()).length() * step;
-    let pull = |body: &Body| {
-        let push = body.push(gravity);
-        (body.inertia.inverse_mass * push.force).length() * step * step
-    };
-    let turn = |body: &Body| (body.angular_velocity().length() * step).min(2.0) * body.radius();
-    relative + pull(a) + pull(b) + turn(a) + turn(b)
+    let pull = |body: &Body| body.pulled(gravity, step);
+    relative + pull(a) + pull(b) + a.swung(step) + b.swung(step)
 }
 
 /// Calls `work` for every slot, each lane for a piece of them.
@@ -862,12 +858,6 @@ impl Body {
         })
     }
 
-    /// Returns the radius of a ball about the centre of mass that holds the body; 0 if it has no
-    /// end.
-    pub(crate) fn radius(&self) -> f64 {
-        self.radius
-    }
-
     /// Returns the diagonal of the body's box \[m\]; infinite if it has no end.
     pub(crate) fn size(&self) -> f64 {
         f64::from(self.geometry().shape().solid().diagonal())
@@ -880,9 +870,17 @@ impl Body {
 
     /// Returns how far any point of the body may travel within `step` \[m\].
     pub(crate) fn travel(&self, gravity: DVec3, step: f64) -> f64 {
+        self.velocity().length() * step + self.pulled(gravity, step) + self.swung(step)
+    }
+
+    /// Returns how far external forces may take the body within `step` \[m\].
+    fn pulled(&self, gravity: DVec3, step: f64) -> f64 {
         let push = self.push(gravity);
-        let pull = (self.inertia.inverse_mass * push.force).length() * step * step;
-        let turn = (self.angular_velocity().length() * step).min(2.0) * self.radius;
-        self.velocity().length() * step + pull + turn
+        (self.inertia.inverse_mass * push.force).length() * step * step
+    }
+
+    /// Returns how far the body's rotation may take its points within `step` \[m\].
+    fn swung(&self, step: f64) -> f64 {
+        (self.angular_velocity().length() * step).min(2.0) * self.radius
     }
 }

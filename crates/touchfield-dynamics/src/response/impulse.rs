@@ -116,8 +116,6 @@ pub(crate) struct ImpulseScratch {
     start: Vec<Velocity>,
     in_contact: Vec<bool>,
     pivoting: Complementarity,
-    /// Rounds of the last substep, for statistics.
-    pub(crate) rounds: u32,
 }
 
 /// Settings of a substep.
@@ -151,10 +149,8 @@ pub(crate) fn substep(
         start,
         in_contact,
         pivoting,
-        rounds,
     } = scratch;
     collect(bodies, slots, joints, in_contact);
-    *rounds = 0;
     if joints.is_empty() {
         return;
     }
@@ -187,15 +183,13 @@ pub(crate) fn substep(
     let enough = CONVERGED * gravity_speed;
     let mut solve_for = |joints: &mut [Joint], velocities: &mut [Velocity], target: Target| {
         let is_few = joints.len() <= Solver::MOST_PIVOTED;
-        if settings.solver == Solver::Pivoting && is_few {
-            // Where pivoting ends on a ray the other solver goes on from what it found last.
-            if solve_at_once(joints, velocities, target, pivoting) {
-                return 1;
-            }
+        let at_once = settings.solver == Solver::Pivoting && is_few;
+        // Where pivoting ends on a ray the other solver goes on from what it found last.
+        if !(at_once && solve_at_once(joints, velocities, target, pivoting)) {
+            solve(joints, velocities, enough, target);
         }
-        solve(joints, velocities, enough, target)
     };
-    *rounds += solve_for(joints, velocities, |joint| joint.moving_target);
+    solve_for(joints, velocities, |joint| joint.moving_target);
     start.clear();
     start.extend_from_slice(velocities);
     // Second problem: the velocities at the end of the substep.
@@ -216,7 +210,7 @@ pub(crate) fn substep(
             [0.0; 3]
         };
     }
-    *rounds += solve_for(joints, velocities, |joint| joint.resting_target);
+    solve_for(joints, velocities, |joint| joint.resting_target);
     for joint in joints.iter() {
         slots[joint.source[0]].places[joint.source[1]].resting = joint.impulses;
     }
@@ -486,20 +480,19 @@ fn response(of: &Joint, axis: DVec3, by: &Joint, push: DVec3, velocities: &[Velo
     total
 }
 
-/// Solves one of the two problems for all contacts. Returns the number of rounds.
-fn solve(joints: &mut [Joint], velocities: &mut [Velocity], enough: f64, target: Target) -> u32 {
+/// Solves one of the two problems for all contacts.
+fn solve(joints: &mut [Joint], velocities: &mut [Velocity], enough: f64, target: Target) {
     for joint in joints.iter() {
         for axis in 0..3 {
             push(joint, axis, joint.impulses[axis], velocities);
         }
     }
-    let mut rounds = 0;
-    while rounds < MOST_ROUNDS {
+    for round in 0..MOST_ROUNDS {
         let mut change = 0.0_f64;
         let count = joints.len();
         for turn in 0..count {
             // There and back, so that what lies under a stack is heard above as soon as below.
-            let index = if rounds % 2 == 0 {
+            let index = if round % 2 == 0 {
                 turn
             } else {
                 count - 1 - turn
@@ -509,12 +502,10 @@ fn solve(joints: &mut [Joint], velocities: &mut [Velocity], enough: f64, target:
                 change = change.max(relax(joint, velocities, target(joint)));
             }
         }
-        rounds += 1;
         if change <= enough {
             break;
         }
     }
-    rounds
 }
 
 /// Solves one contact with all others held. Returns the largest change of a relative speed.
