@@ -2,7 +2,7 @@
 //!
 //! Input: a [`World`].
 //! Output: depths of pairs with at least one body that forces move and whose boxes meet.
-//! Cost: a sweep over the boxes; for a pair microseconds where both are convex, up to a tenth of a
+//! Cost: a tree of boxes; for a pair microseconds where both are convex, up to a tenth of a
 //! second for fields.
 //! Not for: contacts of a solver, see `contacts`.
 //!
@@ -10,12 +10,12 @@
 //! the search with proven bounds. Beside a half-space it is how far the lowest corner of a convex
 //! body or of an exact surface lies below the plane: exact, and never less.
 
-use glam::{DMat3, DVec3};
-use touchfield::geom::DAabb;
+use glam::DVec3;
 use touchfield::narrow::{Pair, SeparationScratch, SeparationSettings, separation};
 use touchfield::shape::convex::Support;
 
 use crate::body::Body;
+use crate::contacts::Candidates;
 use crate::world::World;
 
 /// The depth of a pair.
@@ -35,8 +35,7 @@ const BRACKET_SHARE: f32 = 1e-3;
 /// Buffers of the search, reused from call to call.
 #[derive(Debug, Default)]
 pub struct DepthSearch {
-    boxes: Vec<(DAabb, usize)>,
-    pairs: Vec<[usize; 2]>,
+    pairs: Vec<[u32; 2]>,
 }
 
 impl DepthSearch {
@@ -61,7 +60,8 @@ impl DepthSearch {
     fn all_beyond(&mut self, world: &World, known: f64) -> Vec<PairDepth> {
         self.find_pairs(world);
         let bodies = world.bodies();
-        let depth_of = |scratch: &mut SeparationScratch, &[a, b]: &[usize; 2]| {
+        let depth_of = |scratch: &mut SeparationScratch, pair: &[u32; 2]| {
+            let [a, b] = pair.map(|body| body as usize);
             let (depth, bracket) = depth_of(&bodies[a], &bodies[b], known, scratch)?;
             (depth > known).then_some(PairDepth {
                 bodies: [a, b],
@@ -89,44 +89,15 @@ impl DepthSearch {
     /// Fills `pairs` with those whose boxes meet and of which one moves freely.
     fn find_pairs(&mut self, world: &World) {
         let bodies = world.bodies();
-        let DepthSearch { boxes, pairs } = self;
-        boxes.clear();
-        pairs.clear();
-        let mut endless = Vec::new();
-        for (index, body) in bodies.iter().enumerate() {
-            match body.geometry().shape().solid().is_finite() {
-                true => boxes.push((world_box(body), index)),
-                false => endless.push(index),
-            }
+        self.pairs.clear();
+        let Ok(mut candidates) = Candidates::new() else {
+            return;
+        };
+        // A body whose state is not finite has no box, and the step that lost it has said so.
+        if bodies.iter().all(|body| candidates.add(body).is_ok()) {
+            candidates.pairs(bodies, &mut self.pairs);
         }
-        boxes.sort_by(|(a, i), (b, j)| a.min.x.total_cmp(&b.min.x).then(i.cmp(j)));
-        for (place, (a, i)) in boxes.iter().enumerate() {
-            for (b, j) in &boxes[place + 1..] {
-                if b.min.x > a.max.x {
-                    break;
-                }
-                let meet = a.min.cmple(b.max).all() && b.min.cmple(a.max).all();
-                if meet && (bodies[*i].is_free() || bodies[*j].is_free()) {
-                    pairs.push([*i.min(j), *i.max(j)]);
-                }
-            }
-            let endless = endless.iter().filter(|_| bodies[*i].is_free());
-            pairs.extend(endless.map(|j| [*i.min(j), *i.max(j)]));
-        }
-        pairs.sort_unstable();
     }
-}
-
-/// Returns a box around a body in the world.
-fn world_box(body: &Body) -> DAabb {
-    let (pose, solid) = (body.pose(), body.geometry().shape().solid());
-    let solid = solid.as_daabb();
-    let turn = DMat3::from_quat(pose.rotation);
-    let half = solid.half_extents();
-    let reach =
-        turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
-    let center = pose.point(solid.center());
-    DAabb::new(center - reach, center + reach)
 }
 
 /// Returns depth and bracket of a pair, or a depth of 0 if it is not deeper than `known`; `None`

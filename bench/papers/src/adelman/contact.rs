@@ -9,8 +9,6 @@
 //! half an edge. Where a method returns several contacts, their mean counts: with equal forces it
 //! is where they push.
 
-use std::fmt::Write as _;
-
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use touchfield::glam::{Quat, Vec2, Vec3};
@@ -244,11 +242,10 @@ pub(super) fn cells(rows: &[Row]) -> Vec<Vec<String>> {
 }
 
 pub(super) fn csv(rows: &[Row]) -> String {
-    let mut csv = "case,contacts,poses,contacts_per_pose,offset_mm,offset_most_mm,torque_pct,torque_most_pct,normal_most_deg,search_us\n".to_owned();
-    for row in cells(rows) {
-        let _ = writeln!(csv, "\"{}\",{}", row[0], row[1..].join(","));
-    }
-    csv
+    super::csv(
+        "case,contacts,poses,contacts_per_pose,offset_mm,offset_most_mm,torque_pct,torque_most_pct,normal_most_deg,search_us",
+        &cells(rows),
+    )
 }
 
 pub(super) fn json(rows: &[Row]) -> Vec<Value> {

@@ -8,8 +8,6 @@
 //!
 //! The depth is that of `DepthSearch`, which does not use the method's contacts.
 
-use std::fmt::Write as _;
-
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use touchfield::Shape;
@@ -271,13 +269,10 @@ pub(super) fn cells(rows: &[Row]) -> Vec<Vec<String>> {
 }
 
 pub(super) fn csv(rows: &[Row]) -> String {
-    let mut csv =
-        "scene,contacts,tilt_deg,aside_mm,deepest_mm,end_mm,speed_mm_s,step_us,search_us,failed\n"
-            .to_owned();
-    for row in cells(rows) {
-        let _ = writeln!(csv, "\"{}\",{}", row[0], row[1..].join(","));
-    }
-    csv
+    super::csv(
+        "scene,contacts,tilt_deg,aside_mm,deepest_mm,end_mm,speed_mm_s,step_us,search_us,failed",
+        &cells(rows),
+    )
 }
 
 pub(super) fn json(rows: &[Row]) -> Vec<Value> {

@@ -112,3 +112,9 @@ pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop
         }),
     })
 }
+
+/// Returns a table as CSV. The first cell of each row is text that may hold commas.
+fn csv(columns: &str, rows: &[Vec<String>]) -> String {
+    let row = |row: &Vec<String>| format!("\"{}\",{}\n", row[0], row[1..].join(","));
+    format!("{columns}\n{}", rows.iter().map(row).collect::<String>())
+}

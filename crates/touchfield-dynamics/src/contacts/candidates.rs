@@ -43,6 +43,13 @@ impl Candidates {
         for ((id, body), &margin) in (0..).zip(bodies).zip(margins) {
             self.tree.update(BoxId(id), world_box(body, margin))?;
         }
+        self.pairs(bodies, pairs);
+        Ok(())
+    }
+
+    /// Replaces `pairs` by the pairs whose boxes meet and of which at least one body moves freely,
+    /// sorted.
+    pub(crate) fn pairs(&mut self, bodies: &[Body], pairs: &mut Vec<[u32; 2]>) {
         self.tree.pairs(&mut self.found);
         let free = |id: u32| bodies[id as usize].is_free();
         pairs.clear();
@@ -51,7 +58,6 @@ impl Candidates {
                 .map(|&[BoxId(a), BoxId(b)]| [a, b])
                 .filter(|&[a, b]| free(a) || free(b)),
         );
-        Ok(())
     }
 }
 
