@@ -1,0 +1,40 @@
+//! Signed distance fields and contacts on any GPU.
+//!
+//! [`Gpu::open`] chooses an adapter: Vulkan, Metal, DirectX 12 or WebGPU, and nothing that is
+//! particular to one vendor. [`Shapes`] holds fields in device memory. Every answer is held against
+//! the CPU's, which is the reference.
+//!
+//! ```no_run
+//! use touchfield::{Pose, glam::Vec3, shape::Shape};
+//! use touchfield::field::primitive::Sphere;
+//! use touchfield_gpu::{Gpu, GpuSettings, Shapes};
+//!
+//! let gpu = Gpu::open(&GpuSettings::default())?;
+//! let ball = Shape::new(Sphere::new(0.5)?);
+//! let shapes = Shapes::upload(&gpu, &[&ball])?;
+//! let samples = shapes.sample(0, &[Vec3::new(2.0, 0.0, 0.0)])?;
+//! assert!((samples[0].distance - 1.5).abs() < 1e-6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same input gives the same bits on the same adapter. Bits may differ from the CPU's, because
+//! a driver may fuse a multiplication and an addition; by how much is stated with every answer
+//! (docs/GPU.md).
+
+mod device;
+mod error;
+mod kernel;
+mod layout;
+mod memory;
+mod pairs;
+mod program;
+mod sample;
+mod scan;
+mod upload;
+
+pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
+pub use error::GpuError;
+pub use kernel::PassTime;
+pub use layout::NoGpuForm;
+pub use pairs::{DeviceContacts, DevicePair};
+pub use upload::Shapes;

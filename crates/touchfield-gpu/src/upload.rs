@@ -1,0 +1,160 @@
+//! Fields in device memory.
+//!
+//! Input: shapes.
+//! Output: [`Shapes`], which kernels read and the CPU samples through.
+//! Cost: one copy of all values; none afterwards.
+//! Not for: poses, which change with every step.
+//!
+//! All shapes lie in one list of words: headers first, then the data of each. Where a binding is
+//! too small for the list, it is split into up to [`MOST_CHUNKS`] equal chunks; a kernel finds the
+//! chunk of a word from its index.
+
+use std::fmt::Write;
+
+use touchfield::shape::Shape;
+
+use crate::device::Gpu;
+use crate::error::GpuError;
+use crate::kernel::INDEX;
+use crate::layout::{HEADER, Packed, place};
+use crate::memory::buffer;
+
+/// Most chunks: with them, four of the eight storage buffers of WebGPU's floor are left.
+const MOST_CHUNKS: u64 = 4;
+
+/// Fields in device memory.
+#[derive(Debug)]
+pub struct Shapes {
+    gpu: Gpu,
+    count: usize,
+    chunks: Vec<wgpu::Buffer>,
+    /// Words of a chunk, as a power of two; only the last chunk may be smaller.
+    chunk_log2: u32,
+    bytes: u64,
+}
+
+impl Shapes {
+    /// Uploads shapes; they are numbered in this order.
+    pub fn upload(gpu: &Gpu, shapes: &[&Shape]) -> Result<Shapes, GpuError> {
+        let packed: Result<Vec<Packed>, GpuError> = shapes
+            .iter()
+            .enumerate()
+            .map(|(shape, field)| Packed::new(field).map_err(|why| GpuError::NoForm { shape, why }))
+            .collect();
+        Shapes::from_packed(gpu, packed?)
+    }
+
+    pub(crate) fn from_packed(gpu: &Gpu, packed: Vec<Packed>) -> Result<Shapes, GpuError> {
+        let count = packed.len();
+        let headers = HEADER * count;
+        let total = headers as u64 + packed.iter().map(|p| p.words.len() as u64).sum::<u64>();
+        let bytes = 4 * total.max(1);
+        let limit = gpu.adapter().max_binding_bytes;
+        // The largest power of two of words that a binding holds.
+        let chunk_log2 = (limit / 4).ilog2().min(31);
+        let room = MOST_CHUNKS * 4 << chunk_log2;
+        if bytes > room || total > u64::from(u32::MAX) {
+            return Err(GpuError::TooLarge {
+                what: "fields",
+                bytes,
+                limit: room.min(4 * u64::from(u32::MAX)),
+            });
+        }
+        let mut words = Vec::with_capacity(total.max(1) as usize);
+        let mut first = headers as u32;
+        for shape in &packed {
+            let mut header = shape.header;
+            for list in &mut header[place::LISTS..place::LISTS + place::LIST_COUNT] {
+                *list += first;
+            }
+            words.extend(header);
+            first += shape.words.len() as u32;
+        }
+        for shape in packed {
+            words.extend(shape.words);
+        }
+        if words.is_empty() {
+            words.push(0);
+        }
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let chunks = words.chunks(1 << chunk_log2).map(|words| {
+            let chunk = buffer(gpu, "fields", 4 * words.len() as u64, usage)?;
+            (gpu.inner.queue).write_buffer(&chunk, 0, bytemuck::cast_slice(words));
+            Ok(chunk)
+        });
+        let chunks: Result<Vec<_>, GpuError> = chunks.collect();
+        let chunks = chunks?;
+        // So that a large upload does not wait, as a second copy, for the first kernel.
+        gpu.inner.queue.submit([]);
+        gpu.check()?;
+        Ok(Shapes {
+            gpu: gpu.clone(),
+            count,
+            chunks,
+            chunk_log2,
+            bytes,
+        })
+    }
+
+    /// Returns the device that holds the fields.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Returns the number of shapes.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether there are no shapes.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the size of all fields on the device in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the buffers of bind group 0.
+    pub(crate) fn words(&self) -> &[wgpu::Buffer] {
+        &self.chunks
+    }
+
+    /// Returns complete WGSL for a kernel that reads these fields, and a name for it: how many
+    /// chunks there are is part of both.
+    pub(crate) fn source(&self, name: &str, kernel: &str) -> (String, String) {
+        let count = self.chunks.len() as u32;
+        let name = format!("{name} ({count} chunks of 2^{})", self.chunk_log2);
+        (name, source(count, self.chunk_log2, kernel))
+    }
+}
+
+/// Returns complete WGSL for a kernel that reads fields in so many chunks.
+pub(crate) fn source(chunks: u32, chunk_log2: u32, kernel: &str) -> String {
+    let mut text = String::from(INDEX);
+    for chunk in 0..chunks {
+        let _ = writeln!(
+            text,
+            "@group(0) @binding({chunk}) var<storage, read> words_{chunk}: array<u32>;"
+        );
+    }
+    text.push_str("fn word(index: u32) -> u32 {\n");
+    if chunks == 1 {
+        text.push_str("    return words_0[index];\n}\n");
+    } else {
+        let _ = writeln!(text, "    let at = index & {}u;", (1u64 << chunk_log2) - 1);
+        let _ = writeln!(text, "    switch index >> {chunk_log2}u {{");
+        for chunk in 1..chunks {
+            let _ = writeln!(
+                text,
+                "        case {chunk}u: {{ return words_{chunk}[at]; }}"
+            );
+        }
+        text.push_str("        default: { return words_0[at]; }\n    }\n}\n");
+    }
+    text.push_str(include_str!("shaders/program.wgsl"));
+    text.push_str(include_str!("shaders/fields.wgsl"));
+    text.push_str(kernel);
+    text
+}
