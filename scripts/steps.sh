@@ -38,6 +38,11 @@ finish() {
     echo "$passed passed, $failed failed"
 }
 trap finish EXIT
+# A run that is ended from outside has failed: without these, the last line would count what had
+# passed until then and no failure.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # step NAME COMMAND...: runs it, shows and keeps its output, says how long it took. In a shell of
 # its own: bash ignores `set -e` in a function whose status is looked at.
