@@ -21,6 +21,8 @@
 //! a driver may fuse a multiplication and an addition; by how much is stated with every answer
 //! (docs/GPU.md).
 
+#[cfg(feature = "bake")]
+mod bake;
 mod device;
 mod error;
 mod kernel;
@@ -33,6 +35,8 @@ mod sample;
 mod scan;
 mod upload;
 
+#[cfg(feature = "bake")]
+pub use bake::{GpuBakeError, GpuBakeReport, bake};
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
 pub use error::{FARTHEST, GpuError};
 pub use kernel::PassTime;

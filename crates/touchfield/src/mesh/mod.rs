@@ -28,7 +28,7 @@ mod winding_number;
 pub mod write;
 
 pub(crate) use bvh::{Among, Candidates};
-pub use bvh::{Bvh, Nearest};
+pub use bvh::{Bvh, FlatBox, FlatBvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;
 pub(crate) use repair::without_copies;
