@@ -118,4 +118,4 @@ pub enum GpuError {
 
 /// Largest coordinate of points and poses that a device accepts \[m\]: squares of it stay finite in
 /// `f32`.
-pub(crate) const FARTHEST: f32 = 1e15;
+pub const FARTHEST: f32 = 1e15;

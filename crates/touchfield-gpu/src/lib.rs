@@ -34,7 +34,7 @@ mod scan;
 mod upload;
 
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
-pub use error::GpuError;
+pub use error::{FARTHEST, GpuError};
 pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};

@@ -1,0 +1,31 @@
+//! The GPU of a binary that was built without the feature `gpu`: there is none.
+
+use glam::Vec3;
+use touchfield::Sample;
+use touchfield::shape::Shape;
+
+use super::Listed;
+use crate::failure::Failure;
+
+/// No value of this type exists.
+pub(crate) enum Gpu {}
+
+impl Gpu {
+    pub(crate) const WHY_NONE: &'static str = "this binary was built without GPUs; build it with `cargo build --release -p touchfield-cli --features gpu`";
+
+    pub(crate) fn open(_: Option<&str>) -> Result<Gpu, Failure> {
+        Err(Failure::BadInput(Gpu::WHY_NONE.to_owned()))
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match *self {}
+    }
+
+    pub(crate) fn sample(&self, _: &Shape, _: &[Vec3]) -> Result<Vec<Sample>, Failure> {
+        match *self {}
+    }
+}
+
+pub(crate) fn list() -> Vec<Listed> {
+    Vec::new()
+}
