@@ -141,10 +141,10 @@ fn is_at_kink(shape: u32, point: vec3f, band: f32) -> bool {
     }
     let low = vector(header + BOUNDS);
     let high = vector(header + BOUNDS + 3u);
-    let at_border = abs(point - low) < vec3f(band) || abs(point - high) < vec3f(band);
+    let at_border = (abs(point - low) < vec3f(band)) | (abs(point - high) < vec3f(band));
     let finest = number(header + FINEST);
     let scaled = (point - vector(header + ORIGIN)) / finest;
-    let inside = point > low & point < high;
+    let inside = (point > low) & (point < high);
     let at_cell = abs(scaled - round(scaled)) < vec3f(band / finest);
     return any(at_border) || any(inside & at_cell);
 }
