@@ -1,5 +1,5 @@
-// Which boxes of a level may hold a piece of the intersection's surface: no value of max(φA, φB) in
-// a box is farther than half its diagonal from the value at its centre.
+// Which boxes of a level may hold a piece of the intersection's surface: no value of max(φA, φB)
+// in a box is farther than half its diagonal from the value at its centre.
 
 struct Parameters {
     count: u32,

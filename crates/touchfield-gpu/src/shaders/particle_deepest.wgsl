@@ -29,7 +29,14 @@ fn particle_of(index: u32) -> u32 {
 
 // Number of contacts of the workgroup's pair whose key is at most `key`, or, of those of exactly
 // this key, whose particle is at most `particle`.
-fn count_up_to(local: u32, begin: u32, end: u32, key: u32, particle: u32, by_particle: bool) -> u32 {
+fn count_up_to(
+    local: u32,
+    begin: u32,
+    end: u32,
+    key: u32,
+    particle: u32,
+    by_particle: bool,
+) -> u32 {
     var own = 0u;
     for (var i = begin + local; i < end; i += 64u) {
         let k = key_of(i);

@@ -1,4 +1,5 @@
-// The deepest contact of each cell. Ties go to the particle of lower number, so that the order of threads decides nothing.
+// The deepest contact of each cell. Ties go to the particle of lower number, so that the order of
+// threads decides nothing.
 
 struct Parameters {
     count: u32,

@@ -136,8 +136,9 @@ fn is_at_kink(shape: u32, point: vec3f, band: f32) -> bool {
         let b = sample_shape(shape, point + reach * vec3f(1.0, -1.0, -1.0)).gradient;
         let c = sample_shape(shape, point + reach * vec3f(-1.0, 1.0, -1.0)).gradient;
         let d = sample_shape(shape, point + reach * vec3f(-1.0, -1.0, 1.0)).gradient;
-        let most = max(max(length(a - here), length(b - here)), max(length(c - here), length(d - here)));
-        return most > 1e-3;
+        let one = max(length(a - here), length(b - here));
+        let other = max(length(c - here), length(d - here));
+        return max(one, other) > 1e-3;
     }
     let low = vector(header + BOUNDS);
     let high = vector(header + BOUNDS + 3u);
@@ -174,7 +175,8 @@ fn to_both(distance: f32, direction: vec3f, other: Sample, reach: f32, longest: 
 }
 
 fn projected(task: Task, start: vec3f) -> Path {
-    var path = Path(false, false, 0u, start, Both(Sample(0.0, vec3f(0.0)), Sample(0.0, vec3f(0.0))));
+    let nothing = Sample(0.0, vec3f(0.0));
+    var path = Path(false, false, 0u, start, Both(nothing, nothing));
     let residual = task.low.w;
     let reach = task.extents.w;
     let band = task.limits.z;
