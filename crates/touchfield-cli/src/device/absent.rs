@@ -6,6 +6,7 @@ use touchfield::shape::Shape;
 
 use super::Listed;
 use crate::failure::Failure;
+use crate::picture::{Canvas, ContactMark, RenderBody, RenderSettings};
 
 /// No value of this type exists.
 pub(crate) enum Gpu {}
@@ -22,6 +23,16 @@ impl Gpu {
     }
 
     pub(crate) fn sample(&self, _: &Shape, _: &[Vec3]) -> Result<Vec<Sample>, Failure> {
+        match *self {}
+    }
+
+    pub(crate) fn render(
+        &self,
+        _: &[RenderBody],
+        _: &[Shape],
+        _: &[ContactMark],
+        _: &RenderSettings,
+    ) -> Result<Canvas, Failure> {
         match *self {}
     }
 }

@@ -3,10 +3,11 @@
 use glam::Vec3;
 use touchfield::Sample;
 use touchfield::shape::Shape;
-use touchfield_gpu::{self as gpu, FARTHEST, GpuError, GpuSettings, Shapes};
+use touchfield_gpu::{self as gpu, FARTHEST, GpuError, GpuSettings, Shapes, View, ViewBody};
 
 use super::Listed;
 use crate::failure::Failure;
+use crate::picture::{self, Canvas, ContactMark, RenderBody, RenderSettings, SceneView};
 
 /// An open GPU.
 pub(crate) struct Gpu(gpu::Gpu);
@@ -41,6 +42,48 @@ impl Gpu {
             }
         }
         Ok(samples)
+    }
+
+    /// Draws bodies, the light computed on the device; the shapes are those of the bodies.
+    pub(crate) fn render(
+        &self,
+        bodies: &[RenderBody],
+        shapes: &[Shape],
+        contacts: &[ContactMark],
+        settings: &RenderSettings,
+    ) -> Result<Canvas, Failure> {
+        let shapes: Vec<&Shape> = shapes.iter().collect();
+        let uploaded = Shapes::upload(&self.0, &shapes)?;
+        picture::render_with(bodies, contacts, settings, |view, places| {
+            Ok(uploaded.shade(&device_view(view), places)?)
+        })
+    }
+}
+
+fn device_view(view: &SceneView) -> View {
+    let [right, up, forward] = view.axes;
+    let bodies = view.bodies.iter().map(|body| ViewBody {
+        low: body.field.bounds().min,
+        high: body.field.bounds().max,
+        error: body.field.error_bound(),
+        field_from_scene: body.field_from_scene,
+        albedo: body.albedo,
+        smoothing: body.smoothing,
+    });
+    View {
+        bodies: bodies.collect(),
+        origin: view.origin,
+        right,
+        up,
+        forward,
+        pixel: view.pixel,
+        center: view.center,
+        height: view.height,
+        to_light: view.to_light,
+        size: view.size,
+        scene_from_world: view.scene_from_world,
+        grid_step: view.grid_step,
+        ground: view.ground,
     }
 }
 

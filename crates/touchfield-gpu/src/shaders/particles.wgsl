@@ -128,7 +128,7 @@ fn start_of(task: Task, relative: u32, cell: vec3u) -> vec3f {
 fn is_at_kink(shape: u32, point: vec3f, band: f32) -> bool {
     let header = shape * HEADER;
     let kind = word(header + KIND);
-    if kind > SPARSE {
+    if HAS_PROGRAM && (!HAS_STORED || kind > SPARSE) {
         // A plane near a point has corners of a tetrahedron about it on both sides.
         let reach = 4.0 * band;
         let here = sample_shape(shape, point).gradient;
