@@ -6,12 +6,13 @@
 //! Cost: seconds to set up the scenes, then the runs.
 //! Not for: the broad phase, which both exclude from the times.
 //!
-//! *Literal* is the paper's Alg. 1 to 3 as they are written; *uniform* has its starts and our steps,
-//! which also move the particles that start inside both bodies to the surface; *seeded* is our own
-//! way, which starts only in cells that may hold a piece of an intersection surface. Numbers are
-//! means over the moments of a scene in motion. *Covered* is the share of the true surfaces that has a
-//! particle within two cells, at the first moment. The truth is a lattice over the common box of a pair, of which the
-//! nodes next to the surface count; it involves no projection.
+//! *Literal* is the paper's Alg. 1 to 3 as they are written; *uniform* has its starts and our
+//! steps, which also move the particles that start inside both bodies to the surface; *seeded* is
+//! our own way, which starts only in cells that may hold a piece of an intersection surface.
+//! Numbers are means over the moments of a scene in motion. *Covered* is the share of the true
+//! surfaces that has a particle within two cells, at the first moment. The truth is a lattice over
+//! the common box of a pair, of which the nodes next to the surface count; it involves no
+//! projection.
 
 use std::path::PathBuf;
 use std::time::Instant;
