@@ -77,6 +77,22 @@ pub enum GpuError {
         /// Index of the pair.
         pair: usize,
     },
+    /// A pair cannot be handled by the method, on any device.
+    #[error("pair {pair}: {why}")]
+    Pair {
+        /// Index of the pair.
+        pair: usize,
+        /// The reason, as the CPU gives it.
+        why: touchfield::narrow::CollideError,
+    },
+    /// The list of shapes is not the one that was uploaded.
+    #[error("{given} shapes were given, but {uploaded} were uploaded; pass the same list")]
+    OtherShapes {
+        /// Number of shapes given.
+        given: usize,
+        /// Number of shapes uploaded.
+        uploaded: usize,
+    },
     /// A setting is out of range.
     #[error("{setting} is {value}; it must be {wanted}")]
     BadSetting {
