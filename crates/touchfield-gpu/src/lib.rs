@@ -27,14 +27,22 @@ mod kernel;
 mod layout;
 mod memory;
 mod pairs;
+mod pipeline;
 mod program;
 mod sample;
 mod scan;
+mod shells;
 mod upload;
+mod worlds;
 
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
 pub use error::GpuError;
 pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};
+pub use pipeline::GpuBackend;
+pub use shells::{
+    FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings, SweepSettings,
+};
 pub use upload::Shapes;
+pub use worlds::{WorldAnswers, Worlds};
