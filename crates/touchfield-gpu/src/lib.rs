@@ -42,7 +42,8 @@ pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};
 pub use pipeline::GpuBackend;
 pub use shells::{
-    FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings, SweepSettings,
+    FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings,
+    SweepSettings,
 };
 pub use upload::Shapes;
 pub use worlds::{WorldAnswers, Worlds};

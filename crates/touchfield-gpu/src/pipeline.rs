@@ -3,8 +3,8 @@
 //! Input: the pairs of a step of [`Pipeline`](touchfield::pipeline::Pipeline).
 //! Output: their contacts, or as many of each pair as are kept.
 //! Cost: shapes are uploaded when they are first seen; then one submission per step.
-//! Not for: pairs without a shell or without a form on the device, which are left to the CPU, as are
-//! queries with a budget, a penalty wrench or merged points.
+//! Not for: pairs without a shell or without a form on the device, which are left to the CPU, as
+//! are queries with a budget, a penalty wrench or merged points.
 //!
 //! [`ContactMethod::PointSamples`] and [`ContactMethod::ShellTraversal`] run as they are named, and
 //! both find every shell point whose stored distance is at most `max_separation`; the traversal of
@@ -52,7 +52,9 @@ type Key = [usize; 2];
 
 fn key(shape: &Shape) -> Key {
     let field = std::ptr::from_ref(shape.field()).cast::<()>() as usize;
-    let shell = shape.shell().map_or(0, |shell| std::ptr::from_ref(shell) as usize);
+    let shell = shape
+        .shell()
+        .map_or(0, |shell| std::ptr::from_ref(shell) as usize);
     [field, shell]
 }
 

@@ -109,11 +109,12 @@ impl Worlds {
         }
         self.asked.clear();
         for poses in world_from_body.chunks(per_world) {
-            self.asked.extend(self.pairs.iter().map(|&[a, b]| DevicePair {
-                a: self.bodies[a],
-                b: self.bodies[b],
-                a_from_b: relative_pose(poses[a], poses[b]),
-            }));
+            self.asked
+                .extend(self.pairs.iter().map(|&[a, b]| DevicePair {
+                    a: self.bodies[a],
+                    b: self.bodies[b],
+                    a_from_b: relative_pose(poses[a], poses[b]),
+                }));
         }
         self.query.contacts(&self.shapes, &self.asked, settings)
     }

@@ -45,8 +45,8 @@ fn unit_or(v: vec3f, otherwise: vec3f) -> vec3f {
     return otherwise;
 }
 
-// A contact in eight words: the bits of point and separation; those of the normal, and the identity.
-// Words, because a device may change numbers that are no normal floats.
+// A contact in eight words: the bits of point and separation; those of the normal, and the
+// identity. Words, because a device may change numbers that are no normal floats.
 struct ShellContact {
     point: vec4u,
     normal: vec4u,

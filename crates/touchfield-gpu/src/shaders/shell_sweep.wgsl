@@ -1,5 +1,5 @@
-// First contact of moving shell points: each moves on a straight line from its place at the start to
-// its place at the end.
+// First contact of moving shell points: each moves on a straight line from its place at the start
+// to its place at the end.
 
 struct Parameters {
     pairs: u32,

@@ -7,10 +7,11 @@
 //! contact.
 //! Not for: bodies that enclose the other one completely.
 //!
-//! The set of contacts equals that of `point_samples` on the CPU outside the *rounding band*: points
-//! whose distance is within 1.5e-6 of the size of the fields and poses of `max_separation`, or within
-//! rounding of a border of cells across which the values are on different sides of it. Points in the
-//! band are counted for each pair. Spheres are pruned by a proof, so both searches find the same.
+//! The set of contacts equals that of `point_samples` on the CPU outside the *rounding band*:
+//! points whose distance is within 1.5e-6 of the size of the fields and poses of `max_separation`,
+//! or within rounding of a border of cells across which the values are on different sides of it.
+//! Points in the band are counted for each pair. Spheres are pruned by a proof, so both searches
+//! find the same.
 //!
 //! Three passes: test and mark, one bit per point; prefix sums over blocks of 64 points; fill, each
 //! contact at the place that follows from the bits before it.
@@ -174,8 +175,8 @@ enum Ran {
 }
 
 impl ShellQuery {
-    /// Finds the contacts of all pairs, the pairs in their order, the points of each in the order of
-    /// its finer shell.
+    /// Finds the contacts of all pairs, the pairs in their order, the points of each in the order
+    /// of its finer shell.
     pub fn contacts(
         &mut self,
         shapes: &Shapes,
@@ -271,7 +272,14 @@ impl ShellQuery {
             ShellSearch::Spheres => {
                 let max_separation = settings.max_separation;
                 let ranges = &mut self.ranges;
-                (self.levels).record(shapes, &mut recorder, probes, &probe_words, max_separation, ranges)?;
+                (self.levels).record(
+                    shapes,
+                    &mut recorder,
+                    probes,
+                    &probe_words,
+                    max_separation,
+                    ranges,
+                )?;
                 let guess = self.points_per_pair.max(FIRST_POINTS) * count as f64;
                 (guess.ceil() as u64).min(all_points)
             }
@@ -300,26 +308,35 @@ impl ShellQuery {
         let buffers = [&common, &ranges, &marks, &probe_words, &counts];
         recorder.run(&test, Some(shapes), &buffers, 64 * blocks);
         // Prefix sums, from which the place of every contact follows.
-        self.scan.record(gpu, &mut recorder, &counts, blocks, &offsets)?;
+        self.scan
+            .record(gpu, &mut recorder, &counts, blocks, &offsets)?;
         recorder.copy((&offsets, 0), (&marks, 8 * blocks), 4 * (blocks + 1));
         let find = gpu.kernel("find_firsts", "find_firsts", || {
-            [crate::kernel::INDEX, shared, include_str!("../shaders/shell_firsts.wgsl")].concat()
+            [
+                crate::kernel::INDEX,
+                shared,
+                include_str!("../shaders/shell_firsts.wgsl"),
+            ]
+            .concat()
         })?;
         let buffers = [&common, &ranges, &marks, &counts, &firsts];
         recorder.run(&find, None, &buffers, count + 1);
         recorder.read::<u32>(&firsts, 2 * count + 2)?;
         // Second pass: fill, as much as there is room for.
         let most_contacts = most(shapes, size_of::<ContactWords>());
-        let room = (self.contact_room).clamp(1, most_contacts).min(points.max(1));
+        let room = (self.contact_room)
+            .clamp(1, most_contacts)
+            .min(points.max(1));
         let contacts = (self.contacts.reserve(gpu, 32 * room)?).clone();
         let fill = include_str!("../shaders/shell_fill.wgsl");
         let fill = kernel(shapes, "fill_contacts", &[SHELL, RANGES, shared, fill])?;
-        let record_fill = |recorder: &mut Recorder<'_>, first: u64, contacts: &wgpu::Buffer, room| {
-            let parameters = uniform(gpu, &parameters(first, room))?;
-            let buffers = [&parameters, &ranges, &marks, &probe_words, contacts];
-            recorder.run(&fill, Some(shapes), &buffers, points);
-            Ok::<(), GpuError>(())
-        };
+        let record_fill =
+            |recorder: &mut Recorder<'_>, first: u64, contacts: &wgpu::Buffer, room| {
+                let parameters = uniform(gpu, &parameters(first, room))?;
+                let buffers = [&parameters, &ranges, &marks, &probe_words, contacts];
+                recorder.run(&fill, Some(shapes), &buffers, points);
+                Ok::<(), GpuError>(())
+            };
         record_fill(&mut recorder, 0, &contacts, room)?;
         let kept_bytes = settings.keep.map(|keep| 32 * count * u64::from(keep));
         match (settings.keep, kept_bytes) {

@@ -1,7 +1,8 @@
 //! Least distances of many pairs, from the shells of both bodies.
 //!
 //! Input: pairs, at least one shape of each with a shell.
-//! Output: the shell point nearest to the other body, as a contact; how far it may be from the truth.
+//! Output: the shell point nearest to the other body, as a contact; how far it may be from the
+//! truth.
 //! Cost: one sample for each point of both shells, half a byte per 64 points.
 //! Not for: a proven separation, which `separation` on the CPU computes.
 //!
@@ -9,8 +10,8 @@
 //! over both roles. For bodies that are apart it is an upper estimate of the gap: surface between
 //! the points may be nearer by up to the covering radius, and values are off by the error of the
 //! field. For bodies that overlap it is the depth of the deepest shell point, which is no bound of
-//! `separation`: a thin plate deep inside a body has deep points and a small separation. A body that
-//! encloses the other one completely is noticed by the shell of the inner one.
+//! `separation`: a thin plate deep inside a body has deep points and a small separation. A body
+//! that encloses the other one completely is noticed by the shell of the inner one.
 
 use bytemuck::{Pod, Zeroable};
 use touchfield::Contact;
@@ -112,7 +113,11 @@ impl ShellQuery {
         let results = self.results.reserve(gpu, 32 * pairs)?.clone();
         let shared = include_str!("../shaders/shell_least.wgsl");
         let of_blocks = include_str!("../shaders/shell_least_blocks.wgsl");
-        let of_blocks = kernel(shapes, "least_of_blocks", &[SHELL, RANGES, shared, of_blocks])?;
+        let of_blocks = kernel(
+            shapes,
+            "least_of_blocks",
+            &[SHELL, RANGES, shared, of_blocks],
+        )?;
         let of_pairs = include_str!("../shaders/shell_least_pairs.wgsl");
         let of_pairs = kernel(shapes, "least_of_pairs", &[SHELL, shared, of_pairs])?;
         let mut recorder = Recorder::new(gpu)?;

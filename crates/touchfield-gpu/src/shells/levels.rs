@@ -1,8 +1,8 @@
 //! Walk down the sphere trees of many shells, all pairs and all spheres of a level at once.
 //!
 //! Input: probes.
-//! Output: on the device, the points of all leaves that may be in contact, as ranges in the order of
-//! the probes and points.
+//! Output: on the device, the points of all leaves that may be in contact, as ranges in the order
+//! of the probes and points.
 //! Cost: one sample per sphere; five small passes per level.
 //! Not for: what is done with the points.
 //!
@@ -111,7 +111,10 @@ impl Levels {
         let shared = include_str!("../shaders/shell_tree.wgsl");
         let part = |entry, text| kernel(shapes, entry, &[SHELL, shared, text]);
         let visit = part("visit_spheres", include_str!("../shaders/shell_visit.wgsl"))?;
-        let descend = part("descend_spheres", include_str!("../shaders/shell_descend.wgsl"))?;
+        let descend = part(
+            "descend_spheres",
+            include_str!("../shaders/shell_descend.wgsl"),
+        )?;
         for level in 0..levels {
             let (room, next_room) = (self.rooms[level], self.rooms[level + 1]);
             let parameters = uniform(
@@ -142,7 +145,10 @@ impl Levels {
                 max_separation,
             },
         )?;
-        let measure = part("measure_leaves", include_str!("../shaders/shell_measure.wgsl"))?;
+        let measure = part(
+            "measure_leaves",
+            include_str!("../shaders/shell_measure.wgsl"),
+        )?;
         let buffers = [&parameters, probe_words, &list, &counts];
         recorder.run(&measure, Some(shapes), &buffers, room);
         self.scan.record(gpu, recorder, &counts, room, &offsets)?;
@@ -161,7 +167,8 @@ impl Levels {
     /// Returns whether all lists had room, and remembers how long they were.
     pub(super) fn suffice(&mut self, totals: Vec<u32>) -> bool {
         let pairs = self.pairs.max(1) as f64;
-        self.per_pair.resize(self.rooms.len().max(self.per_pair.len()), 0.0);
+        self.per_pair
+            .resize(self.rooms.len().max(self.per_pair.len()), 0.0);
         let mut short_by = 1.0f64;
         for (level, (&total, &room)) in totals.iter().zip(&self.rooms).enumerate().skip(1) {
             if short_by > 1.0 {

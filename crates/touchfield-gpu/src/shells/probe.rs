@@ -6,8 +6,8 @@
 //! Cost: 128 bytes per probe.
 //! Not for: the values of fields, which the device computes.
 //!
-//! The side is chosen, and poses are inverted and turned into matrices, by the same operations as in
-//! `narrow/search/probe.rs` of the library, so that the device begins with the same bits.
+//! The side is chosen, and poses are inverted and turned into matrices, by the same operations as
+//! in `narrow/search/probe.rs` of the library, so that the device begins with the same bits.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat3, Vec3};
@@ -196,8 +196,8 @@ pub(crate) fn finer_probes(
     probes.collect()
 }
 
-/// Builds the probes of both sides of each pair, that of A's shell first. A side without a shell has
-/// no points.
+/// Builds the probes of both sides of each pair, that of A's shell first. A side without a shell
+/// has no points.
 pub(crate) fn both_probes(
     shapes: &Shapes,
     pairs: &[DevicePair],

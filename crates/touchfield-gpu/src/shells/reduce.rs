@@ -6,11 +6,11 @@
 //! Cost: one workgroup per pair; contacts times the square of the number kept.
 //! Not for: contacts that are matched from step to step, which `manifold` does.
 //!
-//! A contact at p with normal n resists the wrench \[n, (p − c) × n / L\], as in `manifold/reduce.rs`
-//! of the library. There the contacts are chosen that add most to the support function over fixed
-//! directions; here the next contact is the one whose wrench is farthest from those of all that are
-//! kept \[Gonzalez1985\]. It needs no table of directions, and loses more: `tests/contacts_shells.rs`
-//! measures how much.
+//! A contact at p with normal n resists the wrench \[n, (p − c) × n / L\], as in
+//! `manifold/reduce.rs` of the library. There the contacts are chosen that add most to the support
+//! function over fixed directions; here the next contact is the one whose wrench is farthest from
+//! those of all that are kept \[Gonzalez1985\]. It needs no table of directions, and loses more:
+//! `tests/contacts_shells.rs` measures how much.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -4,8 +4,8 @@
 //! Output: for each pair a time before which no point of its finer shell reaches the level, proven,
 //! and a time at which one has.
 //! Cost: some ten samples per point; many more for points that move along a surface.
-//! Not for: surface between points, which `cast` on the CPU covers with a proof; curved paths, which
-//! the caller cuts into pieces.
+//! Not for: surface between points, which `cast` on the CPU covers with a proof; curved paths,
+//! which the caller cuts into pieces.
 //!
 //! Every point moves on a straight line, as in \[XuCcd2014\] and in `swept_points` of the library.
 //! We differ from both in how the line is searched: by steps instead of cell by cell. A step is
