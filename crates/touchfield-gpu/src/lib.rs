@@ -17,6 +17,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`ShellQuery`] finds contacts, least distances and first contacts of many pairs at once,
+//! [`Worlds`] those of many copies of a small scene, and [`GpuBackend`] is the narrow phase of a
+//! [`Pipeline`](touchfield::pipeline::Pipeline).
+//!
 //! The same input gives the same bits on the same adapter. Bits may differ from the CPU's, because
 //! a driver may fuse a multiplication and an addition; by how much is stated with every answer
 //! (docs/GPU.md).

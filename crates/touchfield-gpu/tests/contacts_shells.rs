@@ -5,12 +5,11 @@ mod common;
 use common::bodies;
 use glam::Vec3;
 use touchfield::bake::Bits;
-use touchfield::field::Field;
 use touchfield::manifold::{ReduceScratch, ReduceSettings, Reduced, reduce};
-use touchfield::narrow::ContactMethod;
 use touchfield::narrow::swept_points::{
     ShellPath, SweepScratch, SweepSettings as CpuSweep, SweepWanted, SweptField, sweep_shell,
 };
+use touchfield::narrow::{ContactMethod, SeparationScratch, SeparationSettings};
 use touchfield::shape::Shape;
 use touchfield::{Contact, Pose};
 use touchfield_conformance::meshes;
@@ -41,6 +40,9 @@ struct Found {
     worst_normal: f32,
     /// Contacts whose normal is elsewhere: the gradient is ambiguous within rounding.
     ambiguous: usize,
+    /// Contacts whose gradient mixes directions, and how many of them have another normal.
+    bent: usize,
+    bent_elsewhere: usize,
 }
 
 /// Returns the shape with the field, and the pose in which its frame is seen from A.
@@ -102,14 +104,19 @@ fn compare(
             let beside = at + Vec3::new(sign(0), sign(1), sign(2));
             shape.field().sample(beside).gradient.distance(here) <= 1e-4
         });
-        // The way out of a short gradient takes two more samples, which amplify rounding.
-        if !is_steady || here.length() < 0.98 {
+        if !is_steady {
             found.ambiguous += 1;
             continue;
         }
-        found.worst_point = found.worst_point.max(a.point.distance(b.point) / size);
         found.worst_separation =
             (found.worst_separation).max((a.separation - b.separation).abs() / size);
+        // The way out of a short gradient takes two more samples, which may lie at such a place.
+        if here.length() < 0.98 {
+            found.bent += 1;
+            found.bent_elsewhere += usize::from(a.normal.distance(b.normal) > 1e-3);
+            continue;
+        }
+        found.worst_point = found.worst_point.max(a.point.distance(b.point) / size);
         found.worst_normal = found.worst_normal.max(a.normal.distance(b.normal));
     }
     found.only_one += only_one;
@@ -179,12 +186,16 @@ fn check(name: &str, shapes: &[Shape], count: usize, max_separation: f32, settin
     assert!(found.contacts > 20 * count, "{name}: {found:?}");
     assert!(found.worst_point <= 4e-6, "{name}: {found:?}");
     assert!(found.worst_separation <= 1e-6, "{name}: {found:?}");
-    assert!(found.worst_normal <= 2e-3, "{name}: {found:?}");
+    assert!(found.worst_normal <= 1e-5, "{name}: {found:?}");
+    assert!(
+        found.bent_elsewhere * 100 <= found.bent,
+        "{name}: {found:?}"
+    );
     assert!(
         found.in_band as usize * 500 <= found.tested,
         "{name}: {found:?}"
     );
-    assert!(found.ambiguous * 2 <= found.contacts, "{name}: {found:?}");
+    assert!(found.ambiguous * 20 <= found.contacts, "{name}: {found:?}");
 }
 
 fn of_kinds(representation: Representation) -> Vec<Shape> {
@@ -222,7 +233,14 @@ fn contacts_in_closed_forms_equal_those_of_the_cpu() {
 
 #[test]
 fn contacts_of_real_models_equal_those_of_the_cpu() {
-    let real: Vec<Shape> = (meshes::real().into_iter().take(4))
+    // Not those so far from the origin that `f32` cannot hold a shell of them.
+    let near = |mesh: &touchfield::TriangleMesh| {
+        let size = mesh.bounds().diagonal();
+        mesh.bounds().center().length() < 10.0 * size
+    };
+    let real: Vec<Shape> = (meshes::real().into_iter())
+        .filter(|real| near(&real.mesh))
+        .take(4)
         .map(|real| bodies::of_mesh(&real.mesh, Representation::Dense, 40, 1500))
         .collect();
     if !real.is_empty() {
@@ -291,7 +309,8 @@ fn least_distances_are_those_of_all_points() {
             b,
             a_from_b: pair.a_from_b,
         };
-        let (mut scratch, settings) = Default::default();
+        let mut scratch = SeparationScratch::default();
+        let settings = SeparationSettings::to_within(1e-3 * size);
         let proven = touchfield::narrow::separation(&asked, &settings, &mut scratch);
         let proven = proven.unwrap_or_else(|error| panic!("{error}"));
         if proven.lower_bound > 0.0 {

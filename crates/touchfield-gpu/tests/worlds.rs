@@ -25,8 +25,8 @@ fn bolt_and_nut() -> (Shape, Shape, f32) {
     let bolt = bolt(bolt_model).unwrap_or_else(|error| panic!("{error}"));
     let nut = nut(nut_model).unwrap_or_else(|error| panic!("{error}"));
     (
-        bodies::of_mesh(&bolt, Representation::Dense, 96, 1000),
-        bodies::of_mesh(&nut, Representation::Dense, 48, 700),
+        bodies::of_mesh(&bolt, Representation::Dense, 96, 600),
+        bodies::of_mesh(&nut, Representation::Dense, 48, 300),
         size.pitch() as f32,
     )
 }

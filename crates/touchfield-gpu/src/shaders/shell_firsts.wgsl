@@ -1,6 +1,6 @@
-// Where the contacts of each probe begin, and the counts that the host wants.
+// Where the contacts of each probe begin, and the totals that the host wants.
 
-@group(1) @binding(3) var<storage, read> counts: array<u32>;
+@group(1) @binding(3) var<storage, read> totals: array<u32>;
 // First contact of each probe, and the number of all; points in the band of each probe; points.
 @group(1) @binding(4) var<storage, read_write> firsts: array<u32>;
 
@@ -31,7 +31,7 @@ fn find_firsts(
     }
     firsts[probe] = rank(start);
     if probe < parameters.probes {
-        firsts[parameters.probes + 1u + probe] = counts[parameters.blocks + probe];
+        firsts[parameters.probes + 1u + probe] = totals[parameters.blocks + probe];
     } else {
         firsts[2u * parameters.probes + 1u] = ranges[0].y;
     }

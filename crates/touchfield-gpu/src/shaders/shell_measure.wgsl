@@ -1,6 +1,6 @@
 // How many points each leaf has.
 
-@group(1) @binding(3) var<storage, read_write> counts: array<u32>;
+@group(1) @binding(3) var<storage, read_write> totals: array<u32>;
 
 @compute @workgroup_size(64)
 fn measure_leaves(
@@ -17,5 +17,5 @@ fn measure_leaves(
         let own = spheres[index + 1u];
         count = word(sphere_words(own.x, own.y) + 5u);
     }
-    counts[index] = count;
+    totals[index] = count;
 }

@@ -2,7 +2,7 @@
 
 @group(1) @binding(3) var<storage, read> probes: array<Probe>;
 // Contacts of each block; then, of each probe, the points in the rounding band.
-@group(1) @binding(4) var<storage, read_write> counts: array<atomic<u32>>;
+@group(1) @binding(4) var<storage, read_write> totals: array<atomic<u32>>;
 
 var<workgroup> flags: array<atomic<u32>, 2>;
 
@@ -44,7 +44,7 @@ fn test_points(
             atomicOr(&flags[local >> 5u], 1u << (local & 31u));
         }
         if in_band {
-            atomicAdd(&counts[parameters.blocks + own.x], 1u);
+            atomicAdd(&totals[parameters.blocks + own.x], 1u);
         }
     }
     workgroupBarrier();
@@ -54,6 +54,6 @@ fn test_points(
         let high = atomicLoad(&flags[1]);
         marks[2u * block] = low;
         marks[2u * block + 1u] = high;
-        atomicStore(&counts[block], countOneBits(low) + countOneBits(high));
+        atomicStore(&totals[block], countOneBits(low) + countOneBits(high));
     }
 }

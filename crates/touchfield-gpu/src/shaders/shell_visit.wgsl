@@ -1,7 +1,7 @@
 // How many spheres replace each sphere in the next list: none if no point of it can be a contact,
 // itself if it is a leaf, else its children.
 
-@group(1) @binding(3) var<storage, read_write> counts: array<u32>;
+@group(1) @binding(3) var<storage, read_write> totals: array<u32>;
 
 @compute @workgroup_size(64)
 fn visit_spheres(
@@ -29,5 +29,5 @@ fn visit_spheres(
             }
         }
     }
-    counts[index] = count;
+    totals[index] = count;
 }

@@ -21,7 +21,7 @@ use glam::Vec3;
 use touchfield::Contact;
 use touchfield::contact::ContactId;
 
-use super::levels::Levels;
+use super::levels::{FADE, Levels};
 use super::probe::{ProbeWords, finer_probes};
 use super::reduce::{self, MOST_KEPT};
 use super::{RANGES, SHELL, kernel, most};
@@ -224,7 +224,6 @@ impl ShellQuery {
                 }
                 Err(GpuError::TooLarge { .. }) if probes.len() > 1 => {
                     let (first, second) = probes.split_at(probes.len() / 2);
-                    self.forget();
                     self.batch(shapes, first, settings, out)?;
                     return self.batch(shapes, second, settings, out);
                 }
@@ -236,13 +235,6 @@ impl ShellQuery {
                 Err(error) => return Err(error),
             }
         }
-    }
-
-    /// Forgets how large buffers had to be.
-    fn forget(&mut self) {
-        self.contact_room = 0;
-        self.points_per_pair = 0.0;
-        self.levels.forget();
     }
 
     /// Runs a batch once: in one submission if the buffers suffice.
@@ -361,9 +353,12 @@ impl ShellQuery {
         }
         out.times(done.finish()?);
         let tested = u64::from(firsts_read[2 * count as usize + 1]);
-        if is_by_spheres && tested > points {
-            self.points_per_pair = SPARE * tested as f64 / count as f64;
-            return Ok(Ran::TooSmall);
+        if is_by_spheres {
+            let needed = SPARE * tested as f64 / count as f64;
+            self.points_per_pair = needed.max(FADE * self.points_per_pair);
+            if tested > points {
+                return Ok(Ran::TooSmall);
+            }
         }
         let total = u64::from(firsts_read[count as usize]);
         if total > room {
@@ -394,8 +389,12 @@ impl ShellQuery {
                 out.times(done.finish()?);
                 out.submissions += 1;
             }
-        } else if settings.keep.is_none() {
-            found.truncate(total as usize);
+        } else {
+            let needed = (SPARE * total as f64).max(FADE * self.contact_room as f64);
+            self.contact_room = needed as u64;
+            if settings.keep.is_none() {
+                found.truncate(total as usize);
+            }
         }
         let mut firsts = firsts_read;
         let in_band = firsts[count as usize + 1..][..count as usize].to_vec();

@@ -28,6 +28,10 @@ const FIRST_SPHERES: f64 = 8.0;
 /// By how much longer than they were lists are made.
 const SPARE: f64 = 1.25;
 
+/// Share of a list's room that is kept for the next call although it was not needed. Chosen, not
+/// tuned: room that is not needed costs a thread per element, room that is missing another run.
+pub(super) const FADE: f64 = 0.75;
+
 /// Lists of spheres, and how long they had to be.
 #[derive(Debug)]
 pub(super) struct Levels {
@@ -68,11 +72,6 @@ struct Parameters {
 }
 
 impl Levels {
-    /// Forgets how long lists were.
-    pub(super) fn forget(&mut self) {
-        self.per_pair.clear();
-    }
-
     /// Records the walk. `ranges` gets the points.
     pub(super) fn record(
         &mut self,
@@ -171,14 +170,14 @@ impl Levels {
             .resize(self.rooms.len().max(self.per_pair.len()), 0.0);
         let mut short_by = 1.0f64;
         for (level, (&total, &room)) in totals.iter().zip(&self.rooms).enumerate().skip(1) {
+            let known = &mut self.per_pair[level];
             if short_by > 1.0 {
                 // Lists below one that was cut off are not known; they are longer by as much.
-                let longer = short_by * room as f64 / pairs;
-                self.per_pair[level] = self.per_pair[level].max(longer);
+                *known = known.max(short_by * room as f64 / pairs);
                 continue;
             }
             let needed = SPARE * f64::from(total) / pairs;
-            self.per_pair[level] = self.per_pair[level].max(needed);
+            *known = needed.max(FADE * *known);
             if u64::from(total) > room {
                 short_by = f64::from(total) / room as f64;
             }

@@ -31,7 +31,7 @@ pub fn of_mesh(
 ) -> Shape {
     let field = representation.bake(mesh, nodes);
     let field = field.unwrap_or_else(|error| panic!("{error}"));
-    let shell = shell_of_mesh(mesh, &points(shell_points));
+    let shell = shell_of_mesh(mesh, &field, &points(shell_points));
     let shell = shell.unwrap_or_else(|error| panic!("{error}"));
     Shape::stored(Arc::new(field)).with_shell(Arc::new(shell))
 }
@@ -94,7 +94,7 @@ pub fn pose(a: &Shape, b: &Shape, random: &mut Random) -> Pose {
 /// So many pairs of the shapes in random poses.
 pub fn pairs(shapes: &[Shape], count: usize, seed: u64) -> Vec<DevicePair> {
     let mut random = Random::new(seed);
-    let mut pick = |random: &mut Random| (random.unit() * shapes.len() as f64) as usize;
+    let pick = |random: &mut Random| (random.unit() * shapes.len() as f64) as usize;
     (0..count)
         .map(|_| {
             let (a, b) = (pick(&mut random), pick(&mut random));
