@@ -93,6 +93,12 @@ pub enum GpuError {
         /// Number of shapes uploaded.
         uploaded: usize,
     },
+    /// Neither shape of a pair has a point shell.
+    #[error("neither shape of pair {pair} has a pointshell (see touchfield::bake::pointshell)")]
+    NoShell {
+        /// Index of the pair.
+        pair: usize,
+    },
     /// A setting is out of range.
     #[error("{setting} is {value}; it must be {wanted}")]
     BadSetting {

@@ -1,6 +1,6 @@
 //! Fields in device memory.
 //!
-//! Input: shapes.
+//! Input: shapes, with their point shells.
 //! Output: [`Shapes`], which kernels read and the CPU samples through.
 //! Cost: one copy of all values; none afterwards.
 //! Not for: poses, which change with every step.
@@ -26,7 +26,8 @@ const MOST_CHUNKS: u64 = 4;
 #[derive(Debug)]
 pub struct Shapes {
     gpu: Gpu,
-    count: usize,
+    /// The header of each shape, as it was uploaded.
+    headers: Vec<[u32; HEADER]>,
     chunks: Vec<wgpu::Buffer>,
     /// Words of a chunk, as a power of two; only the last chunk may be smaller.
     chunk_log2: u32,
@@ -48,8 +49,8 @@ impl Shapes {
 
     pub(crate) fn from_packed(gpu: &Gpu, packed: Vec<Packed>) -> Result<Shapes, GpuError> {
         let count = packed.len();
-        let headers = HEADER * count;
-        let total = headers as u64 + packed.iter().map(|p| p.words.len() as u64).sum::<u64>();
+        let header_words = HEADER * count;
+        let total = header_words as u64 + packed.iter().map(|p| p.words.len() as u64).sum::<u64>();
         let bytes = 4 * total.max(1);
         let limit = gpu.adapter().max_binding_bytes;
         // The largest power of two of words that a binding holds.
@@ -65,13 +66,15 @@ impl Shapes {
         let kinds = packed.iter().map(|p| 1 << p.header[place::KIND]);
         let kinds = kinds.fold(0, |kinds, kind| kinds | kind);
         let mut words = Vec::with_capacity(total.max(1) as usize);
-        let mut first = headers as u32;
+        let mut first = header_words as u32;
+        let mut headers = Vec::with_capacity(count);
         for shape in &packed {
             let mut header = shape.header;
-            for list in &mut header[place::LISTS..place::LISTS + place::LIST_COUNT] {
-                *list += first;
+            for offset in place::offsets() {
+                header[offset] += first;
             }
             words.extend(header);
+            headers.push(header);
             first += shape.words.len() as u32;
         }
         for shape in packed {
@@ -93,7 +96,7 @@ impl Shapes {
         gpu.check()?;
         Ok(Shapes {
             gpu: gpu.clone(),
-            count,
+            headers,
             chunks,
             chunk_log2,
             bytes,
@@ -108,17 +111,22 @@ impl Shapes {
 
     /// Returns the number of shapes.
     pub fn len(&self) -> usize {
-        self.count
+        self.headers.len()
     }
 
     /// Returns whether there are no shapes.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.headers.is_empty()
     }
 
     /// Returns the size of all fields on the device in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns the headers of all shapes.
+    pub(crate) fn headers(&self) -> &[[u32; HEADER]] {
+        &self.headers
     }
 
     /// Returns the buffers of bind group 0.
@@ -136,8 +144,10 @@ impl Shapes {
     }
 }
 
-/// Returns complete WGSL for a kernel that reads fields of these kinds in so many chunks.
-pub(crate) fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String {
+/// Returns complete WGSL for a kernel that reads fields: in so many chunks, each of a power of two
+/// of words, and of the kinds whose bits are set. For tests without an adapter.
+#[doc(hidden)]
+pub fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String {
     let mut text = String::from(INDEX);
     let names = [
         ("HAS_DENSE", Kind::Dense),

@@ -1,8 +1,13 @@
 //! The GPU of a binary that was built without the feature `gpu`: there is none.
 
+use std::path::Path;
+
 use glam::Vec3;
-use touchfield::Sample;
+use touchfield::bake::{BakeSettings, Baked, FieldKind, Progress};
+use touchfield::field::StoredField;
+use touchfield::mesh::TriangleMesh;
 use touchfield::shape::Shape;
+use touchfield::{Pose, Sample};
 
 use super::Listed;
 use crate::failure::Failure;
@@ -23,6 +28,26 @@ impl Gpu {
     }
 
     pub(crate) fn sample(&self, _: &Shape, _: &[Vec3]) -> Result<Vec<Sample>, Failure> {
+        match *self {}
+    }
+
+    pub(crate) fn count_contacts(
+        &self,
+        _: [&Shape; 2],
+        _: &[Pose],
+        _: f32,
+    ) -> Result<Vec<u32>, Failure> {
+        match *self {}
+    }
+
+    pub(crate) fn bake(
+        &self,
+        _: &Path,
+        _: &TriangleMesh,
+        _: &BakeSettings,
+        _: &FieldKind,
+        _: Progress<'_>,
+    ) -> Result<Baked<StoredField>, Failure> {
         match *self {}
     }
 

@@ -1,9 +1,17 @@
 //! What commands do on a GPU.
 
+use std::path::Path;
+
 use glam::Vec3;
-use touchfield::Sample;
+use touchfield::bake::{BakeSettings, Baked, FieldKind, Progress};
+use touchfield::field::StoredField;
+use touchfield::mesh::TriangleMesh;
 use touchfield::shape::Shape;
-use touchfield_gpu::{self as gpu, FARTHEST, GpuError, GpuSettings, Shapes, View, ViewBody};
+use touchfield::{Pose, Sample};
+use touchfield_gpu::{
+    self as gpu, DevicePair, FARTHEST, GpuBakeError, GpuError, GpuSettings, ShellQuery,
+    ShellSettings, Shapes, View, ViewBody,
+};
 
 use super::Listed;
 use crate::failure::Failure;
@@ -42,6 +50,50 @@ impl Gpu {
             }
         }
         Ok(samples)
+    }
+
+    /// Counts the contacts of two shapes at many poses: the shell points of the finer one within
+    /// `max_separation` \[m\] of the other body.
+    pub(crate) fn count_contacts(
+        &self,
+        [a, b]: [&Shape; 2],
+        a_from_b: &[Pose],
+        max_separation: f32,
+    ) -> Result<Vec<u32>, Failure> {
+        let shapes = Shapes::upload(&self.0, &[a, b])?;
+        let pairs: Vec<DevicePair> = (a_from_b.iter())
+            .map(|&a_from_b| DevicePair {
+                a: 0,
+                b: 1,
+                a_from_b,
+            })
+            .collect();
+        let settings = ShellSettings {
+            max_separation,
+            ..ShellSettings::default()
+        };
+        let found = ShellQuery::default().contacts(&shapes, &pairs, &settings)?;
+        let first = &found.found.first;
+        Ok(first.windows(2).map(|ends| ends[1] - ends[0]).collect())
+    }
+
+    /// Bakes a mesh, the nearest faces searched on the device.
+    pub(crate) fn bake(
+        &self,
+        path: &Path,
+        mesh: &TriangleMesh,
+        settings: &BakeSettings,
+        kind: &FieldKind,
+        progress: Progress<'_>,
+    ) -> Result<Baked<StoredField>, Failure> {
+        match gpu::bake(&self.0, mesh, settings, kind, progress) {
+            Ok((baked, _)) => Ok(baked),
+            Err(GpuBakeError::Gpu(error)) => Err(error.into()),
+            Err(GpuBakeError::Bake(error)) => Err(Failure::of_bake(path, &error, settings)),
+            Err(error @ GpuBakeError::OnlyOnCpu) => Err(Failure::BadInput(format!(
+                "{error}; leave out --device gpu"
+            ))),
+        }
     }
 
     /// Draws bodies, the light computed on the device; the shapes are those of the bodies.

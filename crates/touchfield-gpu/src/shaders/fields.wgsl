@@ -19,6 +19,13 @@ const ERROR_BOUND: u32 = 20u;
 const LISTS: u32 = 21u;
 const BITS: u32 = 26u;
 const FINEST: u32 = 27u;
+const SHELL_POINTS: u32 = 28u;
+const SHELL_COUNT: u32 = 29u;
+const SHELL_TREE: u32 = 30u;
+const SHELL_LEVELS: u32 = 31u;
+const COVERING_RADIUS: u32 = 32u;
+const SHELL_REACH: u32 = 33u;
+const STEEPEST: u32 = 34u;
 
 const DENSE: u32 = 0u;
 const TAYLOR: u32 = 1u;
