@@ -51,8 +51,8 @@ pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};
 pub use particles::{FoundParticles, ParticleFinder, ParticleSettings};
-pub use render::{View, ViewBody};
 pub use pipeline::GpuBackend;
+pub use render::{View, ViewBody};
 pub use shells::{
     FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings,
     SweepSettings,

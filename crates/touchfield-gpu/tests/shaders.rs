@@ -80,7 +80,10 @@ fn kernels() -> Vec<(String, String)> {
     for files in without_fields() {
         kernels.push((name(&files), format!("{index}{}", text(&files))));
     }
-    kernels.push(("particle_deepest.wgsl".to_owned(), file!("particle_deepest").1.to_owned()));
+    kernels.push((
+        "particle_deepest.wgsl".to_owned(),
+        file!("particle_deepest").1.to_owned(),
+    ));
     for kernel in [file!("seed"), file!("propose")] {
         let source = format!("{index}{BAKE}{}{}", file!("nearest").1, kernel.1);
         kernels.push((kernel.0.to_owned(), source));
@@ -110,11 +113,18 @@ fn kernels_keep_to_the_floor_of_webgpu() {
             .filter(|variable| variable.space == naga::AddressSpace::WorkGroup)
             .map(|variable| module.types[variable.ty].inner.size(module.to_ctx()))
             .sum();
-        assert!(of_groups <= 16_384, "{name}: {of_groups} bytes of a workgroup");
+        assert!(
+            of_groups <= 16_384,
+            "{name}: {of_groups} bytes of a workgroup"
+        );
         // A module may hold several entry points; each binding is used by one of them at least.
-        let storage =
-            variables().filter(|variable| matches!(variable.space, naga::AddressSpace::Storage { .. }));
-        let most = if module.entry_points.len() == 1 { 8 } else { 12 };
+        let storage = variables()
+            .filter(|variable| matches!(variable.space, naga::AddressSpace::Storage { .. }));
+        let most = if module.entry_points.len() == 1 {
+            8
+        } else {
+            12
+        };
         assert!(storage.count() <= most, "{name}");
         for entry in &module.entry_points {
             assert_eq!(entry.workgroup_size, [64, 1, 1], "{name}");
@@ -132,7 +142,15 @@ fn every_file_of_the_folder_is_tested() {
         .collect();
     let all = [with_fields(), without_fields()].concat().concat();
     let mut tested: BTreeSet<String> = all.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let others = ["index", "fields", "program", "nearest", "seed", "propose", "particle_deepest"];
+    let others = [
+        "index",
+        "fields",
+        "program",
+        "nearest",
+        "seed",
+        "propose",
+        "particle_deepest",
+    ];
     tested.extend(others.map(|name| format!("{name}.wgsl")));
     assert_eq!(present, tested);
 }

@@ -9,8 +9,8 @@ use touchfield::mesh::TriangleMesh;
 use touchfield::shape::Shape;
 use touchfield::{Pose, Sample};
 use touchfield_gpu::{
-    self as gpu, DevicePair, FARTHEST, GpuBakeError, GpuError, GpuSettings, ShellQuery,
-    ShellSettings, Shapes, View, ViewBody,
+    self as gpu, DevicePair, FARTHEST, GpuBakeError, GpuError, GpuSettings, Shapes, ShellQuery,
+    ShellSettings, View, ViewBody,
 };
 
 use super::Listed;

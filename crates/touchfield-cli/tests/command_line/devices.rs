@@ -18,7 +18,10 @@ fn has_gpu(folder: &Folder) -> bool {
     let found = devices(folder);
     let required = std::env::var_os("TOUCHFIELD_GPU").is_some_and(|value| value == "required");
     if cfg!(feature = "gpu") && required {
-        assert!(!found.is_empty(), "TOUCHFIELD_GPU=required, but there is no adapter");
+        assert!(
+            !found.is_empty(),
+            "TOUCHFIELD_GPU=required, but there is no adapter"
+        );
     }
     !found.is_empty()
 }
@@ -33,7 +36,10 @@ fn devices_are_listed_with_what_they_can() {
         for key in ["f16", "timestamps"] {
             assert!(device[key].is_boolean(), "{device}");
         }
-        assert!(device["max_binding_bytes"].as_u64() >= Some(1 << 20), "{device}");
+        assert!(
+            device["max_binding_bytes"].as_u64() >= Some(1 << 20),
+            "{device}"
+        );
     }
 }
 
@@ -52,7 +58,15 @@ fn without_gpus_the_error_names_the_feature() {
     let gpu = ["--device", "gpu"];
     for command in [
         &["sample", "a.tfs", "--points", "p.csv"][..],
-        &["sweep", "a.tfs", "b.tfs", "--poses", "poses.csv", "-o", "r.csv"],
+        &[
+            "sweep",
+            "a.tfs",
+            "b.tfs",
+            "--poses",
+            "poses.csv",
+            "-o",
+            "r.csv",
+        ],
         &["render", "a.tfs", "-o", "a.png"],
         &["bake", "a.obj", "-o", "c.tfs"],
         &["bench", "krayer-table1"],
@@ -76,12 +90,17 @@ fn samples_of_a_gpu_are_those_of_the_cpu() {
         folder.json(&[&sample[..], &["--device", device]].concat());
         let text = String::from_utf8(folder.read(name)).unwrap_or_default();
         let numbers = text.lines().skip(1).flat_map(|line| line.split(','));
-        numbers.map(|word| word.parse().unwrap_or(f32::NAN)).collect()
+        numbers
+            .map(|word| word.parse().unwrap_or(f32::NAN))
+            .collect()
     };
     let (cpu, gpu) = (rows("cpu", "cpu.csv"), rows("gpu", "gpu.csv"));
     assert_eq!(cpu.len(), 20);
     for (cpu, gpu) in cpu.iter().zip(&gpu) {
-        assert!((cpu - gpu).abs() <= 2e-6 * cpu.abs().max(1.0), "{cpu} {gpu}");
+        assert!(
+            (cpu - gpu).abs() <= 2e-6 * cpu.abs().max(1.0),
+            "{cpu} {gpu}"
+        );
     }
 }
 
@@ -99,7 +118,11 @@ fn a_picture_of_a_gpu_is_that_of_the_cpu() {
     let (cpu, gpu) = (picture("cpu", "cpu.png"), picture("gpu", "gpu.png"));
     assert_eq!((png_size(&cpu), png_size(&gpu)), ((64, 48), (64, 48)));
     let (cpu, gpu) = (pixels(&cpu), pixels(&gpu));
-    let far = cpu.iter().zip(&gpu).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+    let far = cpu
+        .iter()
+        .zip(&gpu)
+        .filter(|(a, b)| a.abs_diff(**b) > 8)
+        .count();
     assert!(far * 100 <= cpu.len(), "{far} of {} differ", cpu.len());
     let dark = cpu.iter().filter(|&&value| value < 150).count();
     assert!(dark > 100, "the picture shows no body");
@@ -110,7 +133,9 @@ fn pixels(file: &[u8]) -> Vec<u8> {
     let reader = png::Decoder::new(std::io::Cursor::new(file)).read_info();
     let mut reader = reader.unwrap_or_else(|error| panic!("{error}"));
     let mut bytes = vec![0; reader.output_buffer_size().unwrap_or(0)];
-    reader.next_frame(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+    reader
+        .next_frame(&mut bytes)
+        .unwrap_or_else(|error| panic!("{error}"));
     bytes
 }
 
@@ -123,6 +148,14 @@ fn unknown_adapters_are_errors_that_name_those_there_are() {
     folder.write("p.csv", "0,0,0\n");
     let sample = ["sample", "a.tfs", "--points", "p.csv"];
     let unknown = ["--device", "gpu", "--adapter", "no such card"];
-    folder.fails(&[&sample[..], &unknown].concat(), 2, &["no such card", "there are"]);
-    folder.fails(&[&sample[..], &["--adapter", "x"]].concat(), 2, &["--device"]);
+    folder.fails(
+        &[&sample[..], &unknown].concat(),
+        2,
+        &["no such card", "there are"],
+    );
+    folder.fails(
+        &[&sample[..], &["--adapter", "x"]].concat(),
+        2,
+        &["--device"],
+    );
 }

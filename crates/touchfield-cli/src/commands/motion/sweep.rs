@@ -251,7 +251,8 @@ impl Questions<'_> {
                         (count, count > 0)
                     }
                 };
-                self.touching.fetch_add(usize::from(touches), Ordering::Relaxed);
+                self.touching
+                    .fetch_add(usize::from(touches), Ordering::Relaxed);
                 let whole = found.outcome == Outcome::Complete
                     && apart.outcome != SeparationOutcome::GaveUp;
                 if !whole {
