@@ -117,7 +117,7 @@ pub fn read_moments(path: &Path, bodies: usize) -> Result<Vec<Moment>, Problem> 
         .map(|raw| f64::from_le_bytes(*raw))
         .collect();
     let width = 1 + EACH * bodies;
-    if numbers.is_empty() || numbers.len() % width != 0 {
+    if numbers.is_empty() || !numbers.len().is_multiple_of(width) {
         let count = numbers.len();
         return Err(format!("{}: {count} numbers for {bodies} bodies", path.display()).into());
     }

@@ -303,7 +303,7 @@ fn mechanism(name: &str, ready: Ready) -> Result<String, Problem> {
         gained = gained.max(energy.total() - start);
         kinetic = kinetic.max(energy.kinetic);
         deepest = deepest.max(world.take_deepest());
-        if number % every == 0 {
+        if number.is_multiple_of(every) {
             let found = search.deepest_beyond(&world, deepest);
             deepest = found.map_or(deepest, |pair| deepest.max(pair.depth));
         }

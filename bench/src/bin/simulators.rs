@@ -173,7 +173,7 @@ fn by_ours(mut ready: Ready) -> Result<(Vec<Moment>, f64), Problem> {
         let start = ProcessTime::now();
         ready.built.world.step()?;
         seconds += start.elapsed().as_secs_f64();
-        if number % stride == 0 {
+        if number.is_multiple_of(stride) {
             moments.push(moment_of(&ready.built));
         }
     }
@@ -263,7 +263,7 @@ fn by_rapier(ready: &Ready, kind: &str, step: f64) -> Result<(Vec<Moment>, f64),
             None => world.step(),
         }
         seconds += start.elapsed().as_secs_f64();
-        if number % stride == 0 {
+        if number.is_multiple_of(stride) {
             moments.push(moment(&world, number as f64 * step));
         }
     }

@@ -232,12 +232,13 @@ fn forces_are_minus_the_gradient_of_the_stored_energy_for_every_kind_of_field() 
             if start.points < 20 {
                 continue;
             }
-            let (halves, gross, energies) = work(a, b, &path, Normals::Field, 400);
+            let (halves, gross, energies) = work(a, b, &path, Normals::Field, 600);
             let change = energies[1] - energies[0];
             let off = [
                 (halves[0] + change).abs() / gross,
                 (halves[1] - change).abs() / gross,
-                (halves[0] + halves[1]).abs() / gross,
+                // The round is the sum of both halves, and so is its error.
+                0.5 * (halves[0] + halves[1]).abs() / gross,
             ];
             let (point_halves, point_gross, _) = work(a, b, &path, Normals::Point, 100);
             let of_points = (point_halves[0] + point_halves[1]).abs() / point_gross;
