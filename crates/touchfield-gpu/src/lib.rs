@@ -25,29 +25,39 @@
 //! a driver may fuse a multiplication and an addition; by how much is stated with every answer
 //! (docs/GPU.md).
 
+#[cfg(feature = "bake")]
+mod bake;
 mod device;
 mod error;
 mod kernel;
 mod layout;
 mod memory;
 mod pairs;
+mod particles;
 mod pipeline;
 mod program;
+mod render;
 mod sample;
 mod scan;
 mod shells;
 mod upload;
 mod worlds;
 
+#[cfg(feature = "bake")]
+pub use bake::{GpuBakeError, GpuBakeReport, bake};
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
-pub use error::GpuError;
+pub use error::{FARTHEST, GpuError};
 pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};
+pub use particles::{FoundParticles, ParticleFinder, ParticleSettings};
 pub use pipeline::GpuBackend;
+pub use render::{View, ViewBody};
 pub use shells::{
     FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings,
     SweepSettings,
 };
 pub use upload::Shapes;
+#[doc(hidden)]
+pub use upload::source as source_with_fields;
 pub use worlds::{WorldAnswers, Worlds};

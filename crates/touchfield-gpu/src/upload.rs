@@ -16,7 +16,7 @@ use touchfield::shape::Shape;
 use crate::device::Gpu;
 use crate::error::GpuError;
 use crate::kernel::INDEX;
-use crate::layout::{HEADER, Packed, place};
+use crate::layout::{HEADER, Kind, Packed, place};
 use crate::memory::buffer;
 
 /// Most chunks: with them, four of the eight storage buffers of WebGPU's floor are left.
@@ -32,6 +32,8 @@ pub struct Shapes {
     /// Words of a chunk, as a power of two; only the last chunk may be smaller.
     chunk_log2: u32,
     bytes: u64,
+    /// Kinds of fields among the shapes, a bit for each.
+    kinds: u32,
 }
 
 impl Shapes {
@@ -61,6 +63,8 @@ impl Shapes {
                 limit: room.min(4 * u64::from(u32::MAX)),
             });
         }
+        let kinds = packed.iter().map(|p| 1 << p.header[place::KIND]);
+        let kinds = kinds.fold(0, |kinds, kind| kinds | kind);
         let mut words = Vec::with_capacity(total.max(1) as usize);
         let mut first = header_words as u32;
         let mut headers = Vec::with_capacity(count);
@@ -96,6 +100,7 @@ impl Shapes {
             chunks,
             chunk_log2,
             bytes,
+            kinds,
         })
     }
 
@@ -129,18 +134,32 @@ impl Shapes {
         &self.chunks
     }
 
-    /// Returns complete WGSL for a kernel that reads these fields, and a name for it: how many
-    /// chunks there are is part of both.
+    /// Returns a name for a kernel that reads these fields, and its complete WGSL. The number of
+    /// chunks and the kinds of fields are part of both.
     pub(crate) fn source(&self, name: &str, kernel: &str) -> (String, String) {
         let count = self.chunks.len() as u32;
-        let name = format!("{name} ({count} chunks of 2^{})", self.chunk_log2);
-        (name, source(count, self.chunk_log2, kernel))
+        let (chunk_log2, kinds) = (self.chunk_log2, self.kinds);
+        let name = format!("{name} ({count} chunks of 2^{chunk_log2}, kinds {kinds:#b})");
+        (name, source(count, chunk_log2, kinds, kernel))
     }
 }
 
-/// Returns complete WGSL for a kernel that reads fields in so many chunks.
-pub(crate) fn source(chunks: u32, chunk_log2: u32, kernel: &str) -> String {
+/// Returns complete WGSL for a kernel that reads fields: in so many chunks, each of a power of two
+/// of words, and of the kinds whose bits are set. For tests without an adapter.
+#[doc(hidden)]
+pub fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String {
     let mut text = String::from(INDEX);
+    let names = [
+        ("HAS_DENSE", Kind::Dense),
+        ("HAS_TAYLOR", Kind::Taylor),
+        ("HAS_SPARSE", Kind::Sparse),
+        ("HAS_PROGRAM", Kind::Program),
+    ];
+    for (name, kind) in names {
+        let is_there = kinds >> kind as u32 & 1 == 1;
+        let _ = writeln!(text, "const {name}: bool = {is_there};");
+    }
+    text.push_str("const HAS_STORED: bool = HAS_DENSE || HAS_TAYLOR || HAS_SPARSE;\n");
     for chunk in 0..chunks {
         let _ = writeln!(
             text,

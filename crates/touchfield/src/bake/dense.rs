@@ -25,6 +25,8 @@ use crate::bake::check;
 use crate::bake::check::Certainty;
 use crate::bake::distance::fill::allocate;
 use crate::bake::distance::kept::Kept;
+use crate::bake::distance::nodes::Found;
+use crate::bake::distance::proposals::{FaceSearch, Filled, ProposalReport, Proposals};
 use crate::bake::distance::settle_signs::settle_signs;
 use crate::bake::distance::{brute_force, fast_marching, vector_distance};
 use crate::bake::exact_distance::ExactDistance;
@@ -108,7 +110,7 @@ pub fn bake_on(
             check_grid(&layout, mesh, settings)?;
             offset::bake(mesh, layout, width, settings, progress)
         }
-        None => bake_keeping(mesh, layout, settings, None, progress).map(|(baked, _)| baked),
+        None => bake_from(mesh, layout, settings, Source::Own, progress).map(|(baked, _)| baked),
     }
 }
 
@@ -126,13 +128,52 @@ fn check_grid(
     check_cells(layout, settings.method)
 }
 
-/// Bakes a mesh on a given grid, like [`bake_on`], reusing the distances of an earlier bake, if
-/// any. Also returns the number of distances that were computed.
-pub(crate) fn bake_keeping(
+/// Source of the nearest faces of nodes.
+pub(crate) enum Source<'a> {
+    /// A search of our own.
+    Own,
+    /// An earlier bake, and a search of our own where it does not hold any more.
+    Kept(&'a Kept<'a>),
+    /// A search elsewhere, whose results are checked.
+    Elsewhere(Elsewhere<'a>),
+}
+
+/// A search elsewhere, and where its results go.
+pub(crate) struct Elsewhere<'a> {
+    pub(crate) search: &'a dyn FaceSearch,
+    /// Nearest faces of all nodes, if they are wanted.
+    pub(crate) faces: Option<&'a mut Vec<u32>>,
+    pub(crate) report: &'a mut ProposalReport,
+}
+
+/// Bakes a mesh into a dense grid, like [`bake_with`], by a search elsewhere. Signs by an
+/// offset are refused.
+pub(crate) fn bake_elsewhere(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    elsewhere: Elsewhere<'_>,
+    progress: Progress<'_>,
+) -> Result<Baked, BakeError> {
+    crate::bake::exact_distance::check_faces(mesh)?;
+    let settings = BakeSettings {
+        method: DistanceMethod::Exact,
+        ..*settings
+    };
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let layout = settings.layout(intake.mesh.bounds())?;
+    let source = Source::Elsewhere(elsewhere);
+    let (mut baked, _) = bake_from(&intake.mesh, layout, &settings, source, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok(baked)
+}
+
+/// Bakes a mesh on a given grid, like [`bake_on`]. Also returns the number of distances that an
+/// earlier bake did not give.
+pub(crate) fn bake_from(
     mesh: &TriangleMesh,
     layout: GridLayout,
     settings: &BakeSettings,
-    kept: Option<&Kept<'_>>,
+    source: Source<'_>,
     progress: Progress<'_>,
 ) -> Result<(Baked, usize), BakeError> {
     let start = Instant::now();
@@ -160,20 +201,36 @@ pub(crate) fn bake_keeping(
             bounds: mesh.bounds(),
             progress,
         };
-        let error = distances.far_error();
-        let settle = |values: &mut [f32], unclear: &[UVec3]| {
+        let proposals = match &source {
+            Source::Elsewhere(elsewhere) => {
+                Some(Proposals::new(elsewhere.search, plan, around).ok_or(BakeError::Cancelled)?)
+            }
+            _ => None,
+        };
+        let promised = proposals.as_ref().map_or(0.0, |proposals| proposals.error);
+        let error = distances.far_error().max(promised);
+        let mut settle = |values: &mut [f32], unclear: &[UVec3]| {
             settle(plan, &layout, values, unclear, error, &mut doubts);
         };
         // Only the exact method reuses distances of an earlier bake.
-        let kept = kept
-            .filter(|_| settings.method == DistanceMethod::Exact)
-            .and_then(|kept| Some((kept, kept.reuse(plan, distances.far_error())?)));
-        let error = match kept {
-            Some((kept, reuse)) => {
+        let reuse = match &source {
+            Source::Kept(kept) if settings.method == DistanceMethod::Exact => {
+                (kept.reuse(plan, distances.far_error())).map(|reuse| (*kept, reuse))
+            }
+            _ => None,
+        };
+        let error = match (reuse, proposals, source) {
+            (Some((kept, reuse)), ..) => {
                 recomputed = kept.fill(&distances, reuse, &mut values, settle)?;
                 distances.far_error()
             }
-            None => distances.fill(settings.method, &mut values, settle)?,
+            (_, Some(proposals), Source::Elsewhere(elsewhere)) => {
+                let found = fill_proposed(&distances, &proposals, elsewhere.faces, &mut values)?;
+                settle(&mut values, &found.unclear);
+                *elsewhere.report = proposals.report();
+                error
+            }
+            _ => distances.fill(settings.method, &mut values, settle)?,
         };
         fill_open_signs(plan, &layout, &mut values, &mut doubts, progress)?;
         error
@@ -211,6 +268,60 @@ pub(crate) fn bake_keeping(
     let exact = |points: &[DVec3]| exact.distance_many(points);
     let baked = assemble(mesh, layout, outcome, exact, start)?;
     Ok((baked, recomputed))
+}
+
+/// Writes the distances of all nodes from faces that a search elsewhere proposes, slab by slab.
+fn fill_proposed(
+    distances: &Distances<'_>,
+    proposals: &Proposals<'_>,
+    mut faces: Option<&mut Vec<u32>>,
+    values: &mut [f32],
+) -> Result<Found, BakeError> {
+    /// Nodes of a slab, about: large enough for a device of a few thousand threads, and a few
+    /// dozen megabytes of proposals.
+    const SLAB: usize = 1 << 21;
+    let layout = distances.layout;
+    let [nx, ny, nz] = layout.nodes.to_array();
+    let layer = nx as usize * ny as usize * SIDE as usize;
+    let slab = (SLAB / layer).max(1) * layer;
+    if let Some(faces) = &mut faces {
+        **faces = allocate(values.len(), 0)?;
+    }
+    let mut found = Vec::new();
+    let mut first = 0;
+    for (index, values) in values.chunks_mut(slab).enumerate() {
+        let begin = index * slab;
+        let mut rest: &mut [u32] = match &mut faces {
+            Some(faces) => &mut faces[begin..begin + values.len()],
+            None => &mut [],
+        };
+        let mut pieces = Vec::new();
+        for values in values.chunks_mut(layer) {
+            let of_layer = rest.len().min(values.len());
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(of_layer);
+            rest = others;
+            pieces.push(Filled {
+                piece: Piece {
+                    layout,
+                    first: UVec3::new(0, 0, first),
+                    size: UVec3::new(nx, ny, SIDE.min(nz - first)),
+                    side: SIDE,
+                    values,
+                },
+                faces: own,
+            });
+            first += SIDE;
+        }
+        tell(
+            distances.progress,
+            Stage::Distances,
+            first.min(nz).into(),
+            nz.into(),
+        )?;
+        let slab = proposals.fill(layout, &mut pieces);
+        found.extend(slab.ok_or(BakeError::Cancelled)?);
+    }
+    Ok(Found::join(found))
 }
 
 /// Refuses a mesh that reaches beyond the grid. A grid that was made for a mesh may miss it by a

@@ -6,13 +6,14 @@
 //! Not for: code with a fixed kind, which calls the bake of that kind.
 
 use crate::bake::baked::Baked;
-use crate::bake::dense::bake_with;
+use crate::bake::dense::{Elsewhere, bake_elsewhere, bake_with};
+use crate::bake::distance::proposals::{FaceSearch, ProposalReport};
 use crate::bake::error::BakeError;
 use crate::bake::progress::Progress;
-use crate::bake::settings::BakeSettings;
-use crate::bake::sparse::bake::{SparseSettings, bake_sparse};
+use crate::bake::settings::{BakeSettings, DistanceMethod};
+use crate::bake::sparse::bake::{SparseGoal, SparseSettings, bake_sparse, bake_sparse_elsewhere};
 use crate::bake::sparse::error::SparseBakeError;
-use crate::bake::taylor::{TaylorBakeError, bake_taylor};
+use crate::bake::taylor::{TaylorBakeError, bake_taylor, bake_taylor_elsewhere};
 use crate::bake::voxel::voxmap::{VoxmapBakeError, VoxmapSettings, bake_voxmap};
 use crate::field::{StoredField, TaylorError};
 use crate::mesh::TriangleMesh;
@@ -101,6 +102,43 @@ pub fn bake_field(
         FieldKind::Taylor => bake_taylor(mesh, settings, progress)?.stored(),
         FieldKind::Sparse(sparse) => bake_sparse(mesh, settings, sparse, progress)?.stored(),
         FieldKind::Voxmap(voxmap) => bake_voxmap(mesh, voxmap, progress)?.stored(),
+    })
+}
+
+/// Bakes a mesh into a dense grid, a Taylor grid or a band of blocks, like [`bake_field`], by a
+/// search for nearest faces that runs elsewhere, such as on a GPU. What it proposes is checked, so
+/// the error bound stays proven. `None` where nothing can be searched elsewhere: voxmaps, blocks
+/// within a tolerance, signs by an offset, and distance methods other than the exact one.
+pub fn bake_field_elsewhere(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    kind: &FieldKind,
+    search: &dyn FaceSearch,
+    progress: Progress<'_>,
+) -> Result<Option<(Baked<StoredField>, ProposalReport)>, FieldBakeError> {
+    if settings.sign.offset().is_some() || settings.method != DistanceMethod::Exact {
+        return Ok(None);
+    }
+    Ok(match kind {
+        FieldKind::Dense => {
+            let mut report = ProposalReport::default();
+            let elsewhere = Elsewhere {
+                search,
+                faces: None,
+                report: &mut report,
+            };
+            let baked = bake_elsewhere(mesh, settings, elsewhere, progress)?;
+            Some((baked.stored(), report))
+        }
+        FieldKind::Taylor => {
+            let (baked, report) = bake_taylor_elsewhere(mesh, settings, search, progress)?;
+            Some((baked.stored(), report))
+        }
+        FieldKind::Sparse(sparse) if matches!(sparse.goal, SparseGoal::Band(_)) => {
+            let (baked, report) = bake_sparse_elsewhere(mesh, settings, sparse, search, progress)?;
+            Some((baked.stored(), report))
+        }
+        FieldKind::Sparse(_) | FieldKind::Voxmap(_) => None,
     })
 }
 

@@ -30,10 +30,11 @@ pub use convert::{
     surface_of_mesh,
 };
 pub use dense::{bake, bake_on, bake_with};
+pub use distance::proposals::{FaceSearch, FaceSides, NodeBox, Proposal, ProposalReport, Surface};
 pub use error::{BakeError, LayoutError, MemoryError, MeshError, SignError};
 pub use exact_distance::ExactDistance;
 pub use intake::frame_origin;
-pub use kind::{FieldBakeError, FieldKind, bake_field};
+pub use kind::{FieldBakeError, FieldKind, bake_field, bake_field_elsewhere};
 pub use packing::Bits;
 pub use progress::{Progress, Stage, Step};
 pub use settings::{BakeSettings, DistanceMethod, OffsetWidth, Resolution, SignChoice};

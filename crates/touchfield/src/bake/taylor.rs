@@ -18,8 +18,9 @@ use glam::{DVec3, UVec3};
 
 use crate::bake::baked::{BakeReport, Baked};
 use crate::bake::check;
-use crate::bake::dense::bake_with;
+use crate::bake::dense::{Elsewhere, bake_elsewhere, bake_with};
 use crate::bake::distance::fill::allocate;
+use crate::bake::distance::proposals::{FaceSearch, ProposalReport};
 use crate::bake::error::{BakeError, MemoryError, SignError};
 use crate::bake::exact_distance::ExactDistance;
 use crate::bake::intake::Intake;
@@ -66,17 +67,32 @@ pub fn bake_taylor(
 ) -> Result<Baked<TaylorGrid>, TaylorBakeError> {
     crate::bake::exact_distance::check_faces(mesh)?;
     let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
-    let mut baked = bake_near(&intake.mesh, settings, progress)?;
+    let (mut baked, _) = bake_near(&intake.mesh, settings, None, progress)?;
     intake.note(&mut baked.provenance);
     Ok(baked)
+}
+
+/// Bakes a mesh into a Taylor grid, like [`bake_taylor`], by a search elsewhere.
+pub(crate) fn bake_taylor_elsewhere(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    search: &dyn FaceSearch,
+    progress: Progress<'_>,
+) -> Result<(Baked<TaylorGrid>, ProposalReport), TaylorBakeError> {
+    crate::bake::exact_distance::check_faces(mesh)?;
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let (mut baked, report) = bake_near(&intake.mesh, settings, Some(search), progress)?;
+    intake.note(&mut baked.provenance);
+    Ok((baked, report))
 }
 
 /// Bakes a mesh in the frame it is given in; see [`bake_taylor`].
 fn bake_near(
     mesh: &TriangleMesh,
     settings: &BakeSettings,
+    search: Option<&dyn FaceSearch>,
     progress: Progress<'_>,
-) -> Result<Baked<TaylorGrid>, TaylorBakeError> {
+) -> Result<(Baked<TaylorGrid>, ProposalReport), TaylorBakeError> {
     let start = Instant::now();
     if settings.sign.offset().is_some() {
         return Err(BakeError::from(SignError::OffsetNeedsDense).into());
@@ -87,7 +103,20 @@ fn bake_near(
         max_memory: settings.max_memory / share,
         ..*settings
     };
-    let dense = bake_with(mesh, &dense_settings, progress).map_err(|error| match error {
+    let mut faces = Vec::new();
+    let mut report = ProposalReport::default();
+    let dense = match search {
+        None => bake_with(mesh, &dense_settings, progress),
+        Some(search) => {
+            let elsewhere = Elsewhere {
+                search,
+                faces: Some(&mut faces),
+                report: &mut report,
+            };
+            bake_elsewhere(mesh, &dense_settings, elsewhere, progress)
+        }
+    };
+    let dense = dense.map_err(|error| match error {
         BakeError::Memory(MemoryError::TooMuchMemory {
             nodes,
             needed,
@@ -104,7 +133,8 @@ fn bake_near(
     // Gradients of the nodes, encoded brick by brick.
     let exact = ExactDistance::new(mesh, settings.sign)?;
     let layout = *dense.field.layout();
-    let nodes = with_gradients(&layout, dense.field.values(), &exact);
+    let faces = search.map(|_| &faces[..]);
+    let nodes = with_gradients(&layout, dense.field.values(), faces, &exact);
     let sample = |node: UVec3| nodes[layout.node_index(node)];
     let encoder = TaylorEncoder::new(layout, sample).map_err(BakeError::from)?;
     let [nx, ny, nz] = encoder.bricks().to_array().map(|n| n as usize);
@@ -126,7 +156,7 @@ fn bake_near(
         |points| exact.distance_many(points),
         mesh,
     );
-    Ok(Baked {
+    let baked = Baked {
         field: grid,
         provenance: Provenance {
             measured_error,
@@ -136,11 +166,18 @@ fn bake_near(
             time: start.elapsed(),
             ..dense.report
         },
-    })
+    };
+    Ok((baked, report))
 }
 
-/// Returns the distance and gradient of every node.
-fn with_gradients(layout: &GridLayout, values: &[f32], exact: &ExactDistance) -> Vec<Sample> {
+/// Returns the distance and gradient of every node. The nearest faces are searched, unless they are
+/// given.
+fn with_gradients(
+    layout: &GridLayout,
+    values: &[f32],
+    faces: Option<&[u32]>,
+    exact: &ExactDistance,
+) -> Vec<Sample> {
     let bounds = layout.bounds().as_daabb();
     let on_surface = ON_SURFACE * bounds.min.abs().max(bounds.max.abs()).max_element();
     let normal = |nearest: &Nearest| -> DVec3 {
@@ -156,10 +193,14 @@ fn with_gradients(layout: &GridLayout, values: &[f32], exact: &ExactDistance) ->
         let mut hint = 0;
         for (x, node) in (0u32..).zip(nodes) {
             let point = layout.node_position(UVec3::new(x, y, z));
-            let nearest = exact.nearest(point, hint);
+            let index = layout.node_index(UVec3::new(x, y, z));
+            let nearest = match faces {
+                Some(faces) => exact.plan().bvh.measured(faces[index], point),
+                None => exact.nearest(point, hint),
+            };
             hint = nearest.face;
             let distance = nearest.distance_squared.sqrt();
-            let stored = values[layout.node_index(UVec3::new(x, y, z))];
+            let stored = values[index];
             *node = if distance <= on_surface {
                 Sample {
                     distance: 0.0,

@@ -28,7 +28,7 @@ mod winding_number;
 pub mod write;
 
 pub(crate) use bvh::{Among, Candidates};
-pub use bvh::{Bvh, Nearest};
+pub use bvh::{Bvh, FlatBox, FlatBvh, Nearest};
 pub use parity::{Parity, Votes};
 pub use pseudonormal::Pseudonormals;
 pub(crate) use repair::without_copies;
@@ -48,5 +48,6 @@ pub use validate::{
     validate, validate_with,
 };
 pub(crate) use validate::{Examination, examine};
-pub use weld::{WeldReport, first_at_same_position, weld};
+pub(crate) use weld::first_at_same_position;
+pub use weld::{WeldReport, weld};
 pub use winding_number::{BorderEdge, Winding, WindingNumber, border, winding_number_brute_force};

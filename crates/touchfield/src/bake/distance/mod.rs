@@ -10,6 +10,7 @@ pub(crate) mod fill;
 pub(crate) mod kept;
 pub(crate) mod marks;
 pub(crate) mod nodes;
+pub(crate) mod proposals;
 pub(crate) mod scan_conversion;
 pub(crate) mod settle_signs;
 pub(crate) mod vector_distance;

@@ -86,6 +86,12 @@ impl Patches {
         self.normals.at(nearest)
     }
 
+    /// Returns the winding number just outside a face; `None` where the face does not determine it.
+    pub(crate) fn outside(&self, face: u32) -> Option<i8> {
+        let outside = self.outside[face as usize];
+        (outside != ASK).then_some(outside)
+    }
+
     /// Returns the outward normal of a face, of any length; 0 where the face does not count for the
     /// sign.
     pub(crate) fn face_normal(&self, face: u32) -> DVec3 {

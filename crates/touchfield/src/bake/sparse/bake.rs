@@ -13,6 +13,7 @@ use crate::bake::check;
 use crate::bake::convert::settings::{ConvertSettings, Keep, Target};
 use crate::bake::convert::stored::{convert, converted_provenance};
 use crate::bake::dense::{bake_with, check_within};
+use crate::bake::distance::proposals::{FaceSearch, ProposalReport, Proposals};
 use crate::bake::error::{BakeError, MeshError, SignError};
 use crate::bake::exact_distance::{ExactDistance, check_faces};
 use crate::bake::intake::Intake;
@@ -86,6 +87,37 @@ impl SparseSettings {
 /// Memory per coarse node \[bytes\]: its value and nearest face, and the block of its cell.
 pub(crate) const COARSE_BYTES: u64 = 12;
 
+/// Bakes a closed mesh into a sparse field of a band, like [`bake_sparse`], by a search elsewhere.
+/// Coarse nodes, and which cells get blocks, are computed here.
+pub(crate) fn bake_sparse_elsewhere(
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    sparse: &SparseSettings,
+    search: &dyn FaceSearch,
+    progress: Progress<'_>,
+) -> Result<(Baked<SparseBlocks>, ProposalReport), SparseBakeError> {
+    check_faces(mesh)?;
+    let goal = sparse.proven_goal()?;
+    let intake = Intake::of(mesh, settings.cell_size(mesh.bounds()));
+    let mesh = &intake.mesh;
+    let layout = coarse_layout(mesh, settings, goal)?;
+    let mut report = ProposalReport::default();
+    let source = Source::Elsewhere(search, &mut report);
+    let (mut baked, _) = bake_sparse_from(mesh, layout, settings, sparse, source, progress)?;
+    intake.note(&mut baked.provenance);
+    Ok((baked, report))
+}
+
+/// Source of the nodes of blocks.
+pub(crate) enum Source<'a> {
+    /// A search of our own.
+    Own,
+    /// An earlier bake, and a search of our own where it does not hold any more.
+    Kept(&'a KeptBlocks<'a>),
+    /// A search elsewhere, whose results are checked, and what became of them.
+    Elsewhere(&'a dyn FaceSearch, &'a mut ProposalReport),
+}
+
 /// Bakes a closed mesh into a sparse field. Distances are always computed by
 /// [`Exact`](crate::bake::settings::DistanceMethod::Exact), whatever `settings` say.
 pub fn bake_sparse(
@@ -108,7 +140,7 @@ pub fn bake_sparse(
     let intake = Intake::of(mesh, resolved);
     let mesh = &intake.mesh;
     let layout = coarse_layout(mesh, settings, goal)?;
-    let (mut baked, _) = bake_sparse_keeping(mesh, layout, settings, sparse, None, progress)?;
+    let (mut baked, _) = bake_sparse_from(mesh, layout, settings, sparse, Source::Own, progress)?;
     intake.note(&mut baked.provenance);
     Ok(baked)
 }
@@ -126,17 +158,17 @@ pub fn bake_sparse_on(
     if settings.sign.offset().is_some() {
         return Err(BakeError::from(SignError::OffsetNeedsDense).into());
     }
-    bake_sparse_keeping(mesh, coarse, settings, sparse, None, progress).map(|(baked, _)| baked)
+    bake_sparse_from(mesh, coarse, settings, sparse, Source::Own, progress).map(|(baked, _)| baked)
 }
 
-/// Bakes a mesh of valid faces on a given coarse grid, like [`bake_sparse_on`], reusing the blocks
-/// of an earlier bake, if any. Also returns the number of blocks that were computed.
-pub(crate) fn bake_sparse_keeping(
+/// Bakes a mesh of valid faces on a given coarse grid, like [`bake_sparse_on`]. Also returns the
+/// number of blocks that an earlier bake did not give.
+pub(crate) fn bake_sparse_from(
     mesh: &TriangleMesh,
     layout: GridLayout,
     settings: &BakeSettings,
     sparse: &SparseSettings,
-    kept: Option<&KeptBlocks<'_>>,
+    source: Source<'_>,
     progress: Progress<'_>,
 ) -> Result<(Baked<SparseBlocks>, usize), SparseBakeError> {
     let start = Instant::now();
@@ -153,6 +185,18 @@ pub(crate) fn bake_sparse_keeping(
         }
         _ => return Err(SparseBakeError::NeedsClosed),
     };
+    let (kept, search) = match source {
+        Source::Own => (None, None),
+        Source::Kept(kept) => (Some(kept), None),
+        Source::Elsewhere(search, report) => (None, Some((search, report))),
+    };
+    let around = layout.bounds().as_daabb();
+    let proposals = match &search {
+        Some((search, _)) => {
+            Some(Proposals::new(*search, exact.plan(), around).ok_or(BakeError::Cancelled)?)
+        }
+        None => None,
+    };
     // Build the coarse grid, then the blocks.
     let builder = Builder {
         exact: &exact,
@@ -161,6 +205,7 @@ pub(crate) fn bake_sparse_keeping(
         bits: sparse.bits,
         conservative: sparse.conservative,
         kept: kept.filter(|kept| kept.can_stay(exact.plan())),
+        proposals,
         rounding: check::rounding(&layout, 0.0),
         max_memory: settings.max_memory,
         stored: AtomicU64::new(layout.node_count().saturating_mul(COARSE_BYTES)),
@@ -171,6 +216,9 @@ pub(crate) fn bake_sparse_keeping(
         SparseGoal::Band(width) => builder.band(&coarse, width, progress)?,
         SparseGoal::Tolerance(tolerance) => builder.within(&coarse, tolerance, progress)?,
     };
+    if let (Some((_, report)), Some(proposals)) = (search, &builder.proposals) {
+        *report = proposals.report();
+    }
     // Assemble the field and measure its error.
     tell(progress, Stage::Checking, 0, 1)?;
     let computed = built.blocks.len() - built.kept;

@@ -22,6 +22,7 @@ use glam::{DVec3, UVec3};
 
 use crate::bake::blocks::Piece;
 use crate::bake::check;
+use crate::bake::distance::proposals::Filled;
 use crate::bake::packing::{Built, lower_blocks, rounding_of};
 use crate::bake::progress::{Progress, Stage, tell};
 use crate::bake::sparse::builder::{Builder, Coarse, finer};
@@ -79,7 +80,7 @@ impl Builder<'_> {
         let layout = finer(&self.layout, CELLS);
         let cell_size = f64::from(layout.cell_size);
         let half_diagonal = check::half_diagonal(&layout);
-        let far_error = self.far_error();
+        let far_error = self.node_error();
         let rounding = self.rounding + far_error;
         // Choose the coarse cells that get a block, and the blocks that stay.
         let near = self.near(coarse, width * cell_size);
@@ -101,10 +102,10 @@ impl Builder<'_> {
         let stored = near.cells.len() as u64 * self.block_bytes(CELLS);
         self.count(stored + at_work as u64, 1.0)?;
         // Assemble the blocks layer by layer, from the searched nodes of this layer and the next.
-        let mut this = self.search(&fine, &near, &fates, 0);
+        let mut this = self.search(&fine, &near, &fates, 0)?;
         for z in 0..layers {
             tell(progress, Stage::Distances, z.into(), layers.into())?;
-            let next = self.search(&fine, &near, &fates, z + 1);
+            let next = self.search(&fine, &near, &fates, z + 1)?;
             let count = this.values.len() / NODES;
             let parts = threads::map(count.div_ceil(TOGETHER), |part| {
                 let mut built = Built::new(self.bits);
@@ -233,26 +234,58 @@ impl Builder<'_> {
 
     /// Searches the nodes that the blocks of a layer own, and those beside them that no block owns.
     /// Empty beyond the last layer.
-    fn search(&self, fine: &Fine, near: &Near, fates: &Fates<'_>, z: u32) -> Layer {
+    fn search(
+        &self,
+        fine: &Fine,
+        near: &Near,
+        fates: &Fates<'_>,
+        z: u32,
+    ) -> Result<Layer, SparseBakeError> {
         let Range { start: first, end } = near.layer(z);
         let mut values = vec![0.0; (end - first) * NODES];
-        threads::map_pieces(&mut values, NODES, |index, values| {
-            if !fates.searched[first + index] {
-                return;
-            }
-            let cell = near.cells[first + index];
-            let size = near.searched(self.layout.cells(), cell);
-            let piece = Piece {
-                layout: &fine.layout,
-                first: cell * CELLS,
-                size,
-                // One search for the whole piece.
-                side: CELLS + 1,
-                values: &mut values[..size.element_product() as usize],
-            };
-            self.fill(piece, fine.exact_within, &mut []);
-        });
-        Layer { first, values }
+        let is_searched = |index: usize| fates.searched[first + index];
+        if let Some(proposals) = &self.proposals {
+            let parts = values.chunks_mut(NODES).enumerate();
+            let mut pieces: Vec<Filled<'_>> = parts
+                .filter(|(index, _)| is_searched(*index))
+                .map(|(index, values)| Filled {
+                    piece: self.piece(fine, near, first + index, values),
+                    faces: &mut [],
+                })
+                .collect();
+            self.fill_proposed(proposals, &fine.layout, &mut pieces)?;
+        } else {
+            threads::map_pieces(&mut values, NODES, |index, values| {
+                if is_searched(index) {
+                    self.fill(
+                        self.piece(fine, near, first + index, values),
+                        fine.exact_within,
+                        &mut [],
+                    );
+                }
+            });
+        }
+        Ok(Layer { first, values })
+    }
+
+    /// Returns the nodes that a block searches, as a piece.
+    fn piece<'a>(
+        &self,
+        fine: &'a Fine,
+        near: &Near,
+        number: usize,
+        values: &'a mut [f32],
+    ) -> Piece<'a> {
+        let cell = near.cells[number];
+        let size = near.searched(self.layout.cells(), cell);
+        Piece {
+            layout: &fine.layout,
+            first: cell * CELLS,
+            size,
+            // One search for the whole piece.
+            side: CELLS + 1,
+            values: &mut values[..size.element_product() as usize],
+        }
     }
 
     /// Writes all nodes of the block of a cell: its own, those of its neighbours, and those that no

@@ -13,6 +13,7 @@ use glam::UVec3;
 use crate::bake::blocks::{Piece, for_each_layer};
 use crate::bake::distance::exact_bvh::fill_piece;
 use crate::bake::distance::nodes::{Wanted, signed};
+use crate::bake::distance::proposals::{Filled, Proposals};
 use crate::bake::distance::settle_signs::settle_signs;
 use crate::bake::error::BakeError;
 use crate::bake::exact_distance::ExactDistance;
@@ -22,6 +23,7 @@ use crate::bake::sparse::error::SparseBakeError;
 use crate::bake::sparse::kept::KeptBlocks;
 use crate::field::{GridLayout, SparseBlock};
 use crate::geom::{corner, place_index};
+use crate::threads;
 
 /// State of a sparse bake.
 pub(crate) struct Builder<'a> {
@@ -32,6 +34,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) conservative: bool,
     /// Blocks of an earlier bake that may be reused.
     pub(crate) kept: Option<&'a KeptBlocks<'a>>,
+    /// A search elsewhere for the nodes of bands.
+    pub(crate) proposals: Option<Proposals<'a>>,
     /// Rounding error of the grid \[m\].
     pub(crate) rounding: f64,
     /// Memory limit \[bytes\].
@@ -70,6 +74,23 @@ impl Builder<'_> {
         self.settle(piece, &unclear);
     }
 
+    /// Computes signed distances of pieces of nodes by the search elsewhere.
+    pub(crate) fn fill_proposed(
+        &self,
+        proposals: &Proposals<'_>,
+        layout: &GridLayout,
+        pieces: &mut [Filled<'_>],
+    ) -> Result<(), BakeError> {
+        let found = proposals.fill(layout, pieces).ok_or(BakeError::Cancelled)?;
+        let mut both: Vec<_> = pieces.iter_mut().zip(found).collect();
+        threads::map_pieces(&mut both, 1, |_, both| {
+            for (filled, found) in both {
+                self.settle(filled.piece.reborrow(), &found.unclear);
+            }
+        });
+        Ok(())
+    }
+
     /// Computes signed distances of the nodes of a cell that is refined, like [`Self::fill`]. The
     /// corners of the cell are known, and give most other nodes their sign where no face determines
     /// it.
@@ -98,13 +119,13 @@ impl Builder<'_> {
         fill_piece(self.prover.bvh, wanted, piece, faces).unclear
     }
 
-    fn settle(&self, mut piece: Piece<'_>, unclear: &[UVec3]) {
+    pub(crate) fn settle(&self, mut piece: Piece<'_>, unclear: &[UVec3]) {
         if unclear.is_empty() {
             return;
         }
         let layout = piece.layout;
         let ask = |node| self.exact.plan().by_winding(layout.node_position(node));
-        let (error, bvh) = (self.far_error(), self.prover.bvh);
+        let (error, bvh) = (self.node_error(), self.prover.bvh);
         settle_signs(&mut piece, unclear, error, bvh, ask, |sign| sign.inside);
     }
 
@@ -136,6 +157,15 @@ impl Builder<'_> {
     pub(crate) fn far_error(&self) -> f64 {
         let extent = self.layout.bounds().extents().length();
         self.prover.bvh.far_error(extent.into())
+    }
+
+    /// Returns the error of the nodes of a band \[m\].
+    pub(crate) fn node_error(&self) -> f64 {
+        let promised = self
+            .proposals
+            .as_ref()
+            .map_or(0.0, |proposals| proposals.error);
+        self.far_error().max(promised)
     }
 
     /// Returns the memory of a block with `cells` cells per side \[bytes\].

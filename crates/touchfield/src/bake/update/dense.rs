@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 use glam::DVec3;
 
 use crate::bake::baked::Baked;
-use crate::bake::dense::bake_keeping;
+use crate::bake::dense::{Source, bake_from};
 use crate::bake::distance::marks::Marks;
 use crate::bake::exact_distance::check_faces;
 use crate::bake::intake::moved_mesh;
@@ -99,7 +99,7 @@ pub fn rebake(
         doubtful: doubtful_nodes(&layout, &before.provenance.doubtful_cells),
         changed,
     };
-    let (baked, recomputed) = bake_keeping(mesh, layout, settings, Some(&kept), progress)?;
+    let (baked, recomputed) = bake_from(mesh, layout, settings, Source::Kept(&kept), progress)?;
     Ok(Rebaked { baked, recomputed })
 }
 

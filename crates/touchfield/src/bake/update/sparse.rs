@@ -27,7 +27,7 @@ use crate::bake::packing::Bits;
 use crate::bake::packing::{CELLS, CELLS_LOG2};
 use crate::bake::progress::Step;
 use crate::bake::settings::BakeSettings;
-use crate::bake::sparse::bake::{SparseGoal, SparseSettings, bake_sparse_keeping};
+use crate::bake::sparse::bake::{Source, SparseGoal, SparseSettings, bake_sparse_from};
 use crate::bake::update::dense::{Moved, Rebaked, check_change};
 use crate::bake::update::error::UpdateError;
 use crate::field::{PLAIN, Provenance, SparseBlock, SparseBlocks, SparseValues};
@@ -103,8 +103,14 @@ pub fn rebake_sparse(
         conservative: kept.conservative,
     };
     let layout = *before.field.layout();
-    let (baked, computed) =
-        bake_sparse_keeping(mesh, layout, settings, &sparse, Some(&kept), progress)?;
+    let (baked, computed) = bake_sparse_from(
+        mesh,
+        layout,
+        settings,
+        &sparse,
+        Source::Kept(&kept),
+        progress,
+    )?;
     Ok(Rebaked {
         baked,
         recomputed: computed * (CELLS as usize + 1).pow(3),

@@ -17,12 +17,14 @@ mod answer;
 mod block;
 mod build;
 mod fans;
+mod flat;
 mod nearest;
 pub(crate) mod node;
 mod way;
 
 pub use answer::Nearest;
 pub(crate) use block::{Among, Candidates};
+pub use flat::{FlatBox, FlatBvh};
 
 use crate::mesh::bvh::node::BoundsLane;
 use crate::mesh::bvh::node::Leaf;
@@ -100,6 +102,16 @@ impl Bvh {
     /// Returns the triangles in the order of the mesh's faces.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
+    }
+
+    /// Returns the point of one face nearest to a point.
+    pub(crate) fn measured(&self, face: u32, point: DVec3) -> Nearest {
+        let closest = self.triangles[face as usize].closest_point(point);
+        Nearest {
+            distance_squared: closest.point.distance_squared(point),
+            face,
+            closest,
+        }
     }
 
     pub(super) fn node_count(&self) -> usize {
