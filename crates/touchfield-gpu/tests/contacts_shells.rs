@@ -38,11 +38,8 @@ struct Found {
     worst_point: f32,
     worst_separation: f32,
     worst_normal: f32,
-    /// Contacts whose normal is elsewhere: the gradient is ambiguous within rounding.
-    ambiguous: usize,
-    /// Contacts whose gradient mixes directions, and how many of them have another normal.
-    bent: usize,
-    bent_elsewhere: usize,
+    /// Contacts whose normal is another, as the gradient is ambiguous within rounding.
+    elsewhere: usize,
 }
 
 /// Returns the shape with the field, and the pose in which its frame is seen from A.
@@ -84,7 +81,18 @@ fn compare(
         let (a, b) = (on_device[i], on_cpu[j]);
         (i, j) = (i + 1, j + 1);
         found.contacts += 1;
-        // Where the gradient is not the same all around within rounding, any of them may be used.
+        let separation = (a.separation - b.separation).abs() / size;
+        let point = a.point.distance(b.point) / size;
+        let normal = a.normal.distance(b.normal);
+        if separation <= 1e-6 && point <= 4e-6 && normal <= 1e-5 {
+            found.worst_separation = found.worst_separation.max(separation);
+            found.worst_point = found.worst_point.max(point);
+            found.worst_normal = found.worst_normal.max(normal);
+            continue;
+        }
+        // Elsewhere only where the gradient is not the same all around within rounding, or so short
+        // that the way out takes two more samples, which may lie at such a place.
+        found.elsewhere += 1;
         let (shape, a_from_field) = field_of(shapes, pair, &b);
         let at = match b.id.0 >> 31 {
             0 => b.point_on_b(),
@@ -94,30 +102,17 @@ fn compare(
         let nudge = 4.0 * f32::EPSILON * size;
         let here = shape.field().sample(at).gradient;
         let is_steady = (0..8).all(|corner| {
-            let sign = |bit: u32| {
-                if corner >> bit & 1 == 1 {
-                    nudge
-                } else {
-                    -nudge
-                }
+            let sign = |bit: u32| match corner >> bit & 1 {
+                1 => nudge,
+                _ => -nudge,
             };
             let beside = at + Vec3::new(sign(0), sign(1), sign(2));
             shape.field().sample(beside).gradient.distance(here) <= 1e-4
         });
-        if !is_steady {
-            found.ambiguous += 1;
-            continue;
-        }
-        found.worst_separation =
-            (found.worst_separation).max((a.separation - b.separation).abs() / size);
-        // The way out of a short gradient takes two more samples, which may lie at such a place.
-        if here.length() < 0.98 {
-            found.bent += 1;
-            found.bent_elsewhere += usize::from(a.normal.distance(b.normal) > 1e-3);
-            continue;
-        }
-        found.worst_point = found.worst_point.max(a.point.distance(b.point) / size);
-        found.worst_normal = found.worst_normal.max(a.normal.distance(b.normal));
+        assert!(
+            !is_steady || here.length() < 0.98,
+            "{a:?} on the device, {b:?} on the CPU: {pair:?}"
+        );
     }
     found.only_one += only_one;
     found.in_band += in_band;
@@ -184,18 +179,11 @@ fn check(name: &str, shapes: &[Shape], count: usize, max_separation: f32, settin
     }
     println!("{name}: {found:?}");
     assert!(found.contacts > 20 * count, "{name}: {found:?}");
-    assert!(found.worst_point <= 4e-6, "{name}: {found:?}");
-    assert!(found.worst_separation <= 1e-6, "{name}: {found:?}");
-    assert!(found.worst_normal <= 1e-5, "{name}: {found:?}");
-    assert!(
-        found.bent_elsewhere * 100 <= found.bent,
-        "{name}: {found:?}"
-    );
+    assert!(found.elsewhere * 100 <= found.contacts, "{name}: {found:?}");
     assert!(
         found.in_band as usize * 500 <= found.tested,
         "{name}: {found:?}"
     );
-    assert!(found.ambiguous * 20 <= found.contacts, "{name}: {found:?}");
 }
 
 fn of_kinds(representation: Representation) -> Vec<Shape> {
