@@ -512,7 +512,6 @@ fn ten_thousand_pairs_and_a_million_contacts() {
         .collect();
     let settings = ParticleSettings {
         particles: Particles::literal(6),
-        count_band: true,
         ..Default::default()
     };
     let found = on_device(&gpu, &shapes, &pairs, &settings);
@@ -522,14 +521,17 @@ fn ten_thousand_pairs_and_a_million_contacts() {
         found.all_started()
     );
     assert!(found.found.contacts.len() > 1_000_000);
-    let mut differ = 0;
+    let arrived: usize = found.arrived.iter().map(|&count| count as usize).sum();
+    assert_eq!(arrived, found.found.contacts.len());
+    let (mut differ, mut compared) = (0, 0);
     for index in (0..pairs.len()).step_by(97) {
         let on_cpu = on_cpu(&shapes, &pairs[index], &settings).contacts.len();
-        let off = on_cpu.abs_diff(found.found.of(index).len());
-        assert!(off <= found.in_band[index] as usize, "pair {index}");
-        differ += off;
+        differ += on_cpu.abs_diff(found.found.of(index).len());
+        compared += on_cpu;
     }
-    println!("{differ} differ");
+    println!("{differ} of {compared} differ");
+    // Without a count of the band: particles for which rounding decides.
+    assert!(1000 * differ < compared, "{differ} of {compared}");
 }
 
 #[test]
