@@ -305,10 +305,10 @@ fn the_same_pairs_give_the_same_bits_in_any_launches() {
             found.unwrap_or_else(|error| panic!("{error}"))
         };
         let all = find(&pairs);
-        assert!(
-            all.repeated > 0,
-            "the first call must have had too little room: {all:?}"
-        );
+        // The first call has room for 4096 contacts.
+        let is_too_small = all.found.contacts.len() > 4096;
+        assert_eq!(all.repeated > 0, is_too_small);
+        assert!(is_too_small || !particles.literal);
         for _ in 0..3 {
             let again = find(&pairs);
             assert_eq!(again.repeated, 0);
