@@ -98,7 +98,7 @@ fn every_kernel_is_valid_for_every_layout_of_the_fields() {
     for (name, source) in kernels {
         let module = wgsl::parse_str(&source)
             .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
-        Validator::new(ValidationFlags::all(), Capabilities::empty())
+        Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32)
             .validate(&module)
             .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
     }

@@ -35,8 +35,7 @@ enum From {
 const FILL: u32 = 1;
 const LITERAL: u32 = 2;
 const BOTH_AT_ONCE: u32 = 4;
-const BAND: u32 = 8;
-const STEPS: u32 = 16;
+const STEPS: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -209,9 +208,16 @@ impl Work<'_> {
         let set = |flag: u32, is_set: bool| if is_set { flag } else { 0 };
         let flags = set(LITERAL, wanted.literal)
             | set(BOTH_AT_ONCE, wanted.both_at_once)
-            | set(BAND, settings.count_band)
             | set(STEPS, settings.count_steps);
-        let (name, source) = self.shapes.source("particles", PROJECT);
+        // Two kernels, because the one that looks for the band takes a driver longer to compile.
+        let (kernel_name, text) = if settings.count_band {
+            let band = format!("const COUNTS_BAND: bool = true;\n{PROJECT}");
+            ("particles and band", band)
+        } else {
+            let plain = format!("const COUNTS_BAND: bool = false;\n{PROJECT}");
+            ("particles", plain)
+        };
+        let (name, source) = self.shapes.source(kernel_name, &text);
         let kernel = gpu.kernel(&name, "project_particles", || source)?;
         let buffers = &mut *self.buffers;
         // Marks: a flag per particle, then four numbers per pair.

@@ -11,15 +11,16 @@
 //! pair by atomics, a prefix sum turns counts into offsets, and a second pass fills. We differ:
 //!
 //! - in the slots: Alg. 3 takes the next free slot of the pair, in whatever order threads run. Here
-//!   the slot is the number of hits before, by a prefix sum over the flags of all particles, so that
-//!   the same input gives the same bits;
+//!   the slot is the number of hits before, by a prefix sum over the flags of all particles: the
+//!   same input gives the same bits;
 //! - in the second pass, which projects only the particles that arrive;
 //! - in the memory: contacts are filled at once into the room that the last call left. If there are
 //!   more, the room grows to their exact number and the second pass runs again.
 //!
-//! The CPU's methods (`projection_particles`, `literal_particles`) are the reference. A particle may
-//! arrive on one side only if a decision on its path was a matter of rounding; the device counts
-//! such particles ([`FoundParticles::in_band`]).
+//! The CPU's methods (`projection_particles`, `literal_particles`) are the reference, but for the
+//! fall-back of over-relaxation \[Keinert2014\], which only the device has. A particle may arrive on
+//! one side only if a decision on its path was a matter of rounding; the device counts such
+//! particles ([`FoundParticles::in_band`]).
 
 mod launch;
 mod reduce;

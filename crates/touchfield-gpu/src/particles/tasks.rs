@@ -147,7 +147,8 @@ impl Tasks {
         // round by the last places of the larger body.
         let diagonals = [bodies.a, bodies.b].map(|shape| shape.solid().diagonal());
         let largest = diagonals.into_iter().filter(|length| length.is_finite());
-        let band = 2.0 * region.rounding + 8.0 * f32::EPSILON * largest.fold(0.0, f32::max);
+        let rounding = 2.0 * f32::EPSILON * largest.fold(0.0, f32::max);
+        let band = region.rounding.max(rounding);
         let [x, y, z] = region.counts.to_array();
         self.tasks.push(Task {
             turn: [

@@ -34,8 +34,7 @@ const PLACES: u32 = 3u;
 const FILL: u32 = 1u;
 const LITERAL: u32 = 2u;
 const BOTH_AT_ONCE: u32 = 4u;
-const BAND: u32 = 8u;
-const STEPS: u32 = 16u;
+const STEPS: u32 = 8u;
 
 // Slopes of a grid below this are those of a kink, not of a distance.
 const FLATTEST_SLOPE: f32 = 0.7;
@@ -49,10 +48,28 @@ struct Both {
     second: Sample,
 }
 
+// One call of the field in a loop, because drivers copy a function to every place that calls it,
+// and this one is long.
 fn sample_both(task: Task, point: vec3f) -> Both {
-    let first = sample_shape(task.shapes.x, point);
-    let second = sample_shape(task.shapes.y, to_second(task, point));
-    return Both(first, Sample(second.distance, transpose(turn_of(task)) * second.gradient));
+    var found: array<Sample, 2>;
+    for (var body = 0u; body < 2u; body++) {
+        found[body] = sample_of(task, body, point);
+    }
+    let second = found[1];
+    return Both(found[0], Sample(second.distance, transpose(turn_of(task)) * second.gradient));
+}
+
+// A sample of the first or second body, with the gradient in its own frame.
+fn sample_of(task: Task, body: u32, point: vec3f) -> Sample {
+    let shape = select(task.shapes.x, task.shapes.y, body == 1u);
+    return sample_shape(shape, in_frame_of(task, body, point));
+}
+
+fn in_frame_of(task: Task, body: u32, point: vec3f) -> vec3f {
+    if body == 0u {
+        return point;
+    }
+    return to_second(task, point);
 }
 
 // The first pair whose accumulated count of particles is greater than the index (an upper bound).
@@ -123,23 +140,31 @@ fn start_of(task: Task, relative: u32, cell: vec3u) -> vec3f {
     return task.low.xyz + (vec3f(place) + 0.5) * (task.extents.xyz / vec3f(task.counts.xyz));
 }
 
-// Whether a gradient jumps within the band about a point: at the border of a cell, or where the
-// nearest side of a closed form changes.
-fn is_at_kink(shape: u32, point: vec3f, band: f32) -> bool {
+// Whether the gradient of the first or second body jumps within the band about a point: at the
+// border of a cell, or where the nearest side of a closed form changes.
+fn is_at_kink(task: Task, body: u32, place: vec3f, band: f32) -> bool {
+    let shape = select(task.shapes.x, task.shapes.y, body == 1u);
     let header = shape * HEADER;
-    let kind = word(header + KIND);
-    if HAS_PROGRAM && (!HAS_STORED || kind > SPARSE) {
+    if HAS_PROGRAM && (!HAS_STORED || word(header + KIND) > SPARSE) {
         // A plane near a point has corners of a tetrahedron about it on both sides.
-        let reach = 4.0 * band;
-        let here = sample_shape(shape, point).gradient;
-        let a = sample_shape(shape, point + reach * vec3f(1.0, 1.0, 1.0)).gradient;
-        let b = sample_shape(shape, point + reach * vec3f(1.0, -1.0, -1.0)).gradient;
-        let c = sample_shape(shape, point + reach * vec3f(-1.0, 1.0, -1.0)).gradient;
-        let d = sample_shape(shape, point + reach * vec3f(-1.0, -1.0, 1.0)).gradient;
-        let one = max(length(a - here), length(b - here));
-        let other = max(length(c - here), length(d - here));
-        return max(one, other) > 1e-3;
+        var here = vec3f(0.0);
+        for (var corner = 0u; corner < 5u; corner++) {
+            var offset = vec3f(0.0);
+            if corner > 0u {
+                let signs = vec3<bool>(corner == 3u || corner == 4u, corner == 2u || corner == 4u,
+                    corner == 2u || corner == 3u);
+                offset = 4.0 * band * select(vec3f(1.0), vec3f(-1.0), signs);
+            }
+            let gradient = sample_of(task, body, place + offset).gradient;
+            if corner == 0u {
+                here = gradient;
+            } else if length(gradient - here) > 1e-3 {
+                return true;
+            }
+        }
+        return false;
     }
+    let point = in_frame_of(task, body, place);
     let low = vector(header + BOUNDS);
     let high = vector(header + BOUNDS + 3u);
     let at_border = (abs(point - low) < vec3f(band)) | (abs(point - high) < vec3f(band));
@@ -193,7 +218,7 @@ fn projected(task: Task, start: vec3f) -> Path {
         path.both = both;
         let most = max(both.first.distance, both.second.distance);
         let first_is_farther = both.first.distance >= both.second.distance;
-        if has(BAND) {
+        if COUNTS_BAND {
             var decided = abs(most - residual);
             if !has(LITERAL) {
                 decided = abs(abs(most - reach) - residual);
@@ -209,10 +234,11 @@ fn projected(task: Task, start: vec3f) -> Path {
             path.arrived = true;
             return path;
         }
-        if has(BAND) && !path.in_band {
-            path.in_band = abs(both.first.distance - both.second.distance) < band
-                || is_at_kink(task.shapes.x, path.place, band)
-                || is_at_kink(task.shapes.y, to_second(task, path.place), band);
+        if COUNTS_BAND && !path.in_band {
+            path.in_band = abs(both.first.distance - both.second.distance) < band;
+            for (var body = 0u; body < 2u && !path.in_band; body++) {
+                path.in_band = is_at_kink(task, body, path.place, band);
+            }
         }
         if has(LITERAL) {
             var gradient = both.second.gradient;
