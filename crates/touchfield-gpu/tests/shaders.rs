@@ -67,14 +67,25 @@ fn kernels() -> Vec<(String, String)> {
     let index = file!("index").1;
     let mut kernels = Vec::new();
     for files in with_fields() {
-        // Every combination of kinds, and one to four chunks.
-        for kinds in 1..16 {
-            let source = source_with_fields(1, 25, kinds, &text(&files));
-            kernels.push((format!("{}, kinds {kinds:#b}", name(&files)), source));
-        }
-        for chunks in 2..=4 {
-            let source = source_with_fields(chunks, 14, 0b1111, &text(&files));
-            kernels.push((format!("{}, {chunks} chunks", name(&files)), source));
+        let name = name(&files);
+        let constants = match name.as_str() {
+            "particles.wgsl" => &[
+                "const COUNTS_BAND: bool = true;\n",
+                "const COUNTS_BAND: bool = false;\n",
+            ][..],
+            _ => &[""],
+        };
+        for constants in constants {
+            let text = format!("{constants}{}", text(&files));
+            // Every combination of kinds, and one to four chunks.
+            for kinds in 1..16 {
+                let source = source_with_fields(1, 25, kinds, &text);
+                kernels.push((format!("{name}, kinds {kinds:#b}"), source));
+            }
+            for chunks in 2..=4 {
+                let source = source_with_fields(chunks, 14, 0b1111, &text);
+                kernels.push((format!("{name}, {chunks} chunks"), source));
+            }
         }
     }
     for files in without_fields() {
@@ -98,9 +109,12 @@ fn every_kernel_is_valid_for_every_layout_of_the_fields() {
     for (name, source) in kernels {
         let module = wgsl::parse_str(&source)
             .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
-        Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32)
-            .validate(&module)
-            .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
+        Validator::new(
+            ValidationFlags::all(),
+            Capabilities::SHADER_FLOAT16_IN_FLOAT32,
+        )
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
     }
 }
 
