@@ -28,8 +28,11 @@
 //! Signs of meshes with holes are the CPU's, by winding numbers or rays; distances still come from
 //! the device.
 
+mod ray_maps;
 mod search;
 mod surface;
+
+pub use ray_maps::{RayMaps, ray_maps};
 
 use std::time::Duration;
 
@@ -54,6 +57,14 @@ pub enum GpuBakeError {
     /// The mesh cannot be baked, on a device or not.
     #[error(transparent)]
     Bake(#[from] FieldBakeError),
+    /// A face of the mesh is not a triangle.
+    #[error(
+        "face {face} has a vertex that is missing or not finite (`mesh::repair` drops such faces)"
+    )]
+    InvalidFace {
+        /// Index of the face.
+        face: usize,
+    },
     /// Only the CPU bakes this kind of field.
     #[error(
         "voxmaps, sparse fields within a tolerance, signs by an offset and approximate distances are baked by the CPU \
@@ -101,5 +112,43 @@ pub fn bake(
                 device_time: state.time,
             },
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks WGSL without a device.
+    fn validate(source: &str) {
+        let module = naga::front::wgsl::parse_str(source);
+        let module = module.unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
+        let flags = naga::valid::ValidationFlags::all();
+        let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
+        if let Err(error) = validator.validate(&module) {
+            panic!("{}", error.emit_to_string(source));
+        }
+        let storage = module
+            .global_variables
+            .iter()
+            .filter(|(_, variable)| matches!(variable.space, naga::AddressSpace::Storage { .. }));
+        assert!(
+            storage.count() <= 8,
+            "more storage buffers than WebGPU's floor"
+        );
+    }
+
+    #[test]
+    fn kernels_are_valid_within_the_floor_of_webgpu() {
+        for kernel in [
+            include_str!("../shaders/seed.wgsl"),
+            include_str!("../shaders/propose.wgsl"),
+        ] {
+            validate(&surface::source(64, kernel));
+        }
+        ray_maps::sources()
+            .iter()
+            .for_each(|source| validate(source));
+        validate(&crate::filtered::source());
     }
 }

@@ -45,6 +45,7 @@ pub(crate) struct DeviceSurface {
     /// Content word of the root.
     root: u32,
     has_sides: bool,
+    wants_points: bool,
     /// Entries of the stack of a search.
     stack: u32,
     center: DVec3,
@@ -61,7 +62,7 @@ pub(crate) struct Parameters {
     root: u32,
     bricks: u32,
     has_sides: u32,
-    spare: u32,
+    wants_points: u32,
 }
 
 impl DeviceSurface {
@@ -102,6 +103,7 @@ impl DeviceSurface {
             normals: stored("normals of a mesh", bytemuck::cast_slice(&normals))?,
             root: content(0, flat.root),
             has_sides: surface.has_sides(),
+            wants_points: surface.wants_points(),
             // Each level leaves all children but one on the stack; two entries begin it.
             stack: ((FlatBvh::MOST as u32 - 1) * flat.depth + FlatBvh::MOST as u32 + 2)
                 .next_multiple_of(16),
@@ -124,7 +126,7 @@ impl DeviceSurface {
             root: self.root,
             bricks: bricks as u32,
             has_sides: u32::from(self.has_sides),
-            spare: 0,
+            wants_points: u32::from(self.wants_points),
         }
     }
 
