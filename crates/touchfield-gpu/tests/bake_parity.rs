@@ -254,13 +254,11 @@ fn ray_maps_are_near_exact_distances() {
             report.device_time.as_secs_f64(),
             start.elapsed().as_secs_f64(),
         );
-        // Never too small; mostly right; signs of closed models too.
+        // Never too small; within a cell, because rows miss triangles that are smaller than that.
+        let cell = f64::from(maps.layout.cell_size) / diagonal;
         assert!(short <= 1e-6, "{name}: {short}");
-        assert!(
-            off * 50 <= points.len() && worst <= 0.05,
-            "{name}: {off} {worst}"
-        );
-        assert!(signs * 1000 <= points.len(), "{name}: {signs}");
+        assert!(worst <= cell, "{name}: {off} {worst}");
+        assert_eq!(signs, 0, "{name}");
     }
 }
 
