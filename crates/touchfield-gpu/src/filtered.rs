@@ -2,21 +2,21 @@
 //!
 //! Input: a [`TaylorGrid`].
 //! Output: [`FilteredTaylor`], which samples it through the texture units.
-//! Cost: 8 bytes per node, and half as much again for nodes that blocks share; one filtered fetch per
-//! sample, where a grid in a buffer takes 16 reads.
+//! Cost: 8 bytes per node, and half as much again for nodes that blocks share; one filtered fetch
+//! per sample, where a grid in a buffer takes 16 reads.
 //! Not for: results that must agree with the CPU's; see [`Shapes`](crate::Shapes).
 //!
-//! After \[Krayer2020\], §4.3 and Eq. 10–12 (docs/BIBLIOGRAPHY.md): a texel of four half floats holds
-//! `a = ½∇f` and `b = f − a·x`, and the value at x is `x·ā + b̄`, with bars for the filtered texel. We
-//! differ in what x counts from. From the origin of the model, `b` grows with the distance from
-//! there, and so does its rounding. Here it counts in cells from the middle of a block of
-//! [`BLOCK`]³ cells, whose nodes are stored together, borders twice.
+//! After \[Krayer2020\], §4.3 and Eq. 10–12 (docs/BIBLIOGRAPHY.md): a texel of four half floats
+//! holds `a = ½∇f` and `b = f − a·x`, and the value at x is `x·ā + b̄`, with bars for the filtered
+//! texel. We differ in what x counts from. From the origin of the model, `b` grows with the
+//! distance from there, and so does its rounding. Here it counts in cells from the middle of a
+//! block of [`BLOCK`]³ cells, whose nodes are stored together, borders twice.
 //!
 //! The gradient is `2 ā`, as in the document, rather than the slope of the interpolant.
 //!
-//! How far samples are from the CPU's depends on the device. Half floats have 11 bits, so a value of
-//! n cells is off by up to n/2048 cells. Devices commonly filter with weights of 8 bits, which adds
-//! up to 1/512 of the change across a cell; software adapters filter in full floats. The test
+//! How far samples are from the CPU's depends on the device. Half floats have 11 bits, so a value
+//! of n cells is off by up to n/2048 cells. Devices commonly filter with weights of 8 bits, which
+//! adds up to 1/512 of the change across a cell; software adapters filter in full floats. The test
 //! `tests/filtered.rs` measures it on the adapter at hand.
 
 use bytemuck::{Pod, Zeroable};
@@ -149,8 +149,8 @@ impl FilteredTaylor {
         })
     }
 
-    /// Samples the field at points of its frame \[m\]. Points outside the grid get the sample of the
-    /// nearest point in it.
+    /// Samples the field at points of its frame \[m\]. Points outside the grid get the sample of
+    /// the nearest point in it.
     pub fn sample(&self, points: &[Vec3]) -> Result<Vec<Sample>, GpuError> {
         let is_near = |point: &Vec3| point.is_finite() && point.abs().max_element() <= FARTHEST;
         if let Some(index) = points.iter().position(|point| !is_near(point)) {

@@ -153,8 +153,8 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    /// Runs a kernel that reads no fields on `threads` threads, with textures and samplers among its
-    /// resources.
+    /// Runs a kernel that reads no fields on `threads` threads, with textures and samplers among
+    /// its resources.
     pub(crate) fn run_bound(
         &mut self,
         kernel: &Kernel,

@@ -5,8 +5,8 @@
 //! [`GpuBakeReport`].
 //! Cost: the device searches the nearest triangle of every node; the CPU examines the mesh, and
 //! measures one triangle per node.
-//! Not for: voxmaps, blocks within a tolerance, signs by an offset and the approximate methods, which
-//! are errors that name the CPU.
+//! Not for: voxmaps, blocks within a tolerance, signs by an offset and the approximate methods,
+//! which are errors that name the CPU.
 //!
 //! After \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md): distance, sign and gradient from the nearest
 //! triangle. We differ in how that triangle is found: exactly, through a hierarchy of oriented
@@ -14,16 +14,16 @@
 //!
 //! What the proof of the error bound rests on (see [`touchfield::bake::FaceSearch`]):
 //!
-//! - A value is the distance to the triangle that the device chose, measured by the CPU in `f64`. So
-//!   it is never too small.
+//! - A value is the distance to the triangle that the device chose, measured by the CPU in `f64`.
+//!   So it is never too small.
 //! - It is too large by at most twice the rounding of a distance on the device. The device looks at
 //!   every triangle whose box might hold a nearer one: it rejects only where computed bounds differ
 //!   by more than all roundings that WGSL's accuracy rules allow. This margin is part of the error
 //!   bound: a hundred-thousandth of the diagonal of the grid.
-//! - The device reports where triangles that are equally near, within the margin, disagree about the
-//!   side. There, and where measured distance or side differ from the device's, the CPU searches
-//!   again. It does so for every 61st node in any case, and for all nodes if one of these had a nearer
-//!   triangle.
+//! - The device reports where triangles that are equally near, within the margin, disagree about
+//!   the side. There, and where measured distance or side differ from the device's, the CPU
+//!   searches again. It does so for every 61st node in any case, and for all nodes if one of these
+//!   had a nearer triangle.
 //!
 //! Signs of meshes with holes are the CPU's, by winding numbers or rays; distances still come from
 //! the device.
@@ -86,8 +86,8 @@ pub struct GpuBakeReport {
     pub device_time: Duration,
 }
 
-/// Bakes a mesh into a field of the given kind on a device. `progress` is called from any thread and
-/// may cancel.
+/// Bakes a mesh into a field of the given kind on a device. `progress` is called from any thread
+/// and may cancel.
 pub fn bake(
     gpu: &Gpu,
     mesh: &TriangleMesh,

@@ -6,8 +6,8 @@
 //! halving of the grid's side, with 27 triangles per node.
 //! Not for: fields with a proven error bound; see [`bake`](crate::bake()).
 //!
-//! \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md), generates its fields by an extension of the ray maps of
-//! [KM19] there. That paper could not be obtained: only its name and that one sentence were
+//! \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md), generates its fields by an extension of the ray
+//! maps of [KM19] there. That paper could not be obtained: only its name and that one sentence were
 //! available, so this is a method of that name rather than that method. For each row of nodes along
 //! x, y and z, the crossings with the mesh are counted, listed and sorted. A node is inside where
 //! more than half of the six parities say so: those before and behind it in its three rows. The

@@ -10,9 +10,9 @@
 //! What the proof of an error bound needs, and who checks it:
 //!
 //! - *No value is too small.* The value is the distance to a face of the mesh, measured here.
-//! - *No value is too large by more than [`FaceSearch::prepare`] promises.* The search rejects a face
-//!   only where a bound of its distance exceeds that of another by more than all roundings. The
-//!   promise becomes a part of the error bound. It is tested here: the distance that the search
+//! - *No value is too large by more than [`FaceSearch::prepare`] promises.* The search rejects a
+//!   face only where a bound of its distance exceeds that of another by more than all roundings.
+//!   The promise becomes a part of the error bound. It is tested here: the distance that the search
 //!   reports must agree with the measured one, and every [`SAMPLED`]-th node is searched again. One
 //!   node that breaks the promise, and all of them are searched again.
 //! - *Signs follow the surface.* Where two faces that are equally near up to rounding disagree
