@@ -116,7 +116,7 @@ fn by(fault: Fault, kind: &FieldKind) -> Result<(StoredField, ProposalReport), F
         normals: Mutex::default(),
     };
     let mesh = mug(Mug {
-        segments: 12,
+        segments: 20,
         ..Default::default()
     })
     .unwrap_or_else(|error| panic!("{error}"));
