@@ -301,7 +301,8 @@ impl<'a> Proposals<'a> {
                 counts[3] += 1;
                 let nearer = measured - nearest.distance_squared.sqrt();
                 // NaN breaks it too.
-                counts[4] += u64::from(agrees && is_sure && !(nearer <= self.error));
+                let is_kept = nearer <= self.error;
+                counts[4] += u64::from(agrees && is_sure && !is_kept);
             }
             writer.put(node, point, &nearest);
         }
