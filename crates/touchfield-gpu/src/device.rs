@@ -55,6 +55,8 @@ pub struct Adapter {
     pub kind: AdapterKind,
     /// Whether kernels may use half floats.
     pub f16: bool,
+    /// Whether textures of half floats can be filtered.
+    pub filters_half_floats: bool,
     /// Whether the device measures the time of its own work.
     pub timestamps: bool,
     /// Most bytes of one buffer that a kernel can read.
@@ -153,6 +155,10 @@ fn description(adapter: &wgpu::Adapter) -> Adapter {
         },
         kind: kind(adapter),
         f16: features.contains(wgpu::Features::SHADER_F16),
+        filters_half_floats: (adapter
+            .get_texture_format_features(wgpu::TextureFormat::Rgba16Float))
+        .flags
+        .contains(wgpu::TextureFormatFeatureFlags::FILTERABLE),
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         max_binding_bytes: binding_bytes(&adapter.limits()),
     }

@@ -117,6 +117,22 @@ pub enum GpuError {
         /// Number of shapes.
         count: usize,
     },
+    /// The adapter cannot filter textures of half floats.
+    #[error(
+        "the adapter does not filter rgba16float textures (use `Shapes`, which interpolates in the kernel)"
+    )]
+    NoFilter,
+    /// A field needs a larger texture than the adapter has.
+    #[error(
+        "the field needs a texture of {} × {} × {} texels, but the adapter has {limit} along a side at most \
+         (use `Shapes`, or a coarser grid)", texels[0], texels[1], texels[2]
+    )]
+    TextureTooLarge {
+        /// Texels along x, y and z.
+        texels: [u64; 3],
+        /// Most texels along a side.
+        limit: u32,
+    },
     /// The driver reported an error that the library did not expect.
     #[error("the GPU driver reports: {0}")]
     Driver(String),

@@ -139,6 +139,41 @@ impl<'a> Recorder<'a> {
         });
     }
 
+    /// Runs a kernel that reads no fields on `threads` threads, with textures and samplers among
+    /// its resources.
+    pub(crate) fn run_bound(
+        &mut self,
+        kernel: &Kernel,
+        resources: &[wgpu::BindingResource<'_>],
+        threads: u64,
+    ) {
+        if threads == 0 {
+            return;
+        }
+        let groups = threads.div_ceil(u64::from(GROUP));
+        let x = groups.min(u64::from(MOST_GROUPS)) as u32;
+        let y = groups.div_ceil(u64::from(x)) as u32;
+        let entries: Vec<_> = (0u32..)
+            .zip(resources)
+            .map(|(binding, resource)| wgpu::BindGroupEntry {
+                binding,
+                resource: resource.clone(),
+            })
+            .collect();
+        let own = (self.gpu.inner.device).create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(&kernel.name),
+            layout: &kernel.pipeline.get_bind_group_layout(1),
+            entries: &entries,
+        });
+        let mut pass = (self.encoder).begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some(&kernel.name),
+            timestamp_writes: None,
+        });
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(1, &own, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+    }
+
     fn pass(
         &mut self,
         kernel: &Kernel,

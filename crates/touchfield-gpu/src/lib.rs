@@ -29,6 +29,7 @@
 mod bake;
 mod device;
 mod error;
+mod filtered;
 mod kernel;
 mod layout;
 mod memory;
@@ -44,9 +45,10 @@ mod upload;
 mod worlds;
 
 #[cfg(feature = "bake")]
-pub use bake::{GpuBakeError, GpuBakeReport, bake};
+pub use bake::{GpuBakeError, GpuBakeReport, RayMaps, bake, ray_maps};
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
 pub use error::{FARTHEST, GpuError};
+pub use filtered::FilteredTaylor;
 pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};

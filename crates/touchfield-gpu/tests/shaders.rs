@@ -56,10 +56,6 @@ fn without_fields() -> Vec<Vec<File>> {
     ]
 }
 
-/// The constants that a bake puts before its kernels.
-const BAKE: &str = "const ROUNDING: f32 = 1e-6;\nconst STACK: u32 = 64u;\nconst LEAF: u32 = 8u;\n\
-    const FIRST: u32 = 67108863u;\nconst COUNT_SHIFT: u32 = 26u;\n";
-
 /// Returns every kernel: a name, and complete WGSL.
 fn kernels() -> Vec<(String, String)> {
     let text = |files: &[File]| files.iter().map(|(_, text)| *text).collect::<String>();
@@ -95,10 +91,6 @@ fn kernels() -> Vec<(String, String)> {
         "particle_deepest.wgsl".to_owned(),
         file!("particle_deepest").1.to_owned(),
     ));
-    for kernel in [file!("seed"), file!("propose")] {
-        let source = format!("{index}{BAKE}{}{}", file!("nearest").1, kernel.1);
-        kernels.push((kernel.0.to_owned(), source));
-    }
     kernels
 }
 
@@ -156,14 +148,21 @@ fn every_file_of_the_folder_is_tested() {
         .collect();
     let all = [with_fields(), without_fields()].concat().concat();
     let mut tested: BTreeSet<String> = all.iter().map(|(name, _)| (*name).to_owned()).collect();
+    // Unit tests of the library check the kernels of bakes and of filtered textures.
     let others = [
         "index",
         "fields",
         "program",
+        "particle_deepest",
         "nearest",
         "seed",
         "propose",
-        "particle_deepest",
+        "filtered",
+        "ray_crossings",
+        "ray_flood",
+        "ray_nodes",
+        "ray_sort",
+        "ray_surface",
     ];
     tested.extend(others.map(|name| format!("{name}.wgsl")));
     assert_eq!(present, tested);

@@ -5,8 +5,8 @@
 //! [`GpuBakeReport`].
 //! Cost: the device searches the nearest triangle of every node; the CPU examines the mesh, and
 //! measures one triangle per node.
-//! Not for: voxmaps, blocks within a tolerance, signs by an offset and the approximate methods, which
-//! are errors that name the CPU.
+//! Not for: voxmaps, blocks within a tolerance, signs by an offset and the approximate methods,
+//! which are errors that name the CPU.
 //!
 //! After \[Krayer2020\], §4.3 (docs/BIBLIOGRAPHY.md): distance, sign and gradient from the nearest
 //! triangle. We differ in how that triangle is found: exactly, through a hierarchy of oriented
@@ -14,22 +14,25 @@
 //!
 //! What the proof of the error bound rests on (see [`touchfield::bake::FaceSearch`]):
 //!
-//! - A value is the distance to the triangle that the device chose, measured by the CPU in `f64`. So
-//!   it is never too small.
+//! - A value is the distance to the triangle that the device chose, measured by the CPU in `f64`.
+//!   So it is never too small.
 //! - It is too large by at most twice the rounding of a distance on the device. The device looks at
 //!   every triangle whose box might hold a nearer one: it rejects only where computed bounds differ
 //!   by more than all roundings that WGSL's accuracy rules allow. This margin is part of the error
 //!   bound: a hundred-thousandth of the diagonal of the grid.
-//! - The device reports where triangles that are equally near, within the margin, disagree about the
-//!   side. There, and where measured distance or side differ from the device's, the CPU searches
-//!   again. It does so for every 61st node in any case, and for all nodes if one of these had a nearer
-//!   triangle.
+//! - The device reports where triangles that are equally near, within the margin, disagree about
+//!   the side. There, and where measured distance or side differ from the device's, the CPU
+//!   searches again. It does so for every 61st node in any case, and for all nodes if one of these
+//!   had a nearer triangle.
 //!
 //! Signs of meshes with holes are the CPU's, by winding numbers or rays; distances still come from
 //! the device.
 
+mod ray_maps;
 mod search;
 mod surface;
+
+pub use ray_maps::{RayMaps, ray_maps};
 
 use std::time::Duration;
 
@@ -54,6 +57,14 @@ pub enum GpuBakeError {
     /// The mesh cannot be baked, on a device or not.
     #[error(transparent)]
     Bake(#[from] FieldBakeError),
+    /// A face of the mesh is not a triangle.
+    #[error(
+        "face {face} has a vertex that is missing or not finite (`mesh::repair` drops such faces)"
+    )]
+    InvalidFace {
+        /// Index of the face.
+        face: usize,
+    },
     /// Only the CPU bakes this kind of field.
     #[error(
         "voxmaps, sparse fields within a tolerance, signs by an offset and approximate distances are baked by the CPU \
@@ -75,8 +86,8 @@ pub struct GpuBakeReport {
     pub device_time: Duration,
 }
 
-/// Bakes a mesh into a field of the given kind on a device. `progress` is called from any thread and
-/// may cancel.
+/// Bakes a mesh into a field of the given kind on a device. `progress` is called from any thread
+/// and may cancel.
 pub fn bake(
     gpu: &Gpu,
     mesh: &TriangleMesh,
@@ -101,5 +112,43 @@ pub fn bake(
                 device_time: state.time,
             },
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks WGSL without a device.
+    fn validate(source: &str) {
+        let module = naga::front::wgsl::parse_str(source);
+        let module = module.unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
+        let flags = naga::valid::ValidationFlags::all();
+        let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
+        if let Err(error) = validator.validate(&module) {
+            panic!("{}", error.emit_to_string(source));
+        }
+        let storage = module
+            .global_variables
+            .iter()
+            .filter(|(_, variable)| matches!(variable.space, naga::AddressSpace::Storage { .. }));
+        assert!(
+            storage.count() <= 8,
+            "more storage buffers than WebGPU's floor"
+        );
+    }
+
+    #[test]
+    fn kernels_are_valid_within_the_floor_of_webgpu() {
+        for kernel in [
+            include_str!("../shaders/seed.wgsl"),
+            include_str!("../shaders/propose.wgsl"),
+        ] {
+            validate(&surface::source(64, kernel));
+        }
+        ray_maps::sources()
+            .iter()
+            .for_each(|source| validate(source));
+        validate(&crate::filtered::source());
     }
 }

@@ -26,6 +26,7 @@ pub(crate) const BRICK: u32 = 4;
 const MOST_BRICKS: u64 = 1 << 14;
 
 /// Flags beside the face of a proposal.
+const TIED: u32 = 1 << 29;
 const INSIDE: u32 = 1 << 30;
 const UNSURE: u32 = 1 << 31;
 
@@ -34,6 +35,7 @@ const NOTHING: Proposal = Proposal {
     face: 0,
     distance: f32::NAN,
     is_sure: false,
+    is_tied: true,
 };
 
 /// A search on a device.
@@ -176,13 +178,14 @@ impl Brick {
                     let [face, distance] = words[from + x];
                     let distance = (f64::from(f32::from_bits(distance)) / scale) as f32;
                     found[to + x] = Proposal {
-                        face: face & !(INSIDE | UNSURE),
+                        face: face & !(TIED | INSIDE | UNSURE),
                         distance: if face & INSIDE != 0 {
                             -distance
                         } else {
                             distance
                         },
                         is_sure: face & UNSURE == 0,
+                        is_tied: face & TIED != 0,
                     };
                 }
             }

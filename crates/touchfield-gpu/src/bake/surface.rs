@@ -23,8 +23,8 @@ use crate::memory::Room;
 /// Largest rounding error of a distance on the device, as a fraction of `1 + |p|` \[local units\]:
 /// half as much again as on the CPU. The same sums of products are rounded as there, each operation
 /// correctly, which WGSL demands of additions and multiplications; a driver may fuse two of them
-/// into one rounding less. What comes on top is the square root, which WGSL allows to be off by five
-/// units in the last place, and the position of the node, three roundings.
+/// into one rounding less. What comes on top is the square root, which WGSL allows to be off by
+/// five units in the last place, and the position of the node, three roundings.
 pub(crate) const ROUNDING: f32 = 1.5 * FlatBvh::ROUNDING;
 
 /// Bits of a content word: the first box or face, their number less one, and whether it is a leaf.
@@ -45,6 +45,7 @@ pub(crate) struct DeviceSurface {
     /// Content word of the root.
     root: u32,
     has_sides: bool,
+    wants_points: bool,
     /// Entries of the stack of a search.
     stack: u32,
     center: DVec3,
@@ -61,7 +62,7 @@ pub(crate) struct Parameters {
     root: u32,
     bricks: u32,
     has_sides: u32,
-    spare: u32,
+    wants_points: u32,
 }
 
 impl DeviceSurface {
@@ -102,6 +103,7 @@ impl DeviceSurface {
             normals: stored("normals of a mesh", bytemuck::cast_slice(&normals))?,
             root: content(0, flat.root),
             has_sides: surface.has_sides(),
+            wants_points: surface.wants_points(),
             // Each level leaves all children but one on the stack; two entries begin it.
             stack: ((FlatBvh::MOST as u32 - 1) * flat.depth + FlatBvh::MOST as u32 + 2)
                 .next_multiple_of(16),
@@ -124,7 +126,7 @@ impl DeviceSurface {
             root: self.root,
             bricks: bricks as u32,
             has_sides: u32::from(self.has_sides),
-            spare: 0,
+            wants_points: u32::from(self.wants_points),
         }
     }
 
@@ -153,8 +155,8 @@ fn content(first: u32, count: u32) -> u32 {
 }
 
 /// Appends a triangle in a frame of its own: its longest edge along x from the origin, the third
-/// corner above it in the x–y plane. Computed in `f64`: in `f32` the normal of a sliver would have no
-/// correct digit.
+/// corner above it in the x–y plane. Computed in `f64`: in `f32` the normal of a sliver would have
+/// no correct digit.
 fn push_triangle(
     flat: &FlatBvh,
     surface: &Surface<'_>,

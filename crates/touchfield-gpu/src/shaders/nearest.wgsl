@@ -14,7 +14,8 @@ struct Parameters {
     bricks: u32,
     // Whether nearest features determine sides.
     has_sides: u32,
-    spare: u32,
+    // Whether nearest points matter, and not only distances.
+    wants_points: u32,
 }
 
 @group(1) @binding(0) var<uniform> parameters: Parameters;
@@ -45,6 +46,8 @@ struct Found {
     distance: f32,
     inside: bool,
     is_sure: bool,
+    // Whether a triangle that may be as near has its nearest point elsewhere.
+    is_tied: bool,
 }
 
 fn row_point(row: vec4u, point: vec3f) -> f32 {
@@ -133,6 +136,23 @@ fn off_triangle(slot: u32, point: vec3f) -> Off {
     return Off(vec3f(way, at.z), squared + at.z * at.z, feature);
 }
 
+// A vector of a triangle's frame, along the axes of the mesh.
+fn turned(slot: u32, way: vec3f) -> vec3f {
+    let first = 5u * slot;
+    return way.x * bitcast<vec3f>(triangles[first].xyz)
+        + way.y * bitcast<vec3f>(triangles[first + 1u].xyz)
+        + way.z * bitcast<vec3f>(triangles[first + 2u].xyz);
+}
+
+// Whether two vectors to a point from the nearest points of two triangles may be different. So
+// close to the surface that rounding turns them, they are.
+fn are_apart(a: vec3f, b: vec3f, margin: f32) -> bool {
+    const LIKE: f32 = 1e-4;
+    const NEAR: f32 = 64.0;
+    let reach = length(a);
+    return reach < NEAR * margin || distance(a, b) > LIKE * reach;
+}
+
 // Finds the nearest triangle; `seed` is one that is near, by its slot.
 fn nearest(point: vec3f, seed: u32) -> Found {
     let rounding = ROUNDING * (1.0 + length(point));
@@ -142,6 +162,9 @@ fn nearest(point: vec3f, seed: u32) -> Found {
     var best_inside = false;
     // Least distances of triangles that see the point outside and inside.
     var outside = FAR;
+    // The way from the nearest point, and the least distance of a triangle with another one.
+    var best_way = vec3f(0.0);
+    var rival = FAR;
     var inside = FAR;
     var threshold = FAR * FAR;
     // The seed first, then boxes, the nearest first.
@@ -180,6 +203,15 @@ fn nearest(point: vec3f, seed: u32) -> Found {
                 if !is_inside || !is_sure {
                     outside = min(outside, distance);
                 }
+                if parameters.wants_points != 0u && slot != best_slot {
+                    let way = turned(slot, off.way);
+                    if best < FAR && are_apart(best_way, way, margin) {
+                        rival = min(rival, max(best, distance));
+                    }
+                    best_way = select(best_way, way, distance < best);
+                } else if best == FAR {
+                    best_way = turned(slot, off.way);
+                }
                 if distance < best {
                     best = distance;
                     best_slot = slot;
@@ -207,7 +239,9 @@ fn nearest(point: vec3f, seed: u32) -> Found {
         }
     }
     let is_sure = max(inside, outside) > best + margin;
-    return Found(best_slot, best, best_inside, is_sure);
+    // Roundings seldom add up to a sixteenth of the margin. What is missed here is within it.
+    let is_tied = rival <= best + margin / 16.0;
+    return Found(best_slot, best, best_inside, is_sure, is_tied);
 }
 
 fn brick_size(brick: vec4u) -> vec3u {

@@ -1,9 +1,10 @@
 // The nearest face of every node of each brick, its distance, and the side of the node.
 
 @group(1) @binding(5) var<storage, read> seeds: array<u32>;
-// Face with two flags, and distance.
+// Face with three flags, and distance.
 @group(1) @binding(6) var<storage, read_write> proposals: array<vec2u>;
 
+const TIED: u32 = 0x20000000u;
 const INSIDE: u32 = 0x40000000u;
 const UNSURE: u32 = 0x80000000u;
 
@@ -25,6 +26,7 @@ fn propose_faces(
     }
     let found = nearest(node_point(vec3f(brick.xyz + place)), seeds[number]);
     var face = triangles[5u * found.slot + 3u].w;
+    face |= select(0u, TIED, found.is_tied);
     face |= select(0u, INSIDE, found.inside) | select(UNSURE, 0u, found.is_sure);
     proposals[index] = vec2u(face, bitcast<u32>(found.distance));
 }

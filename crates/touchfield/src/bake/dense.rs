@@ -202,9 +202,10 @@ pub(crate) fn bake_from(
             progress,
         };
         let proposals = match &source {
-            Source::Elsewhere(elsewhere) => {
-                Some(Proposals::new(elsewhere.search, plan, around).ok_or(BakeError::Cancelled)?)
-            }
+            Source::Elsewhere(elsewhere) => Some(
+                Proposals::new(elsewhere.search, plan, around, elsewhere.faces.is_some())
+                    .ok_or(BakeError::Cancelled)?,
+            ),
             _ => None,
         };
         let promised = proposals.as_ref().map_or(0.0, |proposals| proposals.error);

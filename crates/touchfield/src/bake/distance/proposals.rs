@@ -10,9 +10,9 @@
 //! What the proof of an error bound needs, and who checks it:
 //!
 //! - *No value is too small.* The value is the distance to a face of the mesh, measured here.
-//! - *No value is too large by more than [`FaceSearch::prepare`] promises.* The search rejects a face
-//!   only where a bound of its distance exceeds that of another by more than all roundings. The
-//!   promise becomes a part of the error bound. It is tested here: the distance that the search
+//! - *No value is too large by more than [`FaceSearch::prepare`] promises.* The search rejects a
+//!   face only where a bound of its distance exceeds that of another by more than all roundings.
+//!   The promise becomes a part of the error bound. It is tested here: the distance that the search
 //!   reports must agree with the measured one, and every [`SAMPLED`]-th node is searched again. One
 //!   node that breaks the promise, and all of them are searched again.
 //! - *Signs follow the surface.* Where two faces that are equally near up to rounding disagree
@@ -76,12 +76,16 @@ pub struct Proposal {
     /// Whether all faces that may be the nearest agree about the side. Meaningless where nearest
     /// features do not determine sides.
     pub is_sure: bool,
+    /// Whether a face that may be as near has its nearest point elsewhere. Needed only where
+    /// [`Surface::wants_points`].
+    pub is_tied: bool,
 }
 
 /// The surface that nodes are searched on.
 pub struct Surface<'a> {
     pub(crate) plan: &'a SignPlan,
     pub(crate) around: DAabb,
+    pub(crate) wants_points: bool,
 }
 
 /// How a face determines sides.
@@ -112,6 +116,11 @@ impl Surface<'_> {
     /// Returns a box that holds all nodes that will be searched \[m\].
     pub fn around(&self) -> DAabb {
         self.around
+    }
+
+    /// Returns whether the nearest points matter, as for gradients, and not only the distances.
+    pub fn wants_points(&self) -> bool {
+        self.wants_points
     }
 
     /// Returns whether nearest features determine sides. If not, reported distances are positive.
@@ -149,6 +158,9 @@ pub struct ProposalReport {
     pub nodes: u64,
     /// Nodes where faces that may be the nearest disagree about the side; searched again.
     pub unsure: u64,
+    /// Nodes where faces that may be the nearest have nearest points apart, and points matter;
+    /// searched again, so that the choice is the same as that of our own search.
+    pub tied: u64,
     /// Nodes whose reported distance or side is not the measured one; searched again.
     pub corrected: u64,
     /// Nodes that were searched again as a sample.
@@ -164,7 +176,8 @@ pub(crate) struct Proposals<'a> {
     plan: &'a SignPlan,
     /// Promised error \[m\].
     pub(crate) error: f64,
-    counts: [AtomicU64; 5],
+    wants_points: bool,
+    counts: [AtomicU64; 6],
 }
 
 /// A piece of nodes to fill, and where its nearest faces are written, unless that is empty.
@@ -179,22 +192,30 @@ impl<'a> Proposals<'a> {
         search: &'a dyn FaceSearch,
         plan: &'a SignPlan,
         around: DAabb,
+        wants_points: bool,
     ) -> Option<Proposals<'a>> {
-        let error = search.prepare(&Surface { plan, around })?;
+        let surface = Surface {
+            plan,
+            around,
+            wants_points,
+        };
+        let error = search.prepare(&surface)?;
         Some(Proposals {
             search,
             plan,
             error: error.max(0.0),
+            wants_points,
             counts: Default::default(),
         })
     }
 
     pub(crate) fn report(&self) -> ProposalReport {
-        let [nodes, unsure, corrected, sampled, refuted] =
-            [0, 1, 2, 3, 4].map(|i: usize| self.counts[i].load(Ordering::Relaxed));
+        let [nodes, unsure, corrected, sampled, refuted, tied] =
+            [0, 1, 2, 3, 4, 5].map(|i: usize| self.counts[i].load(Ordering::Relaxed));
         ProposalReport {
             nodes,
             unsure,
+            tied,
             corrected,
             sampled,
             refuted,
@@ -255,7 +276,7 @@ impl<'a> Proposals<'a> {
         let layout = *filled.piece.layout;
         let mut writer =
             NodeWriter::new(Wanted::all(patches), filled.piece.reborrow()).with_faces(filled.faces);
-        let mut counts = [0u64; 5];
+        let mut counts = [0u64; 6];
         for (index, (node, proposal)) in places(first, last).zip(proposals).enumerate() {
             let point = layout.node_position(node);
             let face = proposal.face.min(bvh.triangles().len() as u32 - 1);
@@ -271,14 +292,17 @@ impl<'a> Proposals<'a> {
             counts[0] += 1;
             counts[1] += u64::from(!is_sure);
             counts[2] += u64::from(is_sure && !agrees);
-            if is_sampled || !is_sure || !agrees {
+            let is_tied = self.wants_points && proposal.is_tied;
+            counts[5] += u64::from(is_tied && is_sure && agrees);
+            if is_sampled || is_tied || !is_sure || !agrees {
                 nearest = self.searched(point, face);
             }
             if is_sampled {
                 counts[3] += 1;
                 let nearer = measured - nearest.distance_squared.sqrt();
                 // NaN breaks it too.
-                counts[4] += u64::from(agrees && is_sure && !(nearer <= self.error));
+                let is_kept = nearer <= self.error;
+                counts[4] += u64::from(agrees && is_sure && !is_kept);
             }
             writer.put(node, point, &nearest);
         }

@@ -193,7 +193,7 @@ pub(crate) fn bake_sparse_from(
     let around = layout.bounds().as_daabb();
     let proposals = match &search {
         Some((search, _)) => {
-            Some(Proposals::new(*search, exact.plan(), around).ok_or(BakeError::Cancelled)?)
+            Some(Proposals::new(*search, exact.plan(), around, false).ok_or(BakeError::Cancelled)?)
         }
         None => None,
     };
