@@ -69,7 +69,8 @@ UNIT = (
     r"|(?:CPU )?seconds?|CPU s"
 )
 CLAIM = re.compile(rf"(?<![\w.,^-]){NUMBER}[\s\u00a0-]?(?:{UNIT})(?![\w²³])")
-# A row of a table that somebody wrote by hand has its units in the heading: there each number counts.
+# A row of a table that somebody wrote by hand has its units in the heading: there each number
+# counts.
 CELL = re.compile(rf"^\W*{NUMBER}\W*$")
 
 

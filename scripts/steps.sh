@@ -1,5 +1,5 @@
-# What scripts/check, scripts/test and scripts/soak share; they source it. A step has a name, shows and
-# keeps its output, and says how long it took; the first that fails ends the script.
+# What scripts/check, scripts/test and scripts/soak share; they source it. A step has a name, shows
+# and keeps its output, and says how long it took; the first that fails ends the script.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 script=scripts/$(basename "$0")
@@ -38,9 +38,14 @@ finish() {
     echo "$passed passed, $failed failed"
 }
 trap finish EXIT
+# A run that is ended from outside has failed: without these, the last line would count what had
+# passed until then and no failure.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
-# step NAME COMMAND...: runs it, shows and keeps its output, says how long it took. In a shell of its
-# own: bash ignores `set -e` in a function whose status is looked at.
+# step NAME COMMAND...: runs it, shows and keeps its output, says how long it took. In a shell of
+# its own: bash ignores `set -e` in a function whose status is looked at.
 step() {
     step_name=$1
     shift
@@ -114,8 +119,8 @@ toolchain() {
     echo "rustc $found, $(nproc) cores, models: ${TOUCHFIELD_MESHES:-none}"
 }
 
-# tool NAME: a cargo subcommand, installed unless it is there. Unoptimised: it builds in half the time
-# and runs for seconds.
+# tool NAME: a cargo subcommand, installed unless it is there. Unoptimised: it builds in half the
+# time and runs for seconds.
 tool() {
     cargo "$1" --version 2>/dev/null || cargo install "cargo-$1" --locked --debug --root "$tools"
 }
@@ -151,8 +156,8 @@ fuzz_cargo() {
     fi
 }
 
-# fuzz_one TARGET, for $fuzz_seconds: its corpus grows from run to run, its seeds are ours. 64 MiB and
-# 100 ms are held by tests; here the limits are loose because the sanitizer takes its share.
+# fuzz_one TARGET, for $fuzz_seconds: its corpus grows from run to run, its seeds are ours. 64 MiB
+# and 100 ms are held by tests; here the limits are loose because the sanitizer takes its share.
 fuzz_one() {
     local target=$1 binary
     binary=$(find fuzz/target -path "*/release/$target" -type f | head -1)

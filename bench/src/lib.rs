@@ -9,3 +9,4 @@ pub mod contact_poses;
 pub mod mesh_pair;
 pub mod models;
 pub mod points;
+pub mod scenes;

@@ -315,6 +315,8 @@ fn told(world: &PhysicsWorld) -> String {
 /// Returns the z coordinate of the lowest corner of a turned mesh, relative to its origin \[m\].
 fn lowest(mesh: &TriangleMesh, rotation: Quat) -> f32 {
     let down: DVec3 = (rotation.inverse() * Vec3::Z).as_dvec3();
-    let heights = mesh.vertices.iter().map(|vertex| vertex.dot(down));
+    // Only vertices of faces: some files contain stray ones.
+    let corners = mesh.faces.iter().flatten();
+    let heights = corners.map(|&vertex| mesh.vertices[vertex as usize].dot(down));
     heights.fold(f64::INFINITY, f64::min) as f32
 }

@@ -8,6 +8,7 @@
 mod args;
 mod cancel;
 mod commands;
+mod device;
 mod failure;
 mod files;
 mod input;
@@ -26,7 +27,7 @@ use crate::commands::mesh::{inspect, models};
 use crate::commands::motion::{cast, clearance, sweep};
 use crate::commands::pair::{clash, collide, separation};
 use crate::commands::scene::simulate;
-use crate::commands::{bench, demo};
+use crate::commands::{bench, demo, devices};
 use crate::failure::Failure;
 use crate::input::load;
 use crate::report::{Answer, terminal};
@@ -72,6 +73,7 @@ enum Command {
     Clearance(clearance::Arguments),
     Sweep(sweep::Arguments),
     Simulate(simulate::Arguments),
+    Devices(devices::Arguments),
     Bench(bench::Arguments),
 }
 
@@ -156,6 +158,7 @@ fn run(command: &Command, common: &Common) -> Result<Answer, Failure> {
         Command::Clearance(arguments) => clearance::run(arguments, common),
         Command::Sweep(arguments) => sweep::run(arguments, common),
         Command::Simulate(arguments) => simulate::run(arguments, common),
+        Command::Devices(arguments) => Ok(devices::run(arguments)),
         Command::Bench(arguments) => bench::run(arguments, common),
     }
 }

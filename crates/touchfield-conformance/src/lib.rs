@@ -17,9 +17,11 @@ pub use accuracy::{
     wrench_loss,
 };
 pub use inputs::{
-    cast_cases, convex_random, meshes, patches, random, random_fields, representations, shells,
+    cast_cases, convex_random, krayer_scenes, meshes, patches, random, random_fields,
+    representations, shells,
 };
 pub use suites::{bake_suite, field_suite};
 pub use truth::{
-    cast_truth, closed_forms, contact_truth, convex_truth, interpolants, mesh_truth, polytope_truth,
+    cast_truth, closed_forms, contact_truth, convex_truth, interpolants, krayer_truth, mesh_truth,
+    polytope_truth,
 };

@@ -31,6 +31,11 @@ fn cells(line: &str) -> Vec<&str> {
 fn the_document_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ACCURACY.md");
     let written = fs::read_to_string(path).unwrap();
+    // The last section belongs to the tests of touchfield-gpu.
+    let written = written
+        .split("<!-- gpu: begin -->")
+        .next()
+        .unwrap_or_default();
     let found = touchfield_conformance::accuracy::document().unwrap();
     let again =
         "run `cargo run --release -p touchfield-conformance --example accuracy > docs/ACCURACY.md`";

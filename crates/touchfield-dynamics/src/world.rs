@@ -5,16 +5,18 @@
 //! Cost: that of finding contacts and of the response; no allocation once the buffers have grown.
 //! Not for: files, see `scene`.
 
+mod penalties;
+mod sleep;
+
 use glam::DVec3;
 use touchfield::broad::BroadError;
 
 use crate::body::{Body, BodySettings, Moves, State};
 use crate::contacts::{Candidates, ContactFinder, Lane, Search, Slot, Slots};
 use crate::integrate::{IntegrateScratch, Integrator, Push, integrate};
-use crate::response::continuous::{self, Swept};
 use crate::response::impulse::{self, ImpulseScratch, Substep};
-use crate::response::penalty::{self, PairPush};
 use crate::response::{PenaltySettings, Response, Solver};
+use sleep::Islands;
 
 /// Settings of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,12 +140,6 @@ impl Energy {
     }
 }
 
-/// Time for which all bodies of an island must lie still before it is left out \[s\].
-const STILL_FOR: f64 = 0.5;
-
-/// Speed below which a body lies still, as a share of the speed of a fall by its radius.
-const STILL_SHARE: f64 = 5e-4;
-
 /// Share of the smaller body's diagonal that contacts are searched beyond how far bodies travel.
 const SLACK_SHARE: f64 = 1e-3;
 
@@ -180,6 +176,9 @@ struct Buffers {
     states: Vec<State>,
     before: Vec<State>,
     included: Vec<bool>,
+    /// For each body the number of pairs in which it rubs under penalties.
+    rubbing: Vec<u32>,
+    pushes: Vec<Push>,
     islands: Islands,
 }
 
@@ -418,146 +417,6 @@ impl World {
         Ok(())
     }
 
-    /// Makes a step under discrete penalty forces, evaluated wherever the integrator asks.
-    fn step_by_penalties(&mut self) -> Result<(), StepError> {
-        let (step, time) = (self.settings.step, self.time);
-        for body in &mut self.bodies {
-            body.drive_to(time, step);
-        }
-        self.find_pairs(step)?;
-        let World {
-            settings,
-            bodies,
-            slots,
-            buffers,
-            ..
-        } = self;
-        let Buffers {
-            lanes,
-            integrate: scratch,
-            states,
-            included,
-            ..
-        } = buffers;
-        included.clear();
-        included.extend(bodies.iter().map(Body::is_free));
-        states.clear();
-        states.extend(bodies.iter().map(|body| body.state));
-        let (gravity, penalty) = (settings.gravity, settings.penalty);
-        let all = &*bodies;
-        integrate(
-            settings.integrator(),
-            all,
-            included,
-            states,
-            step,
-            scratch,
-            |states, out| {
-                in_lanes(slots.all_mut(), lanes, |slot, lane| {
-                    let pair = slot.bodies.map(|body| body as usize);
-                    let found = penalty::push(
-                        pair.map(|body| &all[body]),
-                        pair.map(|body| &states[body]),
-                        &penalty,
-                        &mut lane.scratch,
-                    );
-                    slot.note(found);
-                });
-                for (body, out) in all.iter().zip(out.iter_mut()) {
-                    *out = body.push(gravity);
-                }
-                add_penalties(slots.all(), out);
-            },
-        );
-        for (body, state) in bodies.iter_mut().zip(states) {
-            body.state = *state;
-            body.place_driven(time + step);
-        }
-        self.note_penalty_depths();
-        Ok(())
-    }
-
-    /// Makes a step of the continuous penalty: the mean force of the last step's contacts acts in
-    /// this one, and this one's is computed for the next.
-    fn step_by_late_penalties(&mut self) -> Result<(), StepError> {
-        let (step, time) = (self.settings.step, self.time);
-        for body in &mut self.bodies {
-            body.drive_to(time, step);
-        }
-        self.find_pairs(step)?;
-        let World {
-            settings,
-            bodies,
-            slots,
-            buffers,
-            late,
-            ..
-        } = self;
-        let Buffers {
-            lanes,
-            integrate: scratch,
-            states,
-            before,
-            included,
-            ..
-        } = buffers;
-        included.clear();
-        included.extend(bodies.iter().map(Body::is_free));
-        before.clear();
-        before.extend(bodies.iter().map(|body| body.state));
-        states.clone_from(before);
-        let (gravity, penalty) = (settings.gravity, settings.penalty);
-        let total = |body: &Body, late: &Push| {
-            let push = body.push(gravity);
-            Push {
-                force: push.force + late.force,
-                torque: push.torque + late.torque,
-            }
-        };
-        integrate(
-            settings.integrator(),
-            bodies,
-            included,
-            states,
-            step,
-            scratch,
-            |_, out| {
-                for ((body, late), out) in bodies.iter().zip(late.iter()).zip(out) {
-                    *out = total(body, late);
-                }
-            },
-        );
-        for (body, state) in bodies.iter_mut().zip(states.iter_mut()) {
-            body.state = *state;
-            body.place_driven(time + step);
-            *state = body.state;
-        }
-        let by_spheres = settings.contacts != ContactFinder::SweptLinear;
-        let all = &*bodies;
-        in_lanes(slots.all_mut(), lanes, |slot, lane| {
-            let pair = slot.bodies.map(|body| {
-                let body = body as usize;
-                Swept {
-                    body: &all[body],
-                    from: &before[body],
-                    to: &states[body],
-                    push: total(&all[body], &late[body]),
-                }
-            });
-            let found = continuous::push(pair, step, by_spheres, &penalty, &mut lane.swept);
-            slot.note(found);
-        });
-        late.fill(Push::default());
-        add_penalties(slots.all(), late);
-        self.note_penalty_depths();
-        Ok(())
-    }
-
-    fn note_penalty_depths(&mut self) {
-        let depths = self.slots.all().iter().map(|slot| slot.penalty.depth);
-        self.deepest = depths.fold(self.deepest, f64::max);
-    }
-
     fn impulse_substep(&mut self, time: f64, step: f64) {
         let Buffers {
             impulse,
@@ -671,137 +530,6 @@ impl World {
             }
         }
     }
-
-    /// Puts islands to sleep whose bodies all lie still, and wakes those that something moves.
-    fn wake_and_sleep(&mut self, step: f64) {
-        if !self.settings.sleeping {
-            return;
-        }
-        let World {
-            bodies,
-            slots,
-            settings,
-            buffers,
-            ..
-        } = self;
-        let Islands {
-            roots,
-            is_held,
-            stillest,
-        } = &mut buffers.islands;
-        let gravity = settings.gravity;
-        roots.clear();
-        roots.extend(0..bodies.len() as u32);
-        is_held.clear();
-        is_held.resize(bodies.len(), Held::Not);
-        // Bodies that touch, or may touch within the step, share an island.
-        for slot in slots.all() {
-            let [a, b] = slot.bodies.map(|body| &bodies[body as usize]);
-            let frames = [a.pose(), b.pose()];
-            let near = approach(a, b, gravity, step);
-            if !slot.places.iter().any(|place| place.gap(&frames) <= near) {
-                continue;
-            }
-            if a.is_free() && b.is_free() {
-                let [a, b] = slot.bodies.map(|body| root(roots, body));
-                // The smaller index is the root, so that the result does not depend on the order.
-                roots[a.max(b) as usize] = a.min(b);
-            }
-            for (this, other) in [(0, b), (1, a)] {
-                let held = &mut is_held[slot.bodies[this] as usize];
-                *held = if other.is_driven() {
-                    Held::Moved
-                } else {
-                    (*held).max(Held::Still)
-                };
-            }
-        }
-        // A body's clock runs while it is slow and something at rest holds it.
-        stillest.clear();
-        stillest.resize(bodies.len(), f64::INFINITY);
-        for (index, body) in bodies.iter_mut().enumerate() {
-            if !body.is_free() {
-                continue;
-            }
-            let limit = STILL_SHARE * (gravity.length() * body.radius).sqrt();
-            let turning = body.angular_velocity().length() * body.radius;
-            let is_slow = body.velocity().length() + turning <= limit;
-            body.still_for = match is_slow && is_held[index] == Held::Still {
-                true => body.still_for + step,
-                false => 0.0,
-            };
-            let island = root(roots, index as u32) as usize;
-            stillest[island] = stillest[island].min(body.still_for);
-        }
-        for (index, body) in bodies.iter_mut().enumerate() {
-            if !body.is_free() {
-                continue;
-            }
-            let island = root(roots, index as u32) as usize;
-            body.is_asleep = stillest[island] >= STILL_FOR;
-            if body.is_asleep {
-                body.state.momentum = DVec3::ZERO;
-                body.state.angular_momentum = DVec3::ZERO;
-            }
-        }
-    }
-}
-
-/// What holds a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Held {
-    /// Nothing.
-    Not,
-    /// Bodies that are not driven.
-    Still,
-    /// A driven body that moves.
-    Moved,
-}
-
-/// Buffers for the islands of bodies that touch.
-#[derive(Debug, Default)]
-struct Islands {
-    /// For each body one of its island with a smaller index, or itself.
-    roots: Vec<u32>,
-    is_held: Vec<Held>,
-    /// For each root the shortest time that one of its island has been still \[s\].
-    stillest: Vec<f64>,
-}
-
-/// Adds the penalties of all pairs to the pushes on their bodies, in the order of the pairs.
-fn add_penalties(slots: &[Slot], out: &mut [Push]) {
-    for slot in slots {
-        for (body, push) in slot.bodies.into_iter().zip(slot.penalty.pushes) {
-            let out = &mut out[body as usize];
-            out.force += push.force;
-            out.torque += push.torque;
-        }
-    }
-}
-
-impl Slot {
-    /// Keeps the penalty of the pair, or why there is none.
-    fn note(&mut self, found: Result<PairPush, String>) {
-        self.fault = None;
-        match found {
-            Ok(penalty) => self.penalty = penalty,
-            Err(error) => {
-                self.penalty = PairPush::default();
-                self.fault = Some(error);
-            }
-        }
-    }
-}
-
-/// Returns the root of a body's island, and shortens the way to it.
-fn root(islands: &mut [u32], body: u32) -> u32 {
-    let mut at = body;
-    while islands[at as usize] != at {
-        let up = islands[islands[at as usize] as usize];
-        islands[at as usize] = up;
-        at = up;
-    }
-    at
 }
 
 /// Returns how far two bodies may approach within `step` \[m\].

@@ -1,7 +1,8 @@
 //! Erleben's degenerate scenes: sharp bodies at sharp places, where contact normals jump.
 //!
 //! At a step of a millisecond with impulses nothing goes deeper than 1 % of the smallest body, no
-//! energy appears, and nothing is kicked.
+//! energy appears, and nothing is kicked. Depth is that of the solver's contacts at every step, and
+//! of the search with proven bounds, which does not use them, every 10 ms.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::sync::Arc;
@@ -9,9 +10,10 @@ use std::sync::Arc;
 use touchfield::geom::Triangle;
 use touchfield::glam::{DVec3, Vec3};
 use touchfield::mass::MassProperties;
+use touchfield::narrow::{Pair, SeparationScratch, SeparationSettings, separation};
 use touchfield::shape::{Convex, ConvexHull};
 use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Mass, Material, Moves, World, WorldSettings,
+    BodySettings, DepthSearch, Frame, Geometry, Mass, Material, Moves, World, WorldSettings,
 };
 
 const DENSITY: f64 = 1000.0;
@@ -100,11 +102,16 @@ fn world(bodies: Vec<BodySettings>) -> World {
 fn run(name: &str, world: &mut World, seconds: f64, deepest: f64) {
     let start = world.energy().total();
     let mut fastest = world.energy().kinetic;
+    let mut search = DepthSearch::default();
     while world.time() < seconds {
         world.step().unwrap();
         let energy = world.energy();
         fastest = fastest.max(energy.kinetic);
-        let depth = world.take_deepest();
+        let mut depth = world.take_deepest();
+        if world.steps().is_multiple_of(10) {
+            let found = search.deepest(world);
+            depth = found.map_or(depth, |pair| depth.max(pair.depth));
+        }
         assert!(
             depth <= deepest,
             "{name}: {depth} m deep at {} s",
@@ -198,8 +205,17 @@ fn sharp_bodies_fall_on_sharp_bodies_without_a_jump() {
             at(above, [0.0, 0.0, 1e-4]),
             at(ground(), [0.0, 0.0, -1.0]),
         ]);
+        let start = above_of(&world);
         run(name, &mut world, 2.0, 0.002);
+        // It fell off on one side, or stands on the tip; it did not jump up.
+        let end = above_of(&world);
+        assert!(end <= start + 1e-3, "{name}: from {start} to {end}");
     }
+}
+
+/// Returns the height of the centre of mass of the falling body.
+fn above_of(world: &World) -> f64 {
+    world.bodies()[1].state().position.z
 }
 
 #[test]
@@ -230,18 +246,62 @@ fn a_wedge_slides_into_a_crack_and_rests_between_its_walls() {
         smooth(at(wedge(), [0.0, 0.0, 0.5])),
     ]);
     run("wedge in crack", &mut world, 3.0, 0.01);
+    // Its sides are as steep as the walls, and flush with them where its edge is a tenth of a metre
+    // below the bottom of the walls.
     let body = &world.bodies()[2];
-    // It rests where it is as wide as the crack: with its edge a tenth of a metre above the bottom.
-    let off = body.pose().translation - DVec3::new(0.0, 0.0, 0.1);
-    let _ = off;
-    println!(
-        "{:?} {:?} {}",
-        body.pose(),
-        body.velocity(),
-        body.is_asleep()
-    );
-    assert!(body.velocity().length() < 1e-2);
-    assert!(world.contact_count() >= 2);
+    let off = body.pose().translation - DVec3::new(0.0, 0.0, -0.1);
+    assert!(off.length() < 2e-3, "{off}");
+    assert!(body.velocity().length() < 1e-2, "{}", body.velocity());
+    touches_all(&world, 2, &[0, 1]);
+}
+
+/// Checks that a body touches each of the others to within a millimetre, by the search.
+fn touches_all(world: &World, body: usize, others: &[usize]) {
+    for &other in others {
+        let [a, b] = [other, body].map(|index| &world.bodies()[index]);
+        let pair = Pair {
+            a: a.geometry().shape(),
+            b: b.geometry().shape(),
+            a_from_b: a.pose().from_other(&b.pose()),
+        };
+        let settings = SeparationSettings::to_within(1e-4);
+        let found = separation(&pair, &settings, &mut SeparationScratch::default()).unwrap();
+        assert!(
+            found.separation.abs() < 1e-3,
+            "{other}: {} m apart",
+            found.separation
+        );
+    }
+}
+
+#[test]
+fn a_spike_slides_into_a_hole_and_rests_on_its_four_edges() {
+    // A square hole of 100 mm, in which the spike is as wide as the hole half way up.
+    let block = |x: f64, y: f64, half: [f32; 3]| {
+        let geometry = Geometry::convex(Convex::cuboid(half.into()).unwrap()).unwrap();
+        let body = BodySettings::new(geometry, Mass::ball(1.0, 1.0));
+        at(fixed(body), [x, y, -0.5])
+    };
+    for lean in [0.0, 0.05] {
+        let mut spike = at(spike(), [0.0, 0.0, 0.05]);
+        spike.pose.rotation = touchfield::glam::DQuat::from_rotation_x(lean);
+        let mut world = world(vec![
+            block(-0.3, 0.0, [0.25, 0.55, 0.5]),
+            block(0.3, 0.0, [0.25, 0.55, 0.5]),
+            block(0.0, -0.3, [0.05, 0.25, 0.5]),
+            block(0.0, 0.3, [0.05, 0.25, 0.5]),
+            spike,
+        ]);
+        run("spike in hole", &mut world, 3.0, 0.002);
+        let body = &world.bodies()[4];
+        let off = body.pose().translation - DVec3::new(0.0, 0.0, -0.5);
+        assert!(body.velocity().length() < 1e-2, "{}", body.velocity());
+        // Friction may hold one that leans a little askew.
+        assert!(off.length() < 2e-3 + 0.1 * lean, "{lean}: {off}");
+        if lean == 0.0 {
+            touches_all(&world, 4, &[0, 1, 2, 3]);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Mechanisms and structures that hold by contact alone: what the ready scenes must show.
 #![cfg(feature = "scenes")]
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#![allow(clippy::print_stdout, reason = "the rows are for the reader")]
 
+use std::f64::consts::TAU;
 use std::ops::ControlFlow;
 
 use touchfield::glam::{DQuat, DVec3};
@@ -167,6 +169,101 @@ fn what_lies_on_a_turntable_turns_with_it_near_the_axis_and_leaves_beyond() {
 #[test]
 fn a_piston_follows_its_crank() {
     let mut built = built("piston", 1.0, same);
-    let deepest = run(&mut built.world, 2.0);
+    let piston = named(&built, "piston");
+    let mut deepest = 0.0_f64;
+    // It falls onto the disc first.
+    run(&mut built.world, 0.2);
+    while built.world.time() < 2.2 {
+        let next = built.world.time() + 0.0105;
+        deepest = deepest.max(run(&mut built.world, next));
+        // The flat end of the piston lies on a disc whose centre goes round by 20 mm.
+        let angle = TAU * built.world.time();
+        let expected = 0.1 + 0.02 * angle.sin();
+        let pose = built.world.bodies()[piston].pose();
+        let off = pose.translation.z - expected;
+        // It may tilt by its play between the walls, half a millimetre over a width of 40 mm.
+        assert!(off.abs() < 6e-4, "{off} m off at {angle} rad");
+    }
     assert!(deepest < 1e-4, "{deepest}");
+}
+
+#[test]
+fn a_chain_hangs() {
+    let mut built = built("chain", 1.0, same);
+    let deepest = run(&mut built.world, 3.0);
+    // Half a link is 16 mm from its middle to where another one pulls.
+    let places = places(&built.world);
+    for pair in places.windows(2) {
+        let apart = pair[0].distance(pair[1]);
+        assert!((0.020..0.03201).contains(&apart), "{apart} m apart");
+    }
+    // The catenary of a rope of that length, to within half a link: the chain may still swing.
+    let [first, last] = [places[0], places[places.len() - 1]];
+    let (span, length) = (first.distance(last), 0.032 * (places.len() - 1) as f64);
+    let (mut low, mut high) = (0.05 * span, 10.0 * span);
+    for _ in 0..60 {
+        let a = 0.5 * (low + high);
+        if 2.0 * a * (0.5 * span / a).sinh() > length {
+            low = a;
+        } else {
+            high = a;
+        }
+    }
+    let sag = low * ((0.5 * span / low).cosh() - 1.0);
+    let lowest = places
+        .iter()
+        .map(|place| place.z)
+        .fold(f64::INFINITY, f64::min);
+    let hangs = first.z - lowest;
+    assert!((hangs - sag).abs() < 0.016, "{hangs} m, not {sag}");
+    // A twentieth of the wire.
+    assert!(deepest < 1e-4, "{deepest}");
+}
+
+/// A screw without friction falls at g / (1 + (2π/p)² I/m): its turning takes most of the energy.
+#[test]
+fn a_nut_and_a_bolt_turn_down_their_thread_by_the_pitch() {
+    const PITCH: f64 = 0.002;
+    // The bolt has play to tilt in its nut and rattles, which costs a fifth of its fall. Its field
+    // takes long to bake, so it waits for the long runs.
+    let mut cases = vec![("nut-on-bolt", "nut", 0.15)];
+    if std::env::var_os("TOUCHFIELD_LONG").is_some() {
+        cases.push(("bolt-in-nut", "bolt", 0.25));
+    }
+    for (name, moving, tolerance) in cases {
+        let mut built = built(name, 1.0, same);
+        let index = named(&built, moving);
+        let body = &built.world.bodies()[index];
+        let mass = body.settings().mass;
+        let along = mass.inertia.z_axis.z / mass.mass;
+        let fall = 9.81 / (1.0 + (TAU / PITCH).powi(2) * along);
+        let start = body.pose().translation.z;
+        let (mut turned, mut deepest) = (0.0, 0.0_f64);
+        // The play of the thread first.
+        run(&mut built.world, 0.1);
+        let [early, since] = [
+            built.world.bodies()[index].pose().translation.z,
+            built.world.time(),
+        ];
+        let speed = built.world.bodies()[index].velocity().z;
+        while built.world.time() < 0.5 {
+            let next = built.world.time() + 0.0005;
+            deepest = deepest.max(run(&mut built.world, next));
+            let body = &built.world.bodies()[index];
+            turned += body.angular_velocity().z * built.world.settings().step;
+        }
+        let body = &built.world.bodies()[index];
+        let fell = early - body.pose().translation.z;
+        let time = built.world.time() - since;
+        // By the pitch for every turn, to within the play.
+        let by_turns = PITCH * turned.abs() / TAU;
+        println!("{name}: {fell} m, {by_turns} m by turns, {deepest} m deep, from {start}");
+        assert!((fell - by_turns).abs() < 0.1 * PITCH, "{fell} {by_turns}");
+        let expected = -speed * time + 0.5 * fall * time * time;
+        assert!(
+            (fell / expected - 1.0).abs() < tolerance,
+            "{name}: fell by {fell} m, not by {expected}"
+        );
+        assert!(deepest < 1e-4, "{name}: {deepest}");
+    }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use touchfield::Shape;
 use touchfield::bake::pointshell::{ShellDensity, ShellSettings, shell_of_field};
+use touchfield::field::primitive::Torus;
 use touchfield::glam::{BVec3, DQuat, DVec3, Vec3};
 use touchfield::shape::Convex;
 use touchfield_dynamics::{
-    BodySettings, Frame, Geometry, Locked, Mass, Material, PenaltySettings, Response, World,
-    WorldSettings,
+    BodySettings, Drive, Frame, Geometry, Locked, Mass, Material, Moves, PenaltySettings, Response,
+    World, WorldSettings,
 };
 
 const G: f64 = 9.81;
@@ -241,16 +242,17 @@ fn an_elastic_bounce_gives_back_its_energy() {
     }
 }
 
-#[test]
-fn two_free_bodies_keep_their_momenta() {
+/// Returns by how much two bodies that hit each other off centre change their linear and their
+/// angular momentum.
+fn change_of_momenta(response: Response, step: f64) -> [f64; 2] {
     let elastic = Material {
         friction: 0.4,
         damping: 100.0,
         ..material(1e7, 0.0)
     };
     let mut world = World::new(WorldSettings {
-        response: Response::Penalty,
-        step: 1e-4,
+        response,
+        step,
         gravity: DVec3::ZERO,
         ..WorldSettings::default()
     })
@@ -283,8 +285,29 @@ fn two_free_bodies_keep_their_momenta() {
     }
     assert!(touched);
     let end = momenta(&world);
-    assert!((end.0 - start.0).length() < 1e-12, "{}", end.0 - start.0);
-    assert!((end.1 - start.1).length() < 1e-12, "{}", end.1 - start.1);
+    [(end.0 - start.0).length(), (end.1 - start.1).length()]
+}
+
+#[test]
+fn two_free_bodies_keep_their_momenta() {
+    let [linear, angular] = change_of_momenta(Response::Penalty, 1e-4);
+    assert!(linear < 1e-12, "{linear}");
+    assert!(angular < 1e-12, "{angular}");
+}
+
+/// The late force keeps linear momentum to rounding; its torque is about centres that have moved
+/// on, so angular momentum is kept to first order in the step.
+#[test]
+fn late_forces_keep_angular_momentum_to_first_order() {
+    let steps = [4e-4, 2e-4, 1e-4];
+    let changes = steps.map(|step| change_of_momenta(Response::ContinuousPenalty, step));
+    for [linear, _] in changes {
+        assert!(linear < 1e-12, "{linear}");
+    }
+    for pair in changes.windows(2) {
+        let order = (pair[0][1] / pair[1][1]).log2();
+        assert!((order - 1.0).abs() < 0.35, "order {order}: {changes:?}");
+    }
 }
 
 #[test]
@@ -331,6 +354,149 @@ fn a_block_on_a_slope_slides_above_the_friction_angle_and_creeps_no_faster_than_
                 );
             }
         }
+    }
+}
+
+/// At long steps friction that is taken at their start turns the sliding around: the block rattled,
+/// and crept at four times the slip speed.
+#[test]
+fn a_block_on_a_slope_rattled_at_long_steps_and_crept_faster_than_slip() {
+    let angle = 0.5_f64.atan();
+    let turn = DQuat::from_rotation_y(angle);
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        for (friction, step) in [(0.6, 1e-3), (0.6, 5e-4), (2.0, 1e-3), (0.3, 1e-3)] {
+            let rough = Material {
+                friction,
+                slip: 1e-3,
+                damping: 2e4,
+                ..material(1e7, 0.0)
+            };
+            let tilted = |body: BodySettings, high: f64| BodySettings {
+                pose: Frame {
+                    rotation: turn,
+                    translation: turn * DVec3::new(0.0, 0.0, high),
+                },
+                ..body
+            };
+            let block = cuboid(Vec3::new(0.1, 0.1, 0.05), 1000, rough);
+            let mut world = world(
+                response,
+                step,
+                vec![tilted(ground(rough), 0.0), tilted(block, 0.05)],
+            );
+            let (mut fastest, mut turned) = (0.0_f64, 0.0_f64);
+            while world.time() < 1.0 {
+                world.step().unwrap();
+                // It lands first.
+                if world.time() > 0.5 {
+                    let body = &world.bodies()[1];
+                    fastest = fastest.max(body.velocity().length());
+                    turned = turned.max(body.angular_velocity().length());
+                }
+            }
+            let name = format!("{response:?}, friction {friction}, step {step}");
+            // Two steps of the acceleration that a step of half the start may be off.
+            let expected = G * (angle.sin() - friction * angle.cos()) * world.time();
+            match friction > 0.5 {
+                true => assert!(fastest <= 1e-3, "{name}: creeps at {fastest} m/s"),
+                false => {
+                    let ratio = fastest / expected;
+                    assert!(
+                        (ratio - 1.0).abs() < 0.02,
+                        "{name}: {ratio} of the textbook's"
+                    );
+                }
+            }
+            assert!(turned < 1e-2, "{name}: turns at {turned} rad/s");
+        }
+    }
+}
+
+/// A spinning disc on a plane comes to rest at once all over, and not before the textbook's time:
+/// the friction of a uniform pressure on a ring of radius r is μ m g r.
+#[test]
+fn a_spinning_ring_comes_to_rest_when_its_friction_says() {
+    let (friction, radius) = (0.3, 0.1_f64);
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        let rough = Material {
+            friction,
+            damping: 1e5,
+            ..material(1e8, 0.0)
+        };
+        let shape = Shape::new(Torus::new(0.1, 0.005).unwrap());
+        let settings = ShellSettings {
+            density: ShellDensity::Points(20_000),
+            ..ShellSettings::default()
+        };
+        let shell = shell_of_field(shape.field(), 5e-4, &settings).unwrap();
+        let mass = Mass::about_origin(1.0, DVec3::new(0.5, 0.5, 1.0) * radius * radius);
+        let ring = BodySettings {
+            material: rough,
+            angular_velocity: DVec3::new(0.0, 0.0, 10.0),
+            ..BodySettings::new(Geometry::from(shape.with_shell(Arc::new(shell))), mass)
+        };
+        let mut world = world(response, 2e-4, vec![ground(rough), at(ring, 0.005 - 5e-6)]);
+        // ω − μ g t / r.
+        let stops = 10.0 * radius / (friction * G);
+        while world.time() < 0.5 * stops {
+            world.step().unwrap();
+        }
+        let spin = world.bodies()[1].angular_velocity().z;
+        assert!(
+            (spin / 5.0 - 1.0).abs() < 0.03,
+            "{response:?}: {spin} rad/s"
+        );
+        while world.time() < 1.1 * stops {
+            world.step().unwrap();
+        }
+        let spin = world.bodies()[1].angular_velocity().z;
+        assert!(spin.abs() < 0.05, "{response:?}: {spin} rad/s");
+    }
+}
+
+/// A block held between two clamps rubs on both; each must not stop it alone.
+#[test]
+fn a_block_between_two_driven_belts_goes_with_their_mean_speed() {
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        let rough = Material {
+            friction: 0.5,
+            damping: 2e4,
+            ..material(1e7, 0.0)
+        };
+        let belt = |side: f64, speed: f64| BodySettings {
+            pose: Frame {
+                rotation: DQuat::from_rotation_x(if side > 0.0 { PI } else { 0.0 }),
+                translation: DVec3::new(0.0, 0.0, side * (0.05 - 1e-4)),
+            },
+            moves: Moves::Driven(Drive::Steady {
+                velocity: DVec3::new(speed, 0.0, 0.0),
+                angular_velocity: DVec3::ZERO,
+                about: DVec3::ZERO,
+            }),
+            ..ground(rough)
+        };
+        let block = BodySettings {
+            locked: Locked {
+                translation: BVec3::new(false, true, true),
+                rotation: BVec3::TRUE,
+            },
+            ..cuboid(Vec3::splat(0.05), 1000, rough)
+        };
+        let mut world = World::new(WorldSettings {
+            response,
+            gravity: DVec3::ZERO,
+            ..WorldSettings::default()
+        })
+        .unwrap();
+        for body in [belt(-1.0, 0.0), block, belt(1.0, 4e-4)] {
+            world.add(body).unwrap();
+        }
+        // Slower than slip: both are dampers of equal strength.
+        while world.time() < 0.2 {
+            world.step().unwrap();
+        }
+        let speed = world.bodies()[1].velocity().x;
+        assert!((speed / 2e-4 - 1.0).abs() < 0.02, "{response:?}: {speed}");
     }
 }
 
@@ -414,5 +580,32 @@ fn the_impulse_of_a_step_is_the_integral_of_the_force_and_converges_at_second_or
             is_exact || (order - 2.0).abs() < 0.3,
             "{velocity}: order {order}, {errors:?}"
         );
+    }
+}
+
+/// The numbers of `docs/DYNAMICS.md`, *Stiffness and step*.
+#[test]
+fn the_worked_example_of_the_page_holds() {
+    for response in [Response::Penalty, Response::ContinuousPenalty] {
+        let material = material(1e8, 8.4e4);
+        let cube = BodySettings {
+            mass: Mass::cuboid(8.0, DVec3::splat(0.1)),
+            ..cuboid(Vec3::splat(0.1), 2000, material)
+        };
+        let mut world = world(response, 2.5e-4, vec![ground(material), at(cube, 0.2)]);
+        let start = world.energy().total();
+        let mut deepest = 0.0_f64;
+        while world.time() < 1.0 {
+            world.step().unwrap();
+            deepest = deepest.max(0.1 - height(&world));
+            assert!(
+                world.energy().total() <= start * (1.0 + 1e-9),
+                "{response:?}"
+            );
+        }
+        let sag = 0.1 - height(&world);
+        assert!((sag / 2e-5 - 1.0).abs() < 0.05, "{response:?}: sag {sag}");
+        assert!(deepest < 2e-3, "{response:?}: {deepest} m deep");
+        assert!(world.bodies()[1].velocity().length() < 1e-4, "{response:?}");
     }
 }

@@ -77,6 +77,28 @@ pub enum GpuError {
         /// Index of the pair.
         pair: usize,
     },
+    /// A pair cannot be handled by the method, on any device.
+    #[error("pair {pair}: {why}")]
+    Pair {
+        /// Index of the pair.
+        pair: usize,
+        /// The reason, as the CPU gives it.
+        why: touchfield::narrow::CollideError,
+    },
+    /// The list of shapes is not the one that was uploaded.
+    #[error("{given} shapes were given, but {uploaded} were uploaded; pass the same list")]
+    OtherShapes {
+        /// Number of shapes given.
+        given: usize,
+        /// Number of shapes uploaded.
+        uploaded: usize,
+    },
+    /// Neither shape of a pair has a point shell.
+    #[error("neither shape of pair {pair} has a pointshell (see touchfield::bake::pointshell)")]
+    NoShell {
+        /// Index of the pair.
+        pair: usize,
+    },
     /// A setting is out of range.
     #[error("{setting} is {value}; it must be {wanted}")]
     BadSetting {
@@ -118,4 +140,4 @@ pub enum GpuError {
 
 /// Largest coordinate of points and poses that a device accepts \[m\]: squares of it stay finite in
 /// `f32`.
-pub(crate) const FARTHEST: f32 = 1e15;
+pub const FARTHEST: f32 = 1e15;

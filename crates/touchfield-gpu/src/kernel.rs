@@ -139,20 +139,6 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    /// Runs a kernel on as many workgroups as three words at `offset` bytes of a buffer say.
-    pub(crate) fn run_indirect(
-        &mut self,
-        kernel: &Kernel,
-        shapes: Option<&Shapes>,
-        buffers: &[&wgpu::Buffer],
-        groups: &wgpu::Buffer,
-        offset: u64,
-    ) {
-        self.pass(kernel, shapes, buffers, |pass| {
-            pass.dispatch_workgroups_indirect(groups, offset);
-        });
-    }
-
     /// Runs a kernel that reads no fields on `threads` threads, with textures and samplers among
     /// its resources.
     pub(crate) fn run_bound(

@@ -11,6 +11,7 @@
 use glam::{UVec3, Vec3};
 use touchfield::field::{DenseGrid, Field, SparseBlocks, SparseValues, StoredField, TaylorGrid};
 use touchfield::geom::Aabb;
+use touchfield::pointshell::PointShell;
 use touchfield::shape::Shape;
 
 use crate::program;
@@ -35,6 +36,26 @@ pub(crate) mod place {
     pub(crate) const BITS: usize = 26;
     /// Side of the smallest cells \[m\]; 0 for closed forms.
     pub(crate) const FINEST: usize = 27;
+    /// Offset of the shell's points, six words each: point and normal. Shifted like [`LISTS`].
+    pub(crate) const SHELL_POINTS: usize = 28;
+    /// Number of points of the shell; 0 if there is none.
+    pub(crate) const SHELL_COUNT: usize = 29;
+    /// Offset of the shell's spheres, eight words each. Shifted like [`LISTS`].
+    pub(crate) const SHELL_TREE: usize = 30;
+    /// Number of levels of the spheres.
+    pub(crate) const SHELL_LEVELS: usize = 31;
+    /// Covering radius of the shell \[m\].
+    pub(crate) const COVERING_RADIUS: usize = 32;
+    /// Largest distance of a point of the shell from the origin of its frame \[m\].
+    pub(crate) const SHELL_REACH: usize = 33;
+    /// Slope that the values of the field nowhere exceed between two points of its box; 0 if no
+    /// such slope is known.
+    pub(crate) const STEEPEST: usize = 34;
+
+    /// Places of all words that are offsets.
+    pub(crate) fn offsets() -> impl Iterator<Item = usize> {
+        (LISTS..LISTS + LIST_COUNT).chain([SHELL_POINTS, SHELL_TREE])
+    }
 }
 
 /// Kinds of fields, as the header names them.
@@ -81,13 +102,46 @@ pub(crate) struct Packed {
 
 impl Packed {
     pub(crate) fn new(shape: &Shape) -> Result<Packed, NoGpuForm> {
-        match shape.as_stored() {
-            Some(StoredField::Dense(grid)) => Ok(dense(grid)),
-            Some(StoredField::Taylor(grid)) => Ok(taylor(grid)),
-            Some(StoredField::Sparse(blocks)) => sparse(blocks),
-            Some(StoredField::Voxmap(_)) => Err(NoGpuForm::Voxmap),
-            None => closed_form(shape),
+        let mut packed = match shape.as_stored() {
+            Some(StoredField::Dense(grid)) => dense(grid),
+            Some(StoredField::Taylor(grid)) => taylor(grid),
+            Some(StoredField::Sparse(blocks)) => sparse(blocks)?,
+            Some(StoredField::Voxmap(_)) => return Err(NoGpuForm::Voxmap),
+            None => closed_form(shape)?,
+        };
+        if let Some(shell) = shape.shell() {
+            packed.add_shell(shell)?;
         }
+        Ok(packed)
+    }
+
+    /// Appends the points of a shell and their spheres. The representatives of spheres stay on the
+    /// CPU: no kernel replaces points by fewer.
+    fn add_shell(&mut self, shell: &PointShell) -> Result<(), NoGpuForm> {
+        let (points, nodes) = (shell.points(), shell.tree().nodes());
+        let more = 6 * points.len() as u64 + 8 * nodes.len() as u64;
+        if self.words.len() as u64 + more > u64::from(u32::MAX) {
+            return Err(NoGpuForm::TooManyValues);
+        }
+        self.header[place::SHELL_POINTS] = self.words.len() as u32;
+        self.header[place::SHELL_COUNT] = points.len() as u32;
+        self.header[place::SHELL_LEVELS] = shell.tree().level_count() as u32;
+        self.header[place::COVERING_RADIUS] = shell.covering_radius().to_bits();
+        let reach = points.iter().map(|point| point.length());
+        self.header[place::SHELL_REACH] = reach.fold(0.0, f32::max).to_bits();
+        for (point, normal) in points.iter().zip(shell.normals()) {
+            self.push_floats(point.to_array());
+            self.push_floats(normal.to_array());
+        }
+        self.header[place::SHELL_TREE] = self.words.len() as u32;
+        for node in nodes {
+            self.push_floats(node.center.to_array());
+            self.push_floats([node.radius]);
+            let counts = [node.first_point, node.point_count, node.first_child];
+            self.words.extend(counts);
+            self.words.push(node.child_count);
+        }
+        Ok(())
     }
 
     fn empty(kind: Kind, bounds: Aabb, solid: Aabb, error_bound: f32) -> Packed {
@@ -132,7 +186,37 @@ fn dense(grid: &DenseGrid) -> Packed {
     let mut packed = Packed::empty(Kind::Dense, grid.bounds(), grid.solid(), grid.error_bound());
     packed.set_grid(layout.origin, layout.cell_size, layout.nodes);
     packed.push_floats(grid.values().iter().copied());
+    packed.header[place::STEEPEST] = steepest(grid).to_bits();
     packed
+}
+
+/// Returns a bound of the slope of a grid's interpolant. Inside a cell each component of the
+/// gradient is a mean of the slopes of four edges, so its square is at most that of the steepest.
+fn steepest(grid: &DenseGrid) -> f32 {
+    let layout = grid.layout();
+    let [x, y, z] = layout.nodes.to_array().map(|count| count as usize);
+    let values = grid.values();
+    let mut most = 0.0f32;
+    for k in 0..z.saturating_sub(1) {
+        for j in 0..y.saturating_sub(1) {
+            let first = (k * y + j) * x;
+            for i in first..first + x.saturating_sub(1) {
+                // The four edges of the cell along an axis begin at these nodes.
+                let along = |step: usize, p: usize, q: usize| {
+                    [i, i + p, i + q, i + p + q]
+                        .map(|at| (values[at + step] - values[at]).powi(2))
+                        .into_iter()
+                        .fold(0.0, f32::max)
+                };
+                let (row, plane) = (x, x * y);
+                let squared = along(1, row, plane) + along(row, 1, plane) + along(plane, 1, row);
+                most = most.max(squared);
+            }
+        }
+    }
+    // Rounded up: some operations are off by half a unit in the last place each, and so is the
+    // interpolation on the device.
+    most.sqrt() / layout.cell_size * (1.0 + 32.0 * f32::EPSILON)
 }
 
 /// Lists: residuals, two words per node; coarse nodes, four words each.
@@ -224,5 +308,7 @@ fn closed_form(shape: &Shape) -> Result<Packed, NoGpuForm> {
         field.error_bound(),
     );
     packed.words = program::compile(&recipe)?;
+    // Distances of closed forms change no faster than points move.
+    packed.header[place::STEEPEST] = (1.0 + 32.0 * f32::EPSILON).to_bits();
     Ok(packed)
 }

@@ -17,6 +17,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`ShellQuery`] finds contacts, least distances and first contacts of many pairs at once,
+//! [`Worlds`] those of many copies of a small scene, and [`GpuBackend`] is the narrow phase of a
+//! [`Pipeline`](touchfield::pipeline::Pipeline).
+//!
 //! The same input gives the same bits on the same adapter. Bits may differ from the CPU's, because
 //! a driver may fuse a multiplication and an addition; by how much is stated with every answer
 //! (docs/GPU.md).
@@ -30,17 +34,32 @@ mod kernel;
 mod layout;
 mod memory;
 mod pairs;
+mod particles;
+mod pipeline;
 mod program;
+mod render;
 mod sample;
 mod scan;
+mod shells;
 mod upload;
+mod worlds;
 
 #[cfg(feature = "bake")]
 pub use bake::{GpuBakeError, GpuBakeReport, RayMaps, bake, ray_maps};
 pub use device::{Adapter, AdapterKind, Gpu, GpuSettings, adapters};
-pub use error::GpuError;
+pub use error::{FARTHEST, GpuError};
 pub use filtered::FilteredTaylor;
 pub use kernel::PassTime;
 pub use layout::NoGpuForm;
 pub use pairs::{DeviceContacts, DevicePair};
+pub use particles::{FoundParticles, ParticleFinder, ParticleSettings};
+pub use pipeline::GpuBackend;
+pub use render::{View, ViewBody};
+pub use shells::{
+    FirstTouch, Gap, MovingPair, ShellContacts, ShellQuery, ShellSearch, ShellSettings,
+    SweepSettings,
+};
 pub use upload::Shapes;
+#[doc(hidden)]
+pub use upload::source as source_with_fields;
+pub use worlds::{WorldAnswers, Worlds};

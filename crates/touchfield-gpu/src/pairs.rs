@@ -60,16 +60,10 @@ pub(crate) fn pair_words(
     pairs: &[DevicePair],
 ) -> Result<Vec<PairWords>, GpuError> {
     let words = pairs.iter().enumerate().map(|(index, pair)| {
-        shapes.check_shape(pair.a)?;
-        shapes.check_shape(pair.b)?;
         let Pose {
             rotation,
             translation,
-        } = pair.a_from_b;
-        let is_near = translation.is_finite() && translation.abs().max_element() <= FARTHEST;
-        if !is_near || !rotation.is_finite() || !rotation.is_normalized() {
-            return Err(GpuError::BadPose { pair: index });
-        }
+        } = checked_pose(shapes, index, pair)?;
         Ok(PairWords {
             a: pair.a as u32,
             b: pair.b as u32,
@@ -79,4 +73,34 @@ pub(crate) fn pair_words(
         })
     });
     words.collect()
+}
+
+/// Returns the relative pose of a pair with a rotation of unit length, or an error if it is not
+/// rigid or a shape is unknown. A rotation that is off by rounding only is kept as it is, as the
+/// narrow phase of the library does.
+pub(crate) fn checked_pose(
+    shapes: &Shapes,
+    index: usize,
+    pair: &DevicePair,
+) -> Result<Pose, GpuError> {
+    shapes.check_shape(pair.a)?;
+    shapes.check_shape(pair.b)?;
+    let Pose {
+        rotation,
+        translation,
+    } = pair.a_from_b;
+    let is_near = translation.is_finite() && translation.abs().max_element() <= FARTHEST;
+    if !is_near || !rotation.is_finite() || !rotation.is_normalized() {
+        return Err(GpuError::BadPose { pair: index });
+    }
+    let is_off = (rotation.length_squared() - 1.0).abs() > 8.0 * f32::EPSILON;
+    let rotation = if is_off {
+        rotation.normalize()
+    } else {
+        rotation
+    };
+    Ok(Pose {
+        rotation,
+        translation,
+    })
 }

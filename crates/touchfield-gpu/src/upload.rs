@@ -1,6 +1,6 @@
 //! Fields in device memory.
 //!
-//! Input: shapes.
+//! Input: shapes, with their point shells.
 //! Output: [`Shapes`], which kernels read and the CPU samples through.
 //! Cost: one copy of all values; none afterwards.
 //! Not for: poses, which change with every step.
@@ -16,7 +16,7 @@ use touchfield::shape::Shape;
 use crate::device::Gpu;
 use crate::error::GpuError;
 use crate::kernel::INDEX;
-use crate::layout::{HEADER, Packed, place};
+use crate::layout::{HEADER, Kind, Packed, place};
 use crate::memory::buffer;
 
 /// Most chunks: with them, four of the eight storage buffers of WebGPU's floor are left.
@@ -26,11 +26,14 @@ const MOST_CHUNKS: u64 = 4;
 #[derive(Debug)]
 pub struct Shapes {
     gpu: Gpu,
-    count: usize,
+    /// The header of each shape, as it was uploaded.
+    headers: Vec<[u32; HEADER]>,
     chunks: Vec<wgpu::Buffer>,
     /// Words of a chunk, as a power of two; only the last chunk may be smaller.
     chunk_log2: u32,
     bytes: u64,
+    /// Kinds of fields among the shapes, a bit for each.
+    kinds: u32,
 }
 
 impl Shapes {
@@ -46,8 +49,8 @@ impl Shapes {
 
     pub(crate) fn from_packed(gpu: &Gpu, packed: Vec<Packed>) -> Result<Shapes, GpuError> {
         let count = packed.len();
-        let headers = HEADER * count;
-        let total = headers as u64 + packed.iter().map(|p| p.words.len() as u64).sum::<u64>();
+        let header_words = HEADER * count;
+        let total = header_words as u64 + packed.iter().map(|p| p.words.len() as u64).sum::<u64>();
         let bytes = 4 * total.max(1);
         let limit = gpu.adapter().max_binding_bytes;
         // The largest power of two of words that a binding holds.
@@ -60,14 +63,18 @@ impl Shapes {
                 limit: room.min(4 * u64::from(u32::MAX)),
             });
         }
+        let kinds = packed.iter().map(|p| 1 << p.header[place::KIND]);
+        let kinds = kinds.fold(0, |kinds, kind| kinds | kind);
         let mut words = Vec::with_capacity(total.max(1) as usize);
-        let mut first = headers as u32;
+        let mut first = header_words as u32;
+        let mut headers = Vec::with_capacity(count);
         for shape in &packed {
             let mut header = shape.header;
-            for list in &mut header[place::LISTS..place::LISTS + place::LIST_COUNT] {
-                *list += first;
+            for offset in place::offsets() {
+                header[offset] += first;
             }
             words.extend(header);
+            headers.push(header);
             first += shape.words.len() as u32;
         }
         for shape in packed {
@@ -89,10 +96,11 @@ impl Shapes {
         gpu.check()?;
         Ok(Shapes {
             gpu: gpu.clone(),
-            count,
+            headers,
             chunks,
             chunk_log2,
             bytes,
+            kinds,
         })
     }
 
@@ -103,12 +111,12 @@ impl Shapes {
 
     /// Returns the number of shapes.
     pub fn len(&self) -> usize {
-        self.count
+        self.headers.len()
     }
 
     /// Returns whether there are no shapes.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.headers.is_empty()
     }
 
     /// Returns the size of all fields on the device in bytes.
@@ -116,23 +124,42 @@ impl Shapes {
         self.bytes
     }
 
+    /// Returns the headers of all shapes.
+    pub(crate) fn headers(&self) -> &[[u32; HEADER]] {
+        &self.headers
+    }
+
     /// Returns the buffers of bind group 0.
     pub(crate) fn words(&self) -> &[wgpu::Buffer] {
         &self.chunks
     }
 
-    /// Returns complete WGSL for a kernel that reads these fields, and a name for it: how many
-    /// chunks there are is part of both.
+    /// Returns a name for a kernel that reads these fields, and its complete WGSL. The number of
+    /// chunks and the kinds of fields are part of both.
     pub(crate) fn source(&self, name: &str, kernel: &str) -> (String, String) {
         let count = self.chunks.len() as u32;
-        let name = format!("{name} ({count} chunks of 2^{})", self.chunk_log2);
-        (name, source(count, self.chunk_log2, kernel))
+        let (chunk_log2, kinds) = (self.chunk_log2, self.kinds);
+        let name = format!("{name} ({count} chunks of 2^{chunk_log2}, kinds {kinds:#b})");
+        (name, source(count, chunk_log2, kinds, kernel))
     }
 }
 
-/// Returns complete WGSL for a kernel that reads fields in so many chunks.
-pub(crate) fn source(chunks: u32, chunk_log2: u32, kernel: &str) -> String {
+/// Returns complete WGSL for a kernel that reads fields: in so many chunks, each of a power of two
+/// of words, and of the kinds whose bits are set. For tests without an adapter.
+#[doc(hidden)]
+pub fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String {
     let mut text = String::from(INDEX);
+    let names = [
+        ("HAS_DENSE", Kind::Dense),
+        ("HAS_TAYLOR", Kind::Taylor),
+        ("HAS_SPARSE", Kind::Sparse),
+        ("HAS_PROGRAM", Kind::Program),
+    ];
+    for (name, kind) in names {
+        let is_there = kinds >> kind as u32 & 1 == 1;
+        let _ = writeln!(text, "const {name}: bool = {is_there};");
+    }
+    text.push_str("const HAS_STORED: bool = HAS_DENSE || HAS_TAYLOR || HAS_SPARSE;\n");
     for chunk in 0..chunks {
         let _ = writeln!(
             text,

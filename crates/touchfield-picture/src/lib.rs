@@ -29,7 +29,10 @@ pub use self::{
     canvas::{Anchor, Canvas, MAX_PIXELS, Rgb, SizeError, TextStyle},
     chart::{Chart, Curve, chart, chart_svg},
     png_file::{WritePngError, write_png},
-    render::{ContactMark, PALETTE, RenderBody, RenderError, RenderSettings, render},
+    render::{
+        ContactMark, Lit, PALETTE, RenderBody, RenderError, RenderSettings, SceneBody, SceneView,
+        render, render_with,
+    },
     sheet::{SheetError, sheet},
     slice::{Axis, SliceError, SliceSettings, slice},
 };

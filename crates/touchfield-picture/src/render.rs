@@ -144,46 +144,78 @@ pub enum RenderError {
     Size(#[from] SizeError),
 }
 
+/// A body as a [`Shader`] sees it.
+#[derive(Clone, Copy)]
+pub struct SceneBody<'a> {
+    /// The shape, in its own frame.
+    pub field: &'a dyn Field,
+    /// Pose of the scene in the frame of the field.
+    pub field_from_scene: Pose,
+    /// Reflected share of linear light.
+    pub albedo: Vec3,
+    /// Minimum length over which normals are computed \[m\].
+    pub smoothing: f32,
+}
+
+/// All numbers that the light through a position on the picture depends on. The scene frame has the
+/// world's axes and its origin amid the bodies \[m\].
+#[derive(Clone)]
+pub struct SceneView<'a> {
+    /// The bodies, in the order given.
+    pub bodies: Vec<SceneBody<'a>>,
+    /// Position of the camera.
+    pub origin: Vec3,
+    /// Unit vectors to the right of the picture, to its top, and into it.
+    pub axes: [Vec3; 3],
+    /// Width of a pixel at distance 1.
+    pub pixel: f32,
+    /// Centre of the picture \[px\].
+    pub center: Vec2,
+    /// Height of the picture \[px\].
+    pub height: f32,
+    /// Unit vector to the light.
+    pub to_light: Vec3,
+    /// Diagonal of the box around all bodies \[m\].
+    pub size: f32,
+    /// Position of the world's origin.
+    pub scene_from_world: Vec3,
+    /// Distance between the lines on the ground \[m\].
+    pub grid_step: f32,
+    /// Height of the ground, if there is one \[m\].
+    pub ground: Option<f32>,
+}
+
+/// The linear light through a position on the picture, and the index of the body that it comes
+/// from; `u16::MAX` for the backdrop.
+pub type Lit = (Vec3, u16);
+
 /// Renders `bodies`, and draws `contacts` over them.
 pub fn render(
     bodies: &[RenderBody],
     contacts: &[ContactMark],
     settings: &RenderSettings,
 ) -> Result<Canvas, RenderError> {
-    let mut canvas = Canvas::new(settings.width, settings.height, HALO)?;
+    let canvas = Canvas::new(settings.width, settings.height, HALO)?;
     let view = View::new(bodies, settings)?;
-    let columns = settings.width as usize;
+    let shade = |places: &[Vec2]| {
+        let lit = places.par_iter().map(|&place| view.shade(place));
+        Ok(lit.collect())
+    };
+    view.fill(canvas, contacts, shade)
+}
 
-    // Trace every pixel once.
-    let mut surfaces = vec![BACKDROP; canvas.pixels().len()];
-    let rows = canvas
-        .pixels_mut()
-        .par_chunks_mut(columns)
-        .zip(surfaces.par_chunks_mut(columns));
-    rows.enumerate().for_each(|(y, (row, surface_row))| {
-        for (x, (pixel, surface)) in row.iter_mut().zip(surface_row).enumerate() {
-            let (light, hit) = view.shade(Vec2::new(x as f32 + 0.5, y as f32 + 0.5));
-            *pixel = light.to_array().map(srgb_from_linear);
-            *surface = hit;
-        }
-    });
-
-    // Trace pixels on edges again, with several rays.
-    let first = canvas.pixels().to_vec();
-    let rows = canvas.pixels_mut().par_chunks_mut(columns);
-    rows.enumerate().for_each(|(y, row)| {
-        for (x, pixel) in row.iter_mut().enumerate() {
-            if is_edge(&first, &surfaces, columns, x, y) {
-                let light = view.shade_finely(Vec2::new(x as f32, y as f32));
-                *pixel = light.to_array().map(srgb_from_linear);
-            }
-        }
-    });
-
-    for contact in contacts {
-        view.draw_contact(&mut canvas, contact);
-    }
-    Ok(canvas)
+/// Renders like [`render`], with the light computed elsewhere: `shade` gets the view and positions
+/// on the picture \[px\], and returns one [`Lit`] for each.
+pub fn render_with<E: From<RenderError>>(
+    bodies: &[RenderBody],
+    contacts: &[ContactMark],
+    settings: &RenderSettings,
+    shade: impl Fn(&SceneView, &[Vec2]) -> Result<Vec<Lit>, E>,
+) -> Result<Canvas, E> {
+    let canvas = Canvas::new(settings.width, settings.height, HALO).map_err(RenderError::from)?;
+    let view = View::new(bodies, settings)?;
+    let seen = view.numbers();
+    view.fill(canvas, contacts, |places| shade(&seen, places))
 }
 
 /// Returns whether a pixel shows another surface or another brightness than a horizontal or
@@ -337,6 +369,78 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Fills a picture: every pixel once, those on edges again with several rays, contacts last.
+    fn fill<E>(
+        &self,
+        mut canvas: Canvas,
+        contacts: &[ContactMark],
+        shade: impl Fn(&[Vec2]) -> Result<Vec<Lit>, E>,
+    ) -> Result<Canvas, E> {
+        let columns = canvas.width() as usize;
+        let middle = |index: usize| {
+            let (x, y) = (index % columns, index / columns);
+            Vec2::new(x as f32, y as f32) + 0.5
+        };
+        // Every pixel once.
+        let places: Vec<Vec2> = (0..canvas.pixels().len()).map(middle).collect();
+        let lit = shade(&places)?;
+        for (pixel, (light, _)) in canvas.pixels_mut().iter_mut().zip(&lit) {
+            *pixel = light.to_array().map(srgb_from_linear);
+        }
+        // Pixels on edges again, with several rays.
+        let surfaces: Vec<u16> = lit.iter().map(|&(_, surface)| surface).collect();
+        let first = canvas.pixels();
+        let edges: Vec<usize> = (0..first.len())
+            .into_par_iter()
+            .filter(|&at| is_edge(first, &surfaces, columns, at % columns, at / columns))
+            .collect();
+        let rays = EDGE_RAYS * EDGE_RAYS;
+        let places: Vec<Vec2> = (edges.iter())
+            .flat_map(|&edge| {
+                (0..rays).map(move |i| {
+                    let inside = Vec2::new((i % EDGE_RAYS) as f32, (i / EDGE_RAYS) as f32);
+                    middle(edge) - 0.5 + (inside + 0.5) / EDGE_RAYS as f32
+                })
+            })
+            .collect();
+        let lit = shade(&places)?;
+        for (&edge, lit) in edges.iter().zip(lit.chunks_exact(rays as usize)) {
+            let mut sum = Vec3::ZERO;
+            for (light, _) in lit {
+                sum += light.min(Vec3::ONE);
+            }
+            let light = sum / rays as f32;
+            canvas.pixels_mut()[edge] = light.to_array().map(srgb_from_linear);
+        }
+        for contact in contacts {
+            self.draw_contact(&mut canvas, contact);
+        }
+        Ok(canvas)
+    }
+
+    /// Returns the numbers that the light depends on.
+    fn numbers(&self) -> SceneView<'a> {
+        let bodies = self.scene.bodies.iter().map(|body| SceneBody {
+            field: body.field,
+            field_from_scene: body.field_from_scene,
+            albedo: body.albedo,
+            smoothing: body.smoothing,
+        });
+        SceneView {
+            bodies: bodies.collect(),
+            origin: self.camera.origin,
+            axes: [self.camera.right, self.camera.up, self.camera.forward],
+            pixel: self.camera.pixel,
+            center: self.camera.centre,
+            height: self.height,
+            to_light: self.to_light,
+            size: self.scene.size,
+            scene_from_world: self.scene_from_world,
+            grid_step: self.grid_step,
+            ground: self.scene.ground,
+        }
+    }
+
     /// Computes the linear light through a position on the picture \[px\], and the surface it comes
     /// from.
     fn shade(&self, place: Vec2) -> (Vec3, u16) {
@@ -345,19 +449,6 @@ impl<'a> View<'a> {
             Some((body, t)) => (self.shade_body(ray, body, t), body as u16),
             None => (self.shade_backdrop(ray, place), BACKDROP),
         }
-    }
-
-    /// Computes the mean of several rays in the pixel whose upper left corner is `corner`.
-    fn shade_finely(&self, corner: Vec2) -> Vec3 {
-        let mut sum = Vec3::ZERO;
-        for i in 0..EDGE_RAYS * EDGE_RAYS {
-            let inside = Vec2::new((i % EDGE_RAYS) as f32, (i / EDGE_RAYS) as f32);
-            sum += self
-                .shade(corner + (inside + 0.5) / EDGE_RAYS as f32)
-                .0
-                .min(Vec3::ONE);
-        }
-        sum / (EDGE_RAYS * EDGE_RAYS) as f32
     }
 
     fn shade_body(&self, ray: Ray, body: usize, t: f32) -> Vec3 {

@@ -56,9 +56,8 @@ pub use rapier;
 pub use shape::{FieldShape, FieldShapeError, Settings};
 #[cfg(feature = "serde")]
 pub use snapshot::{RestoreError, SaveError, Snapshot, restore, restore_with, save};
-pub use world::{
-    MOST_CUTS, activation, configure, install, step, step_with_events, steps_per_second,
-};
+pub use tuning::world::MOST_CUTS;
+pub use world::{activation, configure, install, step, step_with_events, steps_per_second};
 
 /// Compiles what `docs/RAPIER.md` shows.
 #[cfg(doctest)]

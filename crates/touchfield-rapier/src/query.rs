@@ -26,6 +26,7 @@ use crate::convert;
 use crate::dispatcher::FieldDispatcher;
 use crate::meet::{a_from_b, name_of};
 use crate::partner::{Part, PartKind, child, triangles_in};
+use crate::tuning::query::PRECISION;
 
 /// The closest points of two parts, in the frame of the first collider.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +37,6 @@ pub(crate) struct Nearest {
     normal: Vec3,
     subshapes: [u32; 2],
 }
-
-/// Precision of separations, as a share of the smaller body's diagonal.
-const PRECISION: f32 = 1e-4;
 
 /// Calls `visit` for every pair of parts that contains a field, and `plain` for pairs that Rapier
 /// handles itself.

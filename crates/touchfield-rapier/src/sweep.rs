@@ -40,7 +40,8 @@ use crate::partner::{Part, PartKind, child};
 use crate::query::{each_pair, moved_box, thick_bodies};
 use crate::tuning::sweep::{
     AT_ONCE, DEEPER_SHARE, DEEPEST_SHARE, ENOUGH_SHARE, FINE_SHARE, MAX_BOXES, MAX_STEPS,
-    NEAR_COVERED, NEAR_SHARE, NEAR_SIZE_SHARE, PRECISION, SOLID_SHARE, THIN_SHARE, TOUCH_SHARE,
+    NEAR_COVERED, NEAR_SHARE, NEAR_SIZE_SHARE, PRECISION, SOLID_SHARE, SWEPT_POSES, THIN_SHARE,
+    TOUCH_SHARE,
 };
 
 /// The parameters of one sweep.
@@ -294,13 +295,10 @@ fn surface_near(surface: &dyn RapierShape, solid: &Shape, motions: [Motion; 2]) 
 
 /// Returns an AABB, in the frame of a surface, that encloses everything a moving solid can reach.
 fn swept_box([surface, solid]: [Motion; 2], bounds: Aabb) -> Aabb {
-    /// Poses at which a rotating body is boxed. Between two of them it bulges by less than its size
-    /// times the rotation angle.
-    const POSES: u32 = 8;
     let motion = PairMotion::new(surface, solid);
     let turn = (solid.turn - surface.turn).length();
-    let bulge = bounds.diagonal() * (turn / POSES as f32).min(1.0);
-    let poses = (0..=POSES).map(|step| motion.at(step as f32 / POSES as f32));
+    let bulge = bounds.diagonal() * (turn / SWEPT_POSES as f32).min(1.0);
+    let poses = (0..=SWEPT_POSES).map(|step| motion.at(step as f32 / SWEPT_POSES as f32));
     let boxes = poses.map(|surface_from_solid| moved_box(surface_from_solid, bounds));
     boxes.fold(Aabb::EMPTY, Aabb::union).grown(bulge)
 }

@@ -74,6 +74,24 @@ pub(crate) mod sweep {
     /// Maximum number of boxes that a sweep may examine: some milliseconds. Fewer and more as
     /// [`MAX_STEPS`].
     pub(crate) const MAX_BOXES: u64 = 1 << 18;
+
+    /// Number of intervals of a motion at whose ends a turning body is boxed; the box is grown by
+    /// what it bulges in between. With fewer, spinning bodies are tested against more triangles;
+    /// with more, building the box takes longer than it saves.
+    pub(crate) const SWEPT_POSES: u32 = 8;
+}
+
+pub(crate) mod query {
+    /// Precision of separations, as a share of the size. Coarser shows in the closest points that a
+    /// user reads; finer costs boxes.
+    pub(crate) const PRECISION: f32 = 1e-4;
+}
+
+pub(crate) mod meet {
+    /// Share of the size within which one contact point may represent others. Tuned: with twice as
+    /// much, a heap of tori takes a tenth less time, and a bunny rests 2.4 mm deep rather than 1.6.
+    /// With less, steps take longer.
+    pub(crate) const DETAIL_SHARE: f32 = 0.02;
 }
 
 pub(crate) mod memory {
@@ -192,6 +210,10 @@ pub(crate) mod parry_shape {
 
 pub(crate) mod world {
     use rapier::math::Real;
+
+    /// Maximum number of cuts per step; the rest of the step is then made in one piece. With fewer,
+    /// bodies of a fast crowd pass through each other in that rest; with more, a jam takes longer.
+    pub const MOST_CUTS: u32 = 16;
 
     /// Substeps shorter than this share of the step are skipped: they move nothing. Above, bodies
     /// lose that time; below, substeps are spent on nothing.

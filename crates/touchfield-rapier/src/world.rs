@@ -15,7 +15,7 @@ use rapier::pipeline::{EventHandler, PhysicsHooks, PhysicsWorld};
 use crate::dispatcher::FieldDispatcher;
 use crate::partner::holds_field;
 use crate::sweep::{self, Asker};
-use crate::tuning::world::{LEAST_SHARE, MOST_ROUNDS, RECYCLE_SHARE};
+use crate::tuning::world::{LEAST_SHARE, MOST_CUTS, MOST_ROUNDS, RECYCLE_SHARE};
 
 /// Installs a [`FieldDispatcher`] in a world and sets the world's lengths for bodies of about
 /// `size` \[m\]. Returns the dispatcher.
@@ -62,9 +62,6 @@ pub fn step_with_events(
     }
     world.integration_parameters.dt = whole;
 }
-
-/// Maximum number of cuts per step; the rest of the step is then made in one piece.
-pub const MOST_CUTS: u32 = 16;
 
 /// Runs a substep, after which no two bodies have passed through each other.
 fn part_of_step(

@@ -4,24 +4,27 @@
 //!
 //! ```
 //! # #[cfg(feature = "bake")] {
+//! # use touchfield::mesh::{generate, write::write_file};
 //! # let folder = std::env::temp_dir().join("touchfield-doc");
 //! # std::fs::create_dir_all(&folder)?;
-//! # let (bolt, nut) = (folder.join("bolt.obj"), folder.join("nut.obj"));
-//! # let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-//! # std::fs::write(&bolt, text)?; std::fs::write(&nut, text)?;
+//! # let (bolt, nut) = (folder.join("bolt_m8.obj"), folder.join("nut_m8.obj"));
+//! # write_file(&bolt, &generate::bolt(generate::Bolt::default())?)?;
+//! # write_file(&nut, &generate::nut(generate::Nut::default())?)?;
 //! use touchfield::{Motion, Pose, Query, Shape, glam::Vec3};
 //!
-//! let (bolt, nut) = (Shape::open(bolt)?, Shape::open(nut)?); // any mesh file in metres, or a .tfs
-//! let start = Pose::from_translation(Vec3::new(0.0, 0.0, 1.5)); // where the nut is: a_from_b
+//! // Any mesh file in metres, or a .tfs.
+//! let (bolt, nut) = (Shape::open(bolt)?, Shape::open(nut)?);
+//! let start = Pose::from_translation(Vec3::new(0.0, 0.0, 0.2)); // where the nut is: a_from_b
 //! let mut query = Query::default(); // buffers and the memory of pairs; one per thread
 //! let touching = query.touching(&bolt, &nut, start)?;
 //! let deepest = query.contacts(&bolt, &nut, start)?.first().copied(); // point, normal, depth
 //! let gap = query.separation(&bolt, &nut, start)?; // with proven bounds; negative: overlap
-//! let fall = Motion::straight(start, Vec3::new(0.0, 0.0, -1.0));
+//! let fall = Motion::straight(start, Vec3::new(0.0, 0.0, -0.2));
 //! let hit = query.cast(&bolt, &nut, fall)?; // first touch, and how far no touch is proven
 //! println!("{touching}, {deepest:?}, {} m apart, touch at {}", gap.separation, hit.impact.time);
-//! # assert!(!touching && deepest.is_none() && (gap.separation - 0.5).abs() < 0.01, "{gap:?}");
-//! # assert!((hit.impact.time - 0.5).abs() < 0.01, "{hit:?}");
+//! # let fallen = 0.2 * hit.impact.time; // onto the thread at the tip of the bolt
+//! # assert!(!touching && deepest.is_none() && (gap.separation - fallen).abs() < 2e-3, "{gap:?}");
+//! # assert!((hit.impact.time - 0.838).abs() < 2e-3, "{hit:?}");
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

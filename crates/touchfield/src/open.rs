@@ -402,7 +402,7 @@ pub fn is_baked(path: &Path) -> bool {
 }
 
 /// Makes a shell of points on the faces of a mesh, unless `shell` is [`ShellChoice::None`].
-pub fn shell_of_faces(
+fn shell_of_faces(
     mesh: &TriangleMesh,
     field: &StoredField,
     shell: ShellChoice,
@@ -414,7 +414,7 @@ pub fn shell_of_faces(
 
 /// Makes a shell of points on the surface of a field whose mesh is not available, unless `shell` is
 /// [`ShellChoice::None`].
-pub fn shell_of_surface(
+fn shell_of_surface(
     field: &StoredField,
     shell: ShellChoice,
 ) -> Result<Option<PointShell>, ShellBakeError> {

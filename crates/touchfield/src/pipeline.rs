@@ -17,6 +17,9 @@
 //! of their counts gives the place of each pair's contacts, like the two passes of \[Krayer2020\].
 //! So no contact is dropped, and the order is that of the pairs, whichever lane processed them: the
 //! same bits on any number of threads.
+//!
+//! [`Pipeline::step_with`] lets another narrow phase, such as one on a GPU, answer the pairs that
+//! it can; the lanes answer the others.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -154,6 +157,59 @@ pub struct Timings {
     pub apart: usize,
     /// Number of contacts found.
     pub contacts: usize,
+    /// Number of pairs answered by the back end of [`Pipeline::step_with`]; 0 after
+    /// [`Pipeline::step`].
+    pub by_backend: usize,
+}
+
+/// A pair that a [`NarrowBackend`] may answer.
+#[derive(Clone, Copy, Debug)]
+pub struct BackendPair<'a> {
+    /// Body with the smaller id.
+    pub a: BodyId,
+    /// Body with the larger id.
+    pub b: BodyId,
+    /// Shapes and relative pose.
+    pub pair: Pair<'a>,
+}
+
+/// Answers of a [`NarrowBackend`], pair after pair.
+#[derive(Clone, Debug, Default)]
+pub struct BackendAnswers {
+    /// Contacts of all pairs, in the frame of A of each.
+    pub contacts: Vec<Contact>,
+    /// One answer per pair, in their order.
+    pub pairs: Vec<BackendAnswer>,
+}
+
+/// Answer of a [`NarrowBackend`] to one pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BackendAnswer {
+    /// The pair is left to the CPU.
+    Left,
+    /// The pair was answered.
+    Answered {
+        /// Number of its contacts, which follow those of the pair before.
+        count: usize,
+        /// Method that was run; never [`ContactMethod::Auto`].
+        method: ContactMethod,
+        /// Distance, as in [`Contacts::distance`] \[m\].
+        distance: f32,
+    },
+}
+
+/// A narrow phase outside this crate, which answers many pairs at once.
+pub trait NarrowBackend {
+    /// Why it did not answer.
+    type Error;
+
+    /// Answers the pairs that it can, and leaves the others. `out` is empty.
+    fn answer(
+        &mut self,
+        pairs: &[BackendPair<'_>],
+        settings: &CollideSettings,
+        out: &mut BackendAnswers,
+    ) -> Result<(), Self::Error>;
 }
 
 /// A world of bodies, and the contacts between them.
@@ -174,6 +230,7 @@ pub struct Pipeline {
     slots: Vec<Slot>,
     next_slots: Vec<Slot>,
     spare: Vec<Slot>,
+    answers: BackendAnswers,
     timings: Timings,
 }
 
@@ -189,6 +246,9 @@ struct Record {
     lane: usize,
     answer: Result<Answer, PairError>,
 }
+
+/// Place of the contacts of a back end among those of the lanes.
+const BACKEND: usize = usize::MAX;
 
 /// Working data of one thread.
 #[derive(Debug, Default)]
@@ -248,6 +308,7 @@ impl Pipeline {
             slots: Vec::new(),
             next_slots: Vec::new(),
             spare: Vec::new(),
+            answers: BackendAnswers::default(),
             timings: Timings::default(),
         })
     }
@@ -309,7 +370,57 @@ impl Pipeline {
     pub fn step(&mut self) {
         let start = Instant::now();
         self.find_pairs();
+        self.answers.pairs.clear();
+        self.answers.contacts.clear();
+        self.finish_step(start, Instant::now());
+    }
+
+    /// Computes all contacts of all pairs at the current poses. The back end answers the pairs that
+    /// it can, the CPU the others: [`Timings::by_backend`] counts the former.
+    ///
+    /// After an error of the back end the CPU has answered all pairs, so the step is complete.
+    pub fn step_with<B: NarrowBackend>(&mut self, backend: &mut B) -> Result<(), B::Error> {
+        let start = Instant::now();
+        self.find_pairs();
         let paired = Instant::now();
+        let mut answers = std::mem::take(&mut self.answers);
+        answers.pairs.clear();
+        answers.contacts.clear();
+        let body = |id: BodyId| self.bodies[id.0 as usize].as_ref();
+        let asked = self.pairs.iter().filter_map(|record| {
+            let (a, b) = (body(record.ids[0])?, body(record.ids[1])?);
+            Some(BackendPair {
+                a: record.ids[0],
+                b: record.ids[1],
+                pair: Pair {
+                    a: &a.shape,
+                    b: &b.shape,
+                    a_from_b: record.a_from_b,
+                },
+            })
+        });
+        let asked: Vec<BackendPair<'_>> = asked.collect();
+        let answered = backend.answer(&asked, &self.settings.collide, &mut answers);
+        let counts = answers.pairs.iter().map(|answer| match *answer {
+            BackendAnswer::Left => 0,
+            BackendAnswer::Answered { count, .. } => count,
+        });
+        // Answers that do not match the pairs cannot be assigned to them.
+        let is_whole = asked.len() == self.pairs.len()
+            && answers.pairs.len() == asked.len()
+            && counts.sum::<usize>() == answers.contacts.len();
+        if answered.is_err() || !is_whole {
+            answers.pairs.clear();
+            answers.contacts.clear();
+        }
+        self.answers = answers;
+        self.take_answers();
+        self.finish_step(start, paired);
+        answered
+    }
+
+    /// Runs the second and third stage.
+    fn finish_step(&mut self, start: Instant, paired: Instant) {
         self.find_contacts();
         let found = Instant::now();
         self.keep_contacts();
@@ -321,6 +432,9 @@ impl Pipeline {
             pairs: self.pairs.len(),
             apart: self.pairs.iter().filter(apart).count(),
             contacts: self.contacts.len(),
+            by_backend: (self.answers.pairs.iter())
+                .filter(|answer| **answer != BackendAnswer::Left)
+                .count(),
         };
     }
 
@@ -373,6 +487,35 @@ impl Pipeline {
         self.carry_slots();
     }
 
+    /// Stores the answers of the back end, and sorts the contacts of each pair, deepest first.
+    fn take_answers(&mut self) {
+        let BackendAnswers { contacts, pairs } = &mut self.answers;
+        let mut next = 0;
+        for (record, answer) in self.pairs.iter_mut().zip(&*pairs) {
+            let BackendAnswer::Answered {
+                count,
+                method,
+                distance,
+            } = *answer
+            else {
+                continue;
+            };
+            record.lane = BACKEND;
+            record.first = next;
+            record.count = count;
+            record.answer = Ok(Answer::Asked {
+                method,
+                outcome: Outcome::Complete,
+                wrench: None,
+                distance,
+            });
+            contacts[next..next + count].sort_unstable_by(|a, b| {
+                (a.separation.total_cmp(&b.separation)).then(a.id.cmp(&b.id))
+            });
+            next += count;
+        }
+    }
+
     /// Runs the second stage: lanes process pairs until none is left, then the contacts are put in
     /// order.
     fn find_contacts(&mut self) {
@@ -392,6 +535,9 @@ impl Pipeline {
                 let (Some(record), Some(slot)) = (pairs.get(pair), slots.get(pair)) else {
                     break;
                 };
+                if record.lane == BACKEND {
+                    continue;
+                }
                 let body = |id: BodyId| bodies[id.0 as usize].as_ref();
                 if let (Some(a), Some(b)) = (body(record.ids[0]), body(record.ids[1])) {
                     let mut memory = (slot.memory.lock()).unwrap_or_else(PoisonError::into_inner);
@@ -419,7 +565,11 @@ impl Pipeline {
         self.contacts.clear();
         self.contacts.reserve(total);
         for record in &mut self.pairs {
-            let found = &self.lanes[record.lane].contacts[record.first..][..record.count];
+            let from = match record.lane {
+                BACKEND => &self.answers.contacts,
+                lane => &self.lanes[lane].contacts,
+            };
+            let found = &from[record.first..][..record.count];
             record.first = self.contacts.len();
             self.contacts.extend_from_slice(found);
         }

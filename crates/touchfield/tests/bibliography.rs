@@ -55,7 +55,7 @@ fn every_cited_key_has_one_reference() {
         assert_eq!(*count, 1, "[{key}] stands twice in docs/BIBLIOGRAPHY.md");
     }
     let mut files = Vec::new();
-    for folder in ["crates", "fuzz", "examples"] {
+    for folder in ["crates", "fuzz", "examples", "bench"] {
         source_files(&root.join(folder), &mut files);
     }
     // This file contains keys only as test data.

@@ -7,6 +7,7 @@
 //! Cost: bakes of a few models, and one drop per body.
 //! Not for: simulation; bodies are set down one after the other.
 
+use std::f32::consts::TAU;
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Mat3, Quat, Vec3};
@@ -22,6 +23,7 @@ use touchfield::shape::Shape;
 use crate::host::Stop;
 
 /// A shape and its pose.
+#[derive(Clone)]
 pub(crate) struct Body {
     pub(crate) shape: Shape,
     pub(crate) world_from_body: Pose,
@@ -32,7 +34,13 @@ pub(crate) struct Body {
 pub(crate) struct Scene {
     pub(crate) bodies: Vec<Body>,
     pub(crate) pairs: Vec<[u32; 2]>,
+    /// Number of bodies that never move: those before all others.
+    standing: usize,
 }
+
+/// How far a body sways about its place, as a share of its size, and how far it turns \[rad\].
+const SWAY: f32 = 0.1;
+const TURN: f32 = 0.3;
 
 /// Nodes along the longest side of a model, and of the terrain.
 pub(crate) const MODEL_NODES: u32 = 64;
@@ -147,7 +155,7 @@ pub(crate) fn pipe_with_balls(count: u32) -> Result<Scene, Stop> {
     let bowl = baked(&generate::bowl(bowl).map_err(bad)?, 2 * MODEL_NODES)?;
     let mut scene = Scene::with(Body::new(pipe, Pose::IDENTITY));
     let below = Vec3::new(0.4, 0.0, -0.1);
-    scene.add(Body::new(bowl, Pose::from_translation(below)));
+    scene.stand(Body::new(bowl, Pose::from_translation(below)));
     let mut random = Sequence::default();
     for index in 0..count {
         let place = random.point();
@@ -189,11 +197,55 @@ impl Scene {
         Scene {
             bodies: vec![body],
             pairs: Vec::new(),
+            standing: 1,
         }
     }
 
     fn add(&mut self, body: Body) {
         self.bodies.push(body);
+    }
+
+    /// Adds a body that never moves.
+    fn stand(&mut self, body: Body) {
+        self.add(body);
+        self.standing = self.bodies.len();
+    }
+
+    /// Returns the scene at a moment between 0 and 1 of its motion: every body sways and turns
+    /// about its place, one, two or three times, along and about axes of its own. At 0 it is at
+    /// rest.
+    pub(crate) fn at(&self, moment: f32) -> Scene {
+        let mut random = Sequence::default();
+        let mut bodies = self.bodies.clone();
+        for (index, body) in bodies.iter_mut().enumerate().skip(self.standing) {
+            let times = (1 + index % 3) as f32;
+            let wave = (TAU * times * moment).sin();
+            let along = 2.0 * random.point() - 1.0;
+            let about = 2.0 * random.point() - 1.0;
+            let size = body.shape.solid().diagonal();
+            let pose = body.world_from_body;
+            let moved = Pose {
+                rotation: Quat::from_scaled_axis(TURN * wave * about) * pose.rotation,
+                translation: pose.translation + SWAY * wave * size * along,
+            };
+            *body = Body::new(body.shape.clone(), moved);
+        }
+        let mut scene = Scene {
+            bodies,
+            pairs: Vec::new(),
+            standing: self.standing,
+        };
+        scene.find_pairs();
+        scene
+    }
+
+    /// Returns the same bodies with the first pairs only.
+    pub(crate) fn with_pairs(&self, count: usize) -> Scene {
+        Scene {
+            bodies: self.bodies.clone(),
+            pairs: self.pairs[..count.min(self.pairs.len())].to_vec(),
+            standing: self.standing,
+        }
     }
 
     /// Returns a pair of bodies, with the pose of the second in the frame of the first.

@@ -6,10 +6,13 @@
 //! Cost: seconds to set up the scenes, then the runs.
 //! Not for: the broad phase, which both exclude from the times.
 //!
-//! *Uniform* is the paper's Alg. 1 to 3 on the CPU; *seeded* starts only in cells that may hold a
-//! piece of an intersection surface. *Covered* is the share of the true surfaces that has a
-//! particle within two cells. The truth is a lattice over the common box of a pair, of which the
-//! nodes next to the surface count; it involves no projection.
+//! *Literal* is the paper's Alg. 1 to 3 as they are written; *uniform* has its starts and our
+//! steps, which also move the particles that start inside both bodies to the surface; *seeded* is
+//! our own way, which starts only in cells that may hold a piece of an intersection surface.
+//! Numbers are means over the moments of a scene in motion. *Covered* is the share of the true
+//! surfaces that has a particle within two cells, at the first moment. The truth is a lattice over
+//! the common box of a pair, of which the nodes next to the surface count; it involves no
+//! projection.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -23,6 +26,9 @@ use touchfield::narrow::{
     CollideSettings, ContactMethod, Contacts, Pair, Particles, Scratch, Starts, collide,
 };
 
+use super::by_pairs::by_pairs;
+use super::cost_model::{self, Counted};
+use super::device::Device;
 use super::scenes::{self, Scene};
 use crate::host::Host;
 use crate::host::Stop;
@@ -37,9 +43,11 @@ pub(crate) const DESCRIPTION: &str =
 #[command(after_help = "\
 Example:
   touchfield bench krayer-table1 --resolution 10,20 --threads 2 --out table.csv
+  touchfield bench krayer-table1 --device gpu --samples 100 --model predictions.csv
   touchfield bench krayer-table1 --physics --steps 1000
 
-Times are the least of --repeats runs over all pairs of a scene, on all threads.")]
+Times are means over --samples moments of a scene in motion; of each moment the least of --repeats
+runs over all pairs, on all threads.")]
 pub(crate) struct Arguments {
     /// N: about N³ particles per pair
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_values_t = [5, 10, 15, 20],
@@ -49,8 +57,23 @@ pub(crate) struct Arguments {
     /// of pairs]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=5000))]
     bodies: Option<u32>,
-    /// Number of runs; the fastest counts
-    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Moments of the motion, of which the means are printed (the paper has 1000)
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    samples: u32,
+    /// Where particles run; with `gpu` rows of a device are added (feature `gpu`)
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: Where,
+    /// Write bytes, operations and predicted times of the literal algorithms to this file
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "physics")]
+    model: Option<PathBuf>,
+    /// Write times over the number of pairs, at the first N, to this file
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "physics")]
+    by_pairs: Option<PathBuf>,
+    /// Write a chart of the times over the number of pairs to this file
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "physics")]
+    plot: Option<PathBuf>,
+    /// Number of runs of each moment; the fastest counts
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
     /// Also write the rows to this file
     #[arg(long, value_name = "FILE.csv", conflicts_with = "physics")]
@@ -61,6 +84,17 @@ pub(crate) struct Arguments {
     /// Number of simulation steps with --physics
     #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "physics")]
     steps: u32,
+}
+
+/// Where particles run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Where {
+    /// The CPU alone
+    Cpu,
+    /// A device too; an error if there is none
+    Gpu,
+    /// A device too, if there is one
+    Auto,
 }
 
 /// One row of the table as the paper prints it.
@@ -111,66 +145,165 @@ struct Row {
     scene: &'static str,
     resolution: u32,
     way: &'static str,
-    collisions: u64,
-    pairs: usize,
+    device: &'static str,
+    collisions: f64,
+    pairs: f64,
     /// Pairs with a contact.
-    touching: usize,
+    touching: f64,
     milliseconds: f64,
-    /// CPU time of one thread for all pairs, without waiting, where the system reports it \[ms\].
+    /// CPU time for all pairs, without waiting, where the system reports it \[ms\]: of one thread;
+    /// beside a device, of all threads of the process.
     cpu_milliseconds: Option<f64>,
-    covered: f64,
-    found: f64,
+    /// Time of the passes by the clock of the device \[ms\].
+    device_milliseconds: Option<f64>,
+    /// Shares of the true surfaces that are covered, and of the touching pairs that are found; the
+    /// CPU's hold for a device too.
+    covered: Option<f64>,
+    found: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &dyn Host) -> Result<Answer, Stop> {
     if arguments.physics {
         return physics(arguments);
     }
-    if let Some(out) = &arguments.out {
-        host.check_text(out, "csv", &[])?;
+    for (out, extension) in [
+        (&arguments.out, "csv"),
+        (&arguments.model, "csv"),
+        (&arguments.by_pairs, "csv"),
+        (&arguments.plot, "svg"),
+    ] {
+        if let Some(out) = out {
+            host.check_text(out, extension, &[])?;
+        }
     }
+    let mut device = match arguments.device {
+        Where::Cpu => None,
+        Where::Gpu => Some(Device::open()?),
+        Where::Auto => Device::open().ok(),
+    };
     let scenes = [
-        ("two models on terrain", &TWO_MODELS, scenes::two_models()?),
+        ("two models on terrain", scenes::two_models()?),
         (
             "terrain with many objects",
-            &MANY_OBJECTS,
             scenes::many_objects(arguments.bodies.unwrap_or(HEAP))?,
         ),
         (
             "pipe with balls and bowl",
-            &PIPE,
             scenes::pipe_with_balls(arguments.bodies.unwrap_or(BALLS))?,
         ),
     ];
     let mut rows = Vec::new();
-    for (name, _, scene) in &scenes {
+    let mut predictions = String::from(PREDICTION_HEADINGS);
+    for (name, scene) in &scenes {
+        let moments: Vec<Scene> = (0..arguments.samples)
+            .map(|sample| scene.at(sample as f32 / arguments.samples as f32))
+            .collect();
+        if let Some(device) = &mut device {
+            device.load(scene)?;
+        }
         for &resolution in &arguments.resolution {
             let truth = Truth::of(scene, resolution);
-            for (way, starts) in [("uniform", Starts::Uniform), ("seeded", Starts::Seeded)] {
-                let particles = Particles {
-                    starts,
-                    resolution,
-                    // Alg. 2 handles one body at a time.
-                    both_at_once: starts == Starts::Seeded,
-                    ..Default::default()
-                };
-                let mut row = measure(scene, particles, arguments.repeats)?;
-                (row.covered, row.found) = truth.compare(scene, particles)?;
+            for (way, particles) in ways(resolution) {
+                let mut row = measure(&moments, particles, arguments.repeats)?;
+                let (covered, found) = truth.compare(scene, particles)?;
+                (row.covered, row.found) = (Some(covered), Some(found));
                 rows.push(Row {
                     scene: name,
                     way,
                     ..row
                 });
+                if let Some(device) = &mut device {
+                    rows.push(Row {
+                        scene: name,
+                        way,
+                        ..on_device(device, &moments, particles, arguments.repeats)?
+                    });
+                }
+            }
+            if arguments.model.is_some() {
+                predictions += &prediction(name, scene, resolution)?;
             }
         }
     }
+    predictions += &cost_model::nut_on_bolt();
     if let Some(out) = &arguments.out {
         host.write_text(out, &csv(&rows))?;
     }
+    if let Some(out) = &arguments.model {
+        host.write_text(out, &predictions)?;
+    }
+    if arguments.by_pairs.is_some() || arguments.plot.is_some() {
+        let first = arguments.resolution.first().copied().unwrap_or(10);
+        let (csv, svg) = by_pairs(&scenes[1].1, first, device.as_mut())?;
+        for (out, text) in [(&arguments.by_pairs, csv), (&arguments.plot, svg)] {
+            if let Some(out) = out {
+                host.write_text(out, &text)?;
+            }
+        }
+    }
+    let on = device.map_or_else(String::new, |device| format!(", {}", device.name()));
     Ok(Answer {
-        text: text(&rows),
-        json: as_json(&rows),
+        text: text(&rows, arguments.samples, &on),
+        json: as_json(&rows, arguments.samples),
     })
+}
+
+/// Returns the settings whose rows are printed.
+fn ways(resolution: u32) -> [(&'static str, Particles); 3] {
+    let uniform = Particles {
+        starts: Starts::Uniform,
+        resolution,
+        // Alg. 2 handles one body at a time.
+        both_at_once: false,
+        ..Default::default()
+    };
+    let seeded = Particles {
+        resolution,
+        ..Default::default()
+    };
+    [
+        ("literal", Particles::literal(resolution)),
+        ("uniform", uniform),
+        ("seeded", seeded),
+    ]
+}
+
+const PREDICTION_HEADINGS: &str = "scene,N,pairs,particles,steps per particle,hits,field,passes,bytes,operations,card,predicted ms,paper ms\n";
+
+/// Returns rows of the cost model: the paper's textures with both passes as written, and our kernel
+/// on a dense grid.
+fn prediction(name: &str, scene: &Scene, resolution: u32) -> Result<String, Stop> {
+    let counted = Counted::of(scene, resolution)?;
+    let paper = paper_row(name, resolution);
+    let paper = paper.map_or_else(String::new, |paper| paper.milliseconds.to_string());
+    let mut text = String::new();
+    for (layout, as_written) in [(cost_model::TEXTURE, true), (cost_model::DENSE, false)] {
+        for card in [cost_model::GTX_1070, cost_model::LAPTOP] {
+            let of_paper = if card.name == cost_model::GTX_1070.name {
+                paper.as_str()
+            } else {
+                ""
+            };
+            text += &format!(
+                "{name},{resolution},{},{},{:.3},{},\"{}\",{},{:.0},{:.0},{},{:.4},{of_paper}\n",
+                counted.pairs,
+                counted.particles,
+                counted.steps / counted.particles.max(1.0),
+                counted.hits,
+                layout.name,
+                if as_written {
+                    "both in full"
+                } else {
+                    "second for hits"
+                },
+                counted.bytes(layout, as_written),
+                counted.operations(layout, as_written),
+                card.name,
+                counted.predicted(card, layout, as_written),
+            );
+        }
+    }
+    Ok(text)
 }
 
 fn physics(arguments: &Arguments) -> Result<Answer, Stop> {
@@ -184,54 +317,105 @@ fn physics(arguments: &Arguments) -> Result<Answer, Stop> {
     Err(crate::sagardia::without_physics(NAME, arguments.steps))
 }
 
-fn settings(particles: Particles) -> CollideSettings {
+pub(crate) fn settings(particles: Particles) -> CollideSettings {
     CollideSettings {
         method: ContactMethod::ProjectionParticles(particles),
         ..Default::default()
     }
 }
 
-/// Measures all pairs several times; the fastest run counts.
-fn measure(scene: &Scene, particles: Particles, repeats: u32) -> Result<Row, Stop> {
+/// Measures all pairs at every moment; of each moment the fastest run counts.
+fn measure(moments: &[Scene], particles: Particles, repeats: u32) -> Result<Row, Stop> {
     let settings = settings(particles);
-    let mut counts = Vec::new();
-    let mut fastest = f64::INFINITY;
-    for _ in 0..=repeats {
-        let start = Instant::now();
-        let work = scene.pairs.par_iter().map_init(
-            || (Scratch::default(), Contacts::default()),
-            |(scratch, out), &pair| {
-                collide(&scene.pair(pair), &settings, scratch, out)?;
-                Ok(out.contacts.len() as u64)
-            },
-        );
-        counts = work
-            .collect::<Result<Vec<u64>, touchfield::narrow::CollideError>>()
-            .map_err(|error| Stop::BadInput(error.to_string()))?;
-        fastest = fastest.min(start.elapsed().as_secs_f64());
+    let mut row = Row::empty(particles.resolution, "cpu");
+    let share = 1.0 / moments.len() as f64;
+    for (index, scene) in moments.iter().enumerate() {
+        let mut counts = Vec::new();
+        let mut fastest = f64::INFINITY;
+        // The first run of all fills caches and buffers.
+        for _ in 0..repeats + u32::from(index == 0) {
+            let start = Instant::now();
+            let work = scene.pairs.par_iter().map_init(
+                || (Scratch::default(), Contacts::default()),
+                |(scratch, out), &pair| {
+                    collide(&scene.pair(pair), &settings, scratch, out)?;
+                    Ok(out.contacts.len() as u64)
+                },
+            );
+            counts = work
+                .collect::<Result<Vec<u64>, touchfield::narrow::CollideError>>()
+                .map_err(|error| Stop::BadInput(error.to_string()))?;
+            fastest = fastest.min(start.elapsed().as_secs_f64());
+        }
+        row.add(&counts, 1e3 * fastest, share);
     }
-    let cpu_milliseconds = cpu_milliseconds(scene, &settings, repeats)?;
-    Ok(Row {
-        scene: "",
-        resolution: particles.resolution,
-        way: "",
-        collisions: counts.iter().sum(),
-        pairs: scene.pairs.len(),
-        touching: counts.iter().filter(|&&count| count > 0).count(),
-        milliseconds: 1e3 * fastest,
-        cpu_milliseconds,
-        covered: 0.0,
-        found: 0.0,
-    })
+    row.cpu_milliseconds = cpu_milliseconds(moments, &settings)?;
+    Ok(row)
 }
 
-/// Returns the mean CPU time for all pairs on this thread, over several runs \[ms\]. Other load on
-/// the machine hardly disturbs it.
-fn cpu_milliseconds(
-    scene: &Scene,
-    settings: &CollideSettings,
+/// Measures all pairs at every moment on a device.
+fn on_device(
+    device: &mut Device,
+    moments: &[Scene],
+    particles: Particles,
     repeats: u32,
-) -> Result<Option<f64>, Stop> {
+) -> Result<Row, Stop> {
+    let mut row = Row::empty(particles.resolution, "gpu");
+    let share = 1.0 / moments.len() as f64;
+    let (mut on_cpu, mut on_device) = (0.0, Some(0.0));
+    for (index, scene) in moments.iter().enumerate() {
+        if index == 0 {
+            // The first run compiles the kernels and makes room.
+            device.run(scene, particles)?;
+        }
+        let mut best = device.run(scene, particles)?;
+        for _ in 1..repeats {
+            let again = device.run(scene, particles)?;
+            if again.milliseconds < best.milliseconds {
+                best = again;
+            }
+        }
+        row.add(&best.counts, best.milliseconds, share);
+        on_cpu += share * best.cpu_milliseconds;
+        on_device = on_device
+            .zip(best.device_milliseconds)
+            .map(|(sum, time)| sum + share * time);
+    }
+    row.cpu_milliseconds = Some(on_cpu);
+    row.device_milliseconds = on_device;
+    Ok(row)
+}
+
+impl Row {
+    fn empty(resolution: u32, device: &'static str) -> Row {
+        Row {
+            scene: "",
+            resolution,
+            way: "",
+            device,
+            collisions: 0.0,
+            pairs: 0.0,
+            touching: 0.0,
+            milliseconds: 0.0,
+            cpu_milliseconds: None,
+            device_milliseconds: None,
+            covered: None,
+            found: None,
+        }
+    }
+
+    /// Adds a moment, as a share of all.
+    fn add(&mut self, counts: &[u64], milliseconds: f64, share: f64) {
+        self.collisions += share * counts.iter().sum::<u64>() as f64;
+        self.pairs += share * counts.len() as f64;
+        self.touching += share * counts.iter().filter(|&&count| count > 0).count() as f64;
+        self.milliseconds += share * milliseconds;
+    }
+}
+
+/// Returns the mean CPU time for all pairs on this thread \[ms\]. Other load on the machine hardly
+/// disturbs it.
+fn cpu_milliseconds(moments: &[Scene], settings: &CollideSettings) -> Result<Option<f64>, Stop> {
     let (mut scratch, mut out) = (Scratch::default(), Contacts::default());
     let Some(start) = thread_seconds() else {
         return Ok(None);
@@ -239,14 +423,17 @@ fn cpu_milliseconds(
     let began = Instant::now();
     let mut runs = 0;
     // The system counts in ticks of milliseconds.
-    while runs < repeats || began.elapsed().as_secs_f64() < 0.2 {
-        for &pair in &scene.pairs {
-            collide(&scene.pair(pair), settings, &mut scratch, &mut out)
-                .map_err(|error| Stop::BadInput(error.to_string()))?;
+    while runs == 0 || began.elapsed().as_secs_f64() < 0.2 {
+        for scene in moments {
+            for &pair in &scene.pairs {
+                collide(&scene.pair(pair), settings, &mut scratch, &mut out)
+                    .map_err(|error| Stop::BadInput(error.to_string()))?;
+            }
         }
         runs += 1;
     }
-    Ok(thread_seconds().map(|end| 1e3 * (end - start) / f64::from(runs)))
+    let runs = f64::from(runs) * moments.len() as f64;
+    Ok(thread_seconds().map(|end| 1e3 * (end - start) / runs))
 }
 
 /// Returns the CPU time of this thread \[s\]; Linux only.
@@ -359,20 +546,25 @@ pub(crate) fn paper_row(scene: &str, resolution: u32) -> Option<&'static PaperRo
     rows.iter().find(|row| row.resolution == resolution)
 }
 
-fn text(rows: &[Row]) -> String {
+fn text(rows: &[Row], samples: u32, on: &str) -> String {
     let mut lines = Vec::new();
-    let mut uniform = f64::NAN;
+    let mut literal = f64::NAN;
     let time = |row: &Row| row.cpu_milliseconds.unwrap_or(row.milliseconds);
+    let percent = |share: Option<f64>| {
+        share.map_or_else(String::new, |share| format!("{:.1} %", 100.0 * share))
+    };
+    let two = |time: Option<f64>| time.map_or_else(String::new, |time| format!("{time:.2}"));
     for row in rows {
-        if row.way == "uniform" {
-            uniform = time(row);
+        if row.is_first() {
+            literal = time(row);
             if let Some(paper) = paper_row(row.scene, row.resolution) {
                 lines.push(vec![
                     row.scene.to_owned(),
                     row.resolution.to_string(),
                     "[Krayer2020]".to_owned(),
+                    "gpu".to_owned(),
                     report::count(paper.collisions.round() as u64),
-                    report::count(paper.pairs.round() as u64),
+                    format!("{:.1}", paper.pairs),
                     format!("{:.2}", paper.milliseconds),
                     format!("{:.4}", paper.milliseconds / paper.pairs),
                 ]);
@@ -382,40 +574,53 @@ fn text(rows: &[Row]) -> String {
             row.scene.to_owned(),
             row.resolution.to_string(),
             row.way.to_owned(),
-            report::count(row.collisions),
-            report::count(row.pairs as u64),
+            row.device.to_owned(),
+            report::count(row.collisions.round() as u64),
+            format!("{:.1}", row.pairs),
             format!("{:.2}", row.milliseconds),
-            format!("{:.4}", row.milliseconds / row.pairs as f64),
-            (row.cpu_milliseconds).map_or_else(String::new, |time| format!("{time:.2}")),
-            report::count(row.touching as u64),
-            format!("{:.1} %", 100.0 * row.covered),
-            format!("{:.1} %", 100.0 * row.found),
-            format!("{:.1}×", uniform / time(row)),
+            format!("{:.4}", row.milliseconds / row.pairs),
+            two(row.cpu_milliseconds),
+            two(row.device_milliseconds),
+            format!("{:.1}", row.touching),
+            percent(row.covered),
+            percent(row.found),
+            format!("{:.1}×", literal / time(row)),
         ]);
     }
     let headings = [
         "scene",
         ">N",
         "by",
+        "on",
         ">collisions",
         ">pairs",
         ">ms",
         ">ms/pair",
         ">CPU ms",
+        ">device ms",
         ">touching",
         ">covered",
         ">pairs found",
         ">speed",
     ];
     format!(
-        "{}; [Krayer2020]: {PAPER_SETUP}\n{}  ours: dense grids in 32 bits, closed forms for balls; covered: share of the true surfaces with a \
-         particle within two cells; pairs found: share of the truly touching pairs with a contact; CPU: of one thread for all pairs; speed: beside uniform, by CPU\n",
+        "means over {}; {}{on}; [Krayer2020]: 1000 moments, {PAPER_SETUP}\n{}  ours: dense grids in 32 bits, closed forms for balls; covered: share of the true surfaces with a \
+         particle within two cells; pairs found: share of the truly touching pairs with a contact; CPU: of one thread for all pairs, beside a device of the whole process; \
+         device: by its own clock; speed: beside literal on the CPU, by CPU time\n",
+        report::plural(samples as usize, "moment", "moments"),
         report::plural(rayon::current_num_threads(), "thread", "threads"),
         report::table(&headings, &lines),
     )
 }
 
-fn as_json(rows: &[Row]) -> Value {
+impl Row {
+    /// Returns whether this is the first row of its scene and resolution.
+    fn is_first(&self) -> bool {
+        self.way == "literal" && self.device == "cpu"
+    }
+}
+
+fn as_json(rows: &[Row], samples: u32) -> Value {
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -423,12 +628,14 @@ fn as_json(rows: &[Row]) -> Value {
                 "scene": row.scene,
                 "resolution": row.resolution,
                 "starts": row.way,
+                "device": row.device,
                 "collisions": row.collisions,
                 "pairs": row.pairs,
                 "touching": row.touching,
                 "milliseconds": row.milliseconds,
                 "cpu_milliseconds": row.cpu_milliseconds,
-                "milliseconds_per_pair": row.milliseconds / row.pairs as f64,
+                "device_milliseconds": row.device_milliseconds,
+                "milliseconds_per_pair": row.milliseconds / row.pairs,
                 "covered": row.covered,
                 "pairs_found": row.found,
                 "document": paper_row(row.scene, row.resolution).map(|paper| json!({
@@ -442,6 +649,7 @@ fn as_json(rows: &[Row]) -> Value {
     json!({
         "bench": NAME,
         "threads": rayon::current_num_threads(),
+        "samples": samples,
         "document_setup": PAPER_SETUP,
         "rows": rows,
     })
@@ -449,29 +657,39 @@ fn as_json(rows: &[Row]) -> Value {
 
 /// Returns one row for each method, including the paper's.
 fn csv(rows: &[Row]) -> String {
-    let mut text =
-        String::from("scene,N,by,collisions,pairs,ms,CPU ms,touching,covered,pairs found\n");
+    let mut text = String::from(
+        "scene,N,by,device,collisions,pairs,ms,ms per pair,CPU ms,device ms,touching,covered,pairs found\n",
+    );
+    let four = |time: Option<f64>| time.map_or_else(String::new, |time| format!("{time:.4}"));
     for row in rows {
-        if row.way == "uniform"
+        if row.is_first()
             && let Some(paper) = paper_row(row.scene, row.resolution)
         {
             text += &format!(
-                "{},{},paper,{},{},{},,,,\n",
-                row.scene, row.resolution, paper.collisions, paper.pairs, paper.milliseconds
+                "{},{},paper,gpu,{},{},{},{:.4},,,,,\n",
+                row.scene,
+                row.resolution,
+                paper.collisions,
+                paper.pairs,
+                paper.milliseconds,
+                paper.milliseconds / paper.pairs,
             );
         }
         text += &format!(
-            "{},{},{},{},{},{:.4},{},{},{:.4},{:.4}\n",
+            "{},{},{},{},{:.2},{:.2},{:.4},{:.4},{},{},{:.2},{},{}\n",
             row.scene,
             row.resolution,
             row.way,
+            row.device,
             row.collisions,
             row.pairs,
             row.milliseconds,
-            (row.cpu_milliseconds).map_or_else(String::new, |time| format!("{time:.4}")),
+            row.milliseconds / row.pairs,
+            four(row.cpu_milliseconds),
+            four(row.device_milliseconds),
             row.touching,
-            row.covered,
-            row.found
+            four(row.covered),
+            four(row.found)
         );
     }
     text

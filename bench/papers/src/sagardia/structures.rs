@@ -34,7 +34,7 @@ pub(super) enum Structure {
 }
 
 impl Structure {
-    /// Those whose shells have the points that are asked for.
+    /// Structures whose shells have the requested number of points.
     pub(super) const ALIKE: [Structure; 3] =
         [Structure::Layers, Structure::Support, Structure::Ours];
 

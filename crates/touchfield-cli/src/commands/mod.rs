@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod demo;
+pub(crate) mod devices;
 pub(crate) mod field;
 pub(crate) mod mesh;
 pub(crate) mod motion;

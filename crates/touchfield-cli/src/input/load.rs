@@ -23,6 +23,7 @@ use touchfield::shape::file::{self as shape_file, StoredShape};
 use touchfield::shape::{Convex, Shape, Surface};
 
 use crate::args::Units;
+use crate::device::Gpu;
 use crate::failure::Failure;
 use crate::report::progress::BakeProgress;
 use crate::report::{self, terminal};
@@ -197,10 +198,24 @@ pub(crate) fn bake_mesh(
     settings: &BakeSettings,
     storage: &Storage,
 ) -> Result<BakedField, Failure> {
+    bake_mesh_on(path, mesh, settings, storage, None)
+}
+
+/// Bakes a mesh like [`bake_mesh`], on a GPU if one is given.
+pub(crate) fn bake_mesh_on(
+    path: &Path,
+    mesh: &TriangleMesh,
+    settings: &BakeSettings,
+    storage: &Storage,
+    gpu: Option<&Gpu>,
+) -> Result<BakedField, Failure> {
     let bar = BakeProgress::new(&name_of(path));
     let progress = |step| bar.show(step);
     let update = match storage {
         Storage::New(kind) => {
+            if let Some(gpu) = gpu {
+                return Ok(gpu.bake(path, mesh, settings, kind, &progress)?.into());
+            }
             let baked = bake_field(mesh, settings, kind, &progress);
             let baked = baked.map_err(|error| Failure::of_bake(path, &error, settings))?;
             return Ok(baked.into());

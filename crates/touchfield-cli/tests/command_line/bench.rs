@@ -237,13 +237,21 @@ fn the_table_of_krayer_is_printed_beside_ours() {
         "12",
         "--repeats",
         "1",
+        "--samples",
+        "2",
         "--out",
         "table.csv",
+        "--model",
+        "model.csv",
+        "--by-pairs",
+        "pairs.csv",
+        "--plot",
+        "pairs.svg",
     ];
     let json = folder.json(&arguments);
     let rows = json["rows"].as_array().unwrap();
-    // Three scenes, two resolutions, two methods.
-    assert_eq!(rows.len(), 12);
+    // Three scenes, two resolutions, three methods.
+    assert_eq!(rows.len(), 18);
     for row in rows {
         for key in ["collisions", "pairs", "touching", "milliseconds"] {
             assert!(row[key].as_f64().unwrap() > 0.0, "{key} of {row}");
@@ -255,13 +263,20 @@ fn the_table_of_krayer_is_printed_beside_ours() {
             assert!(row["covered"].as_f64().unwrap() > 0.99, "{row}");
         }
     }
-    assert_eq!(rows[2]["document"]["milliseconds"], 0.31);
+    assert_eq!(rows[3]["document"]["milliseconds"], 0.31);
     let table = String::from_utf8(folder.read("table.csv")).unwrap();
-    assert_eq!(table.lines().count(), 1 + 12 + 3, "{table}");
+    assert_eq!(table.lines().count(), 1 + 18 + 3, "{table}");
     assert!(
-        table.lines().all(|line| line.matches(',').count() == 9),
+        table.lines().all(|line| line.matches(',').count() == 12),
         "{table}"
     );
+    // Two layouts and two cards for each scene and resolution; a nut.
+    let model = String::from_utf8(folder.read("model.csv")).unwrap();
+    assert_eq!(model.lines().count(), 1 + 3 * 2 * 4 + 1, "{model}");
+    let pairs = String::from_utf8(folder.read("pairs.csv")).unwrap();
+    assert!(pairs.lines().count() > 6, "{pairs}");
+    let plot = String::from_utf8(folder.read("pairs.svg")).unwrap();
+    assert!(plot.starts_with("<svg"), "{plot}");
     let refused = folder.run(&["bench", "krayer-table1", "--resolution", "65"]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }

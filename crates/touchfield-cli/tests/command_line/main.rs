@@ -9,6 +9,7 @@ mod commands;
 mod contact;
 mod convert;
 mod convex;
+mod devices;
 mod far_out;
 mod folder;
 mod pages;

@@ -306,3 +306,57 @@ fn an_interrupted_simulation_is_resumed() {
     folder.write("fall.toml", FALL);
     folder.fails(&resume, 2, &["another scene"]);
 }
+
+/// A run that is killed at any time leaves a checkpoint that can be read: complete, never half.
+#[cfg(unix)]
+#[test]
+fn a_killed_simulation_leaves_a_readable_checkpoint() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    folder.write(
+        "fall.toml",
+        FALL.replace("torus = [0.1, 0.03]", "sphere = 0.1"),
+    );
+    let run = ["simulate", "fall.toml", "-o", "run", "--no-strip"];
+    let mut command = folder.command(&[&run[..], &["--seconds", "4000"]].concat());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    while !folder.path("run/checkpoint.npz").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let steps = array(&folder.read("run/checkpoint.npz"), "steps").2[0];
+    assert!(steps >= 1.0);
+    let seconds = format!("{}", 0.001 * (steps + 100.0));
+    let json = folder.json(&[&run[..], &["--resume", "--seconds", &seconds]].concat());
+    assert_eq!(json["steps"].as_f64().unwrap(), steps + 100.0, "{json}");
+}
+
+/// A step that the stiffness does not allow is named in the report.
+#[test]
+fn energy_from_nowhere_is_a_warning_in_the_report() {
+    let folder = Folder::new();
+    for (step, words) in [("0.002", "too long for the stiffness"), ("0.0001", "")] {
+        let text = format!(
+            "[world]\nresponse = \"penalty\"\nstep = {step}\nseconds = 0.5\n\
+             [[body]]\nname = \"floor\"\nshape = {{ half_space = [0, 0, 1] }}\nfixed = true\n\
+             [[body]]\nname = \"box\"\nshape = {{ box = [0.1, 0.1, 0.1] }}\n\
+             pose = [0, 0, 0.11, 0, 0, 0, 1]\n"
+        );
+        folder.write("box.toml", text);
+        let json = folder.json(&["simulate", "box.toml", "-o", "run", "--no-strip"]);
+        let warnings = json["warnings"].as_array().unwrap();
+        assert_eq!(
+            warnings.is_empty(),
+            words.is_empty(),
+            "{step}: {warnings:?}"
+        );
+        if let Some(warning) = warnings.first() {
+            assert!(warning.as_str().unwrap().contains(words), "{warning}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 pub mod cast_cases;
 pub mod convex_random;
+pub mod krayer_scenes;
 pub mod meshes;
 pub mod patches;
 pub mod random;

@@ -6,5 +6,6 @@ pub mod closed_forms;
 pub mod contact_truth;
 pub mod convex_truth;
 pub mod interpolants;
+pub mod krayer_truth;
 pub mod mesh_truth;
 pub mod polytope_truth;

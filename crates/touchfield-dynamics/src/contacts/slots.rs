@@ -12,6 +12,7 @@ use touchfield::narrow::PairMemory;
 
 use crate::contacts::ground::GroundBox;
 use crate::frame::Frame;
+use crate::response::friction::Rub;
 use crate::response::penalty::PairPush;
 
 /// One place where two bodies touch or may soon touch.
@@ -49,6 +50,8 @@ pub(crate) struct Slot {
     pub(crate) is_cheap: bool,
     /// Penalty of the pair in the last evaluation.
     pub(crate) penalty: PairPush,
+    /// Places where friction acts besides the penalty.
+    pub(crate) rubs: Vec<Rub>,
     /// Whether the last search failed, and why.
     pub(crate) fault: Option<String>,
     pub(super) old: Vec<Place>,
@@ -64,6 +67,7 @@ impl Slot {
         self.old.clear();
         self.fault = None;
         self.penalty = PairPush::default();
+        self.rubs.clear();
         self.manifold.reset();
         self.memory.clear();
         self.ground = None;

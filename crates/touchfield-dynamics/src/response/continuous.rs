@@ -10,7 +10,8 @@
 //! \[XuCcd2014\], Eq. 4 to 11. Both bodies take both roles, each counting half where both have
 //! shells. The mean force F* and torque τ* act one step late: a contact that lasts gains energy
 //! unless it is damped, and angular momentum is kept to first order in the step only. How much is
-//! in docs/DYNAMICS.md.
+//! in docs/DYNAMICS.md. The paper has no friction. Ours is that of the pressures of F*, solved for
+//! the end of the step in which they act.
 
 use glam::{DMat3, DVec3};
 use touchfield::Shape;
@@ -21,6 +22,7 @@ use touchfield::narrow::swept_points::{
 use crate::body::{Body, Material, State};
 use crate::frame::rotation_by;
 use crate::integrate::Push;
+use crate::response::friction::{self, Rub};
 use crate::response::penalty::{Handle, Inside, Moving, Normals, PairPush, PenaltySettings};
 
 /// Buffers of one thread.
@@ -130,14 +132,17 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Computes the mean push of a pair over a step.
+/// Computes the mean push of a pair over a step, without friction, and replaces `rubs` by the places
+/// where friction acts at the end of the step.
 pub(crate) fn push(
     pair: [Swept<'_>; 2],
     step: f64,
     by_spheres: bool,
     settings: &PenaltySettings,
     buffers: &mut SweptBuffers,
+    rubs: &mut Vec<Rub>,
 ) -> Result<PairPush, String> {
+    rubs.clear();
     let materials = pair.map(|swept| &swept.body.settings.material);
     let material = Material::between(materials[0], materials[1]);
     let has_shell = pair.map(|swept| swept.body.geometry().shape().shell().is_some());
@@ -160,6 +165,7 @@ pub(crate) fn push(
         let field_ends = [field_of.from, field_of.to].map(|state| field_of.body.pose_of(state));
         let shell_ends = [shell_of.from, shell_of.to].map(|state| shell_of.body.pose_of(state));
         let [from, to] = [0, 1].map(|end| field_ends[end].from_other(&shell_ends[end]));
+        let shell_pose = shell_ends[1];
         let path = ShellPath::Straight { from, to };
         let wanted = SweepSettings {
             level: 0.0,
@@ -187,6 +193,8 @@ pub(crate) fn push(
             let ends = [from.transform_point(place), to.transform_point(place)];
             let area = share * f64::from(shell.areas()[point as usize]);
             let length = (span.leave - span.enter) / f64::from(settings.midpoints);
+            // Sum of the pressures on this point over the span.
+            let mut pressed = DVec3::ZERO;
             for moment in 0..settings.midpoints {
                 let time = span.enter + (f64::from(moment) + 0.5) * length;
                 let in_field = ends[0].lerp(ends[1], time as f32);
@@ -211,11 +219,21 @@ pub(crate) fn push(
                     area,
                     along: sign * outward,
                 };
-                let force = inside.force(&moving, &material, settings);
+                let [pressure, damped] = inside.force(&moving, &material, settings);
                 // The share of the step that this moment stands for.
-                total.add(&inside, &moving, length * force);
+                total.add(&inside, &moving, length * (pressure + damped));
+                pressed += length * pressure;
             }
+            // Friction acts in the next step, on the point where it is then.
+            let pressing = Inside {
+                point: shell_pose.point(place.as_dvec3()),
+                depth: 0.0,
+                area,
+                along: pressed,
+            };
+            rubs.extend(pressing.rub(pressed, &material));
         }
     }
+    friction::thin(rubs);
     Ok(total)
 }

@@ -1,6 +1,7 @@
 //! What contacts do to momenta: impulses, or forces that grow with penetration.
 
 pub(crate) mod continuous;
+pub(crate) mod friction;
 pub(crate) mod impulse;
 pub(crate) mod penalty;
 pub(crate) mod pivoting;

@@ -11,7 +11,8 @@
 //! gradient of `½ k a φ²`: pushed in and let out, it gives back what it took, to rounding. The
 //! gradient is that of the stored interpolant and is not normalised. Damping adds `c` times the
 //! normal approach speed to the pressure, which never becomes negative. Friction is Coulomb's,
-//! regularised: below the slip speed it falls to zero in proportion.
+//! regularised: below the slip speed it falls to zero in proportion. It is solved for once all
+//! pressures are known, see `friction`.
 //!
 //! \[Sagardia2014\], Eq. 2 and 3, and \[XuCcd2014\], Eq. 3, have the normal of the shell point
 //! instead ([`Normals::Point`]): that force has no potential. Eq. 10 and 11 damp the whole relative
@@ -23,6 +24,7 @@ use touchfield::narrow::{Pair, Scratch, penalty_points};
 use crate::body::{Body, Material, State};
 use crate::frame::Frame;
 use crate::integrate::Push;
+use crate::response::friction::{self, Rub};
 
 /// Direction of a point's penalty force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,13 +116,13 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// Returns the force on B.
+    /// Returns the force on B, without friction: the pressure, and the damping as it is written.
     pub(crate) fn force(
         &self,
         [a, b]: &[Moving; 2],
         material: &Material,
         settings: &PenaltySettings,
-    ) -> DVec3 {
+    ) -> [DVec3; 2] {
         let relative = b.at(self.point) - a.at(self.point);
         let normal = self.along.normalize_or_zero();
         let apart = relative.dot(normal);
@@ -129,20 +131,31 @@ impl Inside {
             true => (spring, -self.area * material.damping * relative),
             false => ((spring - material.damping * apart).max(0.0), DVec3::ZERO),
         };
-        let push = self.area * pressure * self.along;
-        let slide = relative - apart * normal;
-        let hold = material.friction * push.length() / slide.length().max(material.slip);
-        push + damped - hold * slide
+        [self.area * pressure * self.along, damped]
+    }
+
+    /// Returns where and how much friction this point may have, for the force of its pressure.
+    pub(crate) fn rub(&self, pressure: DVec3, material: &Material) -> Option<Rub> {
+        let most = material.friction * pressure.length();
+        let normal = self.along.try_normalize()?;
+        (most > 0.0).then_some(Rub {
+            point: self.point,
+            normal,
+            most,
+        })
     }
 }
 
-/// Computes the push of a pair of bodies in the given states.
+/// Computes the push of a pair of bodies in the given states, without friction, and replaces `rubs`
+/// by the places where friction acts.
 pub(crate) fn push(
     [a, b]: [&Body; 2],
     [state_a, state_b]: [&State; 2],
     settings: &PenaltySettings,
     scratch: &mut Scratch,
+    rubs: &mut Vec<Rub>,
 ) -> Result<PairPush, String> {
+    rubs.clear();
     let (frame_a, frame_b): (Frame, Frame) = (a.pose_of(state_a), b.pose_of(state_b));
     let pair = Pair {
         a: a.geometry().shape(),
@@ -163,15 +176,25 @@ pub(crate) fn push(
             area: f64::from(point.area),
             along: frame_a.rotation * along.as_dvec3(),
         };
-        let force = inside.force(&moving, &material, settings);
-        total.add(&inside, &moving, force);
+        let [pressure, damped] = inside.force(&moving, &material, settings);
+        total.add(&inside, &moving, pressure + damped);
+        rubs.extend(inside.rub(pressure, &material));
         total.energy += 0.5 * material.stiffness * inside.area * inside.depth * inside.depth;
     });
     found.map_err(|error| error.to_string())?;
+    friction::thin(rubs);
     Ok(total)
 }
 
 impl PairPush {
+    /// Adds friction to the pushes.
+    pub(crate) fn rubbed(&mut self, friction: [Push; 2]) {
+        for (push, friction) in self.pushes.iter_mut().zip(friction) {
+            push.force += friction.force;
+            push.torque += friction.torque;
+        }
+    }
+
     /// Adds the force of a point on B, and its opposite on A.
     pub(crate) fn add(&mut self, inside: &Inside, moving: &[Moving; 2], force: DVec3) {
         self.pushes[0].add_at(inside.point - moving[0].center, -force);

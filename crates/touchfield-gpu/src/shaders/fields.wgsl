@@ -19,6 +19,13 @@ const ERROR_BOUND: u32 = 20u;
 const LISTS: u32 = 21u;
 const BITS: u32 = 26u;
 const FINEST: u32 = 27u;
+const SHELL_POINTS: u32 = 28u;
+const SHELL_COUNT: u32 = 29u;
+const SHELL_TREE: u32 = 30u;
+const SHELL_LEVELS: u32 = 31u;
+const COVERING_RADIUS: u32 = 32u;
+const SHELL_REACH: u32 = 33u;
+const STEEPEST: u32 = 34u;
 
 const DENSE: u32 = 0u;
 const TAYLOR: u32 = 1u;
@@ -240,23 +247,29 @@ fn sample_grid(header: u32, kind: u32, point: vec3f) -> Sample {
     let nodes = counts(header + NODES);
     let cell_size = number(header + CELL_SIZE);
     let place = place_among(nodes - 1u, (point - vector(header + ORIGIN)) / cell_size);
-    if kind == DENSE {
-        return sample_dense(header, place, nodes, cell_size);
-    }
-    if kind == SPARSE {
+    if HAS_SPARSE && (!HAS_DENSE && !HAS_TAYLOR || kind == SPARSE) {
         return sample_sparse(header, place, nodes, cell_size);
     }
-    return sample_taylor(header, place, nodes, cell_size);
+    if HAS_TAYLOR && (!HAS_DENSE || kind == TAYLOR) {
+        return sample_taylor(header, place, nodes, cell_size);
+    }
+    return sample_dense(header, place, nodes, cell_size);
 }
 
-// A lower bound of the distance outside a grid, after `field/bounds/outside.rs`. Rounded down by
-// a few units in the last place, so that it stays one in `f32`.
-fn sample_outside(header: u32, kind: u32, point: vec3f, low: vec3f, high: vec3f) -> Sample {
+// Distance and gradient of a stored field. Outside its grid a lower bound of the distance, after
+// `field/bounds/outside.rs`, rounded down by a few units in the last place, so that it stays one in
+// `f32`.
+fn sample_stored(header: u32, kind: u32, point: vec3f) -> Sample {
+    let low = vector(header + BOUNDS);
+    let high = vector(header + BOUNDS + 3u);
     let solid_low = vector(header + SOLID);
     let solid_high = vector(header + SOLID + 3u);
     let border = clamp(point, min(low, solid_low), max(high, solid_high));
     let in_grid = clamp(border, low, high);
     let inside = sample_grid(header, kind, in_grid);
+    if all(in_grid == point) {
+        return inside;
+    }
     let at_border = inside.distance - number(header + ERROR_BOUND) - length(border - in_grid);
     let way_out = point - border;
     if all(way_out == vec3f(0.0)) {
@@ -274,17 +287,13 @@ fn sample_outside(header: u32, kind: u32, point: vec3f, low: vec3f, high: vec3f)
     return Sample(to_solid * DOWN, select(inside.gradient, from_solid / to_solid, to_solid > 0.0));
 }
 
-// Distance and gradient of a shape at a point of its own frame.
+// Distance and gradient of a shape at a point of its own frame. The constants say which kinds of
+// fields there are at all: what is not there need not be compiled.
 fn sample_shape(shape: u32, point: vec3f) -> Sample {
     let header = shape * HEADER;
     let kind = word(header + KIND);
-    if kind > SPARSE {
+    if HAS_PROGRAM && (!HAS_STORED || kind > SPARSE) {
         return run_program(word(header + LISTS), point);
     }
-    let low = vector(header + BOUNDS);
-    let high = vector(header + BOUNDS + 3u);
-    if all(point >= low) && all(point <= high) {
-        return sample_grid(header, kind, point);
-    }
-    return sample_outside(header, kind, point, low, high);
+    return sample_stored(header, kind, point);
 }

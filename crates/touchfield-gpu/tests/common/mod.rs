@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "no test file uses all of it")]
 #![allow(clippy::print_stderr, reason = "a skip must be seen")]
 
+pub mod bodies;
+
 use touchfield_gpu::{Gpu, GpuError, GpuSettings};
 
 /// Opens the device of tests. Without an adapter the test is skipped aloud, unless

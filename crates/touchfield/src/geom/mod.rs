@@ -39,6 +39,7 @@ pub(crate) use places::{corner, place_at, place_index, places};
 pub use pose::Pose;
 pub(crate) use pose::{rotation_matrix, unit_rotation};
 pub use random::Random;
+pub(crate) use random::mixed;
 pub use sphere::Sphere;
 pub use tolerance::Tolerance;
 pub use triangle::{ClosestPoint, Feature, Triangle};

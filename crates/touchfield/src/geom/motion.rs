@@ -163,7 +163,7 @@ impl PairMotion {
 
     /// Returns the point of B that moves along a straight line in the outer frame, in frame B
     /// \[m\].
-    pub fn center_of_b(&self) -> Vec3 {
+    pub(crate) fn center_of_b(&self) -> Vec3 {
         self.b.center
     }
 
@@ -208,7 +208,7 @@ impl PairMotion {
     ///
     /// No point in the box moves faster than the sum of this bound and the [`Self::speed_bound`] of
     /// the centre. The bound is infinite for an unbounded box that rotates.
-    pub fn arm_speed_bound(&self, box_in_b: Aabb) -> f32 {
+    pub(crate) fn arm_speed_bound(&self, box_in_b: Aabb) -> f32 {
         let (turn_a, turn_b) = (self.a.turn.as_dvec3(), self.b.turn.as_dvec3());
         let relative_turn = (turn_b - turn_a).length();
         if relative_turn == 0.0 {

@@ -7,6 +7,14 @@
 
 use glam::{DQuat, DVec3};
 
+/// Mixes the bits of a number so that near numbers become unrelated: the finaliser of SplitMix64,
+/// which maps no two numbers to one. Also a hash of small keys.
+pub(crate) fn mixed(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
 /// A random number generator with one `u64` of state.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
@@ -26,10 +34,7 @@ impl Random {
     /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(Random::STEP);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        mixed(self.state)
     }
 
     /// Returns a number in `[0, 1)` with all 53 bits of an `f64`.

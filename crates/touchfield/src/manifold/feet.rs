@@ -1,4 +1,4 @@
-//! Feet: contacts that carry a body, told from those beside and between them that do not.
+//! Feet: contacts that carry a body, separated from those beside and between them that do not.
 //!
 //! Input: contacts of one pair, in one frame.
 //! Output: a part of them.

@@ -48,5 +48,6 @@ pub use validate::{
     validate, validate_with,
 };
 pub(crate) use validate::{Examination, examine};
-pub use weld::{WeldReport, first_at_same_position, weld};
+pub(crate) use weld::first_at_same_position;
+pub use weld::{WeldReport, weld};
 pub use winding_number::{BorderEdge, Winding, WindingNumber, border, winding_number_brute_force};

@@ -26,7 +26,7 @@ pub struct WeldReport {
 
 /// Returns, for every vertex, the first vertex at exactly its position; −0 equals 0. A vertex that
 /// is not finite maps to itself.
-pub fn first_at_same_position(vertices: &[DVec3]) -> Vec<u32> {
+pub(crate) fn first_at_same_position(vertices: &[DVec3]) -> Vec<u32> {
     // Capacity for the distinct vertices of a triangle soup, a sixth of all; a larger table would
     // only cause more cache misses.
     let mut first_at: HashMap<[u64; 3], u32> = HashMap::with_capacity(vertices.len() / 6);

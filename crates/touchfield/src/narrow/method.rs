@@ -80,6 +80,13 @@ pub struct Particles {
     pub one_per_cell: bool,
     /// Maximum number of contacts to keep, the deepest first; `None` keeps all.
     pub deepest: Option<u32>,
+    /// Whether Alg. 1 and 2 run as the paper writes them, in frame A, without any addition of ours
+    /// ([`Particles::literal`]). A contact is then where its particle arrived, with the gradient of
+    /// B, of unit length and reversed, as its normal, and `min(φA, φB)` as its separation.
+    pub literal: bool,
+    /// Iso value ε of [`Self::literal`] \[m\]: a particle has arrived where `max(φA, φB) < ε`.
+    /// `None` takes the residual at which our own projections stop.
+    pub epsilon: Option<f32>,
 }
 
 /// Start positions of particles.
@@ -97,6 +104,17 @@ pub enum Starts {
 impl Particles {
     /// Maximum [`Self::resolution`].
     pub const FINEST: u32 = 256;
+
+    /// Returns the settings of the paper's Alg. 1 and 2, with nothing added.
+    pub fn literal(resolution: u32) -> Particles {
+        Particles {
+            starts: Starts::Uniform,
+            resolution,
+            both_at_once: false,
+            literal: true,
+            ..Default::default()
+        }
+    }
 }
 
 impl Default for Particles {
@@ -109,6 +127,8 @@ impl Default for Particles {
             both_at_once: true,
             one_per_cell: false,
             deepest: None,
+            literal: false,
+            epsilon: None,
         }
     }
 }

@@ -31,6 +31,7 @@ pub use pair::{
     CollideError, CollideSettings, Contacts, Outcome, Pair, PenaltyNormals, Region, WrenchSettings,
 };
 pub use scratch::{PairMemory, Scratch, SeparationScratch};
+pub use search::particle_region::ParticleRegion;
 pub use search::penalty_point::PenaltyPoint;
 pub use search::probe::Side;
 pub use separation::{

@@ -18,6 +18,7 @@ use crate::narrow::scratch::Scratch;
 use crate::contact::Contact;
 use crate::narrow::auto;
 use crate::narrow::contacts::face_descent;
+use crate::narrow::contacts::literal_particles;
 use crate::narrow::contacts::octree_subdivision;
 use crate::narrow::contacts::penalty;
 use crate::narrow::contacts::projection_particles;
@@ -151,6 +152,9 @@ fn find(
         ContactMethod::BothShells => both_shells::collide(pair, settings, None, scratch, out)?,
         ContactMethod::OctreeSubdivision(subdivision) => {
             octree_subdivision::collide(pair, settings, &subdivision, scratch, out)?;
+        }
+        ContactMethod::ProjectionParticles(particles) if particles.literal => {
+            literal_particles::collide(pair, settings, &particles, scratch, out)?;
         }
         ContactMethod::ProjectionParticles(particles) => {
             projection_particles::collide(pair, settings, &particles, scratch, out)?;

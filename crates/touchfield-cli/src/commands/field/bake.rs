@@ -19,6 +19,7 @@ use touchfield::shape::Surface;
 use touchfield::shape::file::{self as shape_file, StoredShape};
 
 use crate::args::{self, Common, Length, Units};
+use crate::device::{DeviceChoice, Ran};
 use crate::failure::Failure;
 use crate::files::output;
 use crate::input::load::{self, BakedField, OldField, Parts, Storage, Update};
@@ -33,6 +34,7 @@ Examples:
   touchfield bake part.stl --units mm --cell-size 0.2mm -o part.tfs    cells of that size
   touchfield bake bolt.stl --units mm --tolerance 0.05mm -o bolt.tfs   as fine as that needs
   touchfield bake scan.ply --repair --resolution 256 -o scan.tfs       mend first, then bake finely
+  touchfield bake bunny.obj --device gpu -o bunny.tfs                  the search for nearest faces on a GPU
   touchfield bake soup.stl --sign offset --offset-width 2mm -o soup.tfs   the outermost surface, gaps up to 4 mm closed
 
   touchfield bake new.stl --update old.tfs --before old.stl -o new.tfs      after a local change, at a part of the cost
@@ -132,6 +134,8 @@ pub(crate) struct Arguments {
     /// Repair the mesh first: weld vertices, drop broken faces, orient faces, fill small holes
     #[arg(long)]
     repair: bool,
+    #[command(flatten)]
+    device: DeviceChoice,
 }
 
 fn default_nodes() -> u32 {
@@ -386,7 +390,24 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         Some(old) => Storage::Update(arguments.update(old, &mesh, common)?),
         None => arguments.storage(&mesh, common)?,
     };
-    let mut baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
+    let ran = arguments.device.run(|gpu| match storage {
+        Storage::New(_) => {
+            load::bake_mesh_on(&arguments.mesh, &mesh, &settings, &storage, Some(gpu))
+        }
+        Storage::Update(_) => Err(Failure::BadInput(
+            "--update runs on the CPU; leave out --device".to_owned(),
+        )),
+    })?;
+    let (mut baked, device) = match ran {
+        Ran::OnGpu(baked, name) => (baked, Some(name)),
+        Ran::LeftToCpu(why) => {
+            if let Some(why) = why {
+                load::note(&format!("baked on the CPU: {why}"));
+            }
+            let baked = load::bake_mesh(&arguments.mesh, &mesh, &settings, &storage)?;
+            (baked, None)
+        }
+    };
     baked.provenance.notes.splice(0..0, notes);
     // Points and faces for contact queries are stored in the frame of the field.
     mesh.move_to_frame_at(baked.provenance.origin);
@@ -404,7 +425,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     .map_err(|error| Failure::of_baked_file(&error))?;
     Ok(Answer {
         text: summary(arguments, &mesh, &baked, bytes),
-        json: json(&mesh, &baked, bytes, repaired.as_ref(), arguments),
+        json: report::merged(
+            json(&mesh, &baked, bytes, repaired.as_ref(), arguments),
+            json!({ "device": device.as_deref().unwrap_or("cpu") }),
+        ),
     })
 }
 

@@ -12,9 +12,11 @@ use touchfield::geom::Pose;
 use touchfield::mesh::TriangleMesh;
 use touchfield::narrow::{CollideSettings, Contacts, Pair, Scratch, collide};
 use touchfield::pipeline::relative_pose;
+use touchfield::shape::Shape;
 
 use crate::args::{Common, PictureSize, PlacedFile, placed_file_parser};
 use crate::commands::pair::collide::keep;
+use crate::device::{DeviceChoice, Ran};
 use crate::failure::Failure;
 use crate::files::output;
 use crate::input::frames::Frames;
@@ -53,6 +55,8 @@ pub(crate) struct Arguments {
     /// Elevation of the camera over the horizon in degrees, from -90 to 90
     #[arg(long, value_name = "DEG", allow_negative_numbers = true, default_value_t = degrees(RenderSettings::default().elevation))]
     elevation: f32,
+    #[command(flatten)]
+    device: DeviceChoice,
 }
 
 fn default_size() -> PictureSize {
@@ -105,7 +109,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         ..RenderSettings::default()
     };
     let start = Instant::now();
-    let picture = draw_with_contacts(&placed, &contacts, &settings)?;
+    let shapes: Vec<Shape> = (placed.iter())
+        .map(|(body, ..)| Shape::stored(body.field.clone()))
+        .collect();
+    let rendered = render_bodies(&placed);
+    let ran = (arguments.device).run(|gpu| gpu.render(&rendered, &shapes, &contacts, &settings))?;
+    let (picture, device) = match ran {
+        Ran::OnGpu(picture, name) => (picture, Some(name)),
+        Ran::LeftToCpu(why) => {
+            notes.extend(why.map(|why| format!("drawn on the CPU: {why}")));
+            (picture::render(&rendered, &contacts, &settings)?, None)
+        }
+    };
     let seconds = start.elapsed().as_secs_f64();
     write_png(&picture, &arguments.output)?;
     notes.iter().for_each(|note| load::note(note));
@@ -134,6 +149,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "height": picture.height(),
             "contacts": contacts.len(),
             "seconds": seconds,
+            "device": device.as_deref().unwrap_or("cpu"),
             "notes": notes,
         }),
     })
@@ -238,23 +254,17 @@ pub(crate) fn draw(
     placed: &[(&Body, Pose, Rgb)],
     settings: &RenderSettings,
 ) -> Result<Canvas, Failure> {
-    draw_with_contacts(placed, &[], settings)
+    Ok(picture::render(&render_bodies(placed), &[], settings)?)
 }
 
-/// Draws bodies like [`draw`], with contacts over them.
-fn draw_with_contacts(
-    placed: &[(&Body, Pose, Rgb)],
-    contacts: &[ContactMark],
-    settings: &RenderSettings,
-) -> Result<Canvas, Failure> {
-    let bodies: Vec<RenderBody> = placed
+fn render_bodies<'a>(placed: &'a [(&Body, Pose, Rgb)]) -> Vec<RenderBody<'a>> {
+    let bodies = placed
         .iter()
         .map(|&(body, world_from_field, colour)| RenderBody {
             field: &*body.field,
             world_from_field,
             colour,
             smoothing: body.field.finest_cell_size(),
-        })
-        .collect();
-    Ok(picture::render(&bodies, contacts, settings)?)
+        });
+    bodies.collect()
 }

@@ -8,8 +8,10 @@ use glam::Vec3;
 use rayon::prelude::*;
 use serde_json::json;
 use touchfield::field::{Field, Sample, StoredField};
+use touchfield::shape::Shape;
 
 use crate::args::Common;
+use crate::device::{DeviceChoice, Ran};
 use crate::failure::Failure;
 use crate::files::{output, points};
 use crate::input::load;
@@ -27,6 +29,7 @@ const HEADING: [&str; 4] = ["distance", "gx", "gy", "gz"];
 Examples:
   touchfield sample mug.tfs --points p.npy -o d.npy      (N, 3) in, (N, 4) out: distance, gx, gy, gz
   echo 0,0,0.05 > p.csv; touchfield sample mug.tfs --points p.csv
+  touchfield sample mug.tfs --points p.npy --device gpu -o d.npy
 
 Distances are metres, negative inside; the gradient points outward. Outside the grid the distance is a proven lower bound.")]
 pub(crate) struct Arguments {
@@ -40,6 +43,8 @@ pub(crate) struct Arguments {
     /// stdout]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceChoice,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -56,7 +61,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         .map(|point| (point - origin).as_vec3())
         .collect();
     let start = Instant::now();
-    let rows = sample(&body.field, &points);
+    let shape = Shape::stored(body.field.clone());
+    let ran = (arguments.device).run(|gpu| gpu.sample(&shape, &points))?;
+    let (rows, device) = match ran {
+        Ran::OnGpu(samples, name) => (samples.into_iter().map(row).collect(), Some(name)),
+        Ran::LeftToCpu(why) => {
+            if let Some(why) = why {
+                load::note(&format!("computed on the CPU: {why}"));
+            }
+            (sample(&body.field, &points), None)
+        }
+    };
     let seconds = start.elapsed().as_secs_f64();
 
     let text = match &arguments.output {
@@ -90,6 +105,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
                 format!("{} to {}", report::length(least), report::length(most)),
             );
         }
+        if let Some(device) = &device {
+            facts.add("device", device.clone());
+        }
         facts.add("error bound", report::length(body.field.error_bound()));
         facts.add(
             "time",
@@ -113,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
             "origin": origin.to_array(),
             "seconds": seconds,
             "points_per_second": rate,
+            "device": device.as_deref().unwrap_or("cpu"),
             "output": arguments.output.as_ref().map(|path| path.to_string_lossy()),
         }),
     })
@@ -122,18 +141,18 @@ fn sample(grid: &StoredField, points: &[Vec3]) -> Vec<[f32; 4]> {
     let batch = |points: &[Vec3]| {
         let mut samples = Vec::with_capacity(points.len());
         grid.sample_many(points, &mut samples);
-        samples
-            .into_iter()
-            .map(
-                |Sample {
-                     distance,
-                     gradient: g,
-                 }| [distance, g.x, g.y, g.z],
-            )
-            .collect::<Vec<_>>()
+        samples.into_iter().map(row).collect::<Vec<_>>()
     };
     // Order is preserved: row i belongs to point i.
     points.par_chunks(BATCH).flat_map_iter(batch).collect()
+}
+
+fn row(sample: Sample) -> [f32; 4] {
+    let Sample {
+        distance,
+        gradient: g,
+    } = sample;
+    [distance, g.x, g.y, g.z]
 }
 
 fn csv_text(rows: &[[f32; 4]]) -> Result<String, Failure> {

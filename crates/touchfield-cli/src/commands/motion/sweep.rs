@@ -8,9 +8,10 @@ use std::time::Instant;
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::json;
+use touchfield::Pose;
 use touchfield::narrow::{
     CollideError, CollideSettings, Contacts, Outcome, Scratch, SeparationOutcome,
-    SeparationScratch, SeparationSettings, collide, separation,
+    SeparationScratch, SeparationSettings, collide, separation, touching,
 };
 
 use crate::args::{Common, Length};
@@ -18,9 +19,11 @@ use crate::commands::motion::cast::CastSearch;
 use crate::commands::motion::sweep_motions;
 use crate::commands::motion::sweep_segments;
 use crate::commands::pair::collide::Search;
+use crate::device::{DeviceChoice, Ran};
 use crate::failure::Failure;
 use crate::files::{output, points};
 use crate::input::frames::MeshPose;
+use crate::input::load;
 use crate::input::pair::{Bodies, Shapes};
 use crate::report::progress::CountProgress;
 use crate::report::{self, Answer, Facts};
@@ -44,7 +47,9 @@ Examples:
 
 A pose is where B is in the frame of A: TX,TY,TZ,QX,QY,QZ,QW. A row is
 separation,nx,ny,nz,px,py,pz,contacts: the result of `touchfield separation`, its normal from A to B
-and its point, and the number of contacts that `touchfield collide` finds.
+and its point, and the number of contacts that `touchfield collide` finds. With --device gpu the
+contacts are found and counted on the GPU: all points of the finer shell that are in contact. Whether
+the bodies touch, and the separation, stay the CPU's.
 
 A motion is its start pose and its end pose, side by side. A row is
 time,lower_bound,hit,px,py,pz,nx,ny,nz,separation,from: the result of `touchfield cast`; hit is 1 or
@@ -98,6 +103,8 @@ pub(crate) struct Arguments {
     /// Exit with code 1 if there is a contact at any pose, or a motion that is not proven free
     #[arg(long)]
     fail_on_contact: bool,
+    #[command(flatten)]
+    device: DeviceChoice,
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Failure> {
@@ -144,14 +151,33 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
         separation: SeparationSettings::to_within(shapes.tolerance(arguments.tolerance)),
         collide,
         incomplete: AtomicUsize::new(0),
+        touching: AtomicUsize::new(0),
+    };
+    // Find the contacts on a GPU, if one is chosen.
+    let start = Instant::now();
+    let on_device = || -> Result<Ran<Vec<u32>>, Failure> {
+        arguments.device.run(|gpu| {
+            let a_from_b: Vec<Pose> = poses.iter().map(|pose| shapes.at(pose).a_from_b).collect();
+            gpu.count_contacts([&shapes.a, &shapes.b], &a_from_b, collide.max_separation)
+        })
+    };
+    let (counts, device) = match on_device()? {
+        Ran::OnGpu(counts, name) => (Some(counts), Some(name)),
+        Ran::LeftToCpu(why) => {
+            if let Some(why) = why {
+                load::note(&format!("contacts are found on the CPU: {why}"));
+            }
+            (None, None)
+        }
     };
     // Query all poses in parallel, in pieces.
     let bar = CountProgress::new("poses", poses.len() as u64);
-    let start = Instant::now();
     let pieces: Result<Vec<Vec<Row>>, Failure> = poses
         .par_chunks(PIECE)
-        .map(|piece| {
-            let rows = questions.rows(piece);
+        .enumerate()
+        .map(|(number, piece)| {
+            let counts = counts.as_ref().map(|counts| &counts[number * PIECE..]);
+            let rows = questions.rows(piece, counts);
             bar.add(piece.len() as u64)?;
             rows.map_err(|error| shapes.failure(&error))
         })
@@ -161,9 +187,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     drop(bar);
     // Write the rows and report.
     points::write_rows(&arguments.output, HEADING, &rows)?;
-    let touching = rows.iter().filter(|row| row[7] > 0.0).count();
+    let touching = questions.touching.load(Ordering::Relaxed);
     let incomplete = questions.incomplete.load(Ordering::Relaxed);
     let mut answer = answer(arguments, &rows, touching, incomplete, seconds);
+    answer.json = report::merged(
+        answer.json,
+        json!({ "device": device.as_deref().unwrap_or("cpu") }),
+    );
     shapes.frames.note_rows(&mut answer);
     if arguments.fail_on_contact && touching > 0 {
         return Err(Failure::Contact(Box::new(answer)));
@@ -194,18 +224,35 @@ struct Questions<'a> {
     collide: CollideSettings,
     /// Number of poses at which a search was cut short.
     incomplete: AtomicUsize,
+    /// Number of poses at which the bodies touch.
+    touching: AtomicUsize,
 }
 
 impl Questions<'_> {
-    fn rows(&self, poses: &[MeshPose]) -> Result<Vec<Row>, CollideError> {
+    /// Returns the rows of some poses; `counts` are their numbers of contacts, if a device found
+    /// them.
+    fn rows(&self, poses: &[MeshPose], counts: Option<&[u32]>) -> Result<Vec<Row>, CollideError> {
         let mut heap = SeparationScratch::default();
         let (mut scratch, mut found) = (Scratch::default(), Contacts::default());
         poses
             .iter()
-            .map(|a_from_b| {
+            .enumerate()
+            .map(|(index, a_from_b)| {
                 let pair = self.shapes.at(a_from_b);
                 let apart = separation(&pair, &self.separation, &mut heap)?;
-                collide(&pair, &self.collide, &mut scratch, &mut found)?;
+                let (contacts, touches) = match counts {
+                    Some(counts) => {
+                        let most = self.collide.max_separation;
+                        (counts[index], touching(&pair, most, &mut scratch)?)
+                    }
+                    None => {
+                        collide(&pair, &self.collide, &mut scratch, &mut found)?;
+                        let count = found.contacts.len() as u32;
+                        (count, count > 0)
+                    }
+                };
+                self.touching
+                    .fetch_add(usize::from(touches), Ordering::Relaxed);
                 let whole = found.outcome == Outcome::Complete
                     && apart.outcome != SeparationOutcome::GaveUp;
                 if !whole {
@@ -213,8 +260,7 @@ impl Questions<'_> {
                 }
                 let ([nx, ny, nz], [px, py, pz]) =
                     (apart.normal.to_array(), apart.point.to_array());
-                let contacts = found.contacts.len() as f32;
-                Ok([apart.separation, nx, ny, nz, px, py, pz, contacts])
+                Ok([apart.separation, nx, ny, nz, px, py, pz, contacts as f32])
             })
             .collect()
     }

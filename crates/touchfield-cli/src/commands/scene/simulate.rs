@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use touchfield::mesh::write;
 use touchfield_dynamics::scene::{Built, Example, Leave, Scene, SceneError, examples};
-use touchfield_dynamics::{DepthSearch, Integrator, Moves};
+use touchfield_dynamics::{DepthSearch, Integrator, Moves, Response};
 
 use crate::args::Common;
 use crate::cancel;
@@ -276,8 +276,9 @@ fn simulate(
     Ok(answer)
 }
 
-/// Time between two checkpoints.
-const SAVE_EVERY: Duration = Duration::from_secs(10);
+/// Time between two checkpoints. The first is written after the first step, so that a run that is
+/// killed at any time leaves one.
+const SAVE_EVERY: Duration = Duration::from_secs(5);
 
 /// Share of the time that writing checkpoints may take.
 const SAVE_SHARE: f64 = 0.02;
@@ -310,7 +311,7 @@ impl Run<'_> {
         let steps = self.scene.steps();
         let bar = TimeProgress::new(name);
         let mut last_saved = Instant::now();
-        let mut wait = SAVE_EVERY;
+        let mut wait = Duration::ZERO;
         while self.built.world.steps() < steps {
             let due = self.step_of_row(self.trajectory.rows()).max(1);
             while self.built.world.steps() < due {
@@ -360,6 +361,7 @@ impl Run<'_> {
                 names[*a], names[*b]
             )
         }));
+        warnings.extend(self.energy_from_nowhere());
         let end = self.scene.steps() as f64 * self.scene.world.step;
         if (end - self.scene.seconds).abs() > 1e-6 * self.scene.world.step {
             warnings.push(format!(
@@ -368,6 +370,39 @@ impl Run<'_> {
             ));
         }
         warnings
+    }
+
+    /// Returns a warning if the bodies have more energy than they began with although nothing but
+    /// gravity and contacts acts on them: the step is too long.
+    fn energy_from_nowhere(&self) -> Option<String> {
+        /// Share of the largest kinetic energy that may appear.
+        const MOST_GAIN: f64 = 0.1;
+        let is_driven = (self.scene.bodies.iter()).any(|body| {
+            matches!(body.moves, Moves::Driven(_))
+                || body.force.length() > 0.0
+                || body.torque.length() > 0.0
+        });
+        // Bodies that begin in each other are pushed apart.
+        let is_pushed = !self.built.warnings.is_empty();
+        if is_driven || is_pushed {
+            return None;
+        }
+        let energies = || (0..self.trajectory.rows()).map(|row| self.trajectory.energy(row));
+        let start = energies().next()?[2];
+        let most = energies().map(|[.., total]| total - start);
+        let most = most.fold(0.0, f64::max);
+        let kinetic = energies().map(|[kinetic, ..]| kinetic).fold(0.0, f64::max);
+        (most > MOST_GAIN * kinetic).then(|| {
+            format!(
+                "the energy rose by {most:.3e} J above that of the start, of at most {kinetic:.3e} J in motion: \
+                 the step of {} s is too long{} (docs/DYNAMICS.md, Stiffness and step)",
+                self.scene.world.step,
+                match self.scene.world.response {
+                    Response::Impulse => "",
+                    _ => " for the stiffness and the damping",
+                }
+            )
+        })
     }
 
     fn report(&self) -> Value {

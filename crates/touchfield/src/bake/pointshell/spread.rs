@@ -14,6 +14,7 @@ use glam::{DVec3, IVec3, Vec3};
 
 use crate::bake::pointshell::nearest::PointTree;
 use crate::bake::pointshell::settings::ShellBakeError;
+use crate::geom::mixed;
 
 /// Cosine of the angle between normals beyond which two faces are sides of something thin, so that
 /// a point of one does not cover the other. Beyond a right angle, so that edges of boxes are not
@@ -199,9 +200,7 @@ impl Hasher for MixedKey {
     }
 
     fn write_u64(&mut self, key: u64) {
-        let mixed = (key ^ key >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        self.0 = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        self.0 ^= self.0 >> 31;
+        self.0 = mixed(key);
     }
 }
 

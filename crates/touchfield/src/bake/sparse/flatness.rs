@@ -88,12 +88,12 @@ pub(crate) fn flatness_of_faces(
     flatness
 }
 
-/// Passes the bend of every face at each of its corners or edges to `tell`. `parts` holds a key,
+/// Passes the bend of every face at each of its corners or edges to `keep`. `parts` holds a key,
 /// the face, and which of its three corners or edges it is; parts with equal keys belong together.
 fn for_each_bend<K: Ord>(
     parts: &mut [(K, u32, usize)],
     faces: &mut [Flatness],
-    tell: impl Fn(&mut Flatness, usize, f64),
+    keep: impl Fn(&mut Flatness, usize, f64),
 ) {
     parts.sort_unstable();
     for fan in parts.chunk_by(|a, b| a.0 == b.0) {
@@ -101,7 +101,7 @@ fn for_each_bend<K: Ord>(
             .map(|&(_, face, _)| faces[face as usize].normal)
             .collect();
         for (&(_, face, i), bend) in fan.iter().zip(bends(&normals)) {
-            tell(&mut faces[face as usize], i, bend);
+            keep(&mut faces[face as usize], i, bend);
         }
     }
 }

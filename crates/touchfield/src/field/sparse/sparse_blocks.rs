@@ -287,7 +287,7 @@ impl SparseBlocks {
     }
 
     /// Returns the lowest value of any block \[m\]; infinite when there are no blocks.
-    pub fn lowest_in_blocks(&self) -> f32 {
+    pub(crate) fn lowest_in_blocks(&self) -> f32 {
         match &self.parts.values {
             SparseValues::Bits32(values) => values.iter().copied().fold(f32::INFINITY, f32::min),
             _ => (self.parts.blocks.iter())

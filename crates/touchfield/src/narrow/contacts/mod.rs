@@ -4,6 +4,7 @@
 pub(crate) mod both_shells;
 pub(crate) mod face_descent;
 pub(crate) mod first_point;
+pub(crate) mod literal_particles;
 pub(crate) mod loose_triangles;
 pub(crate) mod octree_subdivision;
 pub(crate) mod penalty;

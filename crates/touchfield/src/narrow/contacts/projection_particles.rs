@@ -16,6 +16,8 @@
 //! - in the normal: the gradient of the body in which the particle lies deeper, not always that of
 //!   B, so that exchanging A and B only reverses it.
 //!
+//! `literal_particles` has the algorithms as the paper writes them.
+//!
 //! A particle lies on the surface of one body, at depth d in the other: `separation = φA + φB`.
 //! This is the paper's `min(φA, φB)` when the bodies overlap, and the gap when bodies grown by half
 //! of `max_separation` overlap. The deepest is the textbook depth of spheres.
@@ -33,6 +35,7 @@ use crate::narrow::pair::{CollideError, CollideSettings, Contacts, Outcome, Pair
 use crate::narrow::scratch::Scratch;
 use crate::narrow::search::boxes::{Boxes, Wanted};
 use crate::narrow::search::overlap::{Both, Overlap, OverlapBuffers};
+use crate::narrow::search::particle_region::resolution;
 
 /// Appends a contact for every particle that arrives, and adds its place to the region.
 pub(crate) fn collide(
@@ -117,38 +120,6 @@ fn check(particles: &Particles) -> Result<(), CollideError> {
         });
     }
     Ok(())
-}
-
-/// Sides shorter than this fraction of the longest are treated as this long: a flat box has one
-/// layer either way, and ratios stay finite.
-const FLATTEST: f64 = 1e-6;
-
-/// Returns the number of cells per axis of a box: about N³ cells, as cubic as whole numbers allow
-/// (Alg. 1).
-pub(crate) fn resolution(bounds: Aabb, base: u32) -> UVec3 {
-    let sides = bounds.extents().as_dvec3();
-    let mut axes = [0, 1, 2];
-    axes.sort_by(|&i, &j| sides[j].total_cmp(&sides[i]));
-    let longest = sides[axes[0]];
-    if longest <= 0.0 {
-        return UVec3::ONE;
-    }
-    let [b1, b2, b3] = axes.map(|axis| (sides[axis] / longest).max(FLATTEST));
-    let wanted = f64::from(base).powi(3);
-    let (a2, a3) = (b2 / b1, b3 / b1);
-    let r1 = f64::from(base) / (a2 * a3).cbrt();
-    let r2 = r1 * a2;
-    let r3 = (r1 * a3).round().max(1.0);
-    let q = (r1 * r2 * r3 / wanted).sqrt();
-    let r1 = r1 / q;
-    let r2 = (r2 / q).round().max(1.0);
-    let q = r1 * r2 * r3 / wanted;
-    let r1 = (r1 / q).round().max(1.0);
-    let mut counts = UVec3::ONE;
-    for (axis, count) in axes.into_iter().zip([r1, r2, r3]) {
-        counts[axis] = count as u32;
-    }
-    counts
 }
 
 fn uniform(bounds: Aabb, counts: UVec3, starts: &mut Vec<Vec3>) {
@@ -384,47 +355,4 @@ fn keep_deepest(count: usize, out: &mut Contacts) {
         });
     }
     out.contacts.truncate(count);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn of_sides(x: f32, y: f32, z: f32, base: u32) -> UVec3 {
-        resolution(Aabb::new(Vec3::ZERO, Vec3::new(x, y, z)), base)
-    }
-
-    #[test]
-    fn a_cube_has_as_many_cells_along_each_side() {
-        assert_eq!(of_sides(2.0, 2.0, 2.0, 7), UVec3::splat(7));
-    }
-
-    #[test]
-    fn a_flat_box_has_one_layer_and_spends_the_rest_on_the_others() {
-        // Worked by hand from Alg. 1: r3 is raised to 1, r1 and r2 share what that takes, √1000 ≈
-        // 31.6 each.
-        assert_eq!(
-            of_sides(1.0, 1.0, 1e-3, 10),
-            UVec3::new(31, 32, 1).max(of_sides(1.0, 1.0, 1e-3, 10))
-        );
-        let flat = of_sides(1.0, 1e-3, 1.0, 10);
-        assert_eq!(flat.y, 1);
-        assert!(
-            (31..=32).contains(&flat.x) && (31..=32).contains(&flat.z),
-            "{flat}"
-        );
-        assert_eq!(of_sides(1.0, 0.0, 0.0, 10), UVec3::new(1000, 1, 1));
-        assert_eq!(of_sides(0.0, 0.0, 0.0, 10), UVec3::ONE);
-    }
-
-    proptest! {
-        #[test]
-        fn the_number_of_cells_is_about_the_cube(x in 0.001f32..10.0, y in 0.001f32..10.0, z in 0.001f32..10.0, base in 2u32..40) {
-            let counts = of_sides(x, y, z, base);
-            let count = f64::from(counts.x) * f64::from(counts.y) * f64::from(counts.z);
-            let ratio = count / f64::from(base).powi(3);
-            prop_assert!((0.7..1.4).contains(&ratio), "{counts} {ratio}");
-        }
-    }
 }

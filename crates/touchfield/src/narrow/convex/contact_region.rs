@@ -15,6 +15,7 @@
 use glam::{DVec2, DVec3};
 
 use crate::contact::{Contact, ContactId};
+use crate::geom::mixed;
 use crate::narrow::convex::pair::{ConvexPair, Touch};
 use crate::shape::convex::SetPoint;
 
@@ -453,10 +454,8 @@ fn crossing([from, to]: [DVec2; 2], [low, high]: [DVec2; 2], slack: f64) -> Opti
 
 /// Hashes three numbers to one id, by the finaliser of [Steele2014].
 fn contact_id([kind, first, second]: [u32; 3]) -> ContactId {
-    let mut z = u64::from(kind) << 62 ^ u64::from(first) << 31 ^ u64::from(second);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ContactId((z ^ (z >> 31)) as u32)
+    let key = u64::from(kind) << 62 ^ u64::from(first) << 31 ^ u64::from(second);
+    ContactId(mixed(key) as u32)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(crate) mod exchange;
 pub(crate) mod face_search;
 pub(crate) mod least_first;
 pub(crate) mod overlap;
+pub(crate) mod particle_region;
 pub(crate) mod penalty_point;
 pub(crate) mod probe;
 pub(crate) mod shell_pairs;

@@ -7,8 +7,9 @@
 //! Not for: methods that walk a surface (see `probe`).
 //!
 //! The search frame is that of the smaller body, whichever is called A, so that exchanging A and B
-//! only reverses the normals. A point x is near both bodies if
-//! `max(φA(x), φB(x)) ≤ max_separation / 2`: two bodies that are s apart meet midway, at s / 2.
+//! only reverses the normals ([`Overlap::in_frame_of_a`] is an exception). A point x is near both
+//! bodies if `max(φA(x), φB(x)) ≤ max_separation / 2`: two bodies that are s apart meet midway, at
+//! s / 2.
 
 use std::cmp::Ordering;
 
@@ -29,8 +30,9 @@ pub(crate) struct Overlap<'a> {
     /// Bounds of the second body in its own frame, grown by the rounding of points.
     second_solid: Aabb,
     a_from_search: Pose,
+    pub(crate) second_from_first: Pose,
     /// Whether `first` is A.
-    first_is_a: bool,
+    pub(crate) first_is_a: bool,
     /// Common box: where both bodies, grown by `reach`, may be.
     pub(crate) bounds: Aabb,
     /// Half of `max_separation` \[m\].
@@ -39,6 +41,8 @@ pub(crate) struct Overlap<'a> {
     pub(crate) errors: [f32; 2],
     /// Residual at which a projection onto a surface may stop \[m\].
     pub(crate) residual: f32,
+    /// Rounding of points that are transformed from one body to the other \[m\].
+    pub(crate) rounding: f32,
 }
 
 /// Buffers for points in the second frame and field values.
@@ -72,8 +76,46 @@ impl<'a> Overlap<'a> {
         pair: &Pair<'a>,
         max_separation: f32,
     ) -> Result<Option<Overlap<'a>>, CollideError> {
-        let b_from_a = pair.a_from_b.inverse();
+        let reach = 0.5 * max_separation;
         let first_is_a = a_is_smaller(pair);
+        Overlap::with_box(
+            pair,
+            first_is_a,
+            reach,
+            |own, other, transform, rounding| {
+                let other = transformed(other, transform);
+                let margin = reach + rounding;
+                own.grown(margin).intersection(other.grown(margin))
+            },
+        )
+    }
+
+    /// Builds the overlap in the frame of A, whichever body is smaller. Its box is that of
+    /// \[Krayer2020\], §4.1: the box of A and the axis-aligned box of the corners of B's, neither
+    /// grown.
+    pub(crate) fn in_frame_of_a(pair: &Pair<'a>) -> Result<Option<Overlap<'a>>, CollideError> {
+        let a_from_b = pair.a_from_b;
+        Overlap::with_box(pair, true, 0.0, |own, other, _, _| {
+            if !other.is_finite() {
+                return own;
+            }
+            let corners = other.corners();
+            let turn = Mat3::from_quat(a_from_b.rotation);
+            let moved = corners.map(|corner| turn * corner + a_from_b.translation);
+            own.intersection(Aabb::of_points(moved))
+        })
+    }
+
+    /// Builds the overlap with the common box that `common` computes from the box of the first
+    /// body, that of the second in its own frame, the pose of the second in the frame of the first,
+    /// and the rounding of points.
+    fn with_box(
+        pair: &Pair<'a>,
+        first_is_a: bool,
+        reach: f32,
+        common: impl FnOnce(Aabb, Aabb, Pose, f32) -> Aabb,
+    ) -> Result<Option<Overlap<'a>>, CollideError> {
+        let b_from_a = pair.a_from_b.inverse();
         let (first, second, second_from_first, a_from_search) = if first_is_a {
             (pair.a, pair.b, b_from_a, Pose::IDENTITY)
         } else {
@@ -83,19 +125,24 @@ impl<'a> Overlap<'a> {
         if own.is_empty() || second.solid().is_empty() {
             return Ok(None);
         }
-        if !own.diagonal().is_finite() {
+        // In the frame of A, an unbounded A may meet a bounded B.
+        let size = own.diagonal().min(second.solid().diagonal());
+        if !size.is_finite() || (!first_is_a && !own.diagonal().is_finite()) {
             return Err(CollideError::Unbounded);
         }
-        let reach = 0.5 * max_separation;
-        let other = transformed(second.solid(), second_from_first.inverse());
-        let diagonal = own.diagonal();
+        let diagonal = if own.is_finite() {
+            own.diagonal()
+        } else {
+            size
+        };
         // A point that is rotated and translated loses a few of the last places of the largest
         // number involved.
-        let far = own.min.abs().max(own.max.abs()).max_element();
+        let bounded = if own.is_finite() { own } else { second.solid() };
+        let far = bounded.min.abs().max(bounded.max.abs()).max_element();
         let rounding =
             8.0 * f32::EPSILON * (2.0 * far + second_from_first.translation.abs().max_element());
-        let margin = reach + rounding;
-        let bounds = own.grown(margin).intersection(other.grown(margin));
+        let first_from_second = second_from_first.inverse();
+        let bounds = common(own, second.solid(), first_from_second, rounding);
         if bounds.is_empty() {
             return Ok(None);
         }
@@ -108,6 +155,7 @@ impl<'a> Overlap<'a> {
             translation: second_from_first.translation,
             second_solid: second.solid().grown(rounding),
             a_from_search,
+            second_from_first,
             first_is_a,
             bounds,
             reach,
@@ -117,6 +165,7 @@ impl<'a> Overlap<'a> {
             ],
             // A residual below the rounding of the points would gain nothing.
             residual: residual.max(rounding),
+            rounding,
         }))
     }
 

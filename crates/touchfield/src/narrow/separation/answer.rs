@@ -24,7 +24,7 @@ pub struct SeparationSettings {
     /// Maximum number of boxes. Beyond it the search gives up with the bracket it has.
     pub max_boxes: u32,
     /// Whether exact distances to the faces decide how deep bodies overlap, where they keep their
-    /// faces: the bracket is then as narrow as asked for, and not wider by the errors of the
+    /// faces: the bracket is then as narrow as requested, and not wider by the errors of the
     /// fields. For finely tessellated curved bodies that takes 10 to 200 times as long.
     pub exact_depth: bool,
 }
