@@ -4,6 +4,10 @@
 //! Output: shapes, and pairs of them whose boxes meet; bodies are pushed slightly into each other.
 //! Cost: bakes of a few coarse grids, and one drop per body.
 //! Not for: times, which `bench krayer-table1` measures in larger scenes.
+#![allow(
+    clippy::panic,
+    reason = "a scene of tests that cannot be made is a fault of the test"
+)]
 
 use std::sync::Arc;
 
