@@ -132,8 +132,8 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Computes the mean push of a pair over a step, without friction, and replaces `rubs` by the places
-/// where friction acts at the end of the step.
+/// Computes the mean push of a pair over a step, without friction, and replaces `rubs` by the
+/// places where friction acts at the end of the step.
 pub(crate) fn push(
     pair: [Swept<'_>; 2],
     step: f64,

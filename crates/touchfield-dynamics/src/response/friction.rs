@@ -1,17 +1,17 @@
 //! Regularised Coulomb friction of a pair under penalty forces, solved for the end of the step.
 //!
-//! Input: the places where a pair presses, with the most friction that each can bear; how the bodies
-//! will move at the end of the step without friction of this pair.
+//! Input: the places where a pair presses, with the most friction that each can bear; how the
+//! bodies will move at the end of the step without friction of this pair.
 //! Output: the friction on both bodies.
 //! Cost: linear in the places, of which at most [`MOST_RUBS`] are kept, times a few rounds of a
 //! system of six equations; no allocation.
 //! Not for: impulses, whose solver has friction of its own.
 //!
 //! A place that bears at most `m` and slides at `s` has the friction `−m s / max(|s|, slip)`: below
-//! the slip speed it is a damper of strength `m / slip`. Taken at the start of a step, such a damper
-//! is stable only while h m / slip is below twice the mass, which a block under its weight leaves at
-//! `h > 2 slip / (μ g)`: at a slip of 1 mm/s and μ = 0.5 beyond 0.4 ms. It then rattles and creeps
-//! several times as fast as `slip`. Here `s` is the speed at the end of the step, so that friction
+//! the slip speed it is a damper of strength `m / slip`. Taken at the start of a step, such a
+//! damper is stable only while h m / slip is below twice the mass, which a block under its weight
+//! leaves at `h > 2 slip / (μ g)`: at a slip of 1 mm/s and μ = 0.5 beyond 0.4 ms. It then rattles
+//! and creeps several times as fast as `slip`. Here `s` is the speed at the end of the step, so that friction
 //! never turns a sliding around, whatever the step.
 //!
 //! The relative motion of the bodies is a velocity and an angular velocity about a point x₀ among

@@ -14,8 +14,8 @@
 //!   the slot is the number of hits before, by a prefix sum over the flags of all particles: the
 //!   same input gives the same bits;
 //! - in the second pass, which projects only the particles that arrive;
-//! - in the memory: contacts are filled at once into the room that the last call left. If there are
-//!   more, the room grows to their exact number and the second pass runs again.
+//! - in the memory: contacts are filled at once into the room that the last call left. If there
+//!   are more, the room grows to their exact number and the second pass runs again.
 //!
 //! The CPU's methods (`projection_particles`, `literal_particles`) are the reference, but for the
 //! fall-back of over-relaxation \[Keinert2014\], which only the device has. A particle may arrive on
