@@ -55,7 +55,7 @@ impl Shapes {
         let limit = gpu.adapter().max_binding_bytes;
         // The largest power of two of words that a binding holds.
         let chunk_log2 = (limit / 4).ilog2().min(31);
-        let room = MOST_CHUNKS * 4 << chunk_log2;
+        let room = (MOST_CHUNKS * 4) << chunk_log2;
         if bytes > room || total > u64::from(u32::MAX) {
             return Err(GpuError::TooLarge {
                 what: "fields",

@@ -1,5 +1,7 @@
 //! `devices` and `--device`, in a binary with GPUs and in one without.
 
+#![expect(clippy::panic, reason = "a panic is a failed test")]
+
 use crate::folder::{Folder, png_size, with_cubes};
 use serde_json::Value;
 
