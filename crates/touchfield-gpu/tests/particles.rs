@@ -149,8 +149,8 @@ fn literal_particles_arrive_where_the_cpus_do_but_for_those_in_the_band() {
         }
     }
     println!("{differ} of {particles} particles differ, {in_band} are in the band");
-    // A band that holds everything would prove nothing. In the heap many particles never arrive, and
-    // wander over borders of cells until their steps are used up.
+    // A band that holds everything would prove nothing. In the heap many particles never arrive,
+    // and wander over borders of cells until their steps are used up.
     assert!(2 * in_band < particles, "{in_band} of {particles}");
     assert!(200 * differ < particles as usize, "{differ} of {particles}");
 }
