@@ -18,8 +18,8 @@
 //!   are more, the room grows to their exact number and the second pass runs again.
 //!
 //! The CPU's methods (`projection_particles`, `literal_particles`) are the reference, but for the
-//! fall-back of over-relaxation \[Keinert2014\], which only the device has. A particle may arrive on
-//! one side only if a decision on its path was a matter of rounding; the device counts such
+//! fall-back of over-relaxation \[Keinert2014\], which only the device has. A particle may arrive
+//! on one side only if a decision on its path was a matter of rounding; the device counts such
 //! particles ([`FoundParticles::in_band`]).
 
 mod launch;
