@@ -198,7 +198,7 @@ impl ParticleFinder {
                 let starts: Vec<Vec<tasks::Arrival>> = (begin..next)
                     .map(|index| before.remove(&keys[index]).unwrap_or_default())
                     .collect();
-                self.from_places(shapes, &tasks, begin..next, &starts, settings, &mut answer)?;
+                self.start_at_places(shapes, &tasks, begin..next, &starts, settings, &mut answer)?;
             } else {
                 self.stretch(shapes, &tasks, begin..next, settings, &mut answer)?;
             }
@@ -247,7 +247,7 @@ impl ParticleFinder {
         Ok(())
     }
 
-    fn from_places(
+    fn start_at_places(
         &mut self,
         shapes: &Shapes,
         tasks: &Tasks,
