@@ -1,6 +1,12 @@
 //! How far samples on a device are from the CPU's: the last section of docs/ACCURACY.md.
 //!
 //! `TOUCHFIELD_WRITE_ACCURACY=1 cargo test -p touchfield-gpu --test accuracy` writes it.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 mod common;
 
@@ -9,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::Vec3;
-use touchfield::field::Field;
 use touchfield::field::primitive::{Cone, Cuboid, Ellipsoid, Torus};
 use touchfield::field::{Difference, Wall};
 use touchfield::geom::Aabb;

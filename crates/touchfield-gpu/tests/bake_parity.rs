@@ -1,6 +1,11 @@
 //! Bakes on the device beside distances in `f64` straight from the mesh.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 #![cfg(feature = "bake")]
-#![allow(clippy::print_stdout, reason = "the worst figures of a long run")]
 
 mod common;
 

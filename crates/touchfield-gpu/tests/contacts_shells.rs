@@ -1,4 +1,10 @@
 //! Contacts, least distances, sweeps and reductions by shells on the device beside the CPU's.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 mod common;
 

@@ -1,5 +1,11 @@
 //! Particles on the device beside those of the CPU, which equal a plain transcription of the paper
 //! (`touchfield-conformance/tests/literal_particles.rs`).
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 mod common;
 

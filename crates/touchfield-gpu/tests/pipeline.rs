@@ -1,4 +1,10 @@
 //! The pipeline with its narrow phase on the device, beside the pipeline on the CPU.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 mod common;
 

@@ -1,4 +1,10 @@
 //! Samples on the device beside those of the CPU, and beside independent interpolation in `f64`.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 mod common;
 

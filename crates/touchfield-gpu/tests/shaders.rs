@@ -1,4 +1,10 @@
 //! Every kernel is valid WGSL within the floor of WebGPU, whether or not there is an adapter.
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a panic is a failed test; figures are printed for people"
+)]
 
 use std::collections::BTreeSet;
 

@@ -90,6 +90,7 @@ impl Gpu {
             Ok((baked, _)) => Ok(baked),
             Err(GpuBakeError::Gpu(error)) => Err(error.into()),
             Err(GpuBakeError::Bake(error)) => Err(Failure::of_bake(path, &error, settings)),
+            Err(error @ GpuBakeError::InvalidFace { .. }) => Err(Failure::in_file(path, error)),
             Err(error @ GpuBakeError::OnlyOnCpu) => Err(Failure::BadInput(format!(
                 "{error}; leave out --device gpu"
             ))),
