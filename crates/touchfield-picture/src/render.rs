@@ -144,7 +144,7 @@ pub enum RenderError {
     Size(#[from] SizeError),
 }
 
-/// A body as a [`Shader`] sees it.
+/// A body of a [`SceneView`].
 #[derive(Clone, Copy)]
 pub struct SceneBody<'a> {
     /// The shape, in its own frame.

@@ -1,4 +1,5 @@
 //! Bakes by a search elsewhere: what it proposes is checked, so a wrong search changes no field.
+#![allow(clippy::panic, reason = "a panic is a failed test")]
 #![cfg(feature = "bake")]
 
 use std::ops::ControlFlow;
