@@ -43,7 +43,9 @@ pub struct ReduceSettings {
     /// choice would change at every step.
     pub tolerance: Tolerance,
     /// Separation beyond that of the deepest contact at which a contact's weight is one half \[m\];
-    /// the weight falls further with distance. Infinite: all contacts have equal weight.
+    /// the weight falls further with distance. Infinite: all contacts have equal weight. A contact
+    /// that overlaps along the normal of the deepest one has at least the square of its share of
+    /// that depth.
     ///
     /// Useful for solvers that receive contacts before bodies touch: for a ball above a floor, the
     /// rim of the contact patch has the largest reach but carries no load.
@@ -253,6 +255,7 @@ struct ToWrench {
     center: DVec3,
     per_length: f64,
     deepest: f32,
+    deepest_normal: Vec3,
     per_fade: f32,
 }
 
@@ -265,11 +268,19 @@ impl ToWrench {
         let length = squared.fold(0.0, f64::max).sqrt();
         // If all points coincide, torque cannot distinguish contacts.
         let per_length = if length > 0.0 { 1.0 / length } else { 0.0 };
-        let deepest = contacts.iter().map(|contact| contact.separation);
+        let none = (f32::INFINITY, Vec3::ZERO);
+        let (deepest, deepest_normal) = contacts.iter().fold(none, |deepest, contact| {
+            if contact.separation < deepest.0 {
+                (contact.separation, contact.normal)
+            } else {
+                deepest
+            }
+        });
         ToWrench {
             center,
             per_length,
-            deepest: deepest.fold(f32::INFINITY, f32::min),
+            deepest,
+            deepest_normal,
             // A fade of 0 keeps only the deepest contact; the minimum avoids dividing by 0.
             per_fade: 1.0 / fade.max(f32::MIN_POSITIVE),
         }
@@ -278,7 +289,18 @@ impl ToWrench {
     fn wrench(&self, contact: &Contact) -> [f32; 6] {
         let arm = ((contact.point.as_dvec3() - self.center) * self.per_length).as_vec3();
         let higher = (contact.separation - self.deepest) * self.per_fade;
-        let force = contact.normal / (1.0 + higher * higher);
+        let mut divisor = 1.0 + higher * higher;
+        // Every overlap along the deepest normal carries load. Without this limit, a plate that
+        // lies tilted and deep keeps contacts on its deepest side only. They turn it until the
+        // other side is the deepest, and it rocks at that depth for ever. The square is tuned: with
+        // the share itself, or along all normals, stacked boxes lock at their sides and stand a
+        // millimetre too high. With no share, a gear rocks.
+        let along = contact.normal.dot(self.deepest_normal);
+        if contact.separation < 0.0 && along > 0.0 {
+            let fewer = self.deepest / (contact.separation * along);
+            divisor = divisor.min(fewer * fewer);
+        }
+        let force = contact.normal / divisor;
         let torque = arm.cross(force);
         [force.x, force.y, force.z, torque.x, torque.y, torque.z]
     }
