@@ -98,6 +98,8 @@ pub enum NoGpuForm {
 pub(crate) struct Packed {
     pub(crate) header: [u32; HEADER],
     pub(crate) words: Vec<u32>,
+    /// Operations of its program, a bit for each.
+    pub(crate) operations: u32,
 }
 
 impl Packed {
@@ -148,6 +150,7 @@ impl Packed {
         let mut packed = Packed {
             header: [0; HEADER],
             words: Vec::new(),
+            operations: 0,
         };
         packed.header[place::KIND] = kind as u32;
         packed.set_vector(place::BOUNDS, bounds.min);
@@ -307,7 +310,7 @@ fn closed_form(shape: &Shape) -> Result<Packed, NoGpuForm> {
         shape.solid(),
         field.error_bound(),
     );
-    packed.words = program::compile(&recipe)?;
+    (packed.words, packed.operations) = program::compile(&recipe)?;
     // Distances of closed forms change no faster than points move.
     packed.header[place::STEEPEST] = (1.0 + 32.0 * f32::EPSILON).to_bits();
     Ok(packed)

@@ -61,5 +61,5 @@ pub use shells::{
 };
 pub use upload::Shapes;
 #[doc(hidden)]
-pub use upload::source as source_with_fields;
+pub use upload::{Present, source as source_with_fields};
 pub use worlds::{WorldAnswers, Worlds};

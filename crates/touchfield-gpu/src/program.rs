@@ -40,8 +40,8 @@ enum Operation {
     Leave,
 }
 
-/// Compiles a recipe.
-pub(crate) fn compile(recipe: &Recipe) -> Result<Vec<u32>, NoGpuForm> {
+/// Compiles a recipe. Returns the words, and a bit for every operation that is used.
+pub(crate) fn compile(recipe: &Recipe) -> Result<(Vec<u32>, u32), NoGpuForm> {
     let depth = depth(recipe);
     if depth > MOST_DEPTH {
         return Err(NoGpuForm::TooDeep {
@@ -52,7 +52,29 @@ pub(crate) fn compile(recipe: &Recipe) -> Result<Vec<u32>, NoGpuForm> {
     let mut words = Vec::new();
     push(recipe, &mut words)?;
     words.push(Operation::End as u32);
-    Ok(words)
+    Ok((words, operations(recipe)))
+}
+
+/// Returns a bit for every operation of a recipe that a kernel may leave out.
+fn operations(recipe: &Recipe) -> u32 {
+    let own = match recipe {
+        Recipe::Sphere(_) => Operation::Sphere,
+        Recipe::Capsule(_) => Operation::Capsule,
+        Recipe::Cone(_) => Operation::Cone,
+        Recipe::Cuboid(_) => Operation::Cuboid,
+        Recipe::RoundedCuboid(..) => Operation::RoundedCuboid,
+        Recipe::Cylinder(_) => Operation::Cylinder,
+        Recipe::Ellipsoid(_) => Operation::Ellipsoid,
+        Recipe::HalfSpace(..) => Operation::HalfSpace,
+        Recipe::Torus(_) => Operation::Torus,
+        Recipe::Union(both) | Recipe::Intersection(both) | Recipe::Difference(both) => {
+            return operations(&both[0]) | operations(&both[1]);
+        }
+        Recipe::Offset(field, _) => return operations(field) | 1 << Operation::Offset as u32,
+        Recipe::Wall(field, _) => return operations(field) | 1 << Operation::Wall as u32,
+        Recipe::Transformed { field, .. } => return operations(field),
+    };
+    1 << own as u32
 }
 
 /// Returns the number of levels of a recipe: no stack ever holds more.

@@ -32,8 +32,17 @@ pub struct Shapes {
     /// Words of a chunk, as a power of two; only the last chunk may be smaller.
     chunk_log2: u32,
     bytes: u64,
-    /// Kinds of fields among the shapes, a bit for each.
-    kinds: u32,
+    /// What kernels must know of the shapes.
+    present: Present,
+}
+
+/// What there is among shapes: kernels compile nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Present {
+    /// Kinds of fields, a bit for each: dense, Taylor, sparse, closed forms.
+    pub kinds: u32,
+    /// Operations of the programs of closed forms, a bit for each.
+    pub operations: u32,
 }
 
 impl Shapes {
@@ -63,8 +72,11 @@ impl Shapes {
                 limit: room.min(4 * u64::from(u32::MAX)),
             });
         }
-        let kinds = packed.iter().map(|p| 1 << p.header[place::KIND]);
-        let kinds = kinds.fold(0, |kinds, kind| kinds | kind);
+        let mut present = Present::default();
+        for shape in &packed {
+            present.kinds |= 1 << shape.header[place::KIND];
+            present.operations |= shape.operations;
+        }
         let mut words = Vec::with_capacity(total.max(1) as usize);
         let mut first = header_words as u32;
         let mut headers = Vec::with_capacity(count);
@@ -100,7 +112,7 @@ impl Shapes {
             chunks,
             chunk_log2,
             bytes,
-            kinds,
+            present,
         })
     }
 
@@ -138,16 +150,16 @@ impl Shapes {
     /// chunks and the kinds of fields are part of both.
     pub(crate) fn source(&self, name: &str, kernel: &str) -> (String, String) {
         let count = self.chunks.len() as u32;
-        let (chunk_log2, kinds) = (self.chunk_log2, self.kinds);
-        let name = format!("{name} ({count} chunks of 2^{chunk_log2}, kinds {kinds:#b})");
-        (name, source(count, chunk_log2, kinds, kernel))
+        let (chunk_log2, present) = (self.chunk_log2, self.present);
+        let name = format!("{name} ({count} chunks of 2^{chunk_log2}, {present:?})");
+        (name, source(count, chunk_log2, present, kernel))
     }
 }
 
 /// Returns complete WGSL for a kernel that reads fields: in so many chunks, each of a power of two
-/// of words, and of the kinds whose bits are set. For tests without an adapter.
+/// of words, and of what is present. For tests without an adapter.
 #[doc(hidden)]
-pub fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String {
+pub fn source(chunks: u32, chunk_log2: u32, present: Present, kernel: &str) -> String {
     let mut text = String::from(INDEX);
     let names = [
         ("HAS_DENSE", Kind::Dense),
@@ -156,9 +168,10 @@ pub fn source(chunks: u32, chunk_log2: u32, kinds: u32, kernel: &str) -> String 
         ("HAS_PROGRAM", Kind::Program),
     ];
     for (name, kind) in names {
-        let is_there = kinds >> kind as u32 & 1 == 1;
+        let is_there = present.kinds >> kind as u32 & 1 == 1;
         let _ = writeln!(text, "const {name}: bool = {is_there};");
     }
+    let _ = writeln!(text, "const OPERATIONS: u32 = {}u;", present.operations);
     text.push_str("const HAS_STORED: bool = HAS_DENSE || HAS_TAYLOR || HAS_SPARSE;\n");
     for chunk in 0..chunks {
         let _ = writeln!(

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use naga::front::wgsl;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use touchfield_gpu::source_with_fields;
+use touchfield_gpu::{Present, source_with_fields};
 
 /// A file of `src/shaders`.
 macro_rules! file {
@@ -81,11 +81,17 @@ fn kernels() -> Vec<(String, String)> {
             let text = format!("{constants}{}", text(&files));
             // Every combination of kinds, and one to four chunks.
             for kinds in 1..16 {
-                let source = source_with_fields(1, 25, kinds, &text);
+                // All operations, and none but spheres.
+                let operations = if kinds % 2 == 0 { u32::MAX } else { 2 };
+                let source = source_with_fields(1, 25, Present { kinds, operations }, &text);
                 kernels.push((format!("{name}, kinds {kinds:#b}"), source));
             }
             for chunks in 2..=4 {
-                let source = source_with_fields(chunks, 14, 0b1111, &text);
+                let present = Present {
+                    kinds: 0b1111,
+                    operations: u32::MAX,
+                };
+                let source = source_with_fields(chunks, 14, present, &text);
                 kernels.push((format!("{name}, {chunks} chunks"), source));
             }
         }

@@ -1,5 +1,6 @@
 // Closed forms and CSG: runs the programs that `program.rs` writes. The formulas are those of
-// `field/closed_form` of the library.
+// `field/closed_form` of the library. `OPERATIONS` has a bit for every operation that any program
+// uses: what no program uses need not be compiled.
 
 const END: u32 = 0u;
 const SPHERE: u32 = 1u;
@@ -202,53 +203,71 @@ fn run_program(start: u32, start_point: vec3f) -> Sample {
         let first = at + 1u;
         switch operation {
             case SPHERE: {
-                samples[count] = ball(point, number(first));
-                count++;
-                at = first + 1u;
+                if (OPERATIONS & (1u << SPHERE)) != 0u {
+                    samples[count] = ball(point, number(first));
+                    count++;
+                    at = first + 1u;
+                }
             }
             case CAPSULE: {
-                let half_length = number(first);
-                let beyond = point.z - clamp(point.z, -half_length, half_length);
-                samples[count] = ball(vec3f(point.xy, beyond), number(first + 1u));
-                count++;
-                at = first + 2u;
+                if (OPERATIONS & (1u << CAPSULE)) != 0u {
+                    let half_length = number(first);
+                    let beyond = point.z - clamp(point.z, -half_length, half_length);
+                    samples[count] = ball(vec3f(point.xy, beyond), number(first + 1u));
+                    count++;
+                    at = first + 2u;
+                }
             }
             case CONE: {
-                samples[count] = cone(point, number(first), number(first + 1u), number(first + 2u));
-                count++;
-                at = first + 3u;
+                if (OPERATIONS & (1u << CONE)) != 0u {
+                    samples[count] = cone(point, number(first), number(first + 1u), number(first + 2u));
+                    count++;
+                    at = first + 3u;
+                }
             }
             case CUBOID: {
-                samples[count] = cuboid(point, vector(first));
-                count++;
-                at = first + 3u;
+                if (OPERATIONS & (1u << CUBOID)) != 0u {
+                    samples[count] = cuboid(point, vector(first));
+                    count++;
+                    at = first + 3u;
+                }
             }
             case ROUNDED_CUBOID: {
-                let core = cuboid(point, vector(first));
-                samples[count] = Sample(core.distance - number(first + 3u), core.gradient);
-                count++;
-                at = first + 4u;
+                if (OPERATIONS & (1u << ROUNDED_CUBOID)) != 0u {
+                    let core = cuboid(point, vector(first));
+                    samples[count] = Sample(core.distance - number(first + 3u), core.gradient);
+                    count++;
+                    at = first + 4u;
+                }
             }
             case CYLINDER: {
-                samples[count] = cylinder(point, number(first), number(first + 1u));
-                count++;
-                at = first + 2u;
+                if (OPERATIONS & (1u << CYLINDER)) != 0u {
+                    samples[count] = cylinder(point, number(first), number(first + 1u));
+                    count++;
+                    at = first + 2u;
+                }
             }
             case ELLIPSOID: {
-                samples[count] = ellipsoid(point, vector(first));
-                count++;
-                at = first + 3u;
+                if (OPERATIONS & (1u << ELLIPSOID)) != 0u {
+                    samples[count] = ellipsoid(point, vector(first));
+                    count++;
+                    at = first + 3u;
+                }
             }
             case HALF_SPACE: {
-                let normal = vector(first);
-                samples[count] = Sample(dot(normal, point) - number(first + 3u), normal);
-                count++;
-                at = first + 4u;
+                if (OPERATIONS & (1u << HALF_SPACE)) != 0u {
+                    let normal = vector(first);
+                    samples[count] = Sample(dot(normal, point) - number(first + 3u), normal);
+                    count++;
+                    at = first + 4u;
+                }
             }
             case TORUS: {
-                samples[count] = torus(point, number(first), number(first + 1u));
-                count++;
-                at = first + 2u;
+                if (OPERATIONS & (1u << TORUS)) != 0u {
+                    samples[count] = torus(point, number(first), number(first + 1u));
+                    count++;
+                    at = first + 2u;
+                }
             }
             case UNION, INTERSECTION, DIFFERENCE: {
                 let a = samples[count - 2u];
@@ -267,18 +286,22 @@ fn run_program(start: u32, start_point: vec3f) -> Sample {
                 at = first;
             }
             case OFFSET: {
-                let found = or_box(point, samples[count - 1u], vector(first + 1u), vector(first + 4u));
-                samples[count - 1u] = Sample(found.distance - number(first), found.gradient);
-                at = first + 7u;
+                if (OPERATIONS & (1u << OFFSET)) != 0u {
+                    let found = or_box(point, samples[count - 1u], vector(first + 1u), vector(first + 4u));
+                    samples[count - 1u] = Sample(found.distance - number(first), found.gradient);
+                    at = first + 7u;
+                }
             }
             case WALL: {
-                let found = or_box(point, samples[count - 1u], vector(first + 1u), vector(first + 4u));
-                let inside = found.distance < 0.0;
-                samples[count - 1u] = Sample(
-                    abs(found.distance) - 0.5 * number(first),
-                    select(found.gradient, -found.gradient, inside),
-                );
-                at = first + 7u;
+                if (OPERATIONS & (1u << WALL)) != 0u {
+                    let found = or_box(point, samples[count - 1u], vector(first + 1u), vector(first + 4u));
+                    let inside = found.distance < 0.0;
+                    samples[count - 1u] = Sample(
+                        abs(found.distance) - 0.5 * number(first),
+                        select(found.gradient, -found.gradient, inside),
+                    );
+                    at = first + 7u;
+                }
             }
             case ENTER: {
                 points[frames] = point;
