@@ -11,8 +11,8 @@
 //! the slip speed it is a damper of strength `m / slip`. Taken at the start of a step, such a
 //! damper is stable only while h m / slip is below twice the mass, which a block under its weight
 //! leaves at `h > 2 slip / (μ g)`: at a slip of 1 mm/s and μ = 0.5 beyond 0.4 ms. It then rattles
-//! and creeps several times as fast as `slip`. Here `s` is the speed at the end of the step, so that friction
-//! never turns a sliding around, whatever the step.
+//! and creeps several times as fast as `slip`. Here `s` is the speed at the end of the step, so
+//! that friction never turns a sliding around, whatever the step.
 //!
 //! The relative motion of the bodies is a velocity and an angular velocity about a point x₀ among
 //! the places, together ξ. With the strengths cᵢ = m / max(|sᵢ|, slip), friction is −K ξ; a force
