@@ -115,6 +115,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Result<Answer, Fail
     for input in bodies.chain(files.into_iter().flatten()) {
         output::check_apart(&arguments.output, input)?;
     }
+    if arguments.segments.is_some() || arguments.motions.is_some() {
+        // A GPU that would do nothing is refused, not ignored.
+        arguments.device.run(|_| -> Result<(), Failure> {
+            Err(Failure::BadInput(
+                "motions and segments run on the CPU; --device gpu goes with --poses".to_owned(),
+            ))
+        })?;
+    }
     if let Some(segments) = &arguments.segments {
         let level = arguments.target.unwrap_or(Length(0.0)).0 as f32;
         let (answer, touches) =
